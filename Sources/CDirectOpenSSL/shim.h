@@ -19,6 +19,10 @@ static inline long direct_SSL_set_tlsext_host_name(SSL *ssl, const char *name) {
     return SSL_set_tlsext_host_name(ssl, name);
 }
 
+static inline int direct_SSL_set1_sigalgs_list(SSL *ssl, const char *list) {
+    return (int)SSL_set1_sigalgs_list(ssl, list);
+}
+
 static inline int direct_SSL_CTX_set_version_range(SSL_CTX *ctx, int lowest, int highest) {
     return SSL_CTX_set_min_proto_version(ctx, lowest) && SSL_CTX_set_max_proto_version(ctx, highest);
 }

@@ -18,10 +18,10 @@ _sni_probe() {
     esac
     compopt +o default 2>/dev/null
     case $previous in
-        --shard|--sni|-H|--header|--min-days|--status|-t|--timeout|-j|--jobs|--rate|--retries|--wait) return ;;
+        --shard|--sni|-H|--header|--min-days|--critical-days|--warn-days|--status|-t|--timeout|-j|--jobs|--rate|--retries|--wait|--repeat|--interval) return ;;
     esac
     if [[ $current == -* ]]; then
-        COMPREPLY=($(compgen -W '-f --file -4 --ipv4 -6 --ipv6 --skip-bad --shard --sni --no-sni --skip-default --tls -X --method -H --header -k --insecure --ca --min-days --expect --same --status -t --timeout -j --jobs --rate --retries --wait --json --format --pem -v --verbose -q --quiet --color --demo -h --help --version' -- "$current"))
+        COMPREPLY=($(compgen -W '-f --file -4 --ipv4 -6 --ipv6 --skip-bad --shard --sni --no-sni --skip-default --all-keys --tls -X --method -H --header -k --insecure --ca --min-days --critical-days --warn-days --strict --expect --same --status -t --timeout -j --jobs --rate --retries --wait --repeat --interval --json --format --pem -v --verbose -q --quiet --color --demo -h --help --version' -- "$current"))
     else
         COMPREPLY=($(compgen -A hostname -- "$current"))
     fi

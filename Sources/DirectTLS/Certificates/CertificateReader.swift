@@ -56,8 +56,8 @@ struct CertificateReader {
 
     var subject: String { text(X509_get_subject_name(certificate)) }
     var issuer: String { text(X509_get_issuer_name(certificate)) }
-    var notBefore: Int? { Self.seconds(X509_get0_notBefore(certificate)) }
-    var notAfter: Int? { Self.seconds(X509_get0_notAfter(certificate)) }
+    var notBefore: Int? { secondsSince1970(X509_get0_notBefore(certificate)) }
+    var notAfter: Int? { secondsSince1970(X509_get0_notAfter(certificate)) }
 
     /// The serial number in hexadecimal digits. A negative one, which RFC 5280 forbids, has a minus sign.
     var serial: String {
@@ -91,21 +91,6 @@ struct CertificateReader {
         return String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
-    /// Returns a date in seconds since 1970, or `nil` if it cannot be read.
-    static func seconds(_ moment: UnsafePointer<ASN1_TIME>?) -> Int? {
-        guard let moment else { return nil }
-        var parts = tm()
-        ErrorQueue.clear()
-        defer { ErrorQueue.clear() }
-        guard ASN1_TIME_to_tm(moment, &parts) == 1 else { return nil }
-        let days = daysSince1970(
-            year: Int(parts.tm_year) + 1900,
-            month: Int(parts.tm_mon) + 1,
-            day: Int(parts.tm_mday)
-        )
-        return ((days * 24 + Int(parts.tm_hour)) * 60 + Int(parts.tm_min)) * 60 + Int(parts.tm_sec)
-    }
-
     private func encoded(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8]
     {
         let count = Int(encode(nil))
@@ -121,6 +106,21 @@ struct CertificateReader {
 func bytes(of string: UnsafePointer<ASN1_STRING>?) -> [UInt8] {
     guard let string, let start = ASN1_STRING_get0_data(string) else { return [] }
     return Array(UnsafeBufferPointer(start: start, count: max(0, Int(ASN1_STRING_length(string)))))
+}
+
+/// Returns a date in seconds since 1970, or `nil` if it cannot be read.
+func secondsSince1970(_ moment: UnsafePointer<ASN1_TIME>?) -> Int? {
+    guard let moment else { return nil }
+    var parts = tm()
+    ErrorQueue.clear()
+    defer { ErrorQueue.clear() }
+    guard ASN1_TIME_to_tm(moment, &parts) == 1 else { return nil }
+    let days = daysSince1970(
+        year: Int(parts.tm_year) + 1900,
+        month: Int(parts.tm_mon) + 1,
+        day: Int(parts.tm_mday)
+    )
+    return ((days * 24 + Int(parts.tm_hour)) * 60 + Int(parts.tm_min)) * 60 + Int(parts.tm_sec)
 }
 
 /// Returns the number of days since 1970 in the Gregorian calendar. Years are counted from March, so that the leap

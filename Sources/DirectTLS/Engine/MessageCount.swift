@@ -15,8 +15,13 @@ func limitMessages(of context: OpaquePointer) {
     SSL_CTX_set_info_callback(context) { ssl, _, _ in
         // OpenSSL passes its own object as const here, which it is not anywhere else.
         guard let ssl else { return }
-        SSL_set_msg_callback(ssl, countMessage)
+        installMessageCount(ssl)
     }
+}
+
+/// Makes the messages of a connection count, until data arrives. An info callback calls this.
+func installMessageCount(_ ssl: OpaquePointer) {
+    SSL_set_msg_callback(ssl, countMessage)
 }
 
 /// Resets the count: the handshake is complete, or data has arrived.

@@ -19,6 +19,8 @@ package struct ServedCertificate: Sendable {
     package let isSelfIssued: Bool
     /// The number of embedded timestamps from Certificate Transparency logs.
     package let timestamps: Int
+    /// Whether the certificate requires a stapled OCSP response (RFC 7633).
+    package let requiresStaple: Bool
 
     /// Reads the certificate. Borrows the pointer.
     init(_ certificate: OpaquePointer) {
@@ -32,6 +34,7 @@ package struct ServedCertificate: Sendable {
         isSelfIssued =
             X509_NAME_cmp(X509_get_subject_name(certificate), X509_get_issuer_name(certificate)) == 0
         timestamps = reader.timestampCount
+        requiresStaple = reader.requiresStaple
     }
 
     /// The certificate in PEM (RFC 7468).
@@ -148,6 +151,20 @@ extension CertificateReader {
             urls.append(String(decoding: text, as: UTF8.self))
         }
         return urls
+    }
+
+    /// Whether the TLS features that the certificate requires contain status_request (RFC 7633, section 4.2.1).
+    fileprivate var requiresStaple: Bool {
+        ErrorQueue.clear()
+        defer { ErrorQueue.clear() }
+        guard let list = X509_get_ext_d2i(raw, NID_tlsfeature, nil, nil) else { return false }
+        let stack = OpaquePointer(list)
+        defer { TLS_FEATURE_free(stack) }
+        return (0..<max(0, OPENSSL_sk_num(stack))).contains { index in
+            guard let number = OPENSSL_sk_value(stack, index) else { return false }
+            return ASN1_INTEGER_get(UnsafePointer(number.assumingMemoryBound(to: ASN1_INTEGER.self)))
+                == Int(TLSEXT_TYPE_status_request)
+        }
     }
 
     fileprivate var timestampCount: Int {

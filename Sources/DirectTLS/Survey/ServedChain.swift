@@ -4,9 +4,9 @@ internal import CDirectOpenSSL
 ///
 /// The OpenSSL objects are only read and reference-counted, so any thread may use this.
 package final class ServedChain: @unchecked Sendable {
-    private let context: SurveyContext
+    let context: SurveyContext
     /// An OpenSSL stack with references of its own. Owned, never empty.
-    private let stack: OpaquePointer
+    let stack: OpaquePointer
     /// Identifies the chain: the SHA-256 hash of the only certificate, or of the hashes of all certificates in their
     /// order.
     package let fingerprint: [UInt8]
@@ -107,7 +107,8 @@ package final class ServedChain: @unchecked Sendable {
         return ChainJudgement(leaf: leaf, sent: stack, context: context, time: time)
     }
 
-    private var leaf: OpaquePointer? {
+    /// The server's own certificate. Borrowed.
+    var leaf: OpaquePointer? {
         OPENSSL_sk_value(stack, 0).map { OpaquePointer($0) }
     }
 

@@ -8,15 +8,20 @@ package final class SurveyConnection: TLSLayer, @unchecked Sendable {
     /// Whether the server sent a CertificateRequest message. Set by OpenSSL's callback, within `handshake`.
     package internal(set) var hasReceivedCertificateRequest = false
 
+    /// Whether the server asked to renegotiate, which was refused. Set by OpenSSL's callback, within a read.
+    package internal(set) var hasRefusedRenegotiation = false
+
     /// Prepares a connection. No bytes are sent yet.
     ///
     /// - Parameters:
     ///   - serverName: The name to send as SNI, or `nil` to send none. Never an address.
     ///   - offersHTTP: Whether to offer `http/1.1` by ALPN.
+    ///   - keys: The kinds of keys that the server's certificate may have.
     package init(
         context: SurveyContext,
         serverName: String?,
         offersHTTP: Bool,
+        accepting keys: SurveyKeys = .all,
         transport: TLSTransport
     ) throws(TLSError) {
         self.context = context
@@ -27,6 +32,9 @@ package final class SurveyConnection: TLSLayer, @unchecked Sendable {
         // Zero means success here, unlike in other functions.
         if offersHTTP, SSL_set_alpn_protos(ssl, offeredProtocols, UInt32(offeredProtocols.count)) != 0 {
             throw .badSettings("ALPN: \(ErrorQueue.drainedReason())")
+        }
+        if let list = keys.signatureAlgorithms, direct_SSL_set1_sigalgs_list(ssl, list) != 1 {
+            throw .badSettings("signature algorithms: \(ErrorQueue.drainedReason())")
         }
         // Makes servers that have one send an OCSP staple (RFC 6066, section 8).
         SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_STATUS_REQ_TYPE, Int(TLSEXT_STATUSTYPE_ocsp), nil)
@@ -39,7 +47,7 @@ package final class SurveyConnection: TLSLayer, @unchecked Sendable {
             cipher: driver.cipher,
             group: driver.group,
             alpn: driver.chosenProtocol,
-            hasStaple: hasStaple,
+            staple: staple,
             requestsClientCertificate: hasReceivedCertificateRequest
         )
     }
@@ -49,10 +57,32 @@ package final class SurveyConnection: TLSLayer, @unchecked Sendable {
         ServedChain(SSL_get_peer_cert_chain(ssl), context: context)
     }
 
-    private var hasStaple: Bool {
+    /// The OCSP response in DER that the server stapled to its certificate; `nil` if there is none.
+    private var staple: [UInt8]? {
         // Borrowed: the bytes belong to OpenSSL.
         var bytes: UnsafeMutablePointer<UInt8>?
-        return SSL_ctrl(ssl, SSL_CTRL_GET_TLSEXT_STATUS_REQ_OCSP_RESP, 0, &bytes) > 0
+        let count = SSL_ctrl(ssl, SSL_CTRL_GET_TLSEXT_STATUS_REQ_OCSP_RESP, 0, &bytes)
+        guard count > 0, let bytes else { return nil }
+        return Array(UnsafeBufferPointer(start: bytes, count: count))
+    }
+}
+
+/// The kinds of keys that a survey accepts in the server's certificate. A server with several certificates chooses by
+/// the signature algorithms that the client offers (RFC 8446, section 4.2.3).
+package enum SurveyKeys: Sendable {
+    case all
+    /// ECDSA keys.
+    case ec
+    /// RSA keys.
+    case rsa
+
+    /// The algorithms in OpenSSL's syntax; `nil` for the default list.
+    fileprivate var signatureAlgorithms: String? {
+        switch self {
+        case .all: nil
+        case .ec: "ECDSA+SHA256:ECDSA+SHA384:ECDSA+SHA512"
+        case .rsa: "RSA-PSS+SHA256:RSA-PSS+SHA384:RSA-PSS+SHA512:RSA+SHA256:RSA+SHA384:RSA+SHA512"
+        }
     }
 }
 
@@ -66,8 +96,8 @@ package struct SurveyFacts: Hashable, Sendable {
     package let group: String?
     /// The protocol that the server chose by ALPN; `nil` if it chose none.
     package let alpn: String?
-    /// Whether the server sent an OCSP staple.
-    package let hasStaple: Bool
+    /// The OCSP response in DER that the server stapled; `nil` if it stapled none.
+    package let staple: [UInt8]?
     /// Whether the server requested a client certificate.
     package let requestsClientCertificate: Bool
 }

@@ -35,6 +35,7 @@ package final class SurveyContext: @unchecked Sendable {
         direct_SSL_CTX_set_session_cache_mode(raw, Int(SSL_SESS_CACHE_OFF))
         direct_SSL_CTX_set_mode(raw, Int(SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER))
         limitMessages(of: raw)
+        SSL_CTX_set_info_callback(raw, noteStep)
         direct_SSL_CTX_set_read_ahead(raw, 1)
         // The same ClientHello as the client's, so that servers respond alike.
         SSL_CTX_set_security_level(raw, max(rules.minimumSecurityLevel, SSL_CTX_get_security_level(raw)))
@@ -57,6 +58,18 @@ package final class SurveyContext: @unchecked Sendable {
 private let letPass: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { check, _ in
     X509_STORE_CTX_set_error(check, X509_V_OK)
     return 1
+}
+
+/// OpenSSL's callback for steps of the handshake and for alerts. The client refuses a renegotiation by a warning.
+private let noteStep: @convention(c) (OpaquePointer?, Int32, Int32) -> Void = { ssl, step, value in
+    guard let ssl else { return }
+    installMessageCount(ssl)
+    guard step == SSL_CB_WRITE_ALERT, value & 0xFF == SSL_AD_NO_RENEGOTIATION else { return }
+    SSL_get_ex_data(ssl, 0).map { pointer in
+        Unmanaged<SurveyConnection>.fromOpaque(pointer)._withUnsafeGuaranteedRef {
+            $0.hasRefusedRenegotiation = true
+        }
+    }
 }
 
 /// OpenSSL's callback for a request for a client certificate. There is none to send, but the request is recorded.

@@ -73,7 +73,7 @@ struct OCSPStaple {
         case V_OCSP_CERTSTATUS_REVOKED: self.init(status: .revoked)
         default: self.init(status: .unknown)
         }
-        expiry = end.flatMap { CertificateReader.seconds($0) }
+        expiry = end.flatMap { secondsSince1970($0) }
     }
 
     /// Returns the statement about a certificate. Borrowed from the response.

@@ -30,6 +30,12 @@ struct Arguments {
         let table = CommandOption.all + [CommandOption.generate]
         guard let option = table.first(where: { $0.long == name }) else { throw UnknownOption(word).error }
         if option.takesValue {
+            if inline == nil, let next = rest.first, Self.isOption(next) {
+                throw UsageError(
+                    "--\(name) needs a value, and \(next) is an option",
+                    hint: "if that is the value: --\(name)=\(next)"
+                )
+            }
             guard let value = inline ?? rest.popFirst() else {
                 throw UsageError("--\(name) needs a value: --\(name) \(option.value ?? "VALUE")")
             }
@@ -53,6 +59,9 @@ struct Arguments {
                 options.append((option, ""))
                 continue
             }
+            if letters.isEmpty, let next = rest.first, Self.isOption(next) {
+                throw UsageError("-\(letter) needs a value, and \(next) is an option")
+            }
             let value =
                 letters.isEmpty
                 ? rest.popFirst() : String(letters.first == "=" ? letters.dropFirst() : letters)
@@ -62,6 +71,11 @@ struct Arguments {
             options.append((option, value))
             return
         }
+    }
+
+    /// Whether a word is one of the options, which is hardly meant as the value of another.
+    private static func isOption(_ word: String) -> Bool {
+        CommandOption.all.contains { word == "--" + $0.long || $0.short.map { word == "-\($0)" } ?? false }
     }
 
     private static func unwanted(_ option: CommandOption, value: String) -> UsageError {

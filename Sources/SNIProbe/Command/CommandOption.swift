@@ -3,9 +3,9 @@ struct CommandOption: Sendable {
     /// The identifiers of options.
     enum Key: Sendable, Hashable {
         case file, onlyIPv4, onlyIPv6, skipBad, shard
-        case serverName, noServerName, skipDefault, tls, method, header, insecure
-        case roots, minimumDays, expect, same, status
-        case timeout, jobs, rate, retries, wait
+        case serverName, noServerName, skipDefault, allKeys, tls, method, header, insecure
+        case roots, minimumDays, warningDays, criticalDays, strict, expect, same, status
+        case timeout, jobs, rate, retries, wait, repeats, interval
         case json, format, pem, verbose, quiet, color
         case demo, help, version, generate
     }
@@ -40,4 +40,12 @@ struct CommandOption: Sendable {
     let manual: String
 
     var takesValue: Bool { value != nil }
+
+    /// Whether the option has an effect only on a target that is a URL.
+    var isForRequests: Bool {
+        switch key {
+        case .method, .header, .insecure, .status: true
+        default: false
+        }
+    }
 }

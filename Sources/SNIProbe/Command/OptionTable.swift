@@ -87,6 +87,15 @@ extension CommandOption {
                 + "the work, but no extra time."
         ),
         CommandOption(
+            key: .allKeys,
+            long: "all-keys",
+            group: .sending,
+            help: ["also see the certificate for the other kind of key"],
+            manual:
+                "Make a further handshake for each kind of key, EC and RSA, that the first one did not get: a server may "
+                + "have a certificate for each, and the one that this client does not get may have expired."
+        ),
+        CommandOption(
             key: .tls,
             long: "tls",
             value: "VERSION",
@@ -144,6 +153,32 @@ extension CommandOption {
             manual: "Fail a certificate that has fewer than N days left."
         ),
         CommandOption(
+            key: .criticalDays,
+            long: "critical-days",
+            value: "N",
+            group: .accepting,
+            help: ["the same; for --format nagios CRITICAL"],
+            manual: "The same as --min-days. With --format nagios it is CRITICAL then, and not WARNING."
+        ),
+        CommandOption(
+            key: .warningDays,
+            long: "warn-days",
+            value: "N",
+            group: .accepting,
+            help: ["a warning with fewer than N days left"],
+            manual:
+                "Warn of a certificate that has fewer than N days left. Without it there is a warning if less than two "
+                + "weeks and less than a third of the validity are left. With --format nagios too few days for "
+                + "--min-days are CRITICAL then."
+        ),
+        CommandOption(
+            key: .strict,
+            long: "strict",
+            group: .accepting,
+            help: ["warnings are faults"],
+            manual: "Fail every probe that has a warning, with status 90."
+        ),
+        CommandOption(
             key: .expect,
             long: "expect",
             value: "CERT",
@@ -158,7 +193,9 @@ extension CommandOption {
             long: "same",
             group: .accepting,
             help: ["the same certificate on every IP of a host"],
-            manual: "Fail IPs of a host that show another certificate than the first of them that passed."
+            manual:
+                "Fail IPs of a host that show another certificate than most of them. Results are printed when all are "
+                + "there, or 4096 of them."
         ),
         CommandOption(
             key: .status,
@@ -213,6 +250,25 @@ extension CommandOption {
             group: .running,
             help: ["probe the failed ones again until all pass"],
             manual: "Repeat the failed probes until they pass, for this time at most."
+        ),
+        CommandOption(
+            key: .repeats,
+            long: "repeat",
+            value: "N",
+            group: .running,
+            help: ["N handshakes with each IP, whose answers are counted"],
+            manual:
+                "Make the handshake N times with each IP, one after the other, and count the distinct answers: behind one IP "
+                + "there may be several servers that are not set up alike. A request is sent only once. Each handshake has "
+                + "the time of --timeout."
+        ),
+        CommandOption(
+            key: .interval,
+            long: "interval",
+            value: "TIME",
+            group: .running,
+            help: ["between the handshakes of --repeat; default none"],
+            manual: "The time from the end of one handshake of --repeat to the next; none if not given."
         ),
     ]
 

@@ -143,9 +143,21 @@ struct OptionValue {
                 }
                 return [.key(hash)]
             }
+            if let hash = Self.fingerprint(text) { return [.certificate(hash)] }
             let certificates = try CertificateFiles.certificates(at: text)
             return certificates.prefix(1).map { .certificate($0.summary.sha256) }
         }
+    }
+
+    /// Reads a SHA-256 hash as openssl writes it: `sha256 Fingerprint=AB:CD:…`, or the part after the equals sign.
+    private static func fingerprint(_ text: String) -> [UInt8]? {
+        var digits = Substring(text)
+        if let equals = text.firstIndex(of: "="), text[..<equals].lowercased() == "sha256 fingerprint" {
+            digits = text[text.index(after: equals)...]
+        }
+        let groups = digits.split(separator: ":", omittingEmptySubsequences: false)
+        guard groups.count == 32, groups.allSatisfy({ $0.count == 2 }) else { return nil }
+        return Hex.decode(groups.joined())
     }
 
     private func bad(_ wanted: String) -> UsageError {

@@ -28,6 +28,8 @@ struct Options: Sendable {
     var skipsBad = false
     var shard: Shard?
     var same = false
+    /// The options of the command line that concern a request, and have no effect on a handshake alone.
+    var requestOptions: [String] = []
     var jobs = 64
     var rate: Double?
     var wait: Duration?
@@ -67,7 +69,10 @@ struct Options: Sendable {
             detour = .help
             return
         }
-        for (option, value) in arguments.options { try take(option, value: value) }
+        for (option, value) in arguments.options {
+            try take(option, value: value)
+            if option.isForRequests { requestOptions.append("--" + option.long) }
+        }
         guard detour == nil else { return }
         for word in arguments.words {
             do throws(TargetError) {
@@ -113,6 +118,7 @@ struct Options: Sendable {
             settings.serverName =
                 option.key == .noServerName ? .none : .other(try OptionValue(option, value).name)
         case .skipDefault: settings.skipsDefault = true
+        case .allKeys: settings.triesAllKeys = true
         case .tls: settings.versions = try OptionValue(option, value).tlsVersion
         case .method:
             guard let method = HTTPMethod(validating: value) else {
@@ -138,7 +144,16 @@ struct Options: Sendable {
             } else {
                 settings.roots = .only(sources)
             }
-        case .minimumDays: settings.minimumDays = try OptionValue(option, value).number(in: 0...36_500)
+        case .minimumDays, .criticalDays:
+            guard settings.minimumDays == nil else {
+                throw UsageError("--critical-days and --min-days are the same option: give it once")
+            }
+            settings.minimumDays = try OptionValue(option, value).number(in: 0...36_500)
+            if option.key == .criticalDays { settings.daysAreCritical = true }
+        case .warningDays:
+            settings.warningDays = try OptionValue(option, value).number(in: 0...36_500)
+            settings.daysAreCritical = true
+        case .strict: settings.isStrict = true
         case .expect: settings.expected += try OptionValue(option, value).expected
         case .same: same = true
         default: settings.acceptedStatus = try OptionValue(option, value).statusRanges
@@ -151,6 +166,8 @@ struct Options: Sendable {
         case .timeout: settings.timeout = try value.duration
         case .jobs: jobs = try value.number(in: 1...1000)
         case .rate: rate = try value.rate
+        case .repeats: settings.repeats = try value.number(in: 1...10_000)
+        case .interval: settings.interval = try value.duration
         case .retries: settings.retries = try value.number(in: 0...100)
         default: wait = try value.duration
         }
@@ -195,6 +212,70 @@ struct Options: Sendable {
         }
     }
 
+    private func checkDays() throws(UsageError) {
+        guard let warning = settings.warningDays, let critical = settings.minimumDays, warning <= critical
+        else {
+            return
+        }
+        throw UsageError(
+            "--warn-days \(warning) never warns: with fewer than \(critical) days left the probe fails",
+            hint: "--warn-days takes more days than --critical-days"
+        )
+    }
+
+    private func checkRepeats() throws(UsageError) {
+        if settings.interval > .zero, settings.repeats == 1 {
+            throw UsageError(
+                "--interval is the time between the handshakes of --repeat",
+                hint: "such as --repeat 10"
+            )
+        }
+        let hasPlain = words.contains { word in
+            if case .target(let target, _) = word { !target.usesTLS } else { false }
+        }
+        guard settings.repeats > 1, hasPlain else { return }
+        throw UsageError(
+            "--repeat counts handshakes, and a target is http://",
+            hint: "use https:// or a bare host"
+        )
+    }
+
+    /// Refuses an IP beside a host without IPs: the IP was most likely meant for the host, and its @ was forgotten.
+    private func checkForgottenAt() throws(UsageError) {
+        var host: ProbeTarget?
+        var address: ProbeTarget?
+        for word in words {
+            guard case .target(let target, let own) = word else { return }
+            if target.host.name == nil, target.url == nil {
+                address = address ?? target
+            } else if target.host.name != nil, own.isEmpty {
+                host = host ?? target
+            }
+        }
+        guard let host, let address else { return }
+        throw UsageError(
+            "\(address.word) is a target of its own here, and \(host.word) has no IP",
+            hint: "did you mean @\(address.word)?"
+        )
+    }
+
+    /// Whether the command line has a URL. Files may have others.
+    var hasURL: Bool {
+        words.contains { word in
+            if case .target(let target, _) = word { target.url != nil } else { false }
+        }
+    }
+
+    /// The error for options that concern a request if no target is a URL.
+    var requestOptionsWithoutRequest: UsageError {
+        let names = requestOptions.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        let verb = names.count == 1 ? "is" : "are"
+        return UsageError(
+            "\(names.joined(separator: ", ")) \(verb) for requests, and no target is a URL",
+            hint: "a URL sends a request, a bare host does not: https://www.example.com/"
+        )
+    }
+
     private func checkTargets() throws(UsageError) {
         guard files.isEmpty else { return }
         guard !words.isEmpty else {
@@ -206,5 +287,9 @@ struct Options: Sendable {
         }
         let hasTarget = words.contains { if case .target = $0 { true } else { false } }
         guard hasTarget else { throw UsageError(.noTarget) }
+        try checkForgottenAt()
+        try checkRepeats()
+        try checkDays()
+        guard requestOptions.isEmpty || hasURL else { throw requestOptionsWithoutRequest }
     }
 }

@@ -60,7 +60,7 @@ package enum ProbeCommand {
             usesColor: console.usesColor,
             unicode: console.unicode,
             width: console.width,
-            fullHashes: !console.isTerminal
+            fullHashes: !console.isTerminal || options.verbose
         )
         switch options.format {
         case .text where console.isTerminal || options.verbose:
@@ -68,7 +68,7 @@ package enum ProbeCommand {
         case .text: return PipedOutput(style)
         case .json: return JSONOutput()
         case .prometheus: return PrometheusOutput()
-        case .nagios: return NagiosOutput(style)
+        case .nagios: return NagiosOutput(style, options.settings)
         case .pem: return PEMOutput(style)
         }
     }

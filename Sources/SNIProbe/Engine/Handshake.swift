@@ -28,6 +28,8 @@ struct Handshake: Sendable {
     struct Served: Sendable {
         let facts: SurveyFacts
         let chain: ExaminedChain
+        /// The result of checking the OCSP response that the server stapled; `nil` if it stapled none.
+        let staple: StapleJudgement?
     }
 }
 
@@ -37,9 +39,10 @@ extension Handshake {
         with probe: Probe,
         serverName: String?,
         offersHTTP: Bool,
+        accepting keys: SurveyKeys = .all,
         tools: ProbeTools,
         limits: DialLimits
-    ) async -> (handshake: Handshake, connection: Connection?) {
+    ) async -> (handshake: Handshake, connection: Connection?, tls: SurveyConnection?) {
         let loop = limits.loop
         let start = loop.now
         var handshake = Handshake(serverName: serverName, outcome: .failure(.cancelled))
@@ -48,7 +51,7 @@ extension Handshake {
             socket = try await probe.connect(limits)
         } catch {
             handshake.outcome = .failure(HandshakeFailure(error, firstBytes: []))
-            return (handshake, nil)
+            return (handshake, nil, nil)
         }
         handshake.tcpTime = loop.now.since(start)
         // The wait for the context is not measured: loading the trust roots may take longer than the whole handshake.
@@ -62,6 +65,7 @@ extension Handshake {
                 context,
                 serverName: serverName,
                 offersHTTP: offersHTTP,
+                accepting: keys,
                 over: firstBytes
             )
             tls = connection
@@ -76,14 +80,17 @@ extension Handshake {
         handshake.requestsClientCertificate = tls?.hasReceivedCertificateRequest ?? false
         switch result {
         case .success((let facts, let chain)):
-            handshake.outcome = .success(Served(facts: facts, chain: tools.chains.examine(chain)))
-            return (handshake, probe.connection(over: socket, survey: tls))
+            let staple = facts.staple.flatMap { chain.judge(staple: $0) }
+            handshake.outcome = .success(
+                Served(facts: facts, chain: tools.chains.examine(chain), staple: staple)
+            )
+            return (handshake, probe.connection(over: socket, survey: tls), tls)
         case .failure(let error):
             socket.close()
             let failure = HandshakeFailure(error, firstBytes: firstBytes.bytes)
             handshake.outcome = .failure(failure)
             if case .notTLS = failure { handshake.nonTLSBytes = firstBytes.bytes }
-            return (handshake, nil)
+            return (handshake, nil, nil)
         }
     }
 
@@ -91,6 +98,7 @@ extension Handshake {
         _ context: Result<SurveyContext, TLSError>,
         serverName: String?,
         offersHTTP: Bool,
+        accepting keys: SurveyKeys,
         over firstBytes: FirstBytes
     ) throws(TransportError) -> SurveyConnection {
         do throws(TLSError) {
@@ -98,6 +106,7 @@ extension Handshake {
                 context: try context.get(),
                 serverName: serverName,
                 offersHTTP: offersHTTP,
+                accepting: keys,
                 transport: firstBytes.transport
             )
         } catch {

@@ -74,6 +74,7 @@ enum OtherProtocol: String, Hashable, Sendable {
     case smtp = "SMTP or FTP"
     case imap = "IMAP"
     case pop = "POP3"
+    case http2 = "HTTP/2 without TLS"
     case unknown = "something else"
 
     /// Guesses the protocol. Returns `nil` if the bytes may be the start of a TLS record.
@@ -81,9 +82,22 @@ enum OtherProtocol: String, Hashable, Sendable {
         if bytes.isEmpty || (0x14...0x18).contains(bytes[0]) && (bytes.count < 2 || bytes[1] == 3) {
             return nil
         }
+        if bytes.beginsAsHTTP2 {
+            self = .http2
+            return
+        }
         let begins: [(String, OtherProtocol)] = [
             ("HTTP/", .http), ("<", .http), ("SSH-", .ssh), ("220", .smtp), ("* ", .imap), ("+OK", .pop),
         ]
         self = begins.first { bytes.starts(with: $0.0.utf8) }?.1 ?? .unknown
+    }
+}
+
+extension Collection<UInt8> {
+    /// Whether these are the first bytes of an HTTP/2 server: a SETTINGS frame on stream 0 (RFC 9113, section 3.4).
+    var beginsAsHTTP2: Bool {
+        let bytes = Array(prefix(9))
+        return bytes.count == 9 && bytes[0] == 0 && bytes[3] == 4 && bytes[4] <= 1
+            && bytes[5...].allSatisfy { $0 == 0 } && (Int(bytes[1]) << 8 | Int(bytes[2])) % 6 == 0
     }
 }

@@ -11,6 +11,10 @@ struct Observation: Sendable {
     var second: Handshake?
     /// The first or the second handshake once more, if its result was surprising.
     var confirmation: Confirmation?
+    /// The first handshake again, as often as `--repeat` says.
+    var repeats: [Handshake] = []
+    /// One handshake for each other kind of key, with `--all-keys`.
+    var otherKeys: [OtherKey] = []
     /// The reason why the connection of a request without TLS failed.
     var connectFailure: HandshakeFailure?
     /// The time to connect, without TLS.
@@ -24,6 +28,25 @@ struct Observation: Sendable {
         if let connectFailure { return connectFailure }
         if case .failure(let failure)? = first?.outcome { return failure }
         return nil
+    }
+}
+
+/// A handshake that accepted only one kind of key, to see a certificate that the first handshake did not get.
+struct OtherKey: Sendable {
+    enum Kind: String, Sendable, CaseIterable {
+        case ec = "EC"
+        case rsa = "RSA"
+    }
+
+    let kind: Kind
+    let handshake: Handshake
+
+    /// The certificate and the chain, if the server has one for this kind of key.
+    var served: Handshake.Served? {
+        guard case .success(let served) = handshake.outcome, let leaf = served.chain.leaf,
+            leaf.key.type.hasPrefix(kind.rawValue)
+        else { return nil }
+        return served
     }
 }
 
@@ -47,6 +70,10 @@ struct ExchangeOutcome: Sendable {
     var failure: Failure?
     /// Whether the first bytes received are the start of a TLS record.
     var beginsAsTLS = false
+    /// Whether the first bytes received are those of an HTTP/2 server.
+    var beginsAsHTTP2 = false
+    /// Whether the server asked to renegotiate, as servers do to request a client certificate after the request.
+    var wasAskedToRenegotiate = false
 
     /// The reason why there is no complete response.
     enum Failure: Sendable, Hashable {
@@ -54,6 +81,8 @@ struct ExchangeOutcome: Sendable {
         case broken(String)
         /// The request was sent without TLS, but the server answered with TLS.
         case speaksTLS
+        /// The connection ended without close_notify where only its end marks the end of the body.
+        case uncleanEnd
         /// The request is invalid and was not sent.
         case unsendable(String)
     }

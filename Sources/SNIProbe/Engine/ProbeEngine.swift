@@ -15,8 +15,30 @@ struct ProbeEngine: Sendable {
 
     private var settings: ProbeSettings { tools.settings }
 
-    /// Performs one probe, with retries as the settings allow. All attempts share one deadline.
+    /// Performs one probe, and repeats its first handshake as often as the settings say.
     func observe(_ probe: Probe) async -> Observation {
+        var observation = await observeOnce(probe)
+        if probe.target.usesTLS, settings.repeats > 1 { observation.repeats = await repeatFirst(probe) }
+        return observation
+    }
+
+    /// Makes the first handshake again, one after the other. Each has the time limit of a probe.
+    private func repeatFirst(_ probe: Probe) async -> [Handshake] {
+        var handshakes: [Handshake] = []
+        let serverName = serverNames(for: probe.target).first
+        for _ in 1..<settings.repeats {
+            if settings.interval > .zero {
+                await sleep(until: loop.now.advanced(byNanoseconds: settings.interval.clampedNanoseconds))
+            }
+            let end = loop.now.advanced(byNanoseconds: tools.timeouts.total)
+            let limits = DialLimits(timeouts: tools.timeouts, end: end, loop: loop)
+            handshakes.append(await repeated(probe, serverName, limits))
+        }
+        return handshakes
+    }
+
+    /// Performs one probe, with retries as the settings allow. All attempts share one deadline.
+    private func observeOnce(_ probe: Probe) async -> Observation {
         let deadline = loop.now.advanced(byNanoseconds: tools.timeouts.total)
         let limits = DialLimits(timeouts: tools.timeouts, end: deadline, loop: loop)
         var attempt = 1
@@ -72,6 +94,7 @@ struct ProbeEngine: Sendable {
         let names = serverNames(for: probe.target)
         guard let secondName = names.second else {
             observation.first = await makeFirst(&observation, serverName: names.first, limits)
+            observation.otherKeys = await tryOtherKeys(observation, names.first, limits)
             return
         }
         async let second = makeSecond(probe, serverName: secondName, limits)
@@ -82,6 +105,30 @@ struct ProbeEngine: Sendable {
         }
         observation.second = await second
         observation.confirmation = await confirm(observation, names.first, secondName, limits)
+        observation.otherKeys = await tryOtherKeys(observation, names.first, limits)
+    }
+
+    /// Makes a handshake for each kind of key that the first did not get, if that is wanted.
+    private func tryOtherKeys(_ observation: Observation, _ name: SNI, _ limits: DialLimits) async
+        -> [OtherKey]
+    {
+        guard settings.triesAllKeys, case .success(let served)? = observation.first?.outcome else {
+            return []
+        }
+        let known = served.chain.leaf?.key.type ?? ""
+        let kinds = OtherKey.Kind.allCases.filter { !known.hasPrefix($0.rawValue) }
+        return await withTaskGroup(of: OtherKey.self) { group in
+            for kind in kinds {
+                group.addTask(executorPreference: loop) {
+                    let keys: SurveyKeys = kind == .ec ? .ec : .rsa
+                    let handshake = await repeated(observation.probe, name, accepting: keys, limits)
+                    return OtherKey(kind: kind, handshake: handshake)
+                }
+            }
+            var others: [OtherKey] = []
+            for await other in group { others.append(other) }
+            return others.sorted { $0.kind.rawValue < $1.kind.rawValue }
+        }
     }
 
     /// Repeats the handshake whose result is surprising: the first unless it got the right certificate, else the second
@@ -93,7 +140,10 @@ struct ProbeEngine: Sendable {
         _ limits: DialLimits
     ) async -> Confirmation? {
         let identity = try? observation.probe.target.identity
-        guard let first = observation.first?.side(identity), first != .unknown else { return nil }
+        // A handshake that is repeated anyway needs no confirmation.
+        guard settings.repeats == 1, let first = observation.first?.side(identity), first != .unknown else {
+            return nil
+        }
         let second = observation.second?.side(identity) ?? .unknown
         // What was sent as SNI is expected to decide the certificate only if it is the host's own name.
         let expectsMatch = firstName == SNI(name: observation.probe.target.host.name?.text)
@@ -111,7 +161,7 @@ struct ProbeEngine: Sendable {
         _ limits: DialLimits
     ) async -> Handshake {
         let probe = observation.probe
-        let (handshake, connection) = await Handshake.perform(
+        let (handshake, connection, tls) = await Handshake.perform(
             with: probe,
             serverName: serverName.name,
             offersHTTP: probe.target.url != nil,
@@ -125,6 +175,7 @@ struct ProbeEngine: Sendable {
                 settings.insecure || isAuthenticated(handshake, target: probe.target)
             {
                 observation.exchange = await request(url, over: connection, limits).run()
+                observation.exchange?.wasAskedToRenegotiate = tls?.hasRefusedRenegotiation ?? false
                 exchangeTime = loop.now.since(start)
             }
             connection.close()
@@ -149,11 +200,17 @@ struct ProbeEngine: Sendable {
     }
 
     /// Makes a handshake that carries no request.
-    private func repeated(_ probe: Probe, _ serverName: SNI, _ limits: DialLimits) async -> Handshake {
-        let (handshake, connection) = await Handshake.perform(
+    private func repeated(
+        _ probe: Probe,
+        _ serverName: SNI,
+        accepting keys: SurveyKeys = .all,
+        _ limits: DialLimits
+    ) async -> Handshake {
+        let (handshake, connection, _) = await Handshake.perform(
             with: probe,
             serverName: serverName.name,
             offersHTTP: false,
+            accepting: keys,
             tools: tools,
             limits: limits
         )
@@ -164,6 +221,7 @@ struct ProbeEngine: Sendable {
     /// Whether the certificate authenticates the server. Unless it does, or `--insecure` is given, no request is sent.
     private func isAuthenticated(_ handshake: Handshake, target: ProbeTarget) -> Bool {
         guard case .success(let served) = handshake.outcome else { return false }
+        if case .revoked? = served.staple?.status { return false }
         return served.chain.judgement.isTrusted && served.chain.match(try? target.identity) != nil
     }
 

@@ -63,8 +63,9 @@ struct ProbeRequest {
             case .moved:
                 outcome.firstByteTime = limits.loop.now.since(start)
                 // The header of a TLS record with an alert or a handshake message.
-                let bytes = connection.peek(2)
-                outcome.beginsAsTLS = bytes.count == 2 && (0x15...0x16).contains(bytes[0]) && bytes[1] == 3
+                let bytes = connection.peek(9)
+                outcome.beginsAsHTTP2 = bytes.beginsAsHTTP2
+                outcome.beginsAsTLS = bytes.count >= 2 && (0x15...0x16).contains(bytes[0]) && bytes[1] == 3
                 return
             case .again, .wantsRead, .wantsWrite: try await connection.wait(for: step, as: .reader, deadline)
             // Left to the parser, which knows whether that is an error.
@@ -97,6 +98,7 @@ extension ExchangeOutcome.Failure {
             switch error {
             case .cancelled, .failed(_, .timedOut): .timedOut
             case .failed(.request, .http(let error)): .unsendable("\(error)")
+            case .failed(_, .http(.truncatedUntilClose)): .uncleanEnd
             case .failed(_, .http(let error)): .broken("\(error)")
             case .failed(_, .tls(.connectionLost(let code))) where code != 0: .broken(words(for: code))
             case .failed(_, .tls(let error)): .broken("\(error)")

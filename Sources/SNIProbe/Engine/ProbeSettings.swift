@@ -17,13 +17,26 @@ struct ProbeSettings: Sendable {
     var serverName = ServerName.host
     /// Whether the second handshake is skipped.
     var skipsDefault = false
+    /// How often the first handshake is made.
+    var repeats = 1
+    /// The time from one of the repeated handshakes to the next.
+    var interval: Duration = .zero
+    /// Whether a handshake is made for each kind of key.
+    var triesAllKeys = false
     var method = HTTPMethod.get
     var headers = HTTPHeaders()
     /// Whether the request is sent even if the certificate is wrong.
     var insecure = false
     var timeout: Duration = .seconds(5)
     var retries = 0
+    /// The days below which a certificate is a fault.
     var minimumDays: Int?
+    /// The days below which a certificate is a warning; `nil` for the rule of two weeks and a third.
+    var warningDays: Int?
+    /// Whether a monitor is to treat too few days as critical.
+    var daysAreCritical = false
+    /// Whether a warning makes a probe fail.
+    var isStrict = false
     /// The accepted certificates. An empty list accepts all.
     var expected: [ExpectedCertificate] = []
     var acceptedStatus = StatusRanges.usual

@@ -20,7 +20,7 @@ struct DetailLines {
             text += chain(served.chain)
             text += style.field(
                 "staple",
-                texts: [served.facts.hasStaple ? "OCSP response stapled" : "no OCSP response"]
+                texts: [staple(served)]
             )
             text += style.field("SCTs", texts: ["\(served.chain.leaf?.timestamps ?? 0) in the certificate"])
             for fault in served.chain.judgement.faults {
@@ -48,6 +48,14 @@ struct DetailLines {
         }
         text += style.field("source", texts: [style.safe("\(record.observation.probe.source)", upTo: 100)])
         return text
+    }
+
+    private func staple(_ served: Handshake.Served) -> String {
+        let isRequired = served.chain.leaf?.requiresStaple == true ? ", which the certificate requires" : ""
+        guard let staple = served.staple else { return "no OCSP response" + isRequired }
+        let end = staple.nextUpdate.map { ", until \(UTC.stamp($0))" } ?? ""
+        return "OCSP response: \(staple.word(now: record.judgedAt).replacing("_", with: " "))\(end)"
+            + isRequired
     }
 
     private func validity(_ leaf: ServedCertificate) -> String {

@@ -46,6 +46,8 @@ struct JSONRecord {
             sni(&text)
             tls(&text)
             certificate(&text)
+            answers(&text)
+            otherKeys(&text)
             chain(&text)
             verify(&text)
             http(&text)
@@ -102,7 +104,7 @@ struct JSONRecord {
             text.field("alpn", value: facts?.alpn)
             text.field("alert", value: record.alert?.name)
             text.field("client_certificate_asked", value: facts?.requestsClientCertificate)
-            text.field("ocsp_stapled", value: facts?.hasStaple)
+            text.field("ocsp_stapled", value: facts.map { $0.staple != nil })
             text.field("scts", value: record.leaf?.timestamps)
         }
     }
@@ -132,6 +134,39 @@ struct JSONRecord {
             }
             text.field("signature", value: leaf.signature)
             text.list("issuer_urls", texts: leaf.issuerURLs)
+        }
+    }
+
+    private func answers(_ text: inout JSONText) {
+        guard let count = AnswerCount(observation, now: record.judgedAt) else { return text.null("answers") }
+        text.list("answers", elements: count.answers) { text, answer in
+            text.object { text in
+                text.field("count", value: answer.count)
+                text.field("ok", value: answer.isRight)
+                if case .failure(let failure) = answer.outcome {
+                    text.field("result", value: failure.word)
+                    text.field("alert", value: failure.alertName)
+                } else {
+                    text.field("result", value: "certificate")
+                    text.null("alert")
+                }
+                text.field("sha256", value: answer.leaf.map { Hex.encode($0.summary.sha256) })
+                text.field("not_after", value: answer.leaf?.summary.notAfter.map(UTC.stamp))
+                text.field("name", value: answer.leaf.map { ServedNames($0).first(1) })
+            }
+        }
+    }
+
+    private func otherKeys(_ text: inout JSONText) {
+        guard !observation.otherKeys.isEmpty else { return text.null("other_keys") }
+        text.list("other_keys", elements: observation.otherKeys) { text, other in
+            let leaf = other.served?.chain.leaf
+            text.object { text in
+                text.field("key", value: other.kind.rawValue)
+                text.field("sha256", value: leaf.map { Hex.encode($0.summary.sha256) })
+                text.field("not_after", value: leaf?.summary.notAfter.map(UTC.stamp))
+                text.field("days_left", value: leaf?.daysLeft(at: record.judgedAt))
+            }
         }
     }
 
@@ -165,6 +200,10 @@ struct JSONRecord {
                 text.field("ok", value: trust == nil)
                 text.field("code", value: code?.code ?? 0)
                 text.field("text", value: code?.reason)
+            }
+            text.object("staple") { text in
+                text.field("status", value: record.served?.staple?.word(now: record.judgedAt))
+                text.field("required", value: chain.leaf?.requiresStaple)
             }
             text.object("dates") { $0.field("ok", value: !faults.contains { $0.id.row.subject == .dates }) }
         }

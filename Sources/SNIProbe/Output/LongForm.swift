@@ -27,7 +27,7 @@ struct LongForm {
                 text += chain(served.chain)
             }
         }
-        text += answer + alert + sni
+        text += otherKeys + answers + answer + alert + sni
         if let served = record.served { text += handshake(served.facts) }
         text += http + time
         return verbose ? text + details : text
@@ -48,10 +48,10 @@ struct LongForm {
         return head + "\n      " + style.wrapped(verdict, indent: 6).joined(separator: "\n      ")
     }
 
-    private func has(_ id: Fault.ID) -> Bool { record.faults.contains { $0.id == id } }
+    private func has(_ id: Fault.ID) -> Bool { record.faults.contains { $0.id == id && $0.key == nil } }
 
     private func hasFault(about subject: Fault.ID.Subject) -> Bool {
-        record.faults.contains { $0.id.row.subject == subject }
+        record.faults.contains { $0.id.row.subject == subject && $0.key == nil }
     }
 
     private func certificate(_ served: Handshake.Served) -> String {
@@ -71,6 +71,21 @@ struct LongForm {
         return style.field("asked for", texts: [target.name]) + style.field("served", texts: lines) + hash
     }
 
+    private var answers: String {
+        guard let count = AnswerCount(observation, now: record.judgedAt) else { return "" }
+        let lines = count.answers.map { "\($0.count) of \(count.total) \(style.safe($0.words, upTo: 100))" }
+        return style.field("answers", texts: lines)
+    }
+
+    private var otherKeys: String {
+        let lines = observation.otherKeys.map { other in
+            guard let leaf = other.served?.chain.leaf else { return "no \(other.kind.rawValue) certificate" }
+            let end = "\(key(leaf.key)), \(validity(leaf)), sha256 \(style.hash(leaf.summary.sha256))"
+            return leaf.summary.sha256 == record.leaf?.summary.sha256 ? "the same: \(end)" : end
+        }
+        return lines.isEmpty ? "" : style.field("other keys", texts: lines)
+    }
+
     private func names(of leaf: ServedCertificate) -> String {
         let names = ServedNames(leaf)
         guard names.count > 0 else {
@@ -88,10 +103,10 @@ struct LongForm {
         guard let from = leaf.summary.notBefore, let until = leaf.summary.notAfter else {
             return "with an invalid date"
         }
-        guard leaf.isCurrent(at: record.judgedAt), let days = record.daysLeft else {
+        guard leaf.isCurrent(at: record.judgedAt), let time = leaf.secondsLeft(at: record.judgedAt) else {
             return "\(UTC.day(from)) to \(UTC.day(until)) \(UTC.clock(until)) UTC"
         }
-        return "until \(UTC.day(until)), \(Words.days(days)) left"
+        return "until \(UTC.day(until)), \(Words.left(time)) left"
     }
 
     private func key(_ key: KeyText) -> String {

@@ -4,6 +4,7 @@ internal import DirectHTTP
 final class NagiosOutput: RecordOutput {
     private var buffer = OutputBuffer()
     private let style: Style
+    private let settings: ProbeSettings
     private var failures: [Item] = []
     private var failureCount = 0
     private var isCritical = false
@@ -27,8 +28,9 @@ final class NagiosOutput: RecordOutput {
     /// The maximum number of results in the line, which may be read on a pager.
     private static let mostListed = 5
 
-    init(_ style: Style) {
+    init(_ style: Style, _ settings: ProbeSettings = ProbeSettings()) {
         self.style = style
+        self.settings = settings
     }
 
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
@@ -36,7 +38,8 @@ final class NagiosOutput: RecordOutput {
         if let total = record.observation.total { slowest = max(slowest, total) }
         if let fault = record.faults.first {
             failureCount += 1
-            if record.exitCode != 90 { isCritical = true }
+            let isLate = settings.daysAreCritical && record.faults.contains { $0.id == .tooFewDays }
+            if record.exitCode != 90 || isLate { isCritical = true }
             if failures.count < Self.mostListed { failures.append(item(record, text: fault.brief)) }
         } else if let warning = record.warnings.first {
             warningCount += 1
@@ -46,7 +49,11 @@ final class NagiosOutput: RecordOutput {
 
     private func item(_ record: ProbeRecord, text: String) -> Item {
         let place = record.lookupFailure == nil ? record.observation.probe.address.description : ""
-        return Item(host: record.target.name, place: place, words: words(text))
+        return Item(
+            host: words(PlainText.cut(record.target.heading, to: 80, mark: "...")),
+            place: place,
+            words: words(text)
+        )
     }
 
     func finish(_ tally: Tally, interrupted: Bool) {
@@ -64,7 +71,7 @@ final class NagiosOutput: RecordOutput {
 
     func exitCode(_ tally: Tally) -> Int32? { state.rawValue }
 
-    private func line(_ tally: Tally, interrupted: Bool) -> String {
+    func line(_ tally: Tally, interrupted: Bool) -> String {
         let text: String
         if interrupted || tally.count == 0 {
             state = .unknown
@@ -80,16 +87,26 @@ final class NagiosOutput: RecordOutput {
         } else {
             text = "OK - \(tally.count) passed"
         }
-        // The last number is the minimum. It is omitted for an expired certificate, whose days are negative.
-        let days = fewestDays.map { $0 < 0 ? "days=\($0) " : "days=\($0);;;0 " } ?? ""
+        let days = fewestDays.map { "days=\($0)\(daysThresholds(isNegative: $0 < 0)) " } ?? ""
         return "SNI_PROBE \(text) | \(days)failed=\(failureCount);;;0 time=\(Seconds.text(slowest))s"
+    }
+
+    /// The thresholds of the days in the syntax of Nagios, `14:` for "fewer than 14", and the minimum, which is omitted
+    /// for an expired certificate, whose days are negative.
+    private func daysThresholds(isNegative: Bool) -> String {
+        let warning = settings.warningDays.map { "\($0):" } ?? ""
+        let critical = settings.daysAreCritical ? settings.minimumDays.map { "\($0):" } ?? "" : ""
+        // A lower limit that leads to WARNING only, as --min-days by itself.
+        let lower = settings.daysAreCritical ? "" : settings.minimumDays.map { "\($0):" } ?? ""
+        guard isNegative else { return ";\(warning)\(lower);\(critical);0" }
+        return warning.isEmpty && lower.isEmpty && critical.isEmpty ? "" : ";\(warning)\(lower);\(critical)"
     }
 
     private func listed(_ items: [Item], count: Int, tally: Tally) -> String {
         let more = count > items.count ? " and \(count - items.count) more" : ""
         let texts = items.map { item in
             if item.place.isEmpty { return "\(item.host) \(item.words)" }
-            return tally.hosts.count > 1
+            return tally.targets.count > 1
                 ? "\(item.host) @ \(item.place) \(item.words)" : "\(item.place) \(item.words)"
         }
         return texts.joined(separator: ", ") + more

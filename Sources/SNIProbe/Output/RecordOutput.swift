@@ -1,7 +1,9 @@
 /// An output format for results.
 ///
-/// `add` is called in the order of the input, `flush` before the run sleeps, and `finish` once at the end.
+/// `expect` is called for each probe before its result, `add` is called in the order of the input, `flush` before the run sleeps, and `finish` once at the end.
 protocol RecordOutput: AnyObject {
+    /// Announces a probe whose result will be added, so that columns can be made wide enough.
+    func expect(_ probe: Probe)
     /// Adds a result. `isOnlyOne` is set if the run has no other result.
     func add(_ record: ProbeRecord, isOnlyOne: Bool)
     /// Adds the summary.
@@ -14,6 +16,8 @@ protocol RecordOutput: AnyObject {
 
 extension RecordOutput {
     func exitCode(_ tally: Tally) -> Int32? { nil }
+
+    func expect(_ probe: Probe) {}
 }
 
 /// Buffered output to a descriptor.

@@ -29,7 +29,7 @@ struct SNIWords {
     /// Returns a failed handshake in words.
     static func text(of failure: HandshakeFailure) -> String {
         switch failure {
-        case .alert(let alert): alert.name
+        case .alert(let alert): alert.words
         case .closed: "closed"
         case .reset: "reset"
         case .silentTLS, .silentTCP: "no answer"

@@ -43,7 +43,8 @@ struct Style: Sendable {
 
     /// Wraps text into lines that fit after the indent. Words longer than a line are cut.
     func wrapped(_ text: String, indent: Int) -> [String] {
-        let room = max(20, width - indent)
+        // Long lines are hard to read, even where they fit.
+        let room = max(20, min(width, Self.widestText) - indent)
         var lines: [String] = []
         var line = ""
         for piece in text.split(separator: " ", omittingEmptySubsequences: false) {
@@ -78,4 +79,5 @@ struct Style: Sendable {
     }
 
     private static let labelWidth = 13
+    private static let widestText = 100
 }

@@ -15,16 +15,29 @@ struct Summary {
                 "\n" + style.wrapped(counts + sni, indent: 0).joined(separator: "\n") + "\n" + certificates
         }
         guard hints else { return text }
-        for hint in tally.hints.prefix(12) { text += (text.isEmpty ? "" : "\n") + style.hint(hint.text) }
+        for hint in tally.hints.prefix(12) {
+            text += (text.isEmpty ? "" : "\n") + style.hint(hint.text(severalHosts: tally.hosts.count > 1))
+        }
         return text
     }
 
     private var counts: String {
         let count = Words.grouped(tally.count)
-        let stop = interrupted ? "Interrupted. " : ""
         guard tally.count > 0 else { return "Interrupted before the first result." }
+        guard rest.isEmpty || !interrupted else {
+            return "Interrupted\(rest). Of \(count) that finished, \(Words.grouped(tally.passed)) passed."
+        }
+        let stop = interrupted ? "Interrupted. " : ""
         if tally.failed == 0 { return "\(stop)\(tally.count == 1 ? "1 passed." : "All \(count) passed.")" }
         return "\(stop)\(Words.grouped(tally.passed)) of \(count) passed."
+    }
+
+    /// What an interrupted run has left undone.
+    private var rest: String {
+        var parts: [String] = []
+        if tally.unfinished > 0 { parts.append("\(Words.grouped(tally.unfinished)) not finished") }
+        if tally.isCutShort { parts.append("the rest of the input not begun") }
+        return parts.isEmpty ? "" : ", with " + parts.joined(separator: " and ")
     }
 
     /// A sentence on how many of the passed probes need SNI. Empty if none does.
@@ -54,6 +67,9 @@ struct Summary {
             let start = index == 0 ? head : String(repeating: " ", count: head.count)
             return "\(start)\(certificate.hash.prefix(8)) on \(place) until \(until)\(addresses)\n"
         }
-        return lines.joined()
+        let hidden = all - lines.count
+        guard hidden > 0 else { return lines.joined() }
+        return lines.joined() + String(repeating: " ", count: head.count)
+            + "and \(Words.grouped(hidden)) more\n"
     }
 }

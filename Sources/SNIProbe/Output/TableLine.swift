@@ -9,10 +9,17 @@ struct TableLine {
     private var observation: Observation { record.observation }
 
     private var address: String {
-        guard record.lookupFailure == nil else { return "-" }
-        let probe = observation.probe
-        if probe.port == record.target.port { return probe.address.description }
+        record.lookupFailure == nil ? Self.place(observation.probe) : "-"
+    }
+
+    private static func place(_ probe: Probe) -> String {
+        if probe.port == probe.target.port { return probe.address.description }
         return Endpoint(probe.address, port: probe.port).description
+    }
+
+    /// Returns the width of the address column that the probe needs, or `width` if that is more.
+    static func width(for probe: Probe, atLeast width: Int) -> Int {
+        max(width, min(place(probe).count, 47))
     }
 
     private var words: String {
@@ -23,9 +30,9 @@ struct TableLine {
     /// Returns the line for a terminal, in columns that fit its width. The address column grows if needed, and never
     /// shrinks again.
     func text(addressWidth: inout Int) -> String {
-        addressWidth = max(addressWidth, min(address.count, 39))
+        addressWidth = max(addressWidth, min(address.count, 47))
         let hash = record.leaf.map { Hex.encode(Array($0.summary.sha256.prefix(4))) } ?? "-"
-        let days = record.daysLeft.map { "\($0) d" } ?? "-"
+        let days = record.leaf?.secondsLeft(at: record.judgedAt).map(Words.narrow) ?? "-"
         let time = observation.total.map { Words.milliseconds($0) + " ms" } ?? "-"
         let line =
             Self.left(address, width: addressWidth) + "  " + Self.left(hash, width: 8) + " "
@@ -36,10 +43,12 @@ struct TableLine {
         return style.state(record) + line + "  " + PlainText.cut(words, to: room, mark: style.ellipsis)
     }
 
-    /// The line for a pipe: state, host, IP, port, hash, days left, milliseconds and text, separated by tabs.
+    /// The line for a pipe: state, host, IP, port, hash, days left, milliseconds, text and URL, separated by tabs.
     var tabSeparated: String {
         let hash = record.leaf.map { Hex.encode($0.summary.sha256) } ?? "-"
-        let fields = [
+        let texts = record.faults.map(\.text) + record.warnings.map(\.text)
+        let url = record.target.url.map { style.safe("\($0)", upTo: 300) }
+        let fields: [String] = [
             Style.word(record),
             record.target.name,
             record.lookupFailure == nil ? observation.probe.address.description : "-",
@@ -47,8 +56,8 @@ struct TableLine {
             hash,
             record.daysLeft.map { "\($0)" } ?? "-",
             observation.total.map { Words.tenths(Words.tenth($0)) } ?? "-",
-            (record.faults.map(\.text) + record.warnings.map(\.text)).map { style.safe($0, upTo: 300) }
-                .joined(separator: "; "),
+            texts.map { style.safe($0, upTo: 300) }.joined(separator: "; "),
+            url ?? "-",
         ]
         return fields.joined(separator: "\t")
     }

@@ -14,6 +14,10 @@ final class TextOutput: RecordOutput {
         self.verbose = verbose
     }
 
+    func expect(_ probe: Probe) {
+        width = TableLine.width(for: probe, atLeast: width)
+    }
+
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
         if verbose || isOnlyOne {
             if host != nil { buffer.write("\n") }

@@ -26,7 +26,7 @@ enum ExitCode {
         (noInput, "A file cannot be read, or there is no target in it."),
         (bug, "A bug in sni-probe."),
         (unwritable, "The results cannot be written, as on a full disk."),
-        (90, "The certificate is acceptable, but not for --expect, --same or --min-days."),
+        (90, "The certificate is acceptable, but not for --expect, --same, --critical-days or --strict."),
         (interrupted, "Interrupted."),
     ]
 }

@@ -24,12 +24,15 @@ struct Fault: Hashable, Sendable {
         case weakCertificate = "weak_certificate"
         case wrongPurpose = "wrong_purpose"
         case certificateInvalid = "certificate_invalid"
+        case revoked
+        case stapleMissing = "staple_missing"
         case httpBroken = "http_broken"
         case timeoutHTTP = "timeout_http"
         case httpStatus = "http_status"
         case tooFewDays = "too_few_days"
         case notExpected = "not_expected"
         case differs
+        case strict
     }
 
     let id: ID
@@ -37,6 +40,8 @@ struct Fault: Hashable, Sendable {
     let text: String
     /// The shorter text in a table line.
     let brief: String
+    /// The kind of key, if the fault is about a certificate that only clients with another kind of key get.
+    var key: String?
 
     init(_ id: ID, _ text: String, brief: String? = nil) {
         self.id = id
@@ -55,6 +60,9 @@ struct Warning: Hashable, Sendable {
         case chainSurplus = "chain_surplus"
         case chainSize = "chain_size"
         case answersVary = "answers_vary"
+        case stapleUnusable = "staple_unusable"
+        case redirectsToItself = "redirects_to_itself"
+        case uncleanEnd = "unclean_end"
     }
 
     let id: ID
@@ -71,6 +79,7 @@ struct Hint: Hashable, Sendable {
         case ciphers
         case nearMiss
         case status(UInt16)
+        case otherKey
     }
 
     let kind: Fault.ID

@@ -24,6 +24,8 @@ extension Fault.ID {
         case dates
         /// The chain of certificates.
         case chain
+        /// The OCSP response that the server sends with the certificate.
+        case revocation
         /// The purpose that the certificate was issued for.
         case purpose
         case http
@@ -58,12 +60,22 @@ extension Fault.ID {
         case .weakCertificate: Row(60, .chain, "A key or a signature is too weak.")
         case .wrongPurpose: Row(60, .purpose, "The certificate is not for TLS servers.")
         case .certificateInvalid: Row(60, .chain, "The chain breaks another rule; the text says which.")
+        case .revoked:
+            Row(60, .revocation, "The server's own OCSP response says that the certificate is revoked.")
+        case .stapleMissing:
+            Row(
+                60,
+                .revocation,
+                "The certificate requires an OCSP response, and the server sends none that is valid."
+            )
         case .httpBroken: Row(56, .http, "The response is not HTTP, or is incomplete.")
         case .timeoutHTTP: Row(28, .http, "No complete response before the deadline.")
         case .httpStatus: Row(22, .http, "The status is not one of --status.")
-        case .tooFewDays: Row(90, .expectation, "The certificate has fewer days left than --min-days.")
+        case .tooFewDays:
+            Row(90, .expectation, "The certificate has fewer days left than --critical-days or --min-days.")
         case .notExpected: Row(90, .expectation, "The certificate is not the one of --expect.")
-        case .differs: Row(90, .expectation, "With --same: another certificate than the first IP shows.")
+        case .strict: Row(90, .expectation, "With --strict: there is a warning.")
+        case .differs: Row(90, .expectation, "With --same: another certificate than most IPs show.")
         }
     }
 }

@@ -29,7 +29,7 @@ struct ProbeRecord: Sendable {
 
     /// The whole days until the certificate expires. Negative if it has expired.
     var daysLeft: Int? {
-        leaf?.summary.notAfter.map { UTC.floored($0 - judgedAt, divisor: 86_400) }
+        leaf?.daysLeft(at: judgedAt)
     }
 
     /// The name in the certificate that matches the host, or `nil` if none does.

@@ -1,53 +1,92 @@
 internal import DirectCore
 internal import DirectHTTP
 
-/// Compares the certificates of a host's addresses with that of the first address that passed, in the order of
-/// results.
+/// Compares the certificates that the addresses of a host show.
 ///
-/// It does not compare with the first address as such: if that one has a wrong or outdated certificate, the fault is
-/// not with the others.
+/// Only addresses that passed are a standard: if one has a wrong or outdated certificate, the fault is not with the
+/// others. Without `--same` the standard is the first address that passed, so that results can be printed as they come.
+/// With `--same` it is the certificate that most addresses show: `learn` gets all results before the first is compared.
 struct PoolWatch {
-    private struct First {
+    /// A certificate of a host, and the addresses that passed with it.
+    private struct Shown {
         let hash: [UInt8]
         let notAfter: Int?
-        let address: IPAddress
+        let first: IPAddress
+        var count = 1
     }
 
-    private var firsts: [String: First] = [:]
+    private var hosts: [String: [Shown]] = [:]
 
     /// The maximum number of hosts that are compared, which limits the memory of a run.
     private static let mostHosts = 50_000
+    /// The maximum number of certificates of one host.
+    private static let mostCertificates = 64
 
-    /// Adds a fault or a warning to the record if its certificate differs from that of the first address.
-    mutating func compare(_ record: inout ProbeRecord, mustBeSame: Bool) {
-        guard let summary = record.leaf?.summary else { return }
-        let host = "\(record.target.name):\(record.target.port)"
-        guard let first = firsts[host] else {
-            guard record.passed, firsts.count < Self.mostHosts else { return }
+    /// Adds results to the standard, before they are compared with it.
+    mutating func learn(_ records: some Sequence<ProbeRecord>) {
+        for record in records { learn(record) }
+    }
+
+    private mutating func learn(_ record: ProbeRecord) {
+        guard record.passed, let summary = record.leaf?.summary else { return }
+        let host = Self.host(record)
+        guard hosts[host] != nil || hosts.count < Self.mostHosts else { return }
+        var known = hosts[host] ?? []
+        if let index = known.firstIndex(where: { $0.hash == summary.sha256 }) {
+            known[index].count += 1
+        } else if known.count < Self.mostCertificates {
             let address = record.observation.probe.address
-            firsts[host] = First(hash: summary.sha256, notAfter: summary.notAfter, address: address)
-            return
+            known.append(Shown(hash: summary.sha256, notAfter: summary.notAfter, first: address))
         }
-        guard first.hash != summary.sha256 else { return }
-        let text = Self.words(summary.notAfter, first: first)
-        if mustBeSame {
-            // A certificate for other names has a fault already. That it also differs is no news.
-            guard record.matchedName != nil else { return }
-            record.faults.append(Fault(.differs, "\(text) than \(first.address) shows", brief: text))
-            if record.hint == nil {
-                record.hint = Hint(
-                    kind: .differs,
-                    text:
-                        "the certificate is not the same on all IPs: see which of them the renewal has not reached"
-                )
-            }
-        } else if record.passed {
-            record.warnings.insert(Warning(id: .otherCertificate, text: text), at: 0)
+        hosts[host] = known
+    }
+
+    /// Adds a warning to the record if its certificate differs from that of the first address that passed.
+    mutating func compareWithFirst(_ record: inout ProbeRecord) {
+        guard let summary = record.leaf?.summary else { return }
+        guard let first = hosts[Self.host(record)]?.first else { return learn(record) }
+        guard record.passed, first.hash != summary.sha256 else { return }
+        record.warnings.insert(
+            Warning(id: .otherCertificate, text: Self.words(summary.notAfter, standard: first)),
+            at: 0
+        )
+    }
+
+    /// Adds a fault to the record if its certificate differs from that of most addresses, of those that were learned.
+    func compareWithMost(_ record: inout ProbeRecord) {
+        // A certificate for other names has a fault already. That it also differs is no news.
+        guard let summary = record.leaf?.summary, record.matchedName != nil,
+            let most = mostFrequent(Self.host(record)), most.hash != summary.sha256
+        else { return }
+        let text = Self.words(summary.notAfter, standard: most)
+        let others = most.count - 1
+        let who =
+            others == 0
+            ? "\(most.first) shows"
+            : "\(most.first) and \(others == 1 ? "1 other IP" : "\(Words.grouped(others)) other IPs") show"
+        record.faults.append(Fault(.differs, "\(text) than \(who)", brief: text))
+        if record.hint == nil {
+            record.hint = Hint(
+                kind: .differs,
+                text:
+                    "the certificate is not the same on all IPs: see which of them the renewal has not reached"
+            )
         }
     }
 
-    private static func words(_ notAfter: Int?, first: First) -> String {
-        guard let notAfter, let known = first.notAfter, notAfter != known else {
+    /// The certificate that most addresses of a host show; of several the one that was seen first.
+    private func mostFrequent(_ host: String) -> Shown? {
+        var most: Shown?
+        for shown in hosts[host] ?? [] where shown.count > most?.count ?? 0 { most = shown }
+        return most
+    }
+
+    private static func host(_ record: ProbeRecord) -> String {
+        "\(record.target.name):\(record.target.port)"
+    }
+
+    private static func words(_ notAfter: Int?, standard: Shown) -> String {
+        guard let notAfter, let known = standard.notAfter, notAfter != known else {
             return "another certificate"
         }
         return notAfter < known ? "older certificate" : "newer certificate"

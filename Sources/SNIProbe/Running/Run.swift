@@ -103,7 +103,7 @@ final class Run {
         progress.clear()
         output.finish(tally, interrupted: Interrupts.hasCome)
         guard output.flush() else { return Console.endOfOutput() }
-        if !feed.hasFoundAny, usageCode == nil, !Interrupts.hasCome { usageCode = reportNothing() }
+        reportInput()
         if let signal = Interrupts.signal { return ExitCode.interrupted(by: signal) }
         return output.exitCode(tally) ?? usageCode ?? tally.exitCode
     }
@@ -162,10 +162,31 @@ final class Run {
 
     private func report(_ error: UsageError) {
         progress.clear()
-        if feed.badLines <= 10 { Console.complain(error.text) }
+        if feed.badLines <= Self.mostBadLines { Console.complain(error.text) }
         guard !options.skipsBad else { return }
         usageCode = error.code
     }
+
+    /// Reports what was wrong with the input as a whole.
+    private func reportInput() {
+        if options.skipsBad, feed.badLines > 0 {
+            let count = feed.badLines == 1 ? "1 line" : "\(Words.grouped(feed.badLines)) lines"
+            let shown =
+                feed.badLines > Self.mostBadLines ? "; the first \(Self.mostBadLines) are shown above" : ""
+            Console.complain("sni-probe: \(count) of the input could not be used\(shown)\n")
+        }
+        guard usageCode == nil, !Interrupts.hasCome else { return }
+        if !feed.hasFoundAny {
+            usageCode = reportNothing()
+        } else if !options.requestOptions.isEmpty, !feed.hasFoundURL {
+            let error = options.requestOptionsWithoutRequest
+            Console.complain(error.text)
+            usageCode = error.code
+        }
+    }
+
+    /// The number of bad lines that are reported each by itself.
+    private static let mostBadLines = 10
 
     /// Reports that no target was found. This is an error: an empty list is usually a mistake where it was made, and
     /// must not look like success.
@@ -176,6 +197,7 @@ final class Run {
     }
 
     private func add(_ slot: Slot) {
+        if case .probe(let probe) = slot.job { output.expect(probe) }
         slots.append(slot)
         slotCount += 1
         starts.add(slot)
@@ -291,12 +313,20 @@ final class Run {
         }
         slots.replaceSubrange(place...place, with: probes)
         slotCount += probes.count - 1
-        for probe in probes { starts.add(probe) }
+        for slot in probes {
+            if case .probe(let probe) = slot.job { output.expect(probe) }
+            starts.add(slot)
+        }
     }
 
     private func print(_ record: ProbeRecord) {
         var record = record
-        pool.compare(&record, mustBeSame: options.same)
+        if options.same {
+            pool.compareWithMost(&record)
+        } else {
+            pool.compareWithFirst(&record)
+        }
+        judge.applyStrictness(to: &record)
         tally.add(record)
         progress.clear()
         output.add(record, isOnlyOne: slotCount == 1 && feedState == .ended)
@@ -306,13 +336,23 @@ final class Run {
     /// failures of probes that would have been tried again.
     private func printWhatIsDone() {
         takeLetters()
-        for slot in slots[printed...] {
-            if let record = slot.record ?? slot.latest { print(record) }
-        }
+        let records = slots[printed...].compactMap { $0.record ?? $0.latest }
+        tally.unfinished = slots.count - printed - records.count
+        tally.isCutShort = feedState != .ended
+        if options.same { pool.learn(records) }
+        for record in records { print(record) }
     }
 
     /// Prints the finished results that are next in order. Returns `false` if standard output accepts no more.
     private func printFinished() -> Bool {
+        if options.same {
+            // What most addresses show is known when all results are there, or as many as are kept.
+            let waiting = slots[printed...]
+            guard feedState == .ended || !hasRoom, waiting.allSatisfy({ $0.record != nil }) else {
+                return output.flush()
+            }
+            pool.learn(waiting.lazy.compactMap(\.record))
+        }
         while printed < slots.count, let record = slots[printed].record {
             if feedState == .open, slotCount == 1 { break }
             print(record)

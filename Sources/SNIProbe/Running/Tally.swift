@@ -22,7 +22,12 @@ struct Tally {
     private(set) var certificates: [Certificate] = []
     /// The number of probes whose certificate is not in `certificates`, because that list is full.
     private(set) var omittedCertificates = 0
-    private(set) var hints: [Hint] = []
+    /// The hints, one for each kind of advice, with the probes that it is for.
+    private(set) var hints: [HintGroup] = []
+    /// The number of probes that were begun or queued when the run was interrupted.
+    var unfinished = 0
+    /// Whether there was more to probe when the run was interrupted.
+    var isCutShort = false
     /// The number of passed probes with each SNI verdict.
     private(set) var verdicts: [SNIFinding.Verdict: Int] = [:]
     /// The names of the first three default certificates, those sent without SNI, of passed probes that need SNI.
@@ -30,6 +35,11 @@ struct Tally {
     /// At most two of the hosts, which suffices to know whether the run has more than one.
     private(set) var hosts: Set<String> = []
 
+    /// At most two of the targets, with port and path.
+    private(set) var targets: Set<String> = []
+
+    /// More than a summary shows.
+    private static let mostHints = 32
     private static let certificateLimit = 64
 
     var passed: Int { count - failed }
@@ -43,16 +53,21 @@ struct Tally {
     mutating func add(_ record: ProbeRecord) {
         count += 1
         if hosts.count < 2 { hosts.insert(record.target.name) }
+        if targets.count < 2 { targets.insert(record.target.heading) }
         if record.passed {
             count(record.sni.verdict, of: record)
         } else {
             failed += 1
             exitCodes.insert(record.exitCode)
         }
-        if let hint = record.hint, !hints.contains(where: { $0.hasSameAdvice(as: hint) }) {
-            hints.append(hint)
+        if let hint = record.hint {
+            if let index = hints.firstIndex(where: { $0.fits(hint, of: record) }) {
+                hints[index].add(record)
+            } else if hints.count < Self.mostHints {
+                hints.append(HintGroup(hint, record))
+            }
         }
-        if record.passed || record.faults.allSatisfy({ $0.id == .differs || $0.id == .tooFewDays }) {
+        if record.passed || record.faults.allSatisfy({ [.differs, .tooFewDays, .strict].contains($0.id) }) {
             countCertificate(of: record)
         }
     }

@@ -33,6 +33,7 @@ enum CertificateFiles {
         do throws(TLSError) {
             return try readCertificates(bytes)
         } catch {
+            if isPEM(bytes), !holdsCertificate(bytes) { throw noCertificate(in: bytes, from: path) }
             throw UsageError("there is no certificate in \(quoted(path)): \(error)", code: ExitCode.noInput)
         }
     }
@@ -44,11 +45,30 @@ enum CertificateFiles {
             _ = try certificates(in: bytes, from: path)
             return source(of: bytes)
         }
-        let mark = Array("-----BEGIN ".utf8)
-        guard bytes.indices.contains(where: { bytes[$0...].starts(with: mark) }) else {
-            throw UsageError("there is no certificate in \(quoted(path))", code: ExitCode.noInput)
-        }
+        guard holdsCertificate(bytes) else { throw noCertificate(in: bytes, from: path) }
         return source(of: bytes)
+    }
+
+    /// Whether PEM text has a block with a certificate, by any of its names.
+    private static func holdsCertificate(_ bytes: [UInt8]) -> Bool {
+        ["CERTIFICATE-----", "TRUSTED CERTIFICATE-----", "X509 CERTIFICATE-----"].contains {
+            holds("-----BEGIN " + $0, in: bytes)
+        }
+    }
+
+    private static func holds(_ text: String, in bytes: [UInt8]) -> Bool {
+        let mark = Array(text.utf8)
+        return bytes.indices.contains { bytes[$0] == mark[0] && bytes[$0...].starts(with: mark) }
+    }
+
+    /// The error for PEM text without a certificate, which says what else is there.
+    private static func noCertificate(in bytes: [UInt8], from path: String) -> UsageError {
+        let others = [
+            ("PRIVATE KEY-----", "a private key"), ("CERTIFICATE REQUEST-----", "a certificate request"),
+            ("PUBLIC KEY-----", "a public key"), ("X509 CRL-----", "a revocation list"),
+        ]
+        let other = others.first { holds($0.0, in: bytes) }.map { ", but \($0.1)" } ?? ""
+        return UsageError("there is no certificate in \(quoted(path))\(other)", code: ExitCode.noInput)
     }
 
     private static func source(of bytes: [UInt8]) -> CertificateSource {

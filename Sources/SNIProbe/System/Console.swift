@@ -29,8 +29,16 @@ struct Console: Sendable {
             isTerminal: isTerminal,
             errorsAreTerminal: isatty(2) == 1,
             usesColor: color(choice, isTerminal: isTerminal),
-            unicode: isUTF8
+            unicode: isUTF8,
+            width: isTerminal ? windowWidth ?? 80 : 80
         )
+    }
+
+    /// The number of columns of the terminal; `nil` if it does not tell.
+    private static var windowWidth: Int? {
+        var size = winsize()
+        guard ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return min(max(Int(size.ws_col), 40), 400)
     }
 
     /// Opens `/dev/null` in place of standard input, output and error if the parent process closed them.

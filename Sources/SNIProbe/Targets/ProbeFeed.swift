@@ -47,6 +47,8 @@ final class ProbeFeed {
     private(set) var hasFoundAny = false
     /// The number of lines that could not be parsed.
     private(set) var badLines = 0
+    /// Whether a target was a URL, on the command line or in a file.
+    private(set) var hasFoundURL: Bool
 
     /// Opens and checks the files.
     ///
@@ -54,6 +56,7 @@ final class ProbeFeed {
     init(_ options: Options) throws(UsageError) {
         skipsBad = options.skipsBad
         shard = options.shard
+        hasFoundURL = options.hasURL
         sources = []
         for path in options.files { sources.append(try LineSource(path)) }
         for case .addresses(let found) in options.words { openRanges += found }
@@ -68,6 +71,10 @@ final class ProbeFeed {
         }
         openTargetsServed = sources.isEmpty || !openRanges.isEmpty
         try checkFiles()
+        // Options that have no effect are reported before the first probe, if all of the input is known by then.
+        if !skipsBad, sources.allSatisfy(\.isFile), !options.requestOptions.isEmpty, !hasFoundURL {
+            throw options.requestOptionsWithoutRequest
+        }
     }
 
     /// Returns the next step of this shard.
@@ -154,6 +161,7 @@ final class ProbeFeed {
         do throws(TargetError) {
             let line = try TargetLine(text)
             guard line.addresses.isEmpty || !openTargets.isEmpty else { throw .noTarget }
+            if line.targets.contains(where: { $0.target.url != nil }) { hasFoundURL = true }
             return line
         } catch {
             throw UsageError(error, in: file, line: number)

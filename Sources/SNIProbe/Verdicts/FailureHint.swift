@@ -34,6 +34,8 @@ struct FailureHint {
         case .notTLS(.smtp), .notTLS(.imap), .notTLS(.pop):
             "sni-probe speaks no STARTTLS: try the port for TLS from the start, such as 465 (SMTP), 990 (FTP), "
                 + "993 (IMAP) or 995 (POP3)"
+        case .notTLS(.http2):
+            "the server speaks HTTP/2 in clear text (h2c, as gRPC does): try the port that speaks TLS"
         case .notTLS: "another service answers on port \(port): try the port that speaks TLS from the start"
         case .broken: "it violates the TLS protocol: compare --tls 1.2 and --tls 1.3, or another IP"
         case .cancelled: nil
@@ -120,7 +122,7 @@ struct FailureHint {
         if isAlikeOnBothSides {
             return
                 "the server, or a filter before it, ends the connection without an alert, with the name and without: "
-                + "compare another IP"
+                + "compare another IP. A server behind a load balancer may also expect a PROXY header first"
         }
         if serverName == nil { return "it may require a name, and none was sent: " + withName }
         if sni == .refused, let serverName {

@@ -78,8 +78,8 @@ extension FailureVerdict {
         }
         return Fault(
             .handshakeRefused,
-            "server refused the handshake: \(alert.name)",
-            brief: "refused: \(alert.name)"
+            "server refused the handshake: \(alert.words)",
+            brief: "refused: \(alert.words)"
         )
     }
 
@@ -98,6 +98,13 @@ extension FailureVerdict {
     /// Whether this is an alert that servers send for unknown names instead of `unrecognized_name`.
     private static func mayRefuseName(_ alert: TLSAlert) -> Bool {
         [.handshakeFailure, .accessDenied, .internalError].contains(alert)
+    }
+}
+
+extension TLSAlert {
+    /// The name of the alert, or its number if it has no name.
+    var words: String {
+        if case .other(let number) = self { "alert \(number)" } else { name }
     }
 }
 

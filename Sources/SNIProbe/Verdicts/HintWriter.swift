@@ -11,7 +11,13 @@ struct HintWriter {
 
     /// Returns the hint for a fault, or `nil` if there is no advice.
     func hint(for fault: Fault) -> Hint? {
-        text(for: fault.id).map { Hint(kind: fault.id, text: $0, cause: cause(of: fault.id)) }
+        if let key = fault.key {
+            let text =
+                "the server has certificates for several kinds of keys, and the \(key) one is not in order: "
+                + "clients that prefer that kind, or accept no other, get it"
+            return Hint(kind: fault.id, text: text, cause: .otherKey)
+        }
+        return text(for: fault.id).map { Hint(kind: fault.id, text: $0, cause: cause(of: fault.id)) }
     }
 
     private func cause(of id: Fault.ID) -> Hint.Cause {
@@ -23,7 +29,10 @@ struct HintWriter {
         }
     }
 
-    private var requestsClientCertificate: Bool { record.served?.facts.requestsClientCertificate == true }
+    private var requestsClientCertificate: Bool {
+        record.served?.facts.requestsClientCertificate == true
+            || record.observation.exchange?.wasAskedToRenegotiate == true
+    }
 
     private func text(for id: Fault.ID) -> String? {
         switch id {
@@ -48,6 +57,11 @@ struct HintWriter {
         case .certificateInvalid:
             "the chain breaks a rule that clients enforce: have the certificate reissued, or install the current "
                 + "chain of its issuer"
+        case .revoked:
+            "clients that look at the response refuse it: have a new certificate issued, and install it"
+        case .stapleMissing:
+            "turn OCSP stapling on (nginx: ssl_stapling on), let the server reach its issuer's responder, or have a "
+                + "certificate issued without the must-staple extension"
         case .tooFewDays: "renew it on \(address), or find out why the renewed one is not there"
         case .notExpected:
             "this IP shows another certificate than the one given with --expect: is it deployed there?"
@@ -69,7 +83,16 @@ struct HintWriter {
 
     private var exchange: String {
         let (outcome, port) = (record.observation.exchange, record.observation.probe.port)
+        if outcome?.wasAskedToRenegotiate == true {
+            return
+                "the server asks to renegotiate once it has the request, as servers do that want a client certificate "
+                + "for some paths only. TLS 1.3 and most clients do not do that: have it ask in the first handshake"
+        }
         if requestsClientCertificate { return HintWriter.clientCertificate }
+        if outcome?.beginsAsHTTP2 == true {
+            return
+                "it may speak nothing else: a client gets HTTP/1.1 only from a server or a port that is set up for it"
+        }
         if record.target.usesTLS { return "TLS is fine; the HTTP server behind it is not" }
         return outcome?.firstByteTime == nil || outcome?.failure == .speaksTLS
             ? "the port may be one for TLS: try https://\(host):\(port)/"

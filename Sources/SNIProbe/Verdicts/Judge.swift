@@ -17,7 +17,9 @@ struct Judge: Sendable {
             judgedAt: now
         )
         if let variation = variation(of: observation), variation.side == .first {
-            record.faults = [Fault(.answersVary, variation.text, brief: "answers vary")]
+            record.faults = [
+                Fault(.answersVary, variation.text, brief: brief(of: variation.text, observation))
+            ]
         } else if let failure = observation.firstFailure {
             let verdict = FailureVerdict(failure, observation, record.sni.verdict, settings)
             record.faults = [verdict.fault]
@@ -30,6 +32,18 @@ struct Judge: Sendable {
             record.hint = HintWriter(record: record, settings: settings).hint(for: first)
         }
         return record
+    }
+
+    /// Turns the warnings of a record into a fault, if that is wanted. Called when all warnings are known.
+    func applyStrictness(to record: inout ProbeRecord) {
+        guard settings.isStrict, record.passed, !record.warnings.isEmpty else { return }
+        let text = record.warnings.map(\.text).joined(separator: "; ")
+        record.faults = [Fault(.strict, "with --strict: \(text)", brief: "strict")]
+    }
+
+    /// The count of a repeated handshake is short enough for a table.
+    private func brief(of text: String, _ observation: Observation) -> String {
+        observation.repeats.isEmpty ? "answers vary" : text
     }
 
     /// Returns the record of a target that could not be resolved.
@@ -70,13 +84,19 @@ struct Judge: Sendable {
         if record.matchedName == nil, record.faults.isEmpty { record.faults.append(nameFault(record)) }
         let chain = ChainVerdict(served.chain, now: now)
         record.faults += chain.faults
+        let staple = StapleVerdict(served, now: now)
+        if let fault = staple.fault { record.faults.append(fault) }
+        for other in record.observation.otherKeys { judge(other, record: &record) }
         record.faults += expectationFaults(record)
         guard record.faults.isEmpty else { return }
         if let variation = variation(of: record.observation) {
             record.warnings.append(Warning(id: .answersVary, text: variation.text))
+        } else if let count = AnswerCount(record.observation, now: now), count.vary {
+            record.warnings.append(Warning(id: .answersVary, text: count.text))
         }
-        if let days = record.daysLeft, let leaf = record.leaf, expiresSoon(leaf, days: days) {
-            record.warnings.append(Warning(id: .expiresSoon, text: "\(Words.days(days)) left"))
+        if let warning = staple.warning { record.warnings.append(warning) }
+        if let leaf = record.leaf, let time = leaf.secondsLeft(at: now), expiresSoon(leaf, time) {
+            record.warnings.append(Warning(id: .expiresSoon, text: "\(Words.left(time)) left"))
         }
         if served.chain.byteCount > Self.mostOthersTake {
             let size = "\(Words.grouped(served.chain.byteCount >> 10)) KiB of certificates"
@@ -91,12 +111,47 @@ struct Judge: Sendable {
         }
     }
 
+    /// Adds the faults of the certificate that clients with another kind of key get.
+    private func judge(_ other: OtherKey, record: inout ProbeRecord) {
+        guard let served = other.served, let leaf = served.chain.leaf else { return }
+        var faults: [Fault] = []
+        if let identity = try? record.target.identity, served.chain.match(identity) == nil {
+            let names = ServedNames(leaf).first(1)
+            faults.append(Fault(.nameMismatch, "wrong certificate: \(names)", brief: "wrong: \(names)"))
+        }
+        faults += ChainVerdict(served.chain, now: now).faults
+        if let fault = StapleVerdict(served, now: now).fault { faults.append(fault) }
+        if let time = leaf.secondsLeft(at: now) { faults += tooFewDays(time) }
+        for fault in faults {
+            var fault = Fault(
+                fault.id,
+                "\(other.kind.rawValue) certificate: \(fault.text)",
+                brief: "\(other.kind.rawValue): \(fault.brief)"
+            )
+            fault.key = other.kind.rawValue
+            record.faults.append(fault)
+        }
+    }
+
+    private func tooFewDays(_ seconds: Int) -> [Fault] {
+        guard let least = settings.minimumDays, seconds >= 0, seconds < least * 86_400 else { return [] }
+        let left = Words.left(seconds)
+        let unit = seconds < 86_400 ? " days" : ""
+        return [
+            Fault(
+                .tooFewDays,
+                "\(left) left, fewer than \(Words.grouped(least))\(unit)",
+                brief: "\(left) left"
+            )
+        ]
+    }
+
     /// OpenSSL's default limit for the size of all certificates of a chain together. GnuTLS has a similar limit.
     private static let mostOthersTake = 100 << 10
 
     private func nameFault(_ record: ProbeRecord) -> Fault {
         let names = record.leaf.map { ServedNames($0).first(1) } ?? ""
-        let brief = names.isEmpty ? "wrong certificate" : "wrong: \(names)"
+        let brief = nameBrief(record, names: names)
         if record.sni.sent == nil, record.target.host.name != nil {
             return Fault(.defaultCertificate, "wrong certificate, no SNI sent", brief: brief)
         }
@@ -106,18 +161,15 @@ struct Judge: Sendable {
         }
     }
 
+    private func nameBrief(_ record: ProbeRecord, names: String) -> String {
+        guard let leaf = record.leaf, !names.isEmpty else { return "wrong certificate" }
+        // The common name alone does not count, and it may even be the right one.
+        return ServedNames(leaf).count > 0 ? "wrong: \(names)" : "no SAN, only CN=\(names)"
+    }
+
     private func expectationFaults(_ record: ProbeRecord) -> [Fault] {
         guard let summary = record.leaf?.summary else { return [] }
-        var faults: [Fault] = []
-        if let least = settings.minimumDays, let days = record.daysLeft, days >= 0, days < least {
-            faults.append(
-                Fault(
-                    .tooFewDays,
-                    "\(Words.days(days)) left, fewer than \(Words.grouped(least))",
-                    brief: "\(Words.days(days)) left"
-                )
-            )
-        }
+        var faults = record.leaf?.secondsLeft(at: now).map(tooFewDays) ?? []
         let isExpected =
             settings.expected.isEmpty
             || settings.expected.contains { expected in
@@ -130,11 +182,12 @@ struct Judge: Sendable {
         return faults
     }
 
-    /// Whether less than two weeks and less than a third of the validity are left: some certificates are valid for
+    /// Whether fewer days than `--warn-days` are left, or without it less than two weeks and less than a third of the validity are left: some certificates are valid for
     /// six days only.
-    private func expiresSoon(_ leaf: ServedCertificate, days: Int) -> Bool {
+    private func expiresSoon(_ leaf: ServedCertificate, _ seconds: Int) -> Bool {
+        if let days = settings.warningDays { return seconds < days * 86_400 }
         guard let from = leaf.summary.notBefore, let until = leaf.summary.notAfter else { return false }
-        return days < 14 && until - now < (until - from) / 3
+        return seconds < 14 * 86_400 && seconds < (until - from) / 3
     }
 
     private func judgeExchange(_ record: inout ProbeRecord) {
@@ -153,6 +206,21 @@ struct Judge: Sendable {
             record.faults.append(
                 Fault(.httpBroken, "not plain HTTP: the server speaks TLS", brief: "not HTTP: TLS")
             )
+        case .uncleanEnd:
+            record.warnings.append(
+                Warning(
+                    id: .uncleanEnd,
+                    text: "the response ended without close_notify: it may be incomplete"
+                )
+            )
+        case .broken where exchange.beginsAsHTTP2:
+            record.faults.append(
+                Fault(
+                    .httpBroken,
+                    "the server answers in HTTP/2, which was not agreed on",
+                    brief: "HTTP/2, not agreed on"
+                )
+            )
         case .broken(let why), .unsendable(let why):
             record.faults.append(
                 Fault(.httpBroken, "the HTTP exchange failed: \(why)", brief: "HTTP failed: \(why)")
@@ -168,10 +236,25 @@ struct Judge: Sendable {
                 )
             )
         }
+        if record.passed, redirectsToItself(record) {
+            record.warnings.append(Warning(id: .redirectsToItself, text: "redirects to itself"))
+        }
+    }
+
+    /// Whether the response sends a client back to the URL that it has just asked for.
+    private func redirectsToItself(_ record: ProbeRecord) -> Bool {
+        guard let url = record.target.url, settings.method == .get || settings.method == .head,
+            let head = record.observation.exchange?.head, [301, 302, 307, 308].contains(head.status.code),
+            let location = head.headers["Location"], let next = try? url.resolving(location)
+        else { return false }
+        return (try? next.replacing(fragment: nil)) == (try? url.replacing(fragment: nil))
     }
 
     /// How the repeated handshake differs from the one that it repeats; `nil` if it does not, or tells nothing.
     private func variation(of observation: Observation) -> (side: Confirmation.Side, text: String)? {
+        if let count = AnswerCount(observation, now: now) {
+            return count.areMixed ? (.first, count.text) : nil
+        }
         guard let confirmation = observation.confirmation else { return nil }
         let identity = try? observation.probe.target.identity
         let before = confirmation.side == .first ? observation.first : observation.second

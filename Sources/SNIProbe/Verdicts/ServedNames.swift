@@ -72,4 +72,12 @@ extension ServedCertificate {
         guard let from = summary.notBefore, let until = summary.notAfter else { return false }
         return from <= seconds && seconds <= until
     }
+
+    /// The seconds until the certificate expires. Negative if it has expired.
+    func secondsLeft(at seconds: Int) -> Int? { summary.notAfter.map { $0 - seconds } }
+
+    /// The whole days until the certificate expires, rounded down. Negative if it has expired.
+    func daysLeft(at seconds: Int) -> Int? {
+        secondsLeft(at: seconds).map { UTC.floored($0, divisor: 86_400) }
+    }
 }

@@ -13,6 +13,19 @@ enum Words {
         return seconds == 1 ? "1 second" : "\(seconds) seconds"
     }
 
+    /// Returns the time that is left: `83 days`, and below one day `5 hours`.
+    static func left(_ seconds: Int) -> String {
+        seconds >= 86_400 ? days(seconds / 86_400) : distance(seconds)
+    }
+
+    /// Returns the time that is left for a narrow column: `83 d`, below one day `5 h`, after the end `-9 d`.
+    static func narrow(_ seconds: Int) -> String {
+        let sign = seconds < 0 ? "-" : ""
+        let count = abs(seconds)
+        if count >= 86_400 { return "\(sign)\(count / 86_400) d" }
+        return count >= 3600 ? "\(sign)\(count / 3600) h" : "\(sign)\(count / 60) m"
+    }
+
     /// Returns a time limit: `5 s`, `500 ms`, `10 min`.
     static func span(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components

@@ -75,7 +75,7 @@ struct SurveyConnectionTests {
         #expect(client.facts.version == "TLSv1.3")
         #expect(client.facts.alpn == "http/1.1")
         #expect(client.facts.requestsClientCertificate)
-        #expect(!client.facts.hasStaple)
+        #expect(client.facts.staple == nil)
         withExtendedLifetime(side) {}
         let (_, other, otherSide) = try survey(TestServer(leaf), context(), serverName: nil)
         #expect(other.facts.alpn == nil)

@@ -31,7 +31,7 @@ struct CommandTests {
             let lines = result.output.split(separator: "\n").map {
                 $0.split(separator: "\t", omittingEmptySubsequences: false)
             }
-            #expect(lines.map(\.count) == [8, 8])
+            #expect(lines.map(\.count) == [9, 9])
             #expect(lines.map { $0[0] } == ["ok", "FAIL"])
             #expect(lines[0][4].count == 64)
             #expect(result.errors.contains("1 of 2 passed."))

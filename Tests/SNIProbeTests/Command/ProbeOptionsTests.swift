@@ -18,7 +18,7 @@ struct ProbeOptionsTests {
     func valuesStandBehindTheirOptionInAnyOfTheUsualWays() throws {
         let ways = [["-t", "2s"], ["-t2s"], ["--timeout", "2s"], ["--timeout=2s"], ["-vt2s"], ["-t=2s"]]
         for way in ways { #expect(try Options(way + ["a.test"]).settings.timeout == .seconds(2), "\(way)") }
-        #expect(try Options(["-kv", "a.test"]).settings.insecure)
+        #expect(try Options(["-kv", "https://a.test/"]).settings.insecure)
         #expect(try Options(["--", "a.test"]).words.count == 1)
     }
 

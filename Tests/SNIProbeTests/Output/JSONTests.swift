@@ -54,7 +54,8 @@ struct JSONTests {
             keys(values[0]) == [
                 "v", "time", "host", "ip", "port", "url", "source", "ok", "faults", "warnings", "hint", "sni",
                 "tls",
-                "certificate", "chain", "verify", "http", "ms", "attempts",
+                "certificate", "answers", "other_keys",
+                "chain", "verify", "http", "ms", "attempts",
             ]
         )
     }

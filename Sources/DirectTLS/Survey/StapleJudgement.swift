@@ -1,0 +1,155 @@
+internal import CDirectOpenSSL
+
+/// The result of checking an OCSP response that a server stapled to its handshake (RFC 6066, section 8).
+///
+/// Nothing is fetched: the response was sent by the server, and is signed by the issuer of the certificate or by a
+/// responder that the issuer has authorised.
+package struct StapleJudgement: Hashable, Sendable {
+    /// What the response says about the server's certificate.
+    package enum Status: Hashable, Sendable {
+        /// The certificate is not revoked.
+        case good
+        /// The certificate is revoked, since this time in seconds since 1970, for this reason of RFC 5280.
+        case revoked(since: Int?, reason: String?)
+        /// The responder does not know the certificate.
+        case unknown
+        /// The response proves nothing. The text says why.
+        case unusable(String)
+    }
+
+    /// The status of the certificate.
+    package let status: Status
+    /// The time in seconds since 1970 at which a newer response is available; `nil` if the response has none.
+    package let nextUpdate: Int?
+    /// The time in seconds since 1970 from which the response is valid.
+    package let thisUpdate: Int?
+
+    private init(_ status: Status, thisUpdate: Int? = nil, nextUpdate: Int? = nil) {
+        (self.status, self.thisUpdate, self.nextUpdate) = (status, thisUpdate, nextUpdate)
+    }
+
+    /// Checks a response. Borrows the pointers.
+    ///
+    /// - Parameters:
+    ///   - response: The response in DER. It may be hostile.
+    ///   - leaf: The server's certificate.
+    ///   - chain: The certificates from the leaf to its root, as far as they are known.
+    ///   - store: The trusted roots.
+    init(_ response: [UInt8], leaf: OpaquePointer, chain: OpaquePointer, store: OpaquePointer) {
+        ErrorQueue.clear()
+        defer { ErrorQueue.clear() }
+        let parsed = response.withUnsafeBufferPointer { bytes -> OpaquePointer? in
+            var cursor = bytes.baseAddress
+            return d2i_OCSP_RESPONSE(nil, &cursor, bytes.count)
+        }
+        guard let parsed else {
+            self.init(.unusable("it cannot be read"))
+            return
+        }
+        defer { OCSP_RESPONSE_free(parsed) }
+        let code = OCSP_response_status(parsed)
+        guard code == OCSP_RESPONSE_STATUS_SUCCESSFUL, let basic = OCSP_response_get1_basic(parsed) else {
+            let name = OCSP_response_status_str(Int(code)).map { String(cString: $0) } ?? "\(code)"
+            self.init(.unusable("the responder answered \(name)"))
+            return
+        }
+        defer { OCSP_BASICRESP_free(basic) }
+        guard OCSP_basic_verify(basic, chain, store, 0) == 1 else {
+            self.init(.unusable("its signature is not by the certificate's issuer"))
+            return
+        }
+        self.init(basic, leaf: leaf, chain: chain)
+    }
+
+    /// Reads a response whose signature is valid.
+    private init(_ basic: OpaquePointer, leaf: OpaquePointer, chain: OpaquePointer) {
+        guard let single = Self.entry(of: leaf, chain: chain, in: basic) else {
+            self.init(.unusable("it is about another certificate"))
+            return
+        }
+        var reason: Int32 = -1
+        var revokedAt: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
+        var thisUpdate: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
+        var nextUpdate: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
+        let code = OCSP_single_get0_status(single, &reason, &revokedAt, &thisUpdate, &nextUpdate)
+        let status: Status =
+            switch code {
+            case V_OCSP_CERTSTATUS_GOOD: .good
+            case V_OCSP_CERTSTATUS_REVOKED:
+                .revoked(
+                    since: secondsSince1970(revokedAt),
+                    reason: reason < 0 ? nil : OCSP_crl_reason_str(Int(reason)).map { String(cString: $0) }
+                )
+            default: .unknown
+            }
+        self.init(
+            status,
+            thisUpdate: secondsSince1970(thisUpdate),
+            nextUpdate: secondsSince1970(nextUpdate)
+        )
+    }
+
+    /// Returns the entry of the response for this certificate. Borrowed from the response.
+    ///
+    /// The responder may have hashed the issuer's name and key with any digest, so each entry is compared by its own.
+    private static func entry(of leaf: OpaquePointer, chain: OpaquePointer, in basic: OpaquePointer)
+        -> OpaquePointer?
+    {
+        for index in 0..<min(OCSP_resp_count(basic), mostEntries) {
+            guard let single = OCSP_resp_get0(basic, index), let id = OCSP_SINGLERESP_get0_id(single) else {
+                continue
+            }
+            var algorithm: OpaquePointer?
+            guard OCSP_id_get0_info(nil, &algorithm, nil, nil, id) == 1,
+                let algorithm, let digest = EVP_get_digestbyname(OBJ_nid2sn(OBJ_obj2nid(algorithm)))
+            else { continue }
+            for position in 0..<OPENSSL_sk_num(chain) {
+                guard let issuer = OPENSSL_sk_value(chain, position).map({ OpaquePointer($0) }),
+                    X509_check_issued(issuer, leaf) == X509_V_OK,
+                    let expected = OCSP_cert_to_id(digest, leaf, issuer)
+                else { continue }
+                defer { OCSP_CERTID_free(expected) }
+                if OCSP_id_cmp(expected, id) == 0 { return single }
+            }
+        }
+        return nil
+    }
+
+    /// More entries than a response about one certificate has. A hostile one may have a million.
+    private static let mostEntries: Int32 = 64
+}
+
+extension ServedChain {
+    /// Checks an OCSP response about the server's own certificate.
+    package func judge(staple response: [UInt8]) -> StapleJudgement? {
+        guard let leaf, let chain = completedChain else { return nil }
+        defer { freeCertificates(chain) }
+        return StapleJudgement(response, leaf: leaf, chain: chain, store: context.store)
+    }
+
+    /// The certificates that were sent, followed by those of the path to a root. Owned by the caller.
+    private var completedChain: OpaquePointer? {
+        guard let leaf, let all = X509_chain_up_ref(stack) else { return nil }
+        ErrorQueue.clear()
+        defer { ErrorQueue.clear() }
+        guard let check = X509_STORE_CTX_new() else { return all }
+        defer { X509_STORE_CTX_free(check) }
+        guard X509_STORE_CTX_init(check, context.store, leaf, stack) == 1 else { return all }
+        _ = X509_verify_cert(check)
+        // A chain that was not verified to its end may still contain the issuer of the leaf.
+        guard let path = X509_STORE_CTX_get0_chain(check) else { return all }
+        for index in 0..<OPENSSL_sk_num(path) {
+            guard let certificate = OPENSSL_sk_value(path, index).map({ OpaquePointer($0) }),
+                X509_up_ref(certificate) == 1
+            else { continue }
+            if OPENSSL_sk_push(all, UnsafeRawPointer(certificate)) <= 0 { X509_free(certificate) }
+        }
+        return all
+    }
+}
+
+/// Frees a stack of certificates with its references.
+private func freeCertificates(_ stack: OpaquePointer) {
+    for index in 0..<OPENSSL_sk_num(stack) { X509_free(OpaquePointer(OPENSSL_sk_value(stack, index))) }
+    OPENSSL_sk_free(stack)
+}

@@ -1,0 +1,76 @@
+internal import DirectHTTP
+
+/// The fault or the warning that a stapled OCSP response, or its absence, gives rise to.
+///
+/// A revoked certificate is a fault wherever it is proved. Otherwise a response is only required by a certificate that
+/// says so (RFC 7633): clients that check it refuse the server then. Without that, an unusable response is a warning,
+/// because some clients refuse it and most ignore it.
+struct StapleVerdict {
+    private(set) var fault: Fault?
+    private(set) var warning: Warning?
+
+    init(_ served: Handshake.Served, now: Int) {
+        let isRequired = served.chain.leaf?.requiresStaple == true
+        guard let staple = served.staple else {
+            if isRequired {
+                fault = Fault(
+                    .stapleMissing,
+                    "the certificate requires a stapled OCSP response, and the server sends none",
+                    brief: "required OCSP staple missing"
+                )
+            }
+            return
+        }
+        if case .revoked(let since, let reason) = staple.status {
+            let when = since.map { " on \(UTC.day($0))" } ?? ""
+            fault = Fault(
+                .revoked,
+                "revoked\(when)" + (reason.map { " (\($0))" } ?? ""),
+                brief: "revoked\(when)"
+            )
+            return
+        }
+        // An untrusted chain has a fault already, and without its issuer no response can be checked.
+        guard let defect = Self.defect(of: staple, now: now), served.chain.judgement.isTrusted else { return }
+        if isRequired {
+            fault = Fault(
+                .stapleMissing,
+                "the certificate requires a stapled OCSP response, and \(defect)",
+                brief: "required OCSP staple unusable"
+            )
+        } else {
+            warning = Warning(id: .stapleUnusable, text: defect)
+        }
+    }
+
+    /// Why a response does not show that the certificate is good; `nil` if it does.
+    static func defect(of staple: StapleJudgement, now: Int) -> String? {
+        switch staple.status {
+        case .unusable(let why): return "the stapled OCSP response is unusable: \(why)"
+        case .unknown: return "the stapled OCSP response says that its issuer does not know the certificate"
+        case .good, .revoked: break
+        }
+        if let end = staple.nextUpdate, end + tolerance < now {
+            return "the stapled OCSP response is out of date since \(Words.distance(now - end))"
+        }
+        if let start = staple.thisUpdate, start - tolerance > now {
+            return "the stapled OCSP response is not valid yet"
+        }
+        return nil
+    }
+
+    /// The difference of clocks that is not an error, in seconds.
+    private static let tolerance = 300
+}
+
+extension StapleJudgement {
+    /// The status as one word of the JSON output.
+    func word(now: Int) -> String {
+        switch status {
+        case .revoked: "revoked"
+        case .unknown: "unknown"
+        case .unusable: "unusable"
+        case .good: StapleVerdict.defect(of: self, now: now) == nil ? "good" : "out_of_date"
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import DirectTLS
+import TLSFixtures
+import Testing
+
+@testable import SNIProbe
+
+@Suite("Certificates for several kinds of keys")
+struct AllKeysTests {
+    private let lab: Lab
+    private let host = "www.example.com"
+
+    init() throws { lab = try Lab() }
+
+    private func server(rsaUntil days: Int64) throws -> FixtureServer {
+        var rsa = CertificateProfile.publicLeaf(host, from: -90, until: days)
+        rsa.key = .rsa(2048)
+        return try FixtureServer.start(
+            .tls(certificates: [try lab.issuer.issue(.publicLeaf(host)), try lab.issuer.issue(rsa)])
+        ) { _ in .text("") }
+    }
+
+    @Test("An expired twin is found only with --all-keys", arguments: ["1.2", "1.3"])
+    func expiredTwin(_ version: String) async throws {
+        let server = try server(rsaUntil: -9)
+        let first = try await probe(host, at: server, "--tls", version, trusting: lab.root.rootPEM)
+        #expect(first.code == 0)
+        #expect(first.record?.observation.otherKeys.isEmpty == true)
+        let both = try await probe(
+            host,
+            at: server,
+            "--tls",
+            version,
+            "--all-keys",
+            trusting: lab.root.rootPEM
+        )
+        #expect(both.code == 60)
+        #expect(both.faults == ["expired"])
+        #expect(both.record?.faults.first?.text == "RSA certificate: expired 9 days ago")
+        #expect(both.record?.hint?.text.contains("the RSA one is not in order") == true)
+    }
+
+    @Test("A twin in order, or no twin, changes nothing")
+    func noFault() async throws {
+        let twins = try await probe(
+            host,
+            at: try server(rsaUntil: 80),
+            "--all-keys",
+            trusting: lab.root.rootPEM
+        )
+        #expect(twins.code == 0)
+        #expect(twins.record?.observation.otherKeys.map { $0.served?.chain.leaf?.key.type } == ["RSA"])
+        let single = try await probe(
+            host,
+            at: try lab.server(try lab.issuer.issue(.publicLeaf(host))),
+            "--all-keys",
+            trusting: lab.root.rootPEM
+        )
+        #expect(single.code == 0)
+        #expect(single.record?.observation.otherKeys.map(\.kind) == [.rsa])
+        #expect(single.record?.observation.otherKeys.first?.served == nil)
+        let record = try #require(single.record)
+        let text = LongForm(record: record, style: Style(), verbose: false).text
+        #expect(text.contains("other keys   no RSA certificate"))
+    }
+}

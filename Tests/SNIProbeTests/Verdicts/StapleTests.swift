@@ -1,0 +1,96 @@
+import DirectTLS
+import TLSFixtures
+import Testing
+
+@testable import SNIProbe
+
+@Suite("Stapled OCSP responses")
+struct StapleTests {
+    private let lab: Lab
+    private let host = "www.example.com"
+
+    init() throws { lab = try Lab() }
+
+    private func outcome(
+        mustStaple: Bool = false,
+        _ staple: (FixtureCertificate) throws -> [UInt8]?
+    ) async throws -> Outcome {
+        var profile = CertificateProfile.publicLeaf(host)
+        profile.mustStaple = mustStaple
+        let certificate = try lab.issuer.issue(profile)
+        let response = try staple(certificate)
+        let server = try FixtureServer.start(.tls(certificate) { $0.ocspStaple = response }) { _ in .text("")
+        }
+        return try await probe(host, at: server, trusting: lab.root.rootPEM)
+    }
+
+    @Test("A response that says good changes nothing, and satisfies must-staple")
+    func good() async throws {
+        for mustStaple in [false, true] {
+            let outcome = try await outcome(mustStaple: mustStaple) { try lab.issuer.ocspResponse(for: $0) }
+            #expect(outcome.code == 0)
+            #expect(outcome.record?.warnings.isEmpty == true)
+            #expect(outcome.record?.served?.staple?.status == .good)
+        }
+    }
+
+    @Test("A response that says revoked is a fault")
+    func revoked() async throws {
+        let outcome = try await outcome { try lab.issuer.ocspResponse(for: $0, .revoked) }
+        #expect(outcome.code == 60)
+        #expect(outcome.faults == ["revoked"])
+        #expect(outcome.record?.faults.first?.text == "revoked on 2020-01-01")
+    }
+
+    @Test("A certificate that requires a response and comes without one is a fault")
+    func missing() async throws {
+        let outcome = try await outcome(mustStaple: true) { _ in nil }
+        #expect(outcome.code == 60)
+        #expect(outcome.faults == ["staple_missing"])
+        #expect(try await self.outcome { _ in nil }.code == 0)
+    }
+
+    @Test("A response that is out of date is a warning, and with must-staple a fault")
+    func outOfDate() async throws {
+        let old = { (certificate: FixtureCertificate) in
+            try lab.issuer.ocspResponse(for: certificate, validity: .expired)
+        }
+        let lax = try await outcome(old)
+        #expect(lax.code == 0)
+        #expect(lax.record?.warnings.map(\.id) == [.stapleUnusable])
+        #expect(try await outcome(mustStaple: true, old).faults == ["staple_missing"])
+    }
+
+    @Test("A response by another authority, about another certificate, or of garbage proves nothing")
+    func unusable() async throws {
+        let stranger = TestAuthority("Other Root")
+        let other = try lab.issuer.issue(.publicLeaf("other.example.com"))
+        let responses: [(String, (FixtureCertificate) throws -> [UInt8]?)] = [
+            ("signature", { try stranger.ocspResponse(for: $0, .revoked) }),
+            ("another certificate", { _ in try lab.issuer.ocspResponse(for: other, .revoked) }),
+            ("cannot be read", { _ in [0x30, 0x82, 0xFF, 0xFF, 0x00] }),
+            ("does not know", { try lab.issuer.ocspResponse(for: $0, .unknown) }),
+        ]
+        for (words, response) in responses {
+            let outcome = try await outcome(response)
+            #expect(outcome.code == 0, "\(words)")
+            let warning = try #require(outcome.record?.warnings.first, "\(words)")
+            #expect(warning.id == .stapleUnusable)
+            #expect(warning.text.contains(words), "\(warning.text)")
+        }
+    }
+
+    @Test("Nothing is sent to a server whose certificate is revoked")
+    func noRequest() async throws {
+        let certificate = try lab.issuer.issue(.publicLeaf(host))
+        let response = try lab.issuer.ocspResponse(for: certificate, .revoked)
+        let server = try FixtureServer.start(.tls(certificate) { $0.ocspStaple = response }) { _ in .text("")
+        }
+        let outcome = try await probe(
+            ["https://\(host):\(server.port)/@\(server.address)"],
+            trusting: lab.root.rootPEM
+        )
+        #expect(outcome.faults == ["revoked"])
+        #expect(outcome.record?.observation.exchange == nil)
+    }
+}

@@ -5,8 +5,8 @@ struct CommandOption: Sendable {
         case file, onlyIPv4, onlyIPv6, skipBad, shard
         case serverName, noServerName, skipDefault, allKeys, tls, method, header, insecure
         case roots, minimumDays, warningDays, criticalDays, strict, expect, same, status
-        case timeout, jobs, rate, retries, wait, repeats, interval
-        case json, format, pem, verbose, quiet, color
+        case timeout, jobs, rate, retries, wait, repeats, interval, watch, baseline
+        case json, format, output, pem, verbose, quiet, color
         case demo, help, version, generate
     }
 

@@ -198,6 +198,17 @@ extension CommandOption {
                 + "there, or 4096 of them."
         ),
         CommandOption(
+            key: .baseline,
+            long: "baseline",
+            value: "FILE",
+            completion: .file,
+            group: .accepting,
+            help: ["warn of what is other than in this JSON output"],
+            manual:
+                "Compare with an earlier run, whose --json output this is. A result that is other than before (the "
+                + "certificate, the faults, the SNI verdict) has a warning; the summary counts what is new, gone and other."
+        ),
+        CommandOption(
             key: .status,
             long: "status",
             value: "LIST",
@@ -252,6 +263,18 @@ extension CommandOption {
             manual: "Repeat the failed probes until they pass, for this time at most."
         ),
         CommandOption(
+            key: .watch,
+            long: "watch",
+            value: "TIME",
+            group: .running,
+            help: ["again and again, with so much time in between"],
+            manual:
+                "Probe everything again and again, with so much time in between, until a signal ends it. On a terminal each "
+                + "round is drawn in place of the one before. In a pipe only changes follow the first round: another "
+                + "certificate, other faults or warnings, another SNI verdict. A file of --output is replaced in each "
+                + "round."
+        ),
+        CommandOption(
             key: .repeats,
             long: "repeat",
             value: "N",
@@ -290,6 +313,18 @@ extension CommandOption {
             manual:
                 "The format of the results: text, json, prometheus (for the node exporter's textfile directory) "
                 + "or nagios."
+        ),
+        CommandOption(
+            key: .output,
+            short: "o",
+            long: "output",
+            value: "FILE",
+            completion: .file,
+            group: .output,
+            help: ["replace this file by the results, as a whole"],
+            manual:
+                "Write the results to this file instead of standard output. The file is replaced as a whole when the run is "
+                + "at its end; it stays as it was if the run is interrupted or its input cannot be used."
         ),
         CommandOption(
             key: .pem,

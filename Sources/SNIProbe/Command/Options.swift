@@ -34,6 +34,12 @@ struct Options: Sendable {
     var rate: Double?
     var wait: Duration?
     var format = Format.text
+    /// The file that the results replace; `nil` for standard output.
+    var output: String?
+    /// The results of an earlier run.
+    var baseline: String?
+    /// The time between two rounds of a run without an end.
+    var watch: Duration?
     var verbose = false
     var quiet = false
     var color = ColorChoice.auto
@@ -156,6 +162,7 @@ struct Options: Sendable {
         case .strict: settings.isStrict = true
         case .expect: settings.expected += try OptionValue(option, value).expected
         case .same: same = true
+        case .baseline: baseline = value
         default: settings.acceptedStatus = try OptionValue(option, value).statusRanges
         }
     }
@@ -166,6 +173,7 @@ struct Options: Sendable {
         case .timeout: settings.timeout = try value.duration
         case .jobs: jobs = try value.number(in: 1...1000)
         case .rate: rate = try value.rate
+        case .watch: watch = try value.duration
         case .repeats: settings.repeats = try value.number(in: 1...10_000)
         case .interval: settings.interval = try value.duration
         case .retries: settings.retries = try value.number(in: 0...100)
@@ -176,6 +184,7 @@ struct Options: Sendable {
     private mutating func takeOutput(_ option: CommandOption, value: String) throws(UsageError) {
         switch option.key {
         case .json: try choose(.json)
+        case .output: output = value
         case .format:
             guard let format = Format(rawValue: value), format != .pem else {
                 throw UsageError(
@@ -276,7 +285,26 @@ struct Options: Sendable {
         )
     }
 
+    /// Refuses options for the output that have no effect together.
+    private func checkOutput() throws(UsageError) {
+        if quiet, output != nil { throw UsageError("--quiet and --output contradict each other") }
+        guard watch != nil else { return }
+        if files.contains("-") {
+            throw UsageError(
+                "--watch reads its input in each round, and standard input can be read only once"
+            )
+        }
+        if wait != nil { throw UsageError("--watch and --wait contradict each other") }
+        if quiet { throw UsageError("--watch and --quiet contradict each other") }
+        guard output == nil, ![.text, .json].contains(format) else { return }
+        throw UsageError(
+            "--watch prints changes as text or JSON lines, not as \(format.rawValue)",
+            hint: "--output FILE is replaced in each round, in any format"
+        )
+    }
+
     private func checkTargets() throws(UsageError) {
+        try checkOutput()
         guard files.isEmpty else { return }
         guard !words.isEmpty else {
             throw UsageError(

@@ -50,11 +50,52 @@ package enum ProbeCommand {
         }
         let alarm = Alarm()
         Interrupts.watch(alarm)
-        return Run(options, feed, output(for: options, console), alarm, console, context: context).run()
+        if let pause = options.watch {
+            return try Watch(options: options, console: console, alarm: alarm, context: context, pause: pause)
+                .run()
+        }
+        return try runOnce(options, console, alarm, context, feed: feed)
+    }
+
+    /// Runs once, to standard output or to the file of `--output`, which is replaced if the run got to its end.
+    static func runOnce(
+        _ options: Options,
+        _ console: Console,
+        _ alarm: Alarm,
+        _ context: Result<SurveyContext, TLSError>?,
+        feed: ProbeFeed? = nil
+    ) throws(UsageError) -> Int32 {
+        let feed = try Self.feed(feed, options)
+        let baseline = try options.baseline.map { (path) throws(UsageError) in try Baseline(path) }
+        guard let path = options.output else {
+            let output = output(for: options, console, .standardOutput)
+            return Run(options, feed, output, alarm, console, context: context, baseline: baseline).run()
+        }
+        let sink = try OutputSink.file(path)
+        var plain = console
+        (plain.isTerminal, plain.usesColor) = (false, false)
+        let output = output(for: options, plain, sink)
+        let run = Run(options, feed, output, alarm, console, context: context, baseline: baseline)
+        let code = run.run()
+        if let failure = sink.failure { throw failure }
+        guard run.isComplete else {
+            Console.complain(
+                "sni-probe: \(quoted(path)) is left as it was, because the run is not complete\n"
+            )
+            return code
+        }
+        try sink.commit()
+        return code
+    }
+
+    /// Returns this feed, or a new one.
+    private static func feed(_ feed: ProbeFeed?, _ options: Options) throws(UsageError) -> ProbeFeed {
+        if let feed { return feed }
+        return try ProbeFeed(options)
     }
 
     /// Returns the output for the format of the options.
-    static func output(for options: Options, _ console: Console) -> any RecordOutput {
+    static func output(for options: Options, _ console: Console, _ sink: OutputSink) -> any RecordOutput {
         if options.quiet { return SilentOutput() }
         let style = Style(
             usesColor: console.usesColor,
@@ -64,12 +105,12 @@ package enum ProbeCommand {
         )
         switch options.format {
         case .text where console.isTerminal || options.verbose:
-            return TextOutput(style, verbose: options.verbose)
-        case .text: return PipedOutput(style)
-        case .json: return JSONOutput()
-        case .prometheus: return PrometheusOutput()
-        case .nagios: return NagiosOutput(style, options.settings)
-        case .pem: return PEMOutput(style)
+            return TextOutput(style, verbose: options.verbose, to: sink)
+        case .text: return PipedOutput(style, to: sink)
+        case .json: return JSONOutput(to: sink)
+        case .prometheus: return PrometheusOutput(to: sink)
+        case .nagios: return NagiosOutput(style, options.settings, to: sink)
+        case .pem: return PEMOutput(style, to: sink)
         }
     }
 

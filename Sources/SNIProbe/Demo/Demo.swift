@@ -44,6 +44,14 @@ enum Demo {
                 arguments: servers.words([.missing])
             ),
             Stop(
+                title: "A server whose certificate is revoked, as its own OCSP response says:",
+                arguments: servers.words([.revoked])
+            ),
+            Stop(
+                title: "An IP with several servers behind it, one of which does not know the host:",
+                arguments: servers.words([.mixed]) + ["--repeat", "8"]
+            ),
+            Stop(
                 title: "A whole pool at once:",
                 arguments: servers.words([.good, .renewed, .soon, .stranger, .missing, .refusing])
             ),

@@ -12,7 +12,7 @@ struct DemoServers {
     private let port: UInt16?
 
     enum Kind: CaseIterable {
-        case good, renewed, soon, stranger, expired, missing, refusing
+        case good, renewed, soon, stranger, expired, missing, refusing, revoked, mixed
     }
 
     static let host = "www.example.com"
@@ -62,6 +62,9 @@ private struct DemoCertificates {
     private let soon: FixtureCertificate
     private let expired: FixtureCertificate
     private let missing: FixtureCertificate
+    private let revoked: FixtureCertificate
+    private let revocation: [UInt8]
+    private let turns = Turns()
 
     init(_ issuer: TestAuthority) throws {
         let now = UnixTime.now.seconds
@@ -81,6 +84,9 @@ private struct DemoCertificates {
         soon = try issue(names, from: -85, until: 5)
         expired = try issue(names, from: -99, until: -9)
         missing = try issue(names, from: -7, until: 83).sent(with: [])
+        revoked = try issue(names, from: -7, until: 83)
+        let week = CertificateProfile.Validity(notBefore: now - 86_400, notAfter: now + 6 * 86_400)
+        revocation = try issuer.ocspResponse(for: revoked, .revoked, validity: week)
     }
 
     func security(_ kind: DemoServers.Kind) -> FixtureSecurity {
@@ -90,7 +96,25 @@ private struct DemoCertificates {
         case .soon: .tls(certificates: [soon], default: standard)
         case .expired: .tls(certificates: [expired], default: standard)
         case .missing: .tls(certificates: [missing], default: standard)
+        case .revoked:
+            .tls(certificates: [revoked], default: standard) { [revocation] in $0.ocspStaple = revocation }
+        case .mixed:
+            .tls(certificates: [good], default: standard) { [turns, standard] settings in
+                settings.choose = { name in name != nil && turns.isFourth() ? standard : nil }
+            }
         case .stranger, .refusing: .tls(standard)
+        }
+    }
+}
+
+/// Counts the handshakes of a server that stands for several, one of which is not set up.
+private final class Turns: Sendable {
+    private let count = Locked(0)
+
+    func isFourth() -> Bool {
+        count.withLock { count in
+            count += 1
+            return count % 4 == 0
         }
     }
 }

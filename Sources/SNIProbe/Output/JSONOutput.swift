@@ -3,7 +3,11 @@ internal import DirectHTTP
 
 /// JSON Lines output: one object for each result, in input order. All keys are always present.
 final class JSONOutput: RecordOutput {
-    private var buffer = OutputBuffer()
+    private var buffer: OutputBuffer
+
+    init(to sink: OutputSink = .standardOutput) {
+        buffer = OutputBuffer(sink)
+    }
 
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
         var text = JSONText()
@@ -52,6 +56,7 @@ struct JSONRecord {
             verify(&text)
             http(&text)
             times(&text)
+            baseline(&text)
             text.field("attempts", value: observation.attempts)
         }
     }
@@ -134,6 +139,18 @@ struct JSONRecord {
             }
             text.field("signature", value: leaf.signature)
             text.list("issuer_urls", texts: leaf.issuerURLs)
+        }
+    }
+
+    private func baseline(_ text: inout JSONText) {
+        guard let change = record.change else { return text.null("baseline") }
+        var old: Baseline.Entry?
+        if case .other(let was) = change { old = was }
+        text.object("baseline") { text in
+            text.field("change", value: change.word)
+            text.field("sha256", value: old?.hash)
+            if let old { text.list("faults", texts: old.faults) } else { text.null("faults") }
+            text.field("sni_verdict", value: old?.verdict)
         }
     }
 

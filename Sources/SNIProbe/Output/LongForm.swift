@@ -10,7 +10,7 @@ struct LongForm {
 
     private var observation: Observation { record.observation }
     private var target: ProbeTarget { record.target }
-    private var isNameWrong: Bool { hasFault(about: .name) }
+    private var isNameWrong: Bool { hasFault(about: .name) && record.matchedName == nil }
 
     var text: String {
         let evidence = evidence

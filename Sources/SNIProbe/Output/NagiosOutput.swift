@@ -2,7 +2,7 @@ internal import DirectHTTP
 
 /// The output of a Nagios plugin: one line and one of four exit codes.
 final class NagiosOutput: RecordOutput {
-    private var buffer = OutputBuffer()
+    private var buffer: OutputBuffer
     private let style: Style
     private let settings: ProbeSettings
     private var failures: [Item] = []
@@ -28,7 +28,12 @@ final class NagiosOutput: RecordOutput {
     /// The maximum number of results in the line, which may be read on a pager.
     private static let mostListed = 5
 
-    init(_ style: Style, _ settings: ProbeSettings = ProbeSettings()) {
+    init(
+        _ style: Style,
+        _ settings: ProbeSettings = ProbeSettings(),
+        to sink: OutputSink = .standardOutput
+    ) {
+        buffer = OutputBuffer(sink)
         self.style = style
         self.settings = settings
     }

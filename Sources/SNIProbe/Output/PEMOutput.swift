@@ -2,10 +2,11 @@ internal import DirectHTTP
 
 /// PEM output: the certificates that were sent, with comment lines that PEM parsers skip.
 final class PEMOutput: RecordOutput {
-    private var buffer = OutputBuffer()
+    private var buffer: OutputBuffer
     private let style: Style
 
-    init(_ style: Style) {
+    init(_ style: Style, to sink: OutputSink = .standardOutput) {
+        buffer = OutputBuffer(sink)
         self.style = style
     }
 

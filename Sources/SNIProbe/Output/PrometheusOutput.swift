@@ -5,7 +5,7 @@ internal import DirectHTTP
 ///
 /// The samples of a metric must be consecutive, so everything is written at the end.
 final class PrometheusOutput: RecordOutput {
-    private var buffer = OutputBuffer()
+    private var buffer: OutputBuffer
     private var samples: [Metric: [String]] = [:]
     private var seen: Set<String> = []
 
@@ -27,6 +27,10 @@ final class PrometheusOutput: RecordOutput {
             case .status: "The status of the HTTP response."
             }
         }
+    }
+
+    init(to sink: OutputSink = .standardOutput) {
+        buffer = OutputBuffer(sink)
     }
 
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {

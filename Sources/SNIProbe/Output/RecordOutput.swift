@@ -20,14 +20,14 @@ extension RecordOutput {
     func expect(_ probe: Probe) {}
 }
 
-/// Buffered output to a descriptor.
+/// Buffered output.
 struct OutputBuffer {
     private var bytes: [UInt8] = []
-    private let descriptor: Int32
+    private let sink: OutputSink
     private(set) var isBroken = false
 
-    init(_ descriptor: Int32 = 1) {
-        self.descriptor = descriptor
+    init(_ sink: OutputSink = .standardOutput) {
+        self.sink = sink
     }
 
     mutating func write(_ text: String) {
@@ -43,7 +43,7 @@ struct OutputBuffer {
     mutating func flush() -> Bool {
         guard !isBroken else { return false }
         guard !bytes.isEmpty else { return true }
-        isBroken = !Console.write(bytes, to: descriptor)
+        isBroken = !sink.write(bytes)
         bytes.removeAll(keepingCapacity: true)
         return !isBroken
     }

@@ -2,14 +2,15 @@ internal import DirectHTTP
 
 /// Text output for a terminal: a single result in full, several as one line each under their host, and a summary.
 final class TextOutput: RecordOutput {
-    private var buffer = OutputBuffer()
+    private var buffer: OutputBuffer
     private let style: Style
     private let verbose: Bool
     private var host: String?
     private var width = 12
     private var wasAlone = false
 
-    init(_ style: Style, verbose: Bool) {
+    init(_ style: Style, verbose: Bool, to sink: OutputSink = .standardOutput) {
+        buffer = OutputBuffer(sink)
         self.style = style
         self.verbose = verbose
     }
@@ -50,10 +51,11 @@ final class TextOutput: RecordOutput {
 
 /// Text output for a pipe: one tab-separated line for each result, not shortened. The summary goes to standard error.
 final class PipedOutput: RecordOutput {
-    private var buffer = OutputBuffer()
+    private var buffer: OutputBuffer
     private let style: Style
 
-    init(_ style: Style) {
+    init(_ style: Style, to sink: OutputSink = .standardOutput) {
+        buffer = OutputBuffer(sink)
         self.style = style
     }
 

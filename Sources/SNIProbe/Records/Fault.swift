@@ -63,6 +63,7 @@ struct Warning: Hashable, Sendable {
         case stapleUnusable = "staple_unusable"
         case redirectsToItself = "redirects_to_itself"
         case uncleanEnd = "unclean_end"
+        case changed
     }
 
     let id: ID

@@ -7,6 +7,8 @@ struct ProbeRecord: Sendable {
     var warnings: [Warning] = []
     var hint: Hint?
     var sni: SNIFinding
+    /// The relation to the result of an earlier run; `nil` without `--baseline`.
+    var change: Baseline.Change?
     /// The reason why the name was not resolved. If it is set, no handshake was made.
     var lookupFailure: String?
     /// The target. It is known even if its name was not resolved.

@@ -19,13 +19,13 @@ struct HintGroup {
 
     init(_ hint: Hint, _ record: ProbeRecord) {
         self.hint = hint
-        template = Self.template(hint, record)
+        template = Self.template(hint, record: record)
         add(record)
     }
 
     /// Whether the hint of another probe gives the same advice.
     func fits(_ hint: Hint, of record: ProbeRecord) -> Bool {
-        hint.hasSameAdvice(as: self.hint) && Self.template(hint, record) == template
+        hint.hasSameAdvice(as: self.hint) && Self.template(hint, record: record) == template
     }
 
     /// Adds a probe with the same advice.
@@ -54,7 +54,7 @@ struct HintGroup {
     private static let anyHost = "the host"
 
     /// Returns the text with "the IP" and "the host" in place of the address and the host that it names.
-    private static func template(_ hint: Hint, _ record: ProbeRecord) -> String {
+    private static func template(_ hint: Hint, record: ProbeRecord) -> String {
         let host = record.target.name
         let address = record.lookupFailure == nil ? record.observation.probe.address.description : host
         return hint.text.split(separator: " ", omittingEmptySubsequences: false).map { word in

@@ -8,7 +8,8 @@ struct Loops {
     /// The loop of the first probes. All times of a run are those of its clock.
     let first: EventLoop
     private var started = 0
-    private var second: EventLoop?
+    /// The second loop of the process, which all runs share.
+    private static let second = EventLoop()
 
     /// The number of probes below which starting a thread takes longer than the probes.
     private static let few = 16
@@ -22,9 +23,6 @@ struct Loops {
         started += 1
         // A loop of the caller's may have a clock of its own, which a second one would not share.
         guard first === EventLoop.shared, started > Self.few, started.isMultiple(of: 2) else { return first }
-        if let second { return second }
-        let loop = EventLoop()
-        second = loop
-        return loop
+        return Self.second
     }
 }

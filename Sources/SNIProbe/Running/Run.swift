@@ -25,6 +25,9 @@ final class Run {
     private var context: Result<SurveyContext, TLSError>?
     private var progress: Progress
     private var pool = PoolWatch()
+    private let baseline: Baseline?
+    /// Gets the line on the baseline in place of standard error.
+    var report: ((String) -> Void)?
     private var tally = Tally()
 
     /// The slots in the order of their results. Those before the index `printed` have been printed.
@@ -40,6 +43,8 @@ final class Run {
     /// The exit code for faulty input, if there was any.
     private var usageCode: Int32?
     private var hasProvided = false
+    /// Whether the run has got to the end of a usable input, so that its results are all there are.
+    private(set) var isComplete = false
 
     /// The state of the input.
     private enum FeedState: Equatable {
@@ -63,6 +68,7 @@ final class Run {
     ///   - alarm: Wakes the main thread.
     ///   - console: The properties of the terminal.
     ///   - context: The TLS context, if it was made already.
+    ///   - baseline: The results of an earlier run.
     ///   - loop: The event loop of the probes, whose clock measures their times and limits.
     init(
         _ options: Options,
@@ -71,10 +77,12 @@ final class Run {
         _ alarm: Alarm,
         _ console: Console,
         context: Result<SurveyContext, TLSError>? = nil,
+        baseline: Baseline? = nil,
         loop: EventLoop = .shared
     ) {
         self.context = context
         self.options = options
+        self.baseline = baseline
         self.feed = feed
         self.output = output
         tools = ProbeTools(options.settings, loop: loop)
@@ -104,6 +112,11 @@ final class Run {
         output.finish(tally, interrupted: Interrupts.hasCome)
         guard output.flush() else { return Console.endOfOutput() }
         reportInput()
+        isComplete = usageCode == nil && !Interrupts.hasCome
+        if let baseline {
+            let summary = baseline.summary(isWhole: isComplete && options.shard == nil)
+            if let report { report(summary) } else { Console.complain("sni-probe: \(summary)\n") }
+        }
         if let signal = Interrupts.signal { return ExitCode.interrupted(by: signal) }
         return output.exitCode(tally) ?? usageCode ?? tally.exitCode
     }
@@ -325,6 +338,11 @@ final class Run {
             pool.compareWithMost(&record)
         } else {
             pool.compareWithFirst(&record)
+        }
+        if let baseline {
+            let change = baseline.compare(record)
+            record.change = change
+            if let words = change.words(record) { record.warnings.append(Warning(id: .changed, text: words)) }
         }
         judge.applyStrictness(to: &record)
         tally.add(record)

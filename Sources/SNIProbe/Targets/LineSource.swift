@@ -34,9 +34,11 @@ final class LineSource {
 
     /// The maximum length of a line in bytes.
     static let longestLine = 64 << 10
+    private let longestLine: Int
 
     /// Opens a file, or standard input if the path is `-`.
-    init(_ path: String) throws(UsageError) {
+    init(_ path: String, longestLine: Int = LineSource.longestLine) throws(UsageError) {
+        self.longestLine = longestLine
         name = path == "-" ? "standard input" : path
         if path == "-" {
             descriptor = 0
@@ -58,9 +60,9 @@ final class LineSource {
         while true {
             if let line = takeLine() { return line }
             if reachedEnd { return .end }
-            guard buffer.count - start <= Self.longestLine else {
+            guard buffer.count - start <= longestLine else {
                 reachedEnd = true
-                return .fault(.lineTooLong(Self.longestLine), number: lines + 1)
+                return .fault(.lineTooLong(longestLine), number: lines + 1)
             }
             guard isFile else { return .needsInput }
             fill()

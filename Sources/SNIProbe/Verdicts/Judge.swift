@@ -95,7 +95,7 @@ struct Judge: Sendable {
             record.warnings.append(Warning(id: .answersVary, text: count.text))
         }
         if let warning = staple.warning { record.warnings.append(warning) }
-        if let leaf = record.leaf, let time = leaf.secondsLeft(at: now), expiresSoon(leaf, time) {
+        if let leaf = record.leaf, let time = leaf.secondsLeft(at: now), expiresSoon(leaf, seconds: time) {
             record.warnings.append(Warning(id: .expiresSoon, text: "\(Words.left(time)) left"))
         }
         if served.chain.byteCount > Self.mostOthersTake {
@@ -184,7 +184,7 @@ struct Judge: Sendable {
 
     /// Whether fewer days than `--warn-days` are left, or without it less than two weeks and less than a third of the validity are left: some certificates are valid for
     /// six days only.
-    private func expiresSoon(_ leaf: ServedCertificate, _ seconds: Int) -> Bool {
+    private func expiresSoon(_ leaf: ServedCertificate, seconds: Int) -> Bool {
         if let days = settings.warningDays { return seconds < days * 86_400 }
         guard let from = leaf.summary.notBefore, let until = leaf.summary.notAfter else { return false }
         return seconds < 14 * 86_400 && seconds < (until - from) / 3

@@ -1,0 +1,80 @@
+internal import DirectCore
+internal import DirectIO
+
+/// The place that results are written to: standard output, a file that is replaced as a whole, or memory.
+///
+/// Only the main thread uses it.
+final class OutputSink {
+    private enum Place {
+        case standardOutput
+        case file(FileDraft, path: String)
+        case memory
+    }
+
+    private let place: Place
+    /// The bytes that were written to memory.
+    private(set) var bytes: [UInt8] = []
+    /// The reason why the file cannot be written.
+    private(set) var failure: UsageError?
+
+    private init(_ place: Place) {
+        self.place = place
+    }
+
+    /// Standard output.
+    static var standardOutput: OutputSink { OutputSink(.standardOutput) }
+
+    /// Memory, for output that is printed in one piece.
+    static var memory: OutputSink { OutputSink(.memory) }
+
+    /// A file. Until `commit` its old contents stay as they are.
+    ///
+    /// - Throws: ``UsageError`` if the path is not that of a regular file, or no file can be created beside it.
+    static func file(_ path: String) throws(UsageError) -> OutputSink {
+        guard Files.isRegularOrAbsent(path) else {
+            throw UsageError("--output replaces a regular file, and \(quoted(path)) is something else")
+        }
+        do throws(SystemError) {
+            return OutputSink(.file(try FileDraft(path, mode: 0o644), path: path))
+        } catch {
+            throw unwritable(path, error: error)
+        }
+    }
+
+    /// Writes all bytes. Returns `false` if the place accepts no more.
+    func write(_ bytes: [UInt8]) -> Bool {
+        switch place {
+        case .standardOutput: return Console.write(bytes, to: 1)
+        case .memory:
+            self.bytes += bytes
+            return true
+        case .file(let draft, let path):
+            do throws(SystemError) {
+                try draft.write(bytes)
+                return true
+            } catch {
+                failure = Self.unwritable(path, error: error)
+                return false
+            }
+        }
+    }
+
+    /// Puts a file in the place of the old one. Has no effect on other places.
+    func commit() throws(UsageError) {
+        guard case .file(let draft, let path) = place else { return }
+        do throws(SystemError) {
+            try draft.settle()
+            try draft.commit()
+        } catch {
+            throw Self.unwritable(path, error: error)
+        }
+    }
+
+    private static func unwritable(_ path: String, error: SystemError) -> UsageError {
+        let words = errnoText(error.code)
+        return UsageError(
+            "cannot write \(quoted(path)): \(words.prefix(1).lowercased() + words.dropFirst())",
+            code: ExitCode.unwritable
+        )
+    }
+}

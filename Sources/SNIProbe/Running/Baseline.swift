@@ -1,0 +1,177 @@
+internal import DirectCore
+internal import DirectHTTP
+internal import DirectJSON
+
+/// The results of an earlier run, with which those of this one are compared (`--baseline`).
+final class Baseline {
+    /// What is compared of a result.
+    struct Entry: Equatable {
+        var hash: String?
+        var faults: [String]
+        var verdict: String
+    }
+
+    /// What a result is in relation to the earlier run.
+    enum Change: Equatable {
+        /// The earlier run has no result for this target and address.
+        case new
+        case same
+        /// The earlier result was another.
+        case other(was: Entry)
+
+        /// The word of the JSON output.
+        var word: String {
+            switch self {
+            case .new: "new"
+            case .same: "same"
+            case .other: "other"
+            }
+        }
+    }
+
+    let name: String
+    private var entries: [String: Entry] = [:]
+    /// The results of the earlier run that have no counterpart yet.
+    private var missing: Set<String> = []
+    private(set) var fresh: [String] = []
+    private(set) var freshCount = 0
+    private(set) var otherCount = 0
+
+    private static let longestLine = 16 << 20
+    private static let mostListed = 5
+
+    /// Reads the JSON lines of an earlier run.
+    init(_ path: String) throws(UsageError) {
+        name = path
+        let source = try LineSource(path, longestLine: Self.longestLine)
+        guard source.isFile else {
+            throw UsageError(
+                "--baseline reads a file, and \(quoted(path)) is something else",
+                code: ExitCode.noInput
+            )
+        }
+        while true {
+            switch source.next() {
+            case .line(let text, let number):
+                guard !text.allSatisfy(\.isWhitespace) else { continue }
+                try add(text, number: number)
+            case .fault(_, let number): throw Self.unreadable(path, line: number)
+            case .needsInput, .end:
+                if let failure = source.failure { throw failure }
+                missing = Set(entries.keys)
+                return
+            }
+        }
+    }
+
+    private func add(_ line: String, number: Int) throws(UsageError) {
+        guard let record = try? JSONReader.read(Array(line.utf8)), let host = record["host"]?.text,
+            case .number(let port)? = record["port"]?.content,
+            case .array(let faults)? = record["faults"]?.content
+        else { throw Self.unreadable(name, line: number) }
+        let key = Self.key(host, ip: record["ip"]?.text ?? "", port: port, url: record["url"]?.text ?? "")
+        entries[key] = Entry(
+            hash: record["certificate"]?["sha256"]?.text,
+            // Strictness repeats the warnings, which are not compared.
+            faults: faults.compactMap { $0["id"]?.text }.filter { $0 != Fault.ID.strict.rawValue },
+            verdict: record["sni"]?["verdict"]?.text ?? ""
+        )
+    }
+
+    private static func unreadable(_ path: String, line: Int) -> UsageError {
+        UsageError(
+            "\(PlainText.harmless(path, unicode: true)):\(line): this is not a line of sni-probe --json",
+            hint: "the baseline is the output of an earlier run: sni-probe … --json --output FILE",
+            code: ExitCode.noInput
+        )
+    }
+
+    private static func key(_ host: String, ip: String, port: String, url: String) -> String {
+        "\(host) \(ip) \(port) \(url)"
+    }
+
+    /// Compares a result with the earlier one, and counts it.
+    func compare(_ record: ProbeRecord) -> Change {
+        let probe = record.observation.probe
+        let ip = record.lookupFailure == nil ? probe.address.description : ""
+        let key = Self.key(
+            record.target.name,
+            ip: ip,
+            port: "\(probe.port)",
+            url: record.target.url.map { "\($0)" } ?? ""
+        )
+        missing.remove(key)
+        guard let old = entries[key] else {
+            freshCount += 1
+            if fresh.count < Self.mostListed { fresh.append(Self.place(key)) }
+            return .new
+        }
+        let now = Entry(
+            hash: record.leaf.map { Hex.encode($0.summary.sha256) },
+            faults: record.faults.map(\.id.rawValue),
+            verdict: record.sni.verdict.rawValue
+        )
+        guard old != now else { return .same }
+        otherCount += 1
+        return .other(was: old)
+    }
+
+    /// A line on what is new, gone and other.
+    ///
+    /// - Parameter isWhole: Whether everything was probed. If not, nothing is called gone.
+    func summary(isWhole: Bool) -> String {
+        var parts = ["\(Words.grouped(freshCount)) new" + Self.list(fresh, of: freshCount)]
+        if isWhole {
+            let gone = missing.sorted().prefix(Self.mostListed).map(Self.place)
+            parts.append("\(Words.grouped(missing.count)) gone" + Self.list(gone, of: missing.count))
+        }
+        parts.append("\(Words.grouped(otherCount)) other")
+        return "compared with \(PlainText.harmless(name, unicode: true)): \(parts.joined(separator: ", "))"
+    }
+
+    private static func list(_ places: [String], of count: Int) -> String {
+        guard count > 0 else { return "" }
+        let more = count > places.count ? " and \(Words.grouped(count - places.count)) more" : ""
+        return " (\(places.joined(separator: ", "))\(more))"
+    }
+
+    /// The host and the address of a key.
+    private static func place(_ key: String) -> String {
+        let parts = key.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+        let text = parts[1].isEmpty ? "\(parts[0])" : "\(parts[0]) @ \(parts[1])"
+        return PlainText.harmless(text, unicode: true)
+    }
+}
+
+extension Baseline.Change {
+    /// What has changed, in words; `nil` if nothing has that is worth a warning.
+    func words(_ record: ProbeRecord) -> String? {
+        guard case .other(let old) = self else { return nil }
+        var parts: [String] = []
+        let hash = record.leaf.map { Hex.encode($0.summary.sha256) }
+        if old.hash != hash {
+            parts.append("certificate \(old.hash.map { String($0.prefix(8)) } ?? "none") before")
+        }
+        let faults = record.faults.map(\.id.rawValue)
+        if old.faults != faults {
+            parts.append(
+                old.faults.isEmpty ? "passed before" : "\(old.faults.joined(separator: ", ")) before"
+            )
+        }
+        if old.verdict != record.sni.verdict.rawValue { parts.append("SNI \(old.verdict) before") }
+        return parts.joined(separator: ", ")
+    }
+}
+
+extension JSONValue {
+    /// The member of an object with this name.
+    fileprivate subscript(name: String) -> JSONValue? {
+        guard case .object(let members) = content else { return nil }
+        return members.first { $0.name == name }?.value
+    }
+
+    /// The text of a string.
+    fileprivate var text: String? {
+        if case .string(let text) = content { text } else { nil }
+    }
+}

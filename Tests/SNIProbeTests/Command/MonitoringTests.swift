@@ -1,0 +1,147 @@
+import DirectTestCommands
+import Foundation
+import Synchronization
+import TLSFixtures
+import Testing
+
+@testable import SNIProbe
+
+/// Options for runs that are compared with others or come again.
+@Suite("Files, baselines and rounds")
+struct MonitoringTests {
+    private let root = TestAuthority()
+
+    private func withFolder<Result>(_ body: (String) async throws -> Result) async throws -> Result {
+        let folder = NSTemporaryDirectory() + "monitoring-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try root.rootPEM.write(toFile: folder + "/root.pem", atomically: true, encoding: .utf8)
+        return try await body(folder)
+    }
+
+    private func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
+
+    @Test("Option --output replaces the file when the run is at its end, and leaves nothing else behind")
+    func outputFile() async throws {
+        let server = try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in .text("") }
+        try await withFolder { folder in
+            let file = folder + "/out.prom"
+            try "old".write(toFile: file, atomically: true, encoding: .utf8)
+            let arguments = ["--ca", folder + "/root.pem", "--format", "prometheus", "--output", file]
+            let good = try await Program.run(arguments + ["a.test@\(server.authority)"])
+            #expect(good.code == 0)
+            #expect(good.output.isEmpty)
+            let metrics = try text(file)
+            #expect(metrics.contains("sni_probe_success{host=\"a.test\""))
+            // Neither a mistake on the command line nor one in the input replaces the file.
+            #expect(try await Program.run(arguments + ["--jobs", "x", "a.test"]).code == 64)
+            let half = try await Program.run(
+                arguments + ["-f", "-"],
+                input: "a.test@\(server.authority)\nb.test@nowhere\n"
+            )
+            #expect(half.code == 64)
+            #expect(half.errors.contains("is left as it was"))
+            #expect(try text(file) == metrics)
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == [
+                    "out.prom", "root.pem",
+                ]
+            )
+        }
+    }
+
+    @Test("Option --output refuses what is not a file, and says why a file cannot be written")
+    func unwritableFile() async throws {
+        let device = try await Program.run(["a.test@127.0.0.1", "--output", "/dev/null"])
+        #expect(device.code == 64)
+        #expect(device.errors.contains("replaces a regular file"))
+        let nowhere = try await Program.run(["a.test@127.0.0.1", "--output", "/nowhere/at/all"])
+        #expect(nowhere.code == 74)
+        #expect(nowhere.errors == "sni-probe: cannot write '/nowhere/at/all': no such file or directory\n")
+    }
+
+    @Test("A baseline tells what is new, gone and other")
+    func baseline() async throws {
+        let first = try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in .text("") }
+        let changing = Mutex(try root.issue(.publicLeaf("a.test", until: 30)))
+        let second = try FixtureServer.start(
+            .tls(certificates: [root.certificate(for: "a.test")]) { settings in
+                settings.choose = { _ in changing.withLock { $0 } }
+            }
+        ) { _ in .text("") }
+        let gone = try FixtureServer.refusing()
+        try await withFolder { folder in
+            let file = folder + "/before.json"
+            let arguments = ["--ca", folder + "/root.pem", "--json"]
+            let before = try await Program.run(
+                arguments + ["-o", file, "a.test", "@\(second.authority)", "@\(gone.authority)"]
+            )
+            #expect(before.code == 7)
+            let same = try await Program.run(
+                arguments + ["--baseline", file, "a.test", "@\(second.authority)"]
+            )
+            #expect(same.output.contains("\"baseline\":{\"change\":\"same\",\"sha256\":null"))
+            #expect(same.errors.contains("0 new, 1 gone (a.test @ 127.0.0.1), 0 other"))
+            let renewed = try root.issue(.publicLeaf("a.test"))
+            changing.withLock { $0 = renewed }
+            let after = try await Program.run(
+                arguments + [
+                    "--baseline", file, "a.test", "@\(first.authority)", "@\(second.authority)", "--strict",
+                ]
+            )
+            #expect(after.code == 90)
+            #expect(after.output.contains("\"baseline\":{\"change\":\"new\""))
+            #expect(after.output.contains("\"baseline\":{\"change\":\"other\",\"sha256\":\""))
+            #expect(after.output.contains("{\"id\":\"changed\",\"text\":\"certificate "))
+            #expect(after.errors.contains("1 new (a.test @ 127.0.0.1), 1 gone (a.test @ 127.0.0.1), 1 other"))
+        }
+    }
+
+    @Test("A file that is no baseline is refused with its line")
+    func badBaseline() async throws {
+        try await withFolder { folder in
+            let file = folder + "/bad.json"
+            try "{}\n".write(toFile: file, atomically: true, encoding: .utf8)
+            let result = try await Program.run(["a.test@127.0.0.1", "--baseline", file])
+            #expect(result.code == 66)
+            #expect(result.errors.hasPrefix("sni-probe: \(file):1: this is not a line of sni-probe --json\n"))
+        }
+    }
+
+    @Test("Option --watch prints changes only, round after round, until a signal")
+    func watch() async throws {
+        let standard = root.certificate(for: "b.test")
+        let right = root.certificate(for: "a.test")
+        let current = Mutex(right)
+        let server = try FixtureServer.start(
+            .tls(certificates: [standard]) { $0.choose = { _ in current.withLock { $0 } } }
+        ) { _ in .text("") }
+        try await withFolder { folder in
+            let program = try RunningProgram([
+                "--ca", folder + "/root.pem", "a.test@\(server.authority)", "--watch", "1ms",
+                "--skip-default",
+            ])
+            let first = try await onOwnThread { try program.readLine() }
+            #expect(first.hasPrefix("ok\ta.test\t"))
+            // Rounds without a change print nothing.
+            for _ in 0..<3 { _ = try await server.nextRecord() }
+            current.withLock { $0 = standard }
+            let changed = try await onOwnThread { try program.readLine() }
+            #expect(changed.hasPrefix("FAIL\ta.test\t"))
+            program.interrupt()
+            let rest = try await onOwnThread { program.finish() }
+            #expect(rest.code == 130)
+            #expect(rest.output.isEmpty)
+        }
+    }
+
+    @Test(
+        "Options that have no meaning in rounds are refused",
+        arguments: [
+            ["-f", "-"], ["--wait", "1m"], ["-q"], ["--format", "nagios"], ["--format", "prometheus"],
+        ]
+    )
+    func misuse(_ options: [String]) {
+        #expect(throws: UsageError.self) { _ = try Options(["a.test", "--watch", "1s"] + options) }
+    }
+}

@@ -101,7 +101,7 @@ let package = Package(
             name: "SNIProbe",
             dependencies: [
                 "DirectCore", "DirectIO", "DirectTLS", "DirectTransport", "DirectHTTP", "DirectJSON",
-                "TLSFixtures",
+                "DirectResolvers", "TLSFixtures",
             ],
             swiftSettings: commonSettings
         ),
@@ -149,7 +149,7 @@ let package = Package(
             name: "DirectResolversTests",
             dependencies: [
                 "DirectResolvers", "DirectHTTP", "DirectIO", "DirectTLS", "TLSFixtures",
-                "DirectTestCommands", "DirectTestData", "DirectTestTime", "DirectCore",
+                "DirectTestCommands", "DirectTestData", "DirectTestPeers", "DirectTestTime", "DirectCore",
             ],
             swiftSettings: commonSettings
         ),
@@ -170,7 +170,7 @@ let package = Package(
             name: "SNIProbeTests",
             dependencies: [
                 "SNIProbe", "sni-probe", "DirectHTTP", "DirectJSON", "TLSFixtures", "DirectTestCommands",
-                "DirectTestData", "DirectTestTime", "DirectIO",
+                "DirectTestData", "DirectTestPeers", "DirectTestTime", "DirectIO",
             ],
             exclude: ["Golden"],
             swiftSettings: commonSettings

@@ -16,6 +16,7 @@ struct PublicNamesTests {
         let types: [Any.Type] = [
             AddressError.self, AddressRange.self, AddressRefusal.self, AddressSource.self,
             AddressVetting.self, AlibabaHTTPDNS.self, AlibabaPublicDNS.self, Attempt.self,
+            PlainDNS.self,
             AuthenticationError.self, AuthenticationRequest.self, (any Authenticator).self,
             BasicAuthenticator.self, BearerAuthenticator.self, BearerToken.self, BodyDecoding.self,
             CacheError.self,

@@ -121,6 +121,11 @@ typedef int64_t fpos_t;
 int open(const char *, int, ...);
 int openat(int, const char *, int, ...);
 int fcntl(int, int, ...);
+int ioctl(int, unsigned long, ...);
+struct winsize {
+    unsigned short ws_row, ws_col, ws_xpixel, ws_ypixel;
+};
+#define TIOCGWINSZ 0x40087468
 
 int close(int);
 ssize_t read(int, void *, size_t), write(int, const void *, size_t);

@@ -12,6 +12,7 @@ public func open(_ path: UnsafePointer<CChar>, _ flags: Int32) -> Int32 { -1 }
 public func open(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mode_t) -> Int32 { -1 }
 public func openat(_ at: Int32, _ path: UnsafePointer<CChar>, _ flags: Int32) -> Int32 { -1 }
 public func openat(_ at: Int32, _ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mode_t) -> Int32 { -1 }
+public func ioctl(_ file: Int32, _ request: UInt, _ value: UnsafeMutableRawPointer) -> Int32 { -1 }
 public func fcntl(_ file: Int32, _ command: Int32) -> Int32 { -1 }
 public func fcntl(_ file: Int32, _ command: Int32, _ value: Int32) -> Int32 { -1 }
 public func fcntl(_ file: Int32, _ command: Int32, _ value: UnsafeMutableRawPointer) -> Int32 { -1 }

@@ -1,6 +1,7 @@
 # fish completion for sni-probe; made by `sni-probe --generate fish`
 complete -c sni-probe -f
 complete -c sni-probe -s f -l file -r -F -d 'more targets or IPs, one a line; - is standard input'
+complete -c sni-probe -l resolver -x -a 'system dns:// https:// alibaba:// dnspod:// hosts:' -d 'ask this resolver for the IPs; may repeat: system, dns://IP, https://NAME/dns-query@IP, ...'
 complete -c sni-probe -s 4 -l ipv4 -d 'only IPv4, when resolving'
 complete -c sni-probe -s 6 -l ipv6 -d 'only IPv6, when resolving'
 complete -c sni-probe -l skip-bad -d 'report bad lines of files and go on'

@@ -25,14 +25,16 @@ package struct DNSAnswer: Sendable {
     ///   - bytes: The whole DNS message.
     ///   - host: The name that was queried; the message's question must have the same.
     ///   - type: The record type that was queried: ``DNSType/a`` or ``DNSType/aaaa``.
+    ///   - id: The identifier of the query.
     /// - Throws: A ``DNSMessageError`` if the message is malformed, truncated, or the response to another query.
     package init(
         _ bytes: [UInt8],
         to host: DomainName,
-        type: UInt16
+        type: UInt16,
+        id: UInt16 = 0
     ) throws(DNSMessageError) {
         let message = try DNSMessage(bytes)
-        guard message.isResponse, message.id == 0, message.questionCount == 1,
+        guard message.isResponse, message.id == id, message.questionCount == 1,
             let question = message.question, question.type == type,
             question.dataClass == DNSMessage.internet,
             bytes.withSpan({ $0.isName(question.name, text: host.bytes) })

@@ -103,10 +103,7 @@ struct DNSMessageFormat: ServiceFormat {
         } catch {
             throw .malformed("\(error)")
         }
-        var answer = ServiceAnswer(canonicalName: message.canonicalName)
-        try answer.note(code: Int64(message.code))
-        answer.addresses = message.addresses.map(\.address)
-        for address in message.addresses { answer.bound(Int64(address.timeToLive)) }
+        var answer = try ServiceAnswer(message)
         response.boundByFreshness(&answer)
         return answer
     }
@@ -115,6 +112,14 @@ struct DNSMessageFormat: ServiceFormat {
 }
 
 extension ServiceAnswer {
+    /// The answer of a DNS message.
+    init(_ message: DNSAnswer) throws(ResolverError.Reason) {
+        self.init(canonicalName: message.canonicalName)
+        try note(code: Int64(message.code))
+        addresses = message.addresses.map(\.address)
+        for address in message.addresses { bound(Int64(address.timeToLive)) }
+    }
+
     /// Sets the DNS response code. All codes except success and "no such name" are failures.
     mutating func note(code: Int64) throws(ResolverError.Reason) {
         switch code {

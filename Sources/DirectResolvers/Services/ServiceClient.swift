@@ -116,7 +116,7 @@ final class ServiceClient: Sendable {
         let answers = await answers(to: questions.count, on: context.loop) { number in
             do {
                 return .success(
-                    try await self.send(questions[number], server: server, host: host, limit: limit)
+                    try await self.send(questions[number], server, host, limit, context.loop)
                 )
             } catch {
                 return .failure(error)
@@ -171,10 +171,15 @@ final class ServiceClient: Sendable {
 
     private func send(
         _ question: ServiceQuestion,
-        server: Endpoint,
-        host: DomainName,
-        limit: Duration
+        _ server: Endpoint,
+        _ host: DomainName,
+        _ limit: Duration,
+        _ loop: EventLoop
     ) async throws -> ServiceAnswer {
+        if let format = format as? any SocketFormat {
+            let end = loop.now.advanced(byNanoseconds: limit.clampedNanoseconds)
+            return try await format.answer(question, for: host, from: server, until: end, on: loop)
+        }
         let response = try await fetch(question, from: server, limit: limit)
         return try format.answer(response, host: host, question: question)
     }

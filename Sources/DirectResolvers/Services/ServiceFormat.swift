@@ -22,6 +22,31 @@ protocol ServiceFormat: Sendable {
     ) throws(ResolverError.Reason) -> ServiceAnswer
 }
 
+/// The format of a service that is not asked over HTTP.
+protocol SocketFormat: ServiceFormat {
+    /// Asks one server.
+    ///
+    /// - Throws: A `ResolverError.Reason`, or a `CancellationError`.
+    func answer(
+        _ question: ServiceQuestion,
+        for host: DomainName,
+        from server: Endpoint,
+        until end: Instant,
+        on loop: EventLoop
+    ) async throws -> ServiceAnswer
+}
+
+extension SocketFormat {
+    /// There are no responses to parse.
+    func answer(
+        _ response: BufferedResponse,
+        host: DomainName,
+        question: ServiceQuestion
+    ) throws(ResolverError.Reason) -> ServiceAnswer {
+        throw .refused("this service is not asked over HTTP")
+    }
+}
+
 /// The format of a service that can be asked for several names at a time.
 protocol BatchFormat: ServiceFormat {
     /// The highest number of names in a request.

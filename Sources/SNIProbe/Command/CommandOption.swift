@@ -2,7 +2,7 @@
 struct CommandOption: Sendable {
     /// The identifiers of options.
     enum Key: Sendable, Hashable {
-        case file, onlyIPv4, onlyIPv6, skipBad, shard
+        case file, resolver, onlyIPv4, onlyIPv6, skipBad, shard
         case serverName, noServerName, skipDefault, allKeys, tls, method, header, insecure
         case roots, minimumDays, warningDays, criticalDays, strict, expect, same, status
         case timeout, jobs, rate, retries, wait, repeats, interval, watch, baseline

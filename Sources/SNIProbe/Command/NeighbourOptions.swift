@@ -4,8 +4,7 @@ enum NeighbourOptions {
     private static let withAt = "write the IP with @: sni-probe www.example.com @203.0.113.7"
 
     private static let client = "sni-probe does not support client certificates"
-    private static let resolver =
-        "to use another resolver: dig +short NAME @SERVER | sni-probe NAME -f -"
+    private static let resolver = "use --resolver dns://IP, or --resolver https://NAME/dns-query@IP"
 
     /// The hints by option.
     static let hints: [String: String] = [

@@ -21,6 +21,24 @@ extension CommandOption {
                 + "command line has no IPs of its own."
         ),
         CommandOption(
+            key: .resolver,
+            long: "resolver",
+            value: "SPEC",
+            completion: .words(["system", "dns://", "https://", "alibaba://", "dnspod://", "hosts:"]),
+            group: .input,
+            help: [
+                "ask this resolver for the IPs; may repeat:",
+                "system, dns://IP, https://NAME/dns-query@IP, ...",
+            ],
+            manual:
+                "Ask this resolver for the IPs of targets that have none. May repeat: all are asked at the same time, each "
+                + "IP is probed once, and the summary shows who answers what and whose users get a bad server. SPEC is "
+                + "system; dns://IP[:PORT][?subnet=NETWORK/LENGTH]; https://NAME/dns-query@IP (DNS over HTTPS, never without "
+                + "the IP); alibaba://ACCOUNT@IP and dnspod://[ID@]IP (HTTPDNS); or hosts:FILE. The secrets of HTTPDNS "
+                + "accounts come from the environment: SNI_PROBE_ALIBABA_SECRET and SNI_PROBE_DNSPOD_TOKEN, or the files "
+                + "that the same names with _FILE give."
+        ),
+        CommandOption(
             key: .onlyIPv4,
             short: "4",
             long: "ipv4",

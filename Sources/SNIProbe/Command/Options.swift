@@ -25,6 +25,8 @@ struct Options: Sendable {
     var words: [TargetWord] = []
     var files: [String] = []
     var family: IPAddress.Family?
+    /// The resolvers that are asked for addresses; none stands for the system's.
+    var resolvers: [ResolverSpec] = []
     var skipsBad = false
     var shard: Shard?
     var same = false
@@ -104,6 +106,9 @@ struct Options: Sendable {
     private mutating func takeInput(_ option: CommandOption, value: String) throws(UsageError) {
         switch option.key {
         case .file: files.append(value)
+        case .resolver:
+            let spec = try ResolverSpec(value)
+            if !resolvers.contains(spec) { resolvers.append(spec) }
         case .onlyIPv4, .onlyIPv6:
             let wanted = option.key == .onlyIPv4 ? IPAddress.Family.v4 : .v6
             guard family == nil || family == wanted else {
@@ -232,6 +237,16 @@ struct Options: Sendable {
         )
     }
 
+    private func checkResolvers() throws(UsageError) {
+        guard !resolvers.isEmpty else { return }
+        let hasAddresses = words.contains { if case .addresses = $0 { true } else { false } }
+        let hasOpen = words.contains { word in
+            if case .target(_, let own) = word { own.isEmpty } else { false }
+        }
+        guard hasAddresses || !hasOpen else { return }
+        throw UsageError("--resolver has no effect: every target has its IPs", hint: "leave out the IPs")
+    }
+
     private func checkRepeats() throws(UsageError) {
         if settings.interval > .zero, settings.repeats == 1 {
             throw UsageError(
@@ -316,6 +331,7 @@ struct Options: Sendable {
         let hasTarget = words.contains { if case .target = $0 { true } else { false } }
         guard hasTarget else { throw UsageError(.noTarget) }
         try checkForgottenAt()
+        try checkResolvers()
         try checkRepeats()
         try checkDays()
         guard requestOptions.isEmpty || hasURL else { throw requestOptionsWithoutRequest }

@@ -65,17 +65,36 @@ package enum ProbeCommand {
         _ context: Result<SurveyContext, TLSError>?,
         feed: ProbeFeed? = nil
     ) throws(UsageError) -> Int32 {
-        let feed = try Self.feed(feed, options)
+        let feed = try Self.feed(feed, options: options)
         let baseline = try options.baseline.map { (path) throws(UsageError) in try Baseline(path) }
+        let resolvers = try options.namedResolvers
         guard let path = options.output else {
             let output = output(for: options, console, .standardOutput)
-            return Run(options, feed, output, alarm, console, context: context, baseline: baseline).run()
+            return Run(
+                options,
+                feed,
+                output,
+                alarm,
+                console,
+                context: context,
+                baseline: baseline,
+                resolvers: resolvers
+            ).run()
         }
         let sink = try OutputSink.file(path)
         var plain = console
         (plain.isTerminal, plain.usesColor) = (false, false)
         let output = output(for: options, plain, sink)
-        let run = Run(options, feed, output, alarm, console, context: context, baseline: baseline)
+        let run = Run(
+            options,
+            feed,
+            output,
+            alarm,
+            console,
+            context: context,
+            baseline: baseline,
+            resolvers: resolvers
+        )
         let code = run.run()
         if let failure = sink.failure { throw failure }
         guard run.isComplete else {
@@ -89,7 +108,7 @@ package enum ProbeCommand {
     }
 
     /// Returns this feed, or a new one.
-    private static func feed(_ feed: ProbeFeed?, _ options: Options) throws(UsageError) -> ProbeFeed {
+    private static func feed(_ feed: ProbeFeed?, options: Options) throws(UsageError) -> ProbeFeed {
         if let feed { return feed }
         return try ProbeFeed(options)
     }

@@ -56,6 +56,7 @@ struct JSONRecord {
             verify(&text)
             http(&text)
             times(&text)
+            resolvers(&text)
             baseline(&text)
             text.field("attempts", value: observation.attempts)
         }
@@ -139,6 +140,21 @@ struct JSONRecord {
             }
             text.field("signature", value: leaf.signature)
             text.list("issuer_urls", texts: leaf.issuerURLs)
+        }
+    }
+
+    private func resolvers(_ text: inout JSONText) {
+        guard let replies = record.replies else { return text.null("resolvers") }
+        let address = record.lookupFailure == nil ? observation.probe.address : nil
+        text.list("resolvers", elements: replies.replies) { text, reply in
+            text.object { text in
+                text.field("resolver", value: reply.resolver)
+                text.field("gives_ip", value: address.map { reply.addresses.contains($0) })
+                text.list("addresses", texts: reply.addresses.map(\.description))
+                text.field("ttl", value: reply.timeToLive)
+                text.field("ms", milliseconds: reply.time)
+                text.field("error", value: reply.failure)
+            }
         }
     }
 

@@ -14,6 +14,7 @@ struct Summary {
             text +=
                 "\n" + style.wrapped(counts + sni, indent: 0).joined(separator: "\n") + "\n" + certificates
         }
+        text += ResolverTable(hosts: tally.lookups, verdicts: tally.resolverVerdicts, style: style).text
         guard hints else { return text }
         for hint in tally.hints.prefix(12) {
             text += (text.isEmpty ? "" : "\n") + style.hint(hint.text(severalHosts: tally.hosts.count > 1))

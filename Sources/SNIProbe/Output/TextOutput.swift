@@ -31,7 +31,7 @@ final class TextOutput: RecordOutput {
     }
 
     func finish(_ tally: Tally, interrupted: Bool) {
-        guard !wasAlone || interrupted else { return }
+        guard !wasAlone || interrupted || !tally.lookups.isEmpty else { return }
         // The long form already contains the hint.
         let hints = !verbose && !wasAlone
         buffer.write(Summary(tally: tally, style: style, interrupted: interrupted, hints: hints).text)
@@ -64,7 +64,7 @@ final class PipedOutput: RecordOutput {
     }
 
     func finish(_ tally: Tally, interrupted: Bool) {
-        guard tally.count > 1 || tally.failed > 0 || interrupted else { return }
+        guard tally.count > 1 || tally.failed > 0 || interrupted || !tally.lookups.isEmpty else { return }
         _ = buffer.flush()
         Console.complain(Summary(tally: tally, style: style, interrupted: interrupted, hints: true).text)
     }

@@ -7,6 +7,8 @@ struct ProbeRecord: Sendable {
     var warnings: [Warning] = []
     var hint: Hint?
     var sni: SNIFinding
+    /// The replies of the resolvers that `--resolver` names.
+    var replies: HostReplies?
     /// The relation to the result of an earlier run; `nil` without `--baseline`.
     var change: Baseline.Change?
     /// The reason why the name was not resolved. If it is set, no handshake was made.

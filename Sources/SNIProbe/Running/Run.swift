@@ -26,6 +26,7 @@ final class Run {
     private var progress: Progress
     private var pool = PoolWatch()
     private let baseline: Baseline?
+    private let resolvers: [NamedResolver]
     /// Gets the line on the baseline in place of standard error.
     var report: ((String) -> Void)?
     private var tally = Tally()
@@ -57,6 +58,7 @@ final class Run {
     enum Letter: Sendable {
         case observed(Slot, Observation)
         case resolved(Slot, Result<[IPAddress], LookupError>?, Duration)
+        case answered(Slot, HostReplies, Duration)
     }
 
     /// Creates a run.
@@ -69,6 +71,7 @@ final class Run {
     ///   - console: The properties of the terminal.
     ///   - context: The TLS context, if it was made already.
     ///   - baseline: The results of an earlier run.
+    ///   - resolvers: The resolvers that are asked for addresses; none stands for the system's.
     ///   - loop: The event loop of the probes, whose clock measures their times and limits.
     init(
         _ options: Options,
@@ -78,11 +81,13 @@ final class Run {
         _ console: Console,
         context: Result<SurveyContext, TLSError>? = nil,
         baseline: Baseline? = nil,
+        resolvers: [NamedResolver] = [],
         loop: EventLoop = .shared
     ) {
         self.context = context
         self.options = options
         self.baseline = baseline
+        self.resolvers = resolvers
         self.feed = feed
         self.output = output
         tools = ProbeTools(options.settings, loop: loop)
@@ -238,6 +243,21 @@ final class Run {
         let start = loop.now
         let deadline = start.advanced(byNanoseconds: options.settings.timeout.clampedNanoseconds)
         let name = target.name
+        if !resolvers.isEmpty, let host = target.host.name {
+            let (resolvers, family) = (resolvers, options.family)
+            let context = ResolveContext(deadline: deadline, loop: loop)
+            Task(executorPreference: loop) {
+                let replies = await HostReplies.ask(
+                    resolvers,
+                    for: host,
+                    port: target.port,
+                    family: family,
+                    context: context
+                )
+                mailbox.put(.answered(slot, replies, loop.now.since(start)))
+            }
+            return
+        }
         Task(executorPreference: loop) {
             // `nil` if the resolver took longer than the time limit of a probe.
             let answer = try? await SystemLookups.shared.addresses(of: name, until: deadline, on: loop)
@@ -250,6 +270,7 @@ final class Run {
             switch letter {
             case .observed(let slot, let observation): finish(slot, observation: observation)
             case .resolved(let slot, let answer, let time): finish(slot, answer: answer, time: time)
+            case .answered(let slot, let replies, let time): finish(slot, replies: replies, time: time)
             }
         }
     }
@@ -268,13 +289,24 @@ final class Run {
     private func settle(_ slot: Slot, record: ProbeRecord) {
         if !record.passed, options.wait != nil, let moment = slot.nextRound(after: .now, until: waitEnd) {
             if slot.latest == nil { late += 1 }
-            slot.latest = record
+            slot.latest = completed(record, replies: slot.replies)
             return starts.add(slot, notBefore: moment)
         }
         if slot.latest != nil { late -= 1 }
-        slot.record = record
+        slot.record = completed(record, replies: slot.replies)
         ended += 1
         if !record.passed { failed += 1 }
+    }
+
+    /// Adds to a record what the named resolvers have replied, and whose users get a bad server.
+    private func completed(_ record: ProbeRecord, replies: HostReplies?) -> ProbeRecord {
+        guard let replies else { return record }
+        var record = record
+        record.replies = replies
+        if !record.passed, record.lookupFailure == nil {
+            ResolverVerdict(replies: replies, address: record.observation.probe.address).complete(&record)
+        }
+        return record
     }
 
     private func finish(_ slot: Slot, answer: Result<[IPAddress], LookupError>?, time: Duration) {
@@ -308,24 +340,77 @@ final class Run {
         )
     }
 
-    /// Replaces a target's slot by the slots of its addresses, at the same place in the order.
-    private func replace(_ slot: Slot, target: ProbeTarget, addresses: [IPAddress], time: Duration) {
+    /// Takes the replies of the named resolvers: each address is probed once, and each resolver without any is a failure.
+    private func finish(_ slot: Slot, replies: HostReplies, time: Duration) {
+        starts.ended(slot)
+        guard case .target(let target) = slot.job else { return }
+        slot.rounds += 1
+        guard !replies.addresses.isEmpty else {
+            let reasons = replies.replies.map { "\($0.resolver): \($0.failure ?? "no addresses")" }
+            slot.replies = replies
+            return settle(
+                slot,
+                record: unresolved(target, why: reasons.joined(separator: "; "), after: time, by: nil)
+            )
+        }
+        replace(slot, target: target, addresses: replies.addresses, time: time, replies: replies)
+    }
+
+    private func unresolved(_ target: ProbeTarget, why: String, after time: Duration, by resolver: String?)
+        -> ProbeRecord
+    {
+        let advice = resolver == nil ? "check the name" : "its users get no server: check the name there"
+        return judge.record(
+            unresolved: target,
+            why,
+            advice: advice,
+            after: time,
+            at: UnixTime.milliseconds,
+            by: resolver
+        )
+    }
+
+    /// Replaces a target's slot by the slots of its addresses, at the same place in the order, and by those of the
+    /// resolvers that gave none.
+    private func replace(
+        _ slot: Slot,
+        target: ProbeTarget,
+        addresses: [IPAddress],
+        time: Duration,
+        replies: HostReplies? = nil
+    ) {
         guard let place = slots[printed...].firstIndex(where: { $0 === slot }) else { return }
         let probes = addresses.map { address in
-            Slot(
+            let slot = Slot(
                 .probe(
                     Probe(
                         target: target,
                         address: address,
                         port: target.port,
-                        source: .resolver,
+                        source: replies.map { .resolvers($0.givers(of: address)) } ?? .resolver,
                         resolveTime: time
                     )
                 )
             )
+            slot.replies = replies
+            return slot
         }
-        slots.replaceSubrange(place...place, with: probes)
-        slotCount += probes.count - 1
+        let failures = (replies?.replies ?? []).filter { $0.addresses.isEmpty }.map { reply in
+            let failure = Slot(.target(target))
+            failure.replies = replies
+            let record = unresolved(
+                target,
+                why: reply.failure ?? "no addresses",
+                after: reply.time,
+                by: reply.resolver
+            )
+            failure.record = completed(record, replies: replies)
+            ended += 1
+            failed += 1
+            return failure
+        }
+        slots.replaceSubrange(place...place, with: probes + failures)
+        slotCount += probes.count + failures.count - 1
         for slot in probes {
             if case .probe(let probe) = slot.job { output.expect(probe) }
             starts.add(slot)
@@ -402,6 +487,8 @@ final class Slot: @unchecked Sendable {
     var latest: ProbeRecord?
     /// The number of attempts in all rounds of `--wait`.
     var rounds = 0
+    /// The replies of the named resolvers for its host.
+    var replies: HostReplies?
     /// Whether it counts towards the limit of its server in the `StartQueue`.
     var countsAtServer = false
     /// The nanoseconds until the next round. Doubled before each.

@@ -39,6 +39,12 @@ struct Tally {
     private(set) var targets: Set<String> = []
 
     /// More than a summary shows.
+    /// The replies of the named resolvers, for each of the first hosts.
+    private(set) var lookups: [HostReplies] = []
+    /// A line for each failed address that only some of the named resolvers give.
+    private(set) var resolverVerdicts: [String] = []
+    private static let mostLookups = 20
+
     private static let mostHints = 32
     private static let certificateLimit = 64
 
@@ -60,6 +66,7 @@ struct Tally {
             failed += 1
             exitCodes.insert(record.exitCode)
         }
+        if let replies = record.replies { add(replies, of: record) }
         if let hint = record.hint {
             if let index = hints.firstIndex(where: { $0.fits(hint, of: record) }) {
                 hints[index].add(record)
@@ -70,6 +77,17 @@ struct Tally {
         if record.passed || record.faults.allSatisfy({ [.differs, .tooFewDays, .strict].contains($0.id) }) {
             countCertificate(of: record)
         }
+    }
+
+    private mutating func add(_ replies: HostReplies, of record: ProbeRecord) {
+        if lookups.count < Self.mostLookups, !lookups.contains(where: { $0.host == replies.host }) {
+            lookups.append(replies)
+        }
+        guard !record.passed, record.lookupFailure == nil, resolverVerdicts.count < Self.mostLookups else {
+            return
+        }
+        let verdict = ResolverVerdict(replies: replies, address: record.observation.probe.address)
+        if let line = verdict.line(about: record) { resolverVerdicts.append(line) }
     }
 
     private mutating func count(_ verdict: SNIFinding.Verdict, of record: ProbeRecord) {

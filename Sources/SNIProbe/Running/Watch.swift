@@ -44,7 +44,16 @@ struct Watch {
             let base = ProbeCommand.output(for: options, console, .standardOutput)
             let feed = try ProbeFeed(options)
             let changes = ChangesOutput(base, memory)
-            return Run(options, feed, changes, alarm, console, context: context, baseline: try baseline).run()
+            return Run(
+                options,
+                feed,
+                changes,
+                alarm,
+                console,
+                context: context,
+                baseline: try baseline,
+                resolvers: try options.namedResolvers
+            ).run()
         }
         let sink = OutputSink.memory
         let output = ProbeCommand.output(for: options, console, sink)
@@ -55,7 +64,8 @@ struct Watch {
             alarm,
             console,
             context: context,
-            baseline: try baseline
+            baseline: try baseline,
+            resolvers: try options.namedResolvers
         )
         run.report = { _ = sink.write(Array("\n\($0)\n".utf8)) }
         let code = run.run()

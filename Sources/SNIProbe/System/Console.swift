@@ -68,7 +68,7 @@ struct Console: Sendable {
     }
 
     /// Returns an environment variable, or `nil` if it is not set or empty.
-    private static func variable(_ name: String) -> String? {
+    static func variable(_ name: String) -> String? {
         getenv(name).flatMap { $0.pointee == 0 ? nil : String(cString: $0) }
     }
 

@@ -76,12 +76,14 @@ struct Probe: Hashable, Sendable {
     enum Source: Hashable, Sendable, CustomStringConvertible {
         case argument
         case resolver
+        /// These of the resolvers that `--resolver` names.
+        case resolvers([String])
         case file(name: String, line: Int)
 
         var description: String {
             switch self {
             case .argument: "argument"
-            case .resolver: "resolver"
+            case .resolver, .resolvers: "resolver"
             case .file(let name, let line): "\(name):\(line)"
             }
         }

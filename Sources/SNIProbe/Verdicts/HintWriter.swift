@@ -76,6 +76,9 @@ struct HintWriter {
     private var stranger: String {
         let start = "\(address) does not know \(host). Set the host up there, or "
         switch record.observation.probe.source {
+        case .resolvers(let names):
+            return start
+                + "take the IP out of what \(names.joined(separator: " and ")) \(names.count == 1 ? "gives" : "give")"
         case .resolver: return start + "take the IP out of its DNS records"
         default: return start + "check the IP; sni-probe \(record.target.word) probes all that DNS gives."
         }

@@ -54,16 +54,23 @@ struct Judge: Sendable {
     ///   - advice: The first half of the hint. The second half says that an IP can be given instead.
     ///   - time: The time that the resolver took.
     ///   - begin: The start of the query.
+    ///   - resolver: The name of the resolver, if there are several.
     func record(
         unresolved target: ProbeTarget,
         _ why: String,
         advice: String = "check the name",
         after time: Duration,
-        at begin: Int64
+        at begin: Int64,
+        by resolver: String? = nil
     ) -> ProbeRecord {
         let nowhere = IPAddress(bytes: [0, 0, 0, 0]) ?? IPAddress("::")
         guard let nowhere else { fatalError("no address has four bytes") }
-        var probe = Probe(target: target, address: nowhere, port: target.port, source: .resolver)
+        var probe = Probe(
+            target: target,
+            address: nowhere,
+            port: target.port,
+            source: resolver.map { .resolvers([$0]) } ?? .resolver
+        )
         probe.resolveTime = time
         var record = ProbeRecord(
             observation: Observation(probe: probe, time: begin, total: time),
@@ -72,7 +79,8 @@ struct Judge: Sendable {
             judgedAt: now
         )
         record.lookupFailure = why
-        record.faults = [Fault(.dns, "name not resolved: \(why)", brief: "name not resolved")]
+        let place = resolver.map { " by \($0)" } ?? ""
+        record.faults = [Fault(.dns, "name not resolved\(place): \(why)", brief: "name not resolved\(place)")]
         record.hint = Hint(
             kind: .dns,
             text: "\(advice), or say where to connect: sni-probe \(target.word) @IP"

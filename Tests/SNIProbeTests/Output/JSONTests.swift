@@ -55,7 +55,7 @@ struct JSONTests {
                 "v", "time", "host", "ip", "port", "url", "source", "ok", "faults", "warnings", "hint", "sni",
                 "tls",
                 "certificate", "answers", "other_keys",
-                "chain", "verify", "http", "ms", "baseline", "attempts",
+                "chain", "verify", "http", "ms", "resolvers", "baseline", "attempts",
             ]
         )
     }

@@ -36,8 +36,17 @@ private func probeBlocking(_ arguments: [String], _ roots: String?, _ loop: Even
     var options = try Options(arguments)
     if let roots { options.settings.roots = .only([.pem(Array(roots.utf8))]) }
     let output = CollectedOutput()
+    let resolvers = try options.namedResolvers
     let console = Console(isTerminal: false, errorsAreTerminal: false, usesColor: false, unicode: true)
-    let code = Run(options, try ProbeFeed(options), output, Alarm(), console, loop: loop).run()
+    let code = Run(
+        options,
+        try ProbeFeed(options),
+        output,
+        Alarm(),
+        console,
+        resolvers: resolvers,
+        loop: loop
+    ).run()
     return Outcome(records: output.records, code: code)
 }
 

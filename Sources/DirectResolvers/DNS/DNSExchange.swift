@@ -1,0 +1,174 @@
+internal import DirectCore
+internal import DirectHTTP
+internal import DirectIO
+
+/// One question to one DNS server over UDP, and over TCP if the answer is truncated.
+///
+/// - Each question has a random identifier and a socket of its own, and so a random port. The system drops datagrams
+///   from other addresses and ports.
+/// - A datagram that is not the answer is ignored, as is a malformed one: it may be forged. At most
+///   `mostDatagrams` are looked at.
+/// - The case of letters in the question is not varied ("0x20"): some servers do not return it, and would seem silent.
+struct DNSExchange {
+    let host: DomainName
+    let type: UInt16
+    let server: Endpoint
+    /// The moment at which the wait for the server ends.
+    let end: Instant
+    let loop: EventLoop
+
+    /// Asks, and returns the answer.
+    ///
+    /// - Throws: A `ResolverError.Reason`, or a `CancellationError`.
+    func ask(_ options: DNSQuery.Options) async throws -> DNSAnswer {
+        let id = UInt16(truncatingIfNeeded: SystemRandom.word())
+        let query = DNSQuery.message(host, type: type, id: id, options)
+        if let answer = try await askByDatagram(query, id: id) { return answer }
+        return try await askByStream(query, id: id)
+    }
+
+    private var port: UInt16 { server.port ?? 53 }
+
+    /// Returns the answer, or `nil` if it is truncated.
+    private func askByDatagram(_ query: [UInt8], id: UInt16) async throws -> DNSAnswer? {
+        let start = loop.now
+        let socket = try started { () throws(Socket.StartFailure) in
+            try DatagramSocket.connected(to: server.address, port: port, on: loop)
+        }
+        defer { socket.close() }
+        var lastDefect: DNSMessageError?
+        var seen = 0
+        var sent = 0
+        while sent < Self.mostSends {
+            // Datagrams get lost, so the question is sent again after a while.
+            try system { () throws(SystemError) in try socket.send(query) }
+            sent += 1
+            let again = sent < Self.mostSends ? loop.now.advanced(byNanoseconds: Self.resendTime) : end
+            let limit = min(again, end)
+            while true {
+                if let bytes = try system({ () throws(SystemError) in
+                    try socket.receive(upTo: Self.largestDatagram)
+                }) {
+                    seen += 1
+                    guard seen <= Self.mostDatagrams else {
+                        throw ResolverError.Reason.malformed(
+                            "more than \(Self.mostDatagrams) datagrams that are no answer"
+                        )
+                    }
+                    if Self.isTruncated(bytes, id: id) { return nil }
+                    do throws(DNSMessageError) {
+                        return try DNSAnswer(bytes, to: host, type: type, id: id)
+                    } catch {
+                        lastDefect = error
+                        // No datagram may keep the task from its deadline.
+                        if loop.now < limit { continue }
+                    }
+                }
+                switch await socket.input.wait(until: limit, on: loop) {
+                case .ready where loop.now < limit: continue
+                case .ready, .expired: break
+                case .cancelled: throw CancellationError()
+                }
+                break
+            }
+            if loop.now >= end { break }
+        }
+        if let lastDefect, lastDefect.kind != .notTheAnswer {
+            throw ResolverError.Reason.malformed("\(lastDefect)")
+        }
+        throw ResolverError.Reason.timedOut(after: loop.now.since(start))
+    }
+
+    /// Whether a datagram says that the answer does not fit. What it contains is not used then.
+    private static func isTruncated(_ bytes: [UInt8], id: UInt16) -> Bool {
+        bytes.count >= DNSMessage.headerSize && UInt16(bytes[0]) << 8 | UInt16(bytes[1]) == id
+            && bytes[2] & 0x82 == 0x82
+    }
+
+    /// Asks over TCP, where each message follows its length (RFC 7766, section 8).
+    private func askByStream(_ query: [UInt8], id: UInt16) async throws -> DNSAnswer {
+        let socket = try started { () throws(Socket.StartFailure) in
+            try Socket.connecting(to: server.address, port: port, on: loop)
+        }
+        defer { socket.close() }
+        try await wait(at: socket.output)
+        try system { () throws(SystemError) in try socket.finishConnecting() }
+        try await send([UInt8(query.count >> 8), UInt8(truncatingIfNeeded: query.count)] + query, to: socket)
+        let head = try await receive(2, from: socket)
+        let message = try await receive(Int(head[0]) << 8 | Int(head[1]), from: socket)
+        do throws(DNSMessageError) {
+            return try DNSAnswer(message, to: host, type: type, id: id)
+        } catch {
+            throw ResolverError.Reason.malformed("\(error)")
+        }
+    }
+
+    private func send(_ bytes: [UInt8], to socket: Socket) async throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let outcome = unsafe rest.withUnsafeBytes { bytes -> Socket.Outcome in
+                guard let base = bytes.baseAddress else { return .moved(0) }
+                return unsafe socket.send(base, count: bytes.count)
+            }
+            switch outcome {
+            case .moved(let count): rest = rest.dropFirst(count)
+            case .wouldBlock: try await wait(at: socket.output)
+            case .endOfStream: throw Self.cutOff
+            case .failed(let code): throw ResolverError.Reason.other(SystemError("send", code: code))
+            }
+        }
+    }
+
+    private func receive(_ count: Int, from socket: Socket) async throws -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var filled = 0
+        while filled < count {
+            let outcome = unsafe bytes.withUnsafeMutableBytes { bytes -> Socket.Outcome in
+                guard let base = bytes.baseAddress else { return .moved(0) }
+                return unsafe socket.receive(into: base + filled, count: count - filled)
+            }
+            switch outcome {
+            case .moved(let more): filled += more
+            case .wouldBlock: try await wait(at: socket.input)
+            case .endOfStream: throw Self.cutOff
+            case .failed(let code): throw ResolverError.Reason.other(SystemError("recv", code: code))
+            }
+            if filled < count, loop.now >= end { throw ResolverError.Reason.timedOut(after: .zero) }
+        }
+        return bytes
+    }
+
+    private func wait(at point: WaitPoint) async throws {
+        switch await point.wait(until: end, on: loop) {
+        case .ready: return
+        case .expired: throw ResolverError.Reason.timedOut(after: .zero)
+        case .cancelled: throw CancellationError()
+        }
+    }
+
+    private func started<Made>(_ body: () throws(Socket.StartFailure) -> Made) throws(ResolverError.Reason)
+        -> Made
+    {
+        do throws(Socket.StartFailure) {
+            return try body()
+        } catch {
+            switch error {
+            case .address(let error): throw .address(error)
+            case .system(let error): throw .other(error)
+            }
+        }
+    }
+
+    private func system<Value>(_ body: () throws(SystemError) -> Value) throws(ResolverError.Reason) -> Value
+    {
+        do throws(SystemError) { return try body() } catch { throw .other(error) }
+    }
+
+    private static let cutOff = ResolverError.Reason.malformed(
+        "the server closed the connection within its answer"
+    )
+    private static let mostSends = 3
+    private static let resendTime: UInt64 = 1_000_000_000
+    private static let mostDatagrams = 64
+    private static let largestDatagram = 4096
+}

@@ -1,0 +1,80 @@
+internal import DirectCore
+public import DirectHTTP
+internal import DirectIO
+
+/// A resolver that asks DNS servers over UDP, and over TCP where an answer does not fit (RFC 1035).
+///
+///     let resolver = PlainDNS([Endpoint("192.0.2.53")])
+///
+/// Nothing is encrypted: everyone on the path can read the question and forge the answer. A forger off the path has to
+/// guess a random port and a random identifier. The client still authenticates the server that it reaches.
+public struct PlainDNS: Resolver {
+    private let client: ServiceClient
+
+    /// Creates a resolver that asks these servers. A server without a port is asked at port 53.
+    ///
+    /// - Parameters:
+    ///   - servers: The servers, in the order in which they are tried at first.
+    ///   - clientSubnet: The network that answers are to be for; `nil` sends none.
+    ///   - settings: Time limits and address families. The TLS settings have no effect.
+    public init(
+        _ servers: [Endpoint],
+        clientSubnet: ClientSubnet? = nil,
+        _ settings: ServiceSettings = ServiceSettings()
+    ) {
+        let format = DatagramFormat(subnet: clientSubnet)
+        client = ServiceClient(format, .insecureHTTP(servers), settings)
+    }
+
+    /// The name in errors and transactions: `DNS`.
+    public var name: String { client.name }
+    /// `false`: the answer is the same for all ports.
+    public var dependsOnPort: Bool { false }
+
+    /// Asks the servers in order until one gives an answer.
+    ///
+    /// - Throws: ``ResolverError``, or `CancellationError`.
+    public func resolve(
+        _ host: DomainName,
+        port: UInt16,
+        context: ResolveContext
+    ) async throws -> Resolution {
+        try await client.resolve(host, context: context)
+    }
+
+    /// Forgets which servers failed.
+    public func forgetAll() {
+        client.forgetAll()
+    }
+}
+
+/// DNS messages in datagrams.
+struct DatagramFormat: SocketFormat {
+    let subnet: PlainDNS.ClientSubnet?
+
+    var name: String { "DNS" }
+
+    func questions(
+        _ host: DomainName,
+        families: ServiceSettings.Families,
+        at time: UnixTime
+    ) throws(ResolverError.Reason) -> [ServiceQuestion] {
+        families.types.map { ServiceQuestion(target: "", type: $0) }
+    }
+
+    func answer(
+        _ question: ServiceQuestion,
+        for host: DomainName,
+        from server: Endpoint,
+        until end: Instant,
+        on loop: EventLoop
+    ) async throws -> ServiceAnswer {
+        let exchange = DNSExchange(host: host, type: question.type, server: server, end: end, loop: loop)
+        var message = try await exchange.ask(.modern(subnet: subnet?.optionData))
+        // Servers from before EDNS call a question with it malformed (RFC 6891, section 7).
+        if message.code == Self.malformed { message = try await exchange.ask(.plain) }
+        return try ServiceAnswer(message)
+    }
+
+    private static let malformed: UInt16 = 1
+}

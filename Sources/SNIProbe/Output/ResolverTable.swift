@@ -1,0 +1,48 @@
+internal import DirectCore
+internal import DirectHTTP
+
+/// The replies of the resolvers for the hosts of a run, and the addresses that fail and are given by some only.
+struct ResolverTable {
+    let hosts: [HostReplies]
+    let verdicts: [String]
+    let style: Style
+
+    /// The text, empty if no resolvers were named.
+    var text: String {
+        var text = hosts.map { "\n" + section($0) }.joined()
+        if !verdicts.isEmpty {
+            text +=
+                "\n"
+                + verdicts.map { style.wrapped(style.safe($0, upTo: 300), indent: 0).joined(separator: "\n") }
+                .joined(separator: "\n") + "\n"
+        }
+        return text
+    }
+
+    private func section(_ host: HostReplies) -> String {
+        let name = style.safe(host.host, upTo: 100)
+        let head: String
+        if host.replies.count == 1 {
+            head = "\(name), as its resolver answers:"
+        } else if host.differ {
+            head = "\(name): the resolvers differ"
+        } else {
+            head = "\(name): all \(host.replies.count) resolvers give the same"
+        }
+        let width = min(host.replies.map(\.resolver.count).max() ?? 0, 40)
+        return head + "\n" + host.replies.map { row($0, width: width) }.joined()
+    }
+
+    private func row(_ reply: ResolverReply, width: Int) -> String {
+        let name = style.safe(reply.resolver, upTo: 60)
+        let start = "  " + name + String(repeating: " ", count: max(0, width - name.count)) + "  "
+        let addresses = reply.addresses.map(\.description).joined(separator: ", ")
+        let life = reply.timeToLive.map { "TTL \(Words.grouped($0)) s, " } ?? ""
+        let answer = reply.failure.map { style.safe($0, upTo: 200) } ?? addresses
+        let lines = style.wrapped(
+            "\(answer)  (\(life)\(Words.milliseconds(reply.time)) ms)",
+            indent: start.count
+        )
+        return start + lines.joined(separator: "\n" + String(repeating: " ", count: start.count)) + "\n"
+    }
+}

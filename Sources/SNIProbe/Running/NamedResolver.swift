@@ -1,0 +1,152 @@
+internal import DirectCore
+internal import DirectHTTP
+internal import DirectResolvers
+
+/// A resolver of the run with the name that the output shows.
+struct NamedResolver: Sendable {
+    let name: String
+    let resolver: any Resolver
+
+    /// Makes a resolver. Reads its file, or its secret.
+    init(_ spec: ResolverSpec, _ options: Options) throws(UsageError) {
+        name = spec.name
+        var settings = ServiceSettings()
+        settings.families = options.family.map { $0 == .v4 ? .v4 : .v6 } ?? .both
+        settings.attemptTimeout = options.settings.timeout
+        settings.tls.roots = options.settings.roots
+        switch spec {
+        case .system: resolver = SystemResolver()
+        case .dns(let server, let subnet): resolver = PlainDNS([server], clientSubnet: subnet, settings)
+        case .https(let host, let path, let servers):
+            resolver = DNSOverHTTPS(.https(servers, name: host), path: path, settings)
+        case .alibaba(let account, let servers):
+            let secret = try Self.secret("SNI_PROBE_ALIBABA_SECRET")
+            resolver = AlibabaHTTPDNS(account: account, secret: secret, .https(servers), settings)
+        case .dnspod(let id, let servers):
+            let token = try Self.secret("SNI_PROBE_DNSPOD_TOKEN")
+            resolver = DNSPodHTTPDNS(.https(servers), id: id, token: token, settings)
+        case .hosts(let path): resolver = try Self.hosts(path)
+        }
+    }
+
+    private static func hosts(_ path: String) throws(UsageError) -> StaticMap {
+        do throws(StaticMapError) {
+            return try StaticMap(hostsFile: path)
+        } catch {
+            throw UsageError("--resolver hosts: \(error)", code: ExitCode.noInput)
+        }
+    }
+
+    /// Returns a secret from the environment: the variable itself, or the file that the same name with `_FILE` gives.
+    private static func secret(_ variable: String) throws(UsageError) -> String? {
+        if let value = Console.variable(variable) { return value }
+        guard let path = Console.variable(variable + "_FILE") else { return nil }
+        let bytes = try Files.contents(of: path, upTo: 64 << 10)
+        let text = String(decoding: bytes, as: UTF8.self)
+        return String(text.prefix { $0 != "\n" && $0 != "\r\n" })
+    }
+}
+
+/// What one resolver has answered for a host.
+struct ResolverReply: Sendable {
+    let resolver: String
+    /// The addresses, or the reason why there are none.
+    let result: Result<[IPAddress], ResolverError>
+    /// The time to live in seconds; `nil` if the resolver does not tell.
+    let timeToLive: Int?
+    let time: Duration
+
+    var addresses: [IPAddress] { (try? result.get()) ?? [] }
+
+    /// The reason why there are no addresses, in words without the name of the resolver.
+    var failure: String? {
+        guard case .failure(let error) = result else { return nil }
+        let words = "\(error.reason)"
+        return words.prefix(1).lowercased() + words.dropFirst()
+    }
+}
+
+/// The replies of all resolvers for one host, in the order of the options.
+struct HostReplies: Sendable {
+    let host: String
+    let replies: [ResolverReply]
+
+    /// All addresses, each once, in the order in which they were first given.
+    var addresses: [IPAddress] {
+        var all: [IPAddress] = []
+        for reply in replies {
+            for address in reply.addresses where !all.contains(address) { all.append(address) }
+        }
+        return all
+    }
+
+    /// Whether two resolvers do not give the same addresses, whatever their order.
+    var differ: Bool {
+        let sets = replies.map { Set($0.addresses) }
+        return sets.contains { $0 != sets.first }
+    }
+
+    /// The names of the resolvers that give this address.
+    func givers(of address: IPAddress) -> [String] {
+        replies.filter { $0.addresses.contains(address) }.map(\.resolver)
+    }
+
+    /// Asks all resolvers at the same time.
+    static func ask(
+        _ resolvers: [NamedResolver],
+        for host: DomainName,
+        port: UInt16,
+        family: IPAddress.Family?,
+        context: ResolveContext
+    ) async -> HostReplies {
+        await withTaskGroup(of: (Int, ResolverReply).self) { group in
+            for (index, resolver) in resolvers.enumerated() {
+                group.addTask {
+                    (
+                        index,
+                        await reply(of: resolver, for: host, port: port, family: family, context: context)
+                    )
+                }
+            }
+            var replies: [(Int, ResolverReply)] = []
+            for await reply in group { replies.append(reply) }
+            return HostReplies(host: host.text, replies: replies.sorted { $0.0 < $1.0 }.map(\.1))
+        }
+    }
+
+    private static func reply(
+        of resolver: NamedResolver,
+        for host: DomainName,
+        port: UInt16,
+        family: IPAddress.Family?,
+        context: ResolveContext
+    ) async -> ResolverReply {
+        let start = context.loop.now
+        var seconds: Int?
+        let result: Result<[IPAddress], ResolverError>
+        do {
+            let answer = try await resolver.resolver.resolve(host, port: port, context: context)
+            seconds = answer.timeToLive.map { Int($0.components.seconds) }
+            let addresses = answer.endpoints.map(\.address).filter { family == nil || $0.family == family }
+            result =
+                addresses.isEmpty ? .failure(ResolverError(resolver.name, .noAddresses)) : .success(addresses)
+        } catch let error as ResolverError {
+            result = .failure(error)
+        } catch {
+            result = .failure(ResolverError(resolver.name, .other(error)))
+        }
+        let time = context.loop.now.since(start)
+        return ResolverReply(resolver: resolver.name, result: result, timeToLive: seconds, time: time)
+    }
+}
+
+extension Options {
+    /// The resolvers of the command line. Reads their files and secrets.
+    var namedResolvers: [NamedResolver] {
+        get throws(UsageError) {
+            var named: [NamedResolver] = []
+            for spec in resolvers { named.append(try NamedResolver(spec, self)) }
+            return named
+        }
+    }
+}

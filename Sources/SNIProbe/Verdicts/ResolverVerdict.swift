@@ -1,0 +1,37 @@
+internal import DirectCore
+internal import DirectHTTP
+
+/// Which resolvers lead to an address that failed, and so whose users get the bad server.
+struct ResolverVerdict {
+    let replies: HostReplies
+    let address: IPAddress
+
+    /// The resolvers that give the address, if others give addresses but not this one. `nil` if all that answered do.
+    private var some: [String]? {
+        let givers = replies.givers(of: address)
+        let answering = replies.replies.filter { !$0.addresses.isEmpty }
+        return givers.isEmpty || givers.count == answering.count ? nil : givers
+    }
+
+    /// Returns a line about a failed record; `nil` if all resolvers lead to its address.
+    func line(about record: ProbeRecord) -> String? {
+        guard let some, let fault = record.faults.first else { return nil }
+        return "\(address) is given by \(Self.list(some)) only, and fails: \(fault.brief)"
+    }
+
+    /// Adds to the hint of a failed record whose users get its address.
+    func complete(_ record: inout ProbeRecord) {
+        guard let some, let fault = record.faults.first else { return }
+        let who = "only users of \(Self.list(some)) get \(address)"
+        record.hint = Hint(
+            kind: fault.id,
+            text: record.hint.map { "\($0.text). \(who.prefix(1).uppercased() + who.dropFirst())" } ?? who,
+            cause: record.hint?.cause ?? .usual
+        )
+    }
+
+    private static func list(_ names: [String]) -> String {
+        names.count < 2
+            ? names.joined() : names.dropLast().joined(separator: ", ") + " and \(names[names.count - 1])"
+    }
+}

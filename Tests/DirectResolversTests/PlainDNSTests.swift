@@ -1,0 +1,177 @@
+import DirectCore
+import DirectIO
+import DirectTestCommands
+import DirectTestPeers
+import DirectTestTime
+import Testing
+
+@testable import DirectResolvers
+
+@Suite("Plain DNS", .idleLimit)
+struct PlainDNSTests {
+    private let time = HeldTime()
+    private static let four: [UInt8] = [192, 0, 2, 1]
+    private static let six: [UInt8] = [0x20, 0x01, 0x0d, 0xb8] + Array(repeating: 0, count: 11) + [1]
+
+    private func resolver(
+        _ peers: DNSPeer...,
+        subnet: PlainDNS.ClientSubnet? = nil,
+        families: ServiceSettings.Families = .v4
+    ) -> PlainDNS {
+        var settings = ServiceSettings()
+        settings.families = families
+        settings.loop = .still
+        let servers = peers.map { Endpoint(IPAddress(.v4, high: 0, low: 0x7F00_0001), port: $0.port) }
+        return PlainDNS(servers, clientSubnet: subnet, settings)
+    }
+
+    @Test("Both families are asked for over UDP, with identifiers of their own")
+    func bothFamilies() async throws {
+        let peer = try DNSPeer { [DNSPeer.reply(to: $0, [Self.four, Self.six])] }
+        defer { peer.stop() }
+        let answer = try await resolver(peer, families: .both).answer()
+        #expect(answer.endpoints == ["2001:db8::1", "192.0.2.1"])
+        #expect(answer.timeToLive == .seconds(60))
+        #expect(answer.source == .resolver("DNS"))
+        #expect(peer.questions.count == 2)
+        #expect(peer.questions.allSatisfy { !$0.isStream })
+        // Twenty questions with the same identifier are as likely as a forged answer.
+        let names = resolver(peer)
+        for _ in 0..<18 { _ = try await names.answer() }
+        #expect(Set(peer.questions.map { Array($0.message.prefix(2)) }).count > 1)
+    }
+
+    @Test("A truncated answer is asked for again over TCP")
+    func truncation() async throws {
+        let peer = try DNSPeer { question in
+            [
+                DNSPeer.reply(
+                    to: question,
+                    question.isStream ? [Self.four] : [],
+                    isTruncated: !question.isStream
+                )
+            ]
+        }
+        defer { peer.stop() }
+        #expect(try await resolver(peer).endpoints() == ["192.0.2.1"])
+        #expect(peer.questions.map(\.isStream) == [false, true])
+    }
+
+    @Test("Datagrams that are not the answer are ignored")
+    func forgeries() async throws {
+        let peer = try DNSPeer { question in
+            let good = DNSPeer.reply(to: question, [Self.four])
+            var otherID = DNSPeer.reply(to: question, [[203, 0, 113, 9]])
+            otherID[1] ^= 1
+            var otherName = DNSPeer.reply(to: question, [[203, 0, 113, 9]])
+            otherName[13] ^= 1
+            var noResponse = DNSPeer.reply(to: question, [[203, 0, 113, 9]])
+            noResponse[2] = 1
+            let cutOff = Array(DNSPeer.reply(to: question, [[203, 0, 113, 9]]).dropLast(2))
+            return [otherID, otherName, noResponse, cutOff, [], [0], good]
+        }
+        defer { peer.stop() }
+        #expect(try await resolver(peer).endpoints() == ["192.0.2.1"])
+    }
+
+    @Test("A flood of datagrams that are no answer is not read for ever")
+    func flood() async throws {
+        let peer = try DNSPeer { question in Array(repeating: Array(question.message.prefix(2)), count: 70) }
+        defer { peer.stop() }
+        #expect(try await resolver(peer).complaint().contains("more than 64 datagrams"))
+    }
+
+    @Test("A lost datagram is sent again after a second")
+    func loss() async throws {
+        let peer = try DNSPeer { $0.number == 0 ? [] : [DNSPeer.reply(to: $0, [Self.four])] }
+        defer { peer.stop() }
+        let resolver = resolver(peer)
+        async let answer = resolver.answer(on: time.loop)
+        try await time.pass(.seconds(1))
+        #expect(try await answer.endpoints == ["192.0.2.1"])
+        #expect(peer.questions.count == 2)
+    }
+
+    @Test("A silent server is left for the next one when its time is over")
+    func nextServer() async throws {
+        let silent = try DNSPeer { _ in [] }
+        let good = try DNSPeer { [DNSPeer.reply(to: $0, [Self.four])] }
+        defer { for peer in [silent, good] { peer.stop() } }
+        let resolver = resolver(silent, good)
+        async let answer = resolver.answer(on: time.loop)
+        for _ in 0..<3 { try await time.pass(.seconds(1)) }
+        #expect(try await answer.endpoints == ["192.0.2.1"])
+    }
+
+    @Test("A failing server is left for the next one, and no such name is an answer")
+    func codes() async throws {
+        let failing = try DNSPeer { [DNSPeer.reply(to: $0, [], code: 2)] }
+        let good = try DNSPeer { [DNSPeer.reply(to: $0, [Self.four])] }
+        let nameless = try DNSPeer { [DNSPeer.reply(to: $0, [], code: 3)] }
+        defer { for peer in [failing, good, nameless] { peer.stop() } }
+        #expect(try await resolver(failing, good).endpoints() == ["192.0.2.1"])
+        #expect(try await resolver(nameless, good).complaint() == "the name does not exist")
+        #expect(try await resolver(failing).complaint().contains("SERVFAIL"))
+    }
+
+    @Test("A port where nothing listens is an error at once")
+    func refusal() async throws {
+        let peer = try DNSPeer { _ in [] }
+        let resolver = resolver(peer)
+        peer.stop()
+        // Ends by the report of the system, or, if the peer's sockets are not closed yet, after another question.
+        let error = await #expect(throws: ResolverError.self) {
+            _ = try await time.passing(repeatedly: .seconds(1)) { try await resolver.answer(on: time.loop) }
+        }
+        #expect(error != nil)
+    }
+
+    @Test("A server that calls a question with EDNS malformed is asked without it")
+    func withoutEDNS() async throws {
+        let peer = try DNSPeer { question in
+            let hasOptions = question.message[11] == 1
+            return [DNSPeer.reply(to: question, hasOptions ? [] : [Self.four], code: hasOptions ? 1 : 0)]
+        }
+        defer { peer.stop() }
+        #expect(try await resolver(peer).endpoints() == ["192.0.2.1"])
+        #expect(peer.questions.map { $0.message[11] } == [1, 0])
+    }
+
+    @Test("The client subnet is sent without the bits beyond its length")
+    func clientSubnet() async throws {
+        let peer = try DNSPeer { [DNSPeer.reply(to: $0, [Self.four])] }
+        defer { peer.stop() }
+        let address = try #require(IPAddress("203.0.113.255"))
+        let subnet = try #require(PlainDNS.ClientSubnet(address, prefixLength: 20))
+        _ = try await resolver(peer, subnet: subnet).answer()
+        #expect(peer.questions.first?.message.suffix(11) == [0, 8, 0, 7, 0, 1, 20, 0, 203, 0, 112])
+        #expect(PlainDNS.ClientSubnet(address, prefixLength: 33) == nil)
+    }
+
+    @Test("A cancelled question ends at once")
+    func cancellation() async throws {
+        let silent = try DNSPeer { _ in [] }
+        defer { silent.stop() }
+        let resolver = resolver(silent)
+        let asking = Task { [time] in try await resolver.answer(on: time.loop) }
+        try await time.waitBegins(for: .seconds(1))
+        asking.cancel()
+        await #expect(throws: CancellationError.self) { try await asking.value }
+    }
+
+    @Test("A deadline of the caller ends the wait")
+    func deadline() async throws {
+        let silent = try DNSPeer { _ in [] }
+        defer { silent.stop() }
+        let resolver = resolver(silent)
+        let (result, elapsed) = await time.passing(.milliseconds(200)) { [time] in
+            try await resolver.resolve(
+                DomainName("a.test"),
+                port: 443,
+                context: ResolveContext(within: .milliseconds(200), on: time.loop)
+            )
+        }
+        #expect(throws: ResolverError.self) { try result.get() }
+        #expect(elapsed == .milliseconds(200))
+    }
+}

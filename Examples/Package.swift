@@ -33,6 +33,7 @@ let package = Package(
         program("webhook-sender"),
         program("mirror"),
         program("event-follower"),
+        program("unix-client"),
         .target(
             name: "Stage",
             dependencies: [

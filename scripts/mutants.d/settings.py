@@ -25,6 +25,8 @@ def add_client(table):
             "unixSockets": "UnixSocketTests",
             "localBinding": "LocalBindingTests",
             "tcpKeepAlive": "LocalBindingTests",
+            "sendingRate": "RateLimitTests",
+            "receivingRate": "RateLimitTests",
             "tls": "NameAndAddressTests",
             "timeouts": "PhaseLimitTests",
             "headers": "FormTests",
@@ -95,6 +97,8 @@ def add_request(table):
             "onInterim": ("ExpectationTests", "value.onInterim = nil"),
             "onUpload": ("TransferTests", "value.onUpload = nil"),
             "onDownload": ("TransferTests", "value.onDownload = nil"),
+            "sendingRate": ("RateLimitTests", "value.sendingRate = nil"),
+            "receivingRate": ("RateLimitTests", "value.receivingRate = nil"),
         },
     )
     table.place(

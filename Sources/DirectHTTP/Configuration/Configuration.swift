@@ -27,6 +27,12 @@ extension HTTPClient {
         public var localBinding: LocalBinding?
         /// The probes on connections, with which the system notices a peer that is gone. `nil` sends none.
         public var tcpKeepAlive: TCPKeepAlive?
+        /// Limits the speed at which all bodies of requests together are sent. ``HTTPClient/Request/sendingRate`` takes its
+        /// place. Streams of other protocols, after an upgrade, are not limited.
+        public var sendingRate: RateLimit?
+        /// Limits the speed at which all bodies of responses together are received. ``HTTPClient/Request/receivingRate``
+        /// takes its place.
+        public var receivingRate: RateLimit?
         /// The trusted roots, the client certificate and the versions of TLS.
         public var tls = TLSSettings()
         /// The time limits of each phase. ``HTTPClient/Request/timeouts`` overrides them.

@@ -38,6 +38,21 @@ extension Request {
         set { exchangeOptions.onDownload = newValue }
     }
 
+    /// Limits the speed at which the body is sent. `nil` means ``HTTPClient/Configuration/sendingRate``. It holds for
+    /// redirects and retries, too; requests with the same limit share it.
+    public var sendingRate: RateLimit? {
+        get { exchangeOptions.sendingRate }
+        set { exchangeOptions.sendingRate = newValue }
+    }
+
+    /// Limits the speed at which the body of the response is received, before it is decoded. `nil` means
+    /// ``HTTPClient/Configuration/receivingRate``. It holds for redirects and retries, too; requests with the same limit
+    /// share it.
+    public var receivingRate: RateLimit? {
+        get { exchangeOptions.receivingRate }
+        set { exchangeOptions.receivingRate = newValue }
+    }
+
     /// Returns the request without `Expect` if the server refused that (417) and the request may be sent again;
     /// else `nil`.
     func withoutExpectation(after status: HTTPStatus) -> Request? {

@@ -14,6 +14,8 @@ final class RoundTrip: NetworkLayer {
     private let hasIdentity: Bool
     /// The settings with the Unix domain sockets of the client, by origin.
     private let unixSockets: [Origin: ConnectionSettings.Box]
+    /// The client's limits on the speed of bodies; `nil` if there are none.
+    private let rates: ExchangeOptions.Box?
     private let loop: EventLoop
 
     init(_ configuration: HTTPClient.Configuration, fields: ClientFields, transport: Transport) {
@@ -27,6 +29,11 @@ final class RoundTrip: NetworkLayer {
             settings.unixSocket = $0
             return ConnectionSettings.Box(settings)
         }
+        var rates = ExchangeOptions()
+        rates.sendingRate = configuration.sendingRate
+        rates.receivingRate = configuration.receivingRate
+        let hasRates = rates.sendingRate != nil || rates.receivingRate != nil
+        self.rates = hasRates ? ExchangeOptions.Box(rates) : nil
         loop = configuration.loop
     }
 
@@ -59,7 +66,7 @@ final class RoundTrip: NetworkLayer {
         guard start < call.end else { throw call.overdue(for: url) }
         let log = call.log?.beginExchange(request.method, url: url)
         let defaults = addsDefaults ? fields.defaults(for: request, trail) : HTTPHeaders()
-        let options = request.exchangeBox
+        let options = rates == nil ? request.exchangeBox : limited(request.exchangeBox)
         let hasAllFields = options == nil && request.body.contentType == nil && !request.body.isGzipped
         let headers = hasAllFields ? request.headers : request.completedHeaders(defaults)
         do throws(DialFailure) {
@@ -110,6 +117,14 @@ final class RoundTrip: NetworkLayer {
             log?.fails(error)
             throw error
         }
+    }
+
+    /// Returns the options with the client's limits where they have none of their own.
+    private func limited(_ own: ExchangeOptions.Box?) -> ExchangeOptions.Box? {
+        guard let rates, var options = own?.options else { return rates }
+        options.sendingRate = options.sendingRate ?? rates.options.sendingRate
+        options.receivingRate = options.receivingRate ?? rates.options.receivingRate
+        return ExchangeOptions.Box(options)
     }
 
     /// Opens connections for the request, which is not sent.

@@ -22,6 +22,8 @@ package struct BodyReading {
     package var head: ResponseHead?
     /// The caller's progress callback, if any.
     package var onProgress: (@Sendable (TransferProgress) -> Void)?
+    /// The limit on the bytes that are received, if any.
+    package var rate: RateLimit?
     /// The trailer fields received so far.
     package private(set) var trailers = HTTPHeaders()
     /// Whether the last byte has been read.
@@ -74,6 +76,12 @@ package struct BodyReading {
     /// server can send bytes for as long as it likes.
     package mutating func next() async throws(TransportError) -> [UInt8]? {
         let connection = exchange.connection
+        if let rate {
+            let end = exchange.deadline(.body, stall: .max, from: connection.loop.now)
+            try await rate.wait(end, on: connection.loop)
+        }
+        let before = received
+        defer { rate?.count(Int(clamping: received - before), at: connection.loop.now) }
         var deadline = exchange.deadline(.body, stall: exchange.timeouts.read, from: connection.loop.now)
         while !isAtEnd {
             try deadline.checkEnd(at: connection.loop.now)
@@ -228,10 +236,12 @@ package struct BodyReading {
     private mutating func readPiece(_ last: inout Connection.Step) throws(TransportError) -> [UInt8] {
         var failure: TransportError?
         var step = Connection.Step.wantsRead
-        let piece = unsafe [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { memory, filled in
+        let size = rate?.pieceSize ?? Self.pieceSize
+        let piece = unsafe [UInt8](unsafeUninitializedCapacity: size) { memory, filled in
             let all = UnsafeMutableRawBufferPointer(memory)
-            var room = all.count
-            while room >= Self.roomWorthReading, !isAtEnd {
+            // The array may have more room than it was asked for.
+            var room = size
+            while room >= min(Self.roomWorthReading, size), !isAtEnd {
                 let free = unsafe UnsafeMutableRawBufferPointer(rebasing: all[filled..<filled + room])
                 step = unsafe exchange.connection.read(into: free)
                 guard case .moved(let count) = step else { break }

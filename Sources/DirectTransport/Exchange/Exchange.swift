@@ -71,7 +71,9 @@ package struct Exchange {
         case .none: return (count, nil)
         case .bytes(let bytes):
             if bytes.isEmpty { return (count, nil) }
-            if let options, options.options.expectsContinue { return (count, .bytes(bytes, from: 0)) }
+            if let options, options.options.expectsContinue || options.options.sendingRate != nil {
+                return (count, .bytes(bytes, from: 0))
+            }
             let taken = unsafe bytes.copyPrefix(to: connection.buffer, at: count)
             return (count + taken, taken < bytes.count ? .bytes(bytes, from: taken) : nil)
         case .stream(let body):

@@ -9,6 +9,9 @@ package struct ExchangeOptions: Sendable {
     package var onInterim: (@Sendable (ResponseHead) -> Void)?
     package var onUpload: (@Sendable (TransferProgress) -> Void)?
     package var onDownload: (@Sendable (TransferProgress) -> Void)?
+    /// The limits on the bytes of the body that is sent, and of the one that is received.
+    package var sendingRate: RateLimit?
+    package var receivingRate: RateLimit?
 
     package init() {}
 

@@ -41,6 +41,7 @@ package final class Upload: @unchecked Sendable {
     private let exchange: Exchange
     private var connection: Connection { exchange.connection }
     private let onProgress: (@Sendable (TransferProgress) -> Void)?
+    private let rate: RateLimit?
     /// Used by the sending task only.
     private var monitor: ThroughputMonitor
     private var yields = YieldCounter()
@@ -52,9 +53,14 @@ package final class Upload: @unchecked Sendable {
     /// The wait point for the end of the upload, used when there is nothing more to read.
     private let ending: LoopHandle
 
-    private init(_ exchange: Exchange, _ onProgress: (@Sendable (TransferProgress) -> Void)?) {
+    private init(
+        _ exchange: Exchange,
+        _ onProgress: (@Sendable (TransferProgress) -> Void)?,
+        _ rate: RateLimit?
+    ) {
         self.exchange = exchange
         self.onProgress = onProgress
+        self.rate = rate
         monitor = ThroughputMonitor(exchange.timeouts.speed)
         ending = LoopHandle(loop: exchange.connection.loop)
     }
@@ -66,10 +72,11 @@ package final class Upload: @unchecked Sendable {
         _ head: [UInt8]?,
         content: Content?,
         exchange: Exchange,
-        onProgress: (@Sendable (TransferProgress) -> Void)?
+        onProgress: (@Sendable (TransferProgress) -> Void)?,
+        rate: RateLimit? = nil
     ) -> Upload {
         exchange.connection.beginDuplex()
-        let upload = Upload(exchange, onProgress)
+        let upload = Upload(exchange, onProgress, rate)
         upload.task.withLock { $0 = Task { await upload.run(head, content: content) } }
         return upload
     }
@@ -219,13 +226,21 @@ package final class Upload: @unchecked Sendable {
         var position = start
         var deadline: Deadline?
         while position < bytes.count {
+            if let rate {
+                try await rate.wait(
+                    exchange.deadline(.write, stall: .max, from: connection.loop.now),
+                    on: connection.loop
+                )
+            }
+            let end = min(bytes.count, position + (rate?.pieceSize ?? bytes.count))
             let step = unsafe bytes.withUnsafeBytes { all in
-                unsafe connection.write(UnsafeRawBufferPointer(rebasing: all[position...]))
+                unsafe connection.write(UnsafeRawBufferPointer(rebasing: all[position..<end]))
             }
             if case .moved(let count) = step {
                 position += count
                 deadline = nil
                 if monitor.isOn { monitor.count(count) }
+                rate?.count(count, at: connection.loop.now)
                 if content == nil { report(count, total: total) }
                 try await giveWay(after: count)
             } else {

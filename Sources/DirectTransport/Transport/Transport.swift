@@ -184,7 +184,8 @@ extension Transport {
                     unsent,
                     content: rest,
                     exchange: exchange,
-                    onProgress: options?.options.onUpload
+                    onProgress: options?.options.onUpload,
+                    rate: options?.options.sendingRate
                 )
             }
             if let options, rest == nil { options.options.reportUpload(of: body) }
@@ -221,9 +222,15 @@ extension Transport {
             }
             var reading = BodyReading(exchange, upload, observer)
             if upload != nil { reading.head = head }
-            if let options { reading.onProgress = options.options.onDownload }
+            if let options {
+                reading.onProgress = options.options.onDownload
+                reading.rate = options.options.receivingRate
+            }
             let first = try reading.takeBuffered()
-            if options != nil { reading.report(first.count) }
+            if options != nil {
+                reading.report(first.count)
+                reading.rate?.count(first.count, at: loop.now)
+            }
             guard reading.isAtEnd, reading.isRequestSent else {
                 return (head, .arriving(reading, first: first, lease), record)
             }

@@ -1,0 +1,40 @@
+package import DirectCore
+internal import DirectIO
+
+/// A limit on the bytes of bodies in a second. Requests that share a limit share its bytes.
+///
+/// It slows down this side: a server that sends faster finds its way closed when the system's buffers are full. The time
+/// that a limit takes counts towards the total time of a call, and towards no other limit.
+public final class RateLimit: Sendable {
+    /// The number of bytes in a second, at least 1.
+    public let bytesPerSecond: Int
+    /// When the bytes that were moved so far are paid for.
+    private let due = Locked(Instant(nanoseconds: 0))
+
+    /// Makes a limit.
+    public init(bytesPerSecond: Int) {
+        self.bytesPerSecond = max(1, bytesPerSecond)
+    }
+
+    /// The largest number of bytes to move at once, so that slow bodies move evenly: those of a quarter of a second.
+    var pieceSize: Int { min(max(bytesPerSecond / 4, 1024), 64 * 1024) }
+
+    /// Counts bytes that were moved.
+    package func count(_ bytes: Int, at now: Instant) {
+        guard bytes > 0 else { return }
+        let seconds = Double(bytes) / Double(bytesPerSecond)
+        let nanoseconds = UInt64(min(seconds * 1_000_000_000, 1e18))
+        due.withLock { $0 = max($0, now).advanced(byNanoseconds: nanoseconds) }
+    }
+
+    /// Waits until the bytes that were moved so far are paid for, but not past the end of the call.
+    func wait(_ deadline: Deadline, on loop: EventLoop) async throws(TransportError) {
+        let due = due.withLock { $0 }
+        guard due > loop.now else { return }
+        let handle = LoopHandle(loop: loop)
+        loop.add(handle)
+        defer { loop.remove(handle) }
+        if await handle.waitForSignal(until: min(due, deadline.instant)) == .cancelled { throw .cancelled }
+        try deadline.checkEnd(at: loop.now)
+    }
+}

@@ -1,0 +1,123 @@
+import DirectCore
+import DirectHTTP
+import DirectTestCommands
+import DirectTestTime
+import DirectTransport
+import TLSFixtures
+import Testing
+
+/// On a clock that the test holds, the time that a limit takes is exact.
+@Suite("Rate limits", .idleLimit)
+struct RateLimitTests {
+    private let time = HeldTime()
+    private let content = [UInt8](repeating: 7, count: 40_000)
+
+    private func server() throws -> FixtureServer {
+        let content = content
+        return try .start(.plain) { request in
+            _ = try request.discardBody()
+            return .bytes(content)
+        }
+    }
+
+    /// A client that waits for a slow machine as long as it takes, while the clock goes on.
+    private func client(_ configure: (inout HTTPClient.Configuration) -> Void = { _ in }) -> HTTPClient {
+        time.client {
+            let long = Duration.seconds(100_000_000)
+            $0.timeouts.connect = long
+            $0.timeouts.response = long
+            $0.timeouts.read = long
+            $0.timeouts.write = long
+            configure(&$0)
+        }
+    }
+
+    /// Runs the request while the clock goes on in steps of a millisecond. Returns the response, and the time it took.
+    private func run(_ client: HTTPClient, _ request: Request) async throws -> (BufferedResponse, Duration) {
+        let start = time.now
+        let going = Task {
+            while !Task.isCancelled {
+                time.advance(by: .milliseconds(1))
+                await time.settle()
+            }
+        }
+        defer { going.cancel() }
+        return (try await client.fetch(request), time.now.since(start))
+    }
+
+    @Test(
+        "A body is received no faster than the request's limit, or else the client's",
+        arguments: [true, false]
+    )
+    func receiving(isOfClient: Bool) async throws {
+        let limit = RateLimit(bytesPerSecond: 20_000)
+        let client = client { if isOfClient { $0.receivingRate = limit } }
+        let server = try server()
+        var request = Request(.get, server.http())
+        if !isOfClient { request.receivingRate = limit }
+        let (response, elapsed) = try await run(client, request)
+        #expect(response.body == content)
+        // The last piece is not waited for.
+        #expect(elapsed >= .milliseconds(1_700))
+        #expect(server.requests.count == 1)
+    }
+
+    @Test("A body is sent no faster than the limit, in memory or in pieces", arguments: [true, false])
+    func sending(isStream: Bool) async throws {
+        let server = try server()
+        let client = client()
+        let content = content
+        let stream = RequestBody.replayable(length: 40_000) {
+            AsyncStream<[UInt8]> { continuation in
+                continuation.yield(content)
+                continuation.finish()
+            }
+        }
+        var request = Request(.post, server.http(), body: isStream ? stream : .bytes(content))
+        request.sendingRate = RateLimit(bytesPerSecond: 20_000)
+        let (_, elapsed) = try await run(client, request)
+        #expect(elapsed >= .milliseconds(1_700))
+        #expect(server.requests.last?.body == content)
+        // The connection is as good as any other.
+        request.sendingRate = nil
+        #expect(try await client.fetch(request).isReused)
+    }
+
+    @Test("Requests with the same limit share it")
+    func shared() async throws {
+        let server = try server()
+        let limit = RateLimit(bytesPerSecond: 40_000)
+        let client = client()
+        var request = Request(.get, server.http())
+        request.receivingRate = limit
+        let start = time.now
+        _ = try await run(client, request)
+        _ = try await run(client, request)
+        #expect(time.now.since(start) >= .milliseconds(1_700))
+    }
+
+    @Test("The total time and cancellation end the wait for a limit")
+    func limits() async throws {
+        let server = try server()
+        let client = client()
+        var request = Request(.get, server.http())
+        request.receivingRate = RateLimit(bytesPerSecond: 20_000)
+        request.timeouts.total = .seconds(1)
+        let late = request
+        let error = try await httpError { try await run(client, late).0 }
+        #expect(error.isTimeout)
+        request.timeouts.total = nil
+        request.receivingRate = RateLimit(bytesPerSecond: 1)
+        let task = Task { [request] in try await client.fetch(request) }
+        try await server.waitUntil { $0.flatMap(\.requests).count == 2 }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test("A limit is at least a byte a second, and its pieces are small where it is")
+    func values() {
+        #expect(RateLimit(bytesPerSecond: -5).bytesPerSecond == 1)
+        let limit = RateLimit(bytesPerSecond: 1)
+        limit.count(.max, at: Instant(nanoseconds: .max - 5))
+    }
+}

@@ -44,6 +44,24 @@ struct UnixSocketTests {
         #expect(error.tlsError == .nameMismatch(expected: "b.test", served: ["a.test"]))
     }
 
+    @Test("It works on the event loop's own thread, and with a body that is sent and retried")
+    func onLoop() async throws {
+        let server = try plainServer { request in
+            let text = try request.text
+            return request.numberOnConnection == 0 ? .status(503, ["Retry-After": "0"]) : .text(text)
+        }
+        let relay = try UnixRelay(to: server)
+        let client = HTTPClient.untimed { $0.retries = RetryPolicy() }
+        var request = request("http://docker/", relay)
+        request.method = .put
+        request.body = .text(String(repeating: "body", count: 100_000))
+        let response = try await withTaskExecutorPreference(client.configuration.loop) { [request] in
+            try await client.fetch(request)
+        }
+        #expect(response.text?.utf8.count == 400_000 && server.requests.count == 2)
+        #expect(relay.count == 1)
+    }
+
     @Test("A connection to a socket serves neither addresses nor another socket")
     func apart() async throws {
         let server = try plainServer()

@@ -83,6 +83,21 @@ struct RateLimitTests {
         #expect(try await client.fetch(request).isReused)
     }
 
+    @Test("It holds over TLS, also on the event loop's own thread", arguments: [true, false])
+    func secure(isOnLoop: Bool) async throws {
+        let content = content
+        let server = try FixtureServer.secure("a.test") { _ in .bytes(content) }
+        let client = client()
+        var request = server.request(server.https("a.test"))
+        request.timeouts.tls = .seconds(100_000_000)
+        request.receivingRate = RateLimit(bytesPerSecond: 20_000)
+        let (response, elapsed) =
+            isOnLoop
+            ? try await withTaskExecutorPreference(time.loop) { [request] in try await run(client, request) }
+            : try await run(client, request)
+        #expect(response.body == content && elapsed >= .milliseconds(1_700))
+    }
+
     @Test("Requests with the same limit share it")
     func shared() async throws {
         let server = try server()

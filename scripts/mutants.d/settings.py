@@ -32,6 +32,7 @@ def add_client(table):
             "headers": "FormTests",
             "redirects": "RedirectTests",
             "retries": "RetryTests",
+            "hedging": "HedgingTests",
             "authenticators": "AuthenticationTests",
             "interceptors": "InterceptorTests",
             "networkInterceptors": "InterceptorTests",

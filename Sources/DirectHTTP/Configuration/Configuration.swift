@@ -45,6 +45,8 @@ extension HTTPClient {
         /// The responses and failures that are retried. `nil`, the default, retries none;
         /// ``HTTPClient/Request/retries`` overrides it.
         public var retries: RetryPolicy?
+        /// Sends a request to a second address if its response is late. `nil`, the default, never does.
+        public var hedging: HedgingPolicy?
         /// Provides credentials, by origin. ``HTTPClient/Request/authenticator`` comes before it.
         public var authenticators: [Origin: any Authenticator] = [:]
         /// See every call, the first one outermost: the request that the caller makes and the response that it

@@ -19,6 +19,9 @@ public struct Hop: Sendable, CustomStringConvertible {
         case misdirected
         /// The server refused the expectation of `100-continue` (417).
         case expectation
+        /// The response was late, and the request was sent to a second address as well. In reports only: such a request is
+        /// not part of a history.
+        case hedge
     }
 
     /// The reason that another request followed.

@@ -40,6 +40,8 @@ public struct CallEvent: Sendable, CustomStringConvertible {
         case responded(HTTPStatus, HTTPTransaction)
         /// The body of a response ended, or its reader abandoned it.
         case bodyEnded(bytes: UInt64, isWhole: Bool)
+        /// The response from this endpoint is late: the request is sent to another one as well.
+        case hedging(Endpoint)
         /// Another request of the call follows, for the hop's reason.
         case goesOn(Hop)
         /// The call and the body of its response ended. No other event of the call follows.
@@ -68,6 +70,7 @@ extension CallEvent.Kind: CustomStringConvertible {
         case .foundDead(let endpoint): "the idle connection to \(endpoint) is dead"
         case .responded(let status, let transaction): "\(status) from \(transaction)"
         case .bodyEnded(let bytes, let isWhole): "\(isWhole ? "" : "abandoned after ")\(bytes) bytes of body"
+        case .hedging(let endpoint): "the response from \(endpoint) is late"
         case .goesOn(let hop): "next request after: \(hop)"
         case .ended(let report): "\(report)"
         }

@@ -64,6 +64,14 @@ final class CallLog: Sendable {
         }
     }
 
+    /// Records that the request that is in progress at the endpoint is sent to another one as well.
+    func hedges(beside endpoint: Endpoint) {
+        tell { state in
+            state.reason = .hedge
+            return .hedging(endpoint)
+        }
+    }
+
     /// Records that a request is not retried any more; `stop` is `nil` if it succeeded or no policy applies.
     func attemptsEnded(_ stop: RetryStop?) {
         state.withLock { $0.retryStop = stop }

@@ -17,6 +17,7 @@ internal import DirectTransport
 /// | ``CacheLayer`` | with a cache | A stale response replaces a failure when all attempts have failed. |
 /// | ``Attempts`` | always | Retries, 421 and 417 repeat one request as it stands. |
 /// | ``CookieLearning`` | with cookies or HSTS | Each response of the network counts, also one that is retried. |
+/// | ``Hedging`` | with a policy | Of an attempt and its hedge only the response that counts goes further. |
 /// | ``NetworkInterceptors`` | with such, or a transport | They see each request with all of its fields. |
 /// | ``RoundTrip`` | always | Finds the route; the rest is the ``Transport``'s. |
 ///
@@ -25,7 +26,7 @@ internal import DirectTransport
 final class Pipeline: Sendable {
     let configuration: HTTPClient.Configuration
     let transport: Transport
-    private let roundTrip: RoundTrip
+    let roundTrip: RoundTrip
     private let calls: Calls
     /// The layers around `calls`; `nil` if there are none.
     private let outer: (any CallLayer)?
@@ -94,6 +95,9 @@ final class InnerLayers: Sendable {
             fields: fields,
             roundTrip: roundTrip
         )
+        if let hedging = Hedging(configuration, table: roundTrip.hedges, next: network ?? roundTrip) {
+            network = hedging
+        }
         if let stores { network = CookieLearning(stores: stores, next: network ?? roundTrip) }
         attempts = Attempts(configuration, roundTrip: roundTrip, networkLayers: network)
         var outer: (any Layer)?

@@ -6,6 +6,8 @@ internal import DirectTransport
 /// The innermost layer: finds the route of one request and sends it over the network.
 final class RoundTrip: NetworkLayer {
     let transport: Transport
+    /// How fast the client's origins are, for hedges.
+    let hedges = HedgeTable()
     private let fields: ClientFields
     private let planner: RoutePlanner
     /// The proxies; `nil` if there are none.
@@ -102,7 +104,7 @@ final class RoundTrip: NetworkLayer {
                 from: start,
                 until: call.end,
                 timeouts: call.timeouts,
-                observer: log,
+                observer: detour.flatMap { $0.observer(before: log) } ?? log,
                 isChecked: isChecked
             )
             return Response(
@@ -220,6 +222,13 @@ final class RoundTrip: NetworkLayer {
         } catch {
             throw DialFailure(cause: error)
         }
+    }
+}
+
+extension Detour {
+    /// Returns an observer that tells where the request is sent, if any code waits for that.
+    fileprivate func observer(before log: ExchangeLog?) -> (any TransportObserver)? {
+        onSending.map { SendingObserver($0, log: log) }
     }
 }
 

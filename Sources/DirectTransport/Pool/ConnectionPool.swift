@@ -158,6 +158,11 @@ package final class ConnectionPool: @unchecked Sendable {
         }
     }
 
+    /// Returns a permit to dial; `nil` if the limits allow no connection now.
+    package func permitAtOnce(_ key: PoolKey, route: Route) -> Permit? {
+        decide { $0.permitAtOnce(key, route: route) }.map(Permit.init)
+    }
+
     /// Adds a connection that was dialled with the permit. The permit becomes the lease.
     package func admit(_ connection: Connection, permit: Permit, since start: Instant) -> Lease {
         decide { $0.admit(connection, to: permit.origin, since: start) }

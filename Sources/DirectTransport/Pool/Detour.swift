@@ -9,25 +9,60 @@ internal import DirectIO
 package final class Detour: Sendable {
     /// The endpoints that this attempt may use, if they are known.
     package let selection: EndpointSelection?
+    /// Whether the request is sent beside another one, and only to another endpoint.
+    let isHedge: Bool
+    /// Called when the request is sent, with the endpoint; `nil` if no code waits for that.
+    package let onSending: (@Sendable (Endpoint) -> Void)?
     private let failed: [Endpoint]
     private let misdirected: [Endpoint]
     private let wantsNewConnection: Bool
 
-    package init(
-        failed: [Endpoint],
-        misdirected: [Endpoint],
-        wantsNewConnection: Bool,
-        _ selection: EndpointSelection? = nil
+    package convenience init(failed: [Endpoint], misdirected: [Endpoint], wantsNewConnection: Bool) {
+        self.init(failed, misdirected, wantsNewConnection, nil, isHedge: false, onSending: nil)
+    }
+
+    private init(
+        _ failed: [Endpoint],
+        _ misdirected: [Endpoint],
+        _ wantsNewConnection: Bool,
+        _ selection: EndpointSelection?,
+        isHedge: Bool,
+        onSending: (@Sendable (Endpoint) -> Void)?
     ) {
         self.failed = failed
         self.misdirected = misdirected
         self.wantsNewConnection = wantsNewConnection
         self.selection = selection
+        self.isHedge = isHedge
+        self.onSending = onSending
+    }
+
+    /// Returns the detour, or one that avoids no endpoint, and tells where the request is sent.
+    package static func watching(
+        _ detour: Detour?,
+        onSending: @escaping @Sendable (Endpoint) -> Void
+    ) -> Detour {
+        let new = detour?.wantsNewConnection ?? false
+        let (failed, misdirected) = (detour?.failed ?? [], detour?.misdirected ?? [])
+        return Detour(failed, misdirected, new, detour?.selection, isHedge: false, onSending: onSending)
+    }
+
+    /// Returns a detour to another endpoint than those of the given one and than `endpoint`, at which another request is
+    /// in progress.
+    package static func hedging(_ detour: Detour?, beside endpoint: Endpoint) -> Detour {
+        let new = detour?.wantsNewConnection ?? false
+        let (failed, misdirected) = (detour?.failed ?? [], detour?.misdirected ?? [])
+        return Detour(failed + [endpoint], misdirected, new, nil, isHedge: true, onSending: nil)
     }
 
     /// Returns the same detour for the endpoints that it may use, now that they are known.
     package func among(_ selection: EndpointSelection) -> Detour {
-        Detour(failed: failed, misdirected: misdirected, wantsNewConnection: wantsNewConnection, selection)
+        Detour(failed, misdirected, wantsNewConnection, selection, isHedge: isHedge, onSending: onSending)
+    }
+
+    /// Returns those of the endpoints at which no attempt has failed and no other request is in progress.
+    func others(among endpoints: [Endpoint]) -> [Endpoint] {
+        endpoints.filter { !failed.contains($0) && !misdirected.contains($0) }
     }
 
     /// Which existing connections may be reused. As long as the other endpoints are not known, none to an endpoint

@@ -148,6 +148,19 @@ struct Pool<Member: PoolMember> {
         return .dial(origin)
     }
 
+    /// Returns a permit to dial a connection; `nil` if there is no room for it, or others wait for room.
+    mutating func permitAtOnce(_ key: PoolKey, route: Route) -> Origin? {
+        let origin = origin(for: key)
+        if limits.tracksResolver { follow(route, origin: origin) }
+        assignFreeSlots()
+        guard waitingCount == 0, makeRoom(in: origin) else {
+            cleanUp(origin)
+            return nil
+        }
+        open(origin)
+        return origin
+    }
+
     /// Adds a connection that was made with a permit to dial, for a request that began at `start`. It is leased.
     mutating func admit(_ member: Member, to origin: Origin, since start: Instant) {
         member.pooledState.uses = 1

@@ -114,6 +114,14 @@ package struct EndpointSelection: Sendable {
         self.source = source
     }
 
+    /// Returns the selection with these of its endpoints only, and without its fallback.
+    func limited(to endpoints: [Endpoint]) -> EndpointSelection {
+        var limited = EndpointSelection(endpoints, port: port, source)
+        limited.extras = extras
+        if limited.fallback != nil { limited.fallback = nil }
+        return limited
+    }
+
     /// The endpoints in order of preference, each with its port. Never empty.
     package var endpoints: [Endpoint] {
         named.map { $0.port == nil ? Endpoint($0.address, port: port) : $0 }

@@ -22,9 +22,25 @@ extension Transport {
         // If there is no other endpoint, a connection to the endpoint of an earlier attempt may serve. The
         // endpoints are determined here and not when dialling, so that a server with one address costs no handshake
         // for each attempt.
-        request.detour = detour.among(try await selection(for: request))
+        let selection = try await selection(for: request)
+        if detour.isHedge { return try await connectionForHedge(&request, among: selection) }
+        request.detour = detour.among(selection)
         if let kept = takeKept(for: request) { return kept }
         return try await firstFree(for: request)
+    }
+
+    /// Dials another endpoint at once: a hedge does not queue, because it would hold up other requests.
+    private func connectionForHedge(
+        _ request: inout OutgoingRequest,
+        among selection: EndpointSelection
+    ) async throws(DialFailure) -> LeasedConnection {
+        let others = request.detour?.others(among: selection.endpoints) ?? []
+        guard !others.isEmpty else { throw DialFailure(cause: .failed(.connect, .overtaken)) }
+        request.detour = request.detour?.among(selection.limited(to: others))
+        guard let permit = pool.permitAtOnce(request.poolKey, route: request.route) else {
+            throw DialFailure(cause: .failed(.queue, .overtaken))
+        }
+        return try await dial(request, permit: permit)
     }
 
     /// Leases an idle connection or dials one, whichever is possible first.

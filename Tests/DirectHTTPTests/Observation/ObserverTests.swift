@@ -252,6 +252,7 @@ extension CallEvent {
         case .foundDead: "foundDead"
         case .responded: "responded"
         case .bodyEnded: "bodyEnded"
+        case .hedging: "hedging"
         case .goesOn: "goesOn"
         case .ended: "ended"
         @unknown default: "?"

@@ -1,0 +1,220 @@
+internal import DirectCore
+internal import DirectHTTP1
+internal import DirectIO
+internal import DirectTransport
+
+/// Sends a request to a second address if its response is late, and returns the response that comes first.
+///
+/// Both requests run in tasks of their own, so that the slower one can be cancelled. What happens to them arrives as
+/// events in one stream, which only the caller's task reads: it needs no lock, and the cancellation of the caller ends
+/// the stream.
+final class Hedging: NetworkLayer {
+    private let policy: HedgingPolicy
+    private let retries: RetryPolicy?
+    private let table: HedgeTable
+    private let loop: EventLoop
+    private let next: any NetworkLayer
+
+    /// `nil` without a policy.
+    init?(_ configuration: HTTPClient.Configuration, table: HedgeTable, next: any NetworkLayer) {
+        guard let policy = configuration.hedging else { return nil }
+        self.policy = policy
+        retries = configuration.retries
+        self.table = table
+        loop = configuration.loop
+        self.next = next
+    }
+
+    func send(_ request: Request, trail: Trail?, call: Call, detour: Detour?) async throws -> Response {
+        guard request.method.isIdempotent, request.body.isReplayable, request.upgrade.isEmpty,
+            let origin = try? request.url.origin
+        else { return try await next.send(request, trail: trail, call: call, detour: detour) }
+        var race = Race(hedging: self, origin: origin, call: call, detour: detour)
+        return try await race.run { [next] detour in
+            try await next.send(request, trail: trail, call: call, detour: detour)
+        } mayHedge: { now in
+            (request.retries ?? self.retries)?.budget.map { $0.take(at: now) }
+                ?? self.policy.budget?.take(at: now) ?? true
+        }
+    }
+
+    private enum Event {
+        /// The first request is sent to this endpoint.
+        case sent(Endpoint)
+        /// The response of the first request is late.
+        case late(Endpoint)
+        case ended(Runner, Result<Response, any Error>)
+    }
+
+    private enum Runner {
+        case first, hedge
+    }
+
+    /// One request, and its hedge if it gets one.
+    private struct Race {
+        let hedging: Hedging
+        let origin: Origin
+        let call: Call
+        let detour: Detour?
+        private let events: AsyncStream<Event>
+        private let sink: AsyncStream<Event>.Continuation
+        private var tasks: [Task<Void, Never>] = []
+        private var timer: Task<Void, Never>?
+        private var sentAt: Instant?
+        private var hasHedge = false
+        private var running = 0
+        /// The results that do not end the race while the other request runs.
+        private var first: Result<Response, any Error>?
+        private var second: Result<Response, any Error>?
+
+        init(hedging: Hedging, origin: Origin, call: Call, detour: Detour?) {
+            self.hedging = hedging
+            self.origin = origin
+            self.call = call
+            self.detour = detour
+            (events, sink) = AsyncStream<Event>.makeStream()
+        }
+
+        mutating func run(
+            send: @escaping @Sendable (Detour?) async throws -> Response,
+            mayHedge: (Instant) -> Bool
+        ) async throws -> Response {
+            defer { end() }
+            let sink = sink
+            begin(.first, Detour.watching(detour) { sink.yield(.sent($0)) }, send)
+            for await event in events {
+                switch event {
+                case .sent(let endpoint): wait(for: endpoint)
+                case .late(let endpoint):
+                    guard !hasHedge, mayHedge(hedging.loop.now) else { continue }
+                    hasHedge = true
+                    call.log?.hedges(beside: endpoint)
+                    begin(.hedge, Detour.hedging(detour, beside: endpoint), send)
+                case .ended(let runner, let result):
+                    running -= 1
+                    if let result = settled(runner, result) { return try result.get() }
+                }
+            }
+            // The stream ends only with the caller's task.
+            throw CancellationError()
+        }
+
+        private mutating func begin(
+            _ runner: Runner,
+            _ detour: Detour,
+            _ send: @escaping @Sendable (Detour?) async throws -> Response
+        ) {
+            running += 1
+            let sink = sink
+            tasks.append(
+                Task {
+                    let result: Result<Response, any Error>
+                    do { result = .success(try await send(detour)) } catch { result = .failure(error) }
+                    sink.yield(.ended(runner, result))
+                }
+            )
+        }
+
+        /// Begins to wait for the response. The request may be sent again, on another connection.
+        private mutating func wait(for endpoint: Endpoint) {
+            timer?.cancel()
+            let now = hedging.loop.now
+            sentAt = now
+            guard !hasHedge, let delay = hedging.table.delay(of: hedging.policy, for: origin, at: now) else {
+                return
+            }
+            let (sink, loop) = (sink, hedging.loop)
+            timer = Task {
+                guard (try? await loop.sleep(until: now.advanced(byNanoseconds: delay))) != nil else {
+                    return
+                }
+                sink.yield(.late(endpoint))
+            }
+        }
+
+        /// Returns the result of the race; `nil` if the other request decides it.
+        private mutating func settled(
+            _ runner: Runner,
+            _ result: Result<Response, any Error>
+        ) -> Result<Response, any Error>? {
+            learn(from: runner, result)
+            if case .first = runner { first = result } else { second = result }
+            if case .success(let response) = result {
+                // A server that asks for a pause gets it: the other request is not waited for either.
+                if let pause = hedging.pause(askedBy: response) {
+                    hedging.table.pause(origin, until: pause)
+                    return result
+                }
+                if !response.status.isServerError { return result }
+            }
+            guard running == 0 else { return nil }
+            // Of two results that are not good, a response counts more than a failure, and the first more than a hedge's.
+            if case .success? = first { return first }
+            if case .success? = second { return second }
+            return first ?? second
+        }
+
+        /// Records how fast the origin is. A first request that has lost would have taken at least until now.
+        private func learn(from runner: Runner, _ result: Result<Response, any Error>) {
+            switch result {
+            case .success(let response):
+                guard let record = response.transaction?.record else { return }
+                hedging.table.note(record.response.since(record.sent), of: origin)
+                if case .hedge = runner, first == nil, let sentAt {
+                    hedging.table.note(hedging.loop.now.since(sentAt), of: origin)
+                }
+            case .failure(let error):
+                guard case .hedge = runner, let error = error as? HTTPError, error.isForWantOfAnAddress else {
+                    return
+                }
+                hedging.table.pause(
+                    origin,
+                    until: hedging.loop.now.advanced(byNanoseconds: Hedging.searchPause)
+                )
+            }
+        }
+
+        /// Cancels what still runs. A response that comes all the same is released, which closes its connection.
+        private func end() {
+            timer?.cancel()
+            for task in tasks { task.cancel() }
+            sink.finish()
+        }
+    }
+
+    /// The time for which no other address is looked for where there was none: one minute.
+    private static let searchPause: UInt64 = 60_000_000_000
+
+    /// Returns the end of the pause that the response asks for (`Retry-After`); `nil` if it asks for none.
+    private func pause(askedBy response: Response) -> Instant? {
+        guard response.status == .tooManyRequests || response.status == .serviceUnavailable else {
+            return nil
+        }
+        return RetryAfter.wait(response.headers, now: loop.date).map {
+            loop.now.advanced(byNanoseconds: $0.clampedNanoseconds)
+        }
+    }
+}
+
+extension HTTPError {
+    /// Whether a hedge was not sent because there is no other address. See `Transport.connection(for:)`.
+    fileprivate var isForWantOfAnAddress: Bool {
+        if case .overtaken = reason { phase == .connect && attempts.isEmpty } else { false }
+    }
+}
+
+/// Tells where a request is sent, before the call's log.
+final class SendingObserver: TransportObserver {
+    private let onSending: @Sendable (Endpoint) -> Void
+    private let log: ExchangeLog?
+
+    init(_ onSending: @escaping @Sendable (Endpoint) -> Void, log: ExchangeLog?) {
+        self.onSending = onSending
+        self.log = log
+    }
+
+    func note(_ event: TransportEvent) {
+        if case .sending(let endpoint, _, _) = event { onSending(endpoint) }
+        log?.note(event)
+    }
+}

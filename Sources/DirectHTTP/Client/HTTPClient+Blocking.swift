@@ -13,6 +13,9 @@ extension HTTPClient {
     /// throws an ``HTTPError`` with ``HTTPError/Reason/blockingInTask`` at once and sends nothing. This includes
     /// callbacks of this package, such as observers and interceptors, and functions that an `async` function calls.
     ///
+    /// While the main thread is blocked, code on the main actor does not run: functions of yours that the call uses, such as
+    /// resolvers and interceptors, must not wait for it.
+    ///
     /// A call cannot be cancelled from outside. ``Timeouts/total`` limits it.
     public struct Blocking: Sendable {
         fileprivate let client: HTTPClient

@@ -164,12 +164,21 @@ struct HedgingTests {
             },
         ]
         for limit in limits {
-            let client = client(limit)
-            let count = servers[0].requests.count
+            let refused = Locked(false)
+            let client = client {
+                limit(&$0)
+                $0.networkInterceptors = [
+                    { request, forward in
+                        do { return try await forward(request) } catch {
+                            if !Task.isCancelled { refused.withLock { $0 = true } }
+                            throw error
+                        }
+                    }
+                ]
+            }
             let call = Task { try await client.fetch(request(servers)) }
-            while servers[0].requests.count == count { await Task.yield() }
             try await time.pass(Self.delay)
-            for _ in 0..<3 { await time.settle() }
+            while !refused.withLock({ $0 }), servers[1].requests.isEmpty { await Task.yield() }
             #expect(client.connections.origins.allSatisfy { $0.waiting == 0 })
             call.cancel()
             await #expect(throws: CancellationError.self) { try await call.value }

@@ -91,47 +91,51 @@ struct LocalBindingTests {
             $0.tcpKeepAlive = TCPKeepAlive(idle: .seconds(3000), interval: .seconds(10), count: 3)
         }
         var request = Request(.get, server.http())
-        #expect((2000...3000).contains(try await timer(client, request, server) ?? 0))
+        #expect(try await probes(client, request, server) == [3000, 10, 3])
         request.tcpKeepAlive = TCPKeepAlive(idle: .milliseconds(999_999_500), interval: .zero, count: 1000)
-        #expect((31_000...32_767).contains(try await timer(client, request, server) ?? 0))
+        #expect(try await probes(client, request, server) == [32_767, 1, 127])
         request.tcpKeepAlive = nil
-        #expect(try await timer(.untimed(), request, server) == nil)
+        #expect(try await probes(.untimed(), request, server) == nil)
     }
 
-    /// The seconds until the next probe on the connection of the request; `nil` if there will be none.
-    private func timer(_ client: HTTPClient, _ request: Request, _ server: FixtureServer) async throws -> Int?
+    /// The idle time and the interval in seconds and the count of probes, of the client's socket, which is one of this
+    /// process; `nil` if there will be no probe.
+    private func probes(_ client: HTTPClient, _ request: Request, _ server: FixtureServer) async throws
+        -> [Int32]?
     {
         // The body is not read, so nothing closes the connection.
         let response = try await client.send(request)
         defer { withExtendedLifetime((client, response)) {} }
         let record = try #require(server.records.last)
-        let ports = [record.clientPort, record.serverPort].map { String($0, radix: 16).uppercased() }
-        // The table is read in pieces, so a line may be missed while others come and go. Until the request has been
-        // acknowledged, the connection has another timer.
-        for _ in 0..<10_000 {
-            for line in try table().split(separator: "\n") {
-                let words = line.split(separator: " ")
-                guard words.count > 5, words[1].hasSuffix(":" + padded(ports[0])),
-                    words[2].hasSuffix(":" + padded(ports[1])), !words[5].hasPrefix("01")
-                else { continue }
-                let timer = words[5].split(separator: ":")
-                return timer[0] == "02" ? Int(timer[1], radix: 16).map { $0 / 100 } : nil
-            }
+        let descriptor = (Int32(0)..<Int32(4096)).first { descriptor in
+            port(of: descriptor, getsockname) == record.clientPort
+                && port(of: descriptor, getpeername) == record.serverPort
         }
-        throw FixtureError.stopped
+        let socket = try #require(descriptor)
+        guard option(SO_KEEPALIVE, SOL_SOCKET, of: socket) == 1 else { return nil }
+        return [TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT].map { option($0, Int32(IPPROTO_TCP), of: socket) }
     }
 
-    /// The system's connections. Foundation reads only the beginning of a file that has no size.
-    private func table() throws -> String {
-        let file = try #require(fopen("/proc/net/tcp", "r"))
-        defer { fclose(file) }
-        var all: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 1 << 16)
-        while case let count = fread(&piece, 1, piece.count, file), count > 0 { all += piece[..<count] }
-        return String(decoding: all, as: UTF8.self)
+    private typealias NameFunction = (
+        Int32, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<socklen_t>?
+    ) -> Int32
+
+    private func port(of descriptor: Int32, _ name: NameFunction) -> UInt16? {
+        var address = sockaddr_in()
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let code = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name(descriptor, $0, &size) }
+        }
+        let isIPv4 = code == 0 && address.sin_family == sa_family_t(AF_INET)
+        return isIPv4 ? UInt16(bigEndian: address.sin_port) : nil
     }
 
-    private func padded(_ port: String) -> String { String(repeating: "0", count: 4 - port.count) + port }
+    private func option(_ name: Int32, _ level: Int32, of descriptor: Int32) -> Int32 {
+        var value: Int32 = -1
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        _ = getsockopt(descriptor, level, name, &value, &size)
+        return value
+    }
     #endif
 }
 

@@ -10,19 +10,21 @@ _sni_probe() {
     COMPREPLY=()
     case $previous in
         # Left to readline, which knows how to quote them.
-        -f|--file|--ca|--expect|--baseline|-o|--output) return ;;
+        -f|--file|--cert|--key|--ca|--expect|--baseline|-o|--output) return ;;
         --resolver) COMPREPLY=($(compgen -W 'system dns:// https:// alibaba:// dnspod:// hosts:' -- "$current")); return ;;
         --tls) COMPREPLY=($(compgen -W '1.2 1.3' -- "$current")); return ;;
+        --starttls) COMPREPLY=($(compgen -W 'smtp imap pop3 ldap postgres mysql xmpp' -- "$current")); return ;;
+        --proxy-protocol) COMPREPLY=($(compgen -W '1 2' -- "$current")); return ;;
         -X|--method) COMPREPLY=($(compgen -W 'GET HEAD OPTIONS' -- "$current")); return ;;
-        --format) COMPREPLY=($(compgen -W 'text json prometheus nagios' -- "$current")); return ;;
+        --format) COMPREPLY=($(compgen -W 'text json prometheus nagios junit' -- "$current")); return ;;
         --color) COMPREPLY=($(compgen -W 'auto always never' -- "$current")); return ;;
     esac
     compopt +o default 2>/dev/null
     case $previous in
-        --shard|--sni|-H|--header|--min-days|--critical-days|--warn-days|--status|-t|--timeout|-j|--jobs|--rate|--retries|--wait|--watch|--repeat|--interval) return ;;
+        --shard|--sni|--alpn|-H|--header|--min-days|--critical-days|--warn-days|--status|-t|--timeout|-j|--jobs|--rate|--retries|--wait|--watch|--repeat|--interval) return ;;
     esac
     if [[ $current == -* ]]; then
-        COMPREPLY=($(compgen -W '-f --file --resolver -4 --ipv4 -6 --ipv6 --skip-bad --shard --sni --no-sni --skip-default --all-keys --tls -X --method -H --header -k --insecure --ca --min-days --critical-days --warn-days --strict --expect --same --baseline --status -t --timeout -j --jobs --rate --retries --wait --watch --repeat --interval --json --format -o --output --pem -v --verbose -q --quiet --color --demo -h --help --version' -- "$current"))
+        COMPREPLY=($(compgen -W '-f --file --resolver -4 --ipv4 -6 --ipv6 --skip-bad --shard --sni --no-sni --skip-default --all-keys --tls --starttls --proxy-protocol --alpn --cert --key -X --method -H --header -k --insecure --ca --min-days --critical-days --warn-days --strict --expect --same --baseline --status -t --timeout -j --jobs --rate --retries --wait --watch --repeat --interval --json --format -o --output --pem -v --verbose -q --quiet --color --demo -h --help --version' -- "$current"))
     else
         COMPREPLY=($(compgen -A hostname -- "$current"))
     fi

@@ -132,6 +132,20 @@ package final class Socket: LoopHandle, @unchecked Sendable {
         } == 0
     }
 
+    /// The address and port of this side; `nil` if the socket is not connected.
+    package var localEndpoint: Endpoint? {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                guard getsockname(descriptor, address, &length) == 0 else { return nil }
+                // Both kinds of addresses have the port at the same place.
+                let port = UnsafeRawPointer(address).loadUnaligned(fromByteOffset: 2, as: UInt16.self)
+                return IPAddress(socketAddress: address).map { Endpoint($0, port: UInt16(bigEndian: port)) }
+            }
+        }
+    }
+
     /// Receives the available bytes without waiting.
     ///
     /// If fewer bytes arrive than were asked for, the socket is empty, and further calls make no system call until

@@ -29,6 +29,17 @@ public struct ClientIdentity: Hashable, Sendable, CustomStringConvertible, Custo
 }
 
 extension ClientIdentity {
+    /// Makes all connections of a context show the certificate to servers that ask for one.
+    func install(in context: OpaquePointer) throws(TLSError) {
+        try CertificateList(pem: certificateChain, as: "client certificate").show(in: context)
+        let key = try parsedKey()
+        defer { EVP_PKEY_free(key) }
+        // The context adds a reference of its own, and checks whether the key matches the certificate.
+        guard SSL_CTX_use_PrivateKey(context, key) == 1 else {
+            throw .badSettings("client key: \(ErrorQueue.drainedReason())")
+        }
+    }
+
     /// Parses the private key. The caller owns the result.
     func parsedKey() throws(TLSError) -> OpaquePointer {
         ErrorQueue.clear()

@@ -30,7 +30,7 @@ package final class TLSContext: @unchecked Sendable {
         try restrictAlgorithms()
         setModes()
         try setTrust()
-        if let identity = settings.clientIdentity { try use(identity) }
+        try settings.clientIdentity?.install(in: raw)
     }
 
     deinit {
@@ -94,16 +94,6 @@ package final class TLSContext: @unchecked Sendable {
         }
         // Twice the size of a certificate with 10,000 names. OpenSSL's own limit of 100 KiB is too small for one.
         SSL_CTX_ctrl(raw, SSL_CTRL_SET_MAX_CERT_LIST, 768 * 1024, nil)
-    }
-
-    private func use(_ identity: ClientIdentity) throws(TLSError) {
-        try CertificateList(pem: identity.certificateChain, as: "client certificate").show(in: raw)
-        let key = try identity.parsedKey()
-        defer { EVP_PKEY_free(key) }
-        // The context adds a reference of its own, and checks whether the key matches the certificate.
-        guard SSL_CTX_use_PrivateKey(raw, key) == 1 else {
-            throw .badSettings("client key: \(ErrorQueue.drainedReason())")
-        }
     }
 }
 

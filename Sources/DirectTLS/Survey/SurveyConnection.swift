@@ -16,11 +16,13 @@ package final class SurveyConnection: TLSLayer, @unchecked Sendable {
     /// - Parameters:
     ///   - serverName: The name to send as SNI, or `nil` to send none. Never an address.
     ///   - offersHTTP: Whether to offer `http/1.1` by ALPN.
+    ///   - protocols: The protocols to offer by ALPN instead, best first. Each has 1 to 255 bytes.
     ///   - keys: The kinds of keys that the server's certificate may have.
     package init(
         context: SurveyContext,
         serverName: String?,
         offersHTTP: Bool,
+        offering protocols: [String] = [],
         accepting keys: SurveyKeys = .all,
         transport: TLSTransport
     ) throws(TLSError) {
@@ -30,7 +32,9 @@ package final class SurveyConnection: TLSLayer, @unchecked Sendable {
             throw .badIdentity("cannot be sent: \(printable(serverName))")
         }
         // Zero means success here, unlike in other functions.
-        if offersHTTP, SSL_set_alpn_protos(ssl, offeredProtocols, UInt32(offeredProtocols.count)) != 0 {
+        let chosen = protocols.flatMap { [UInt8(truncatingIfNeeded: $0.utf8.count)] + Array($0.utf8) }
+        let offered = chosen.isEmpty ? offersHTTP ? offeredProtocols : [] : chosen
+        if !offered.isEmpty, SSL_set_alpn_protos(ssl, offered, UInt32(offered.count)) != 0 {
             throw .badSettings("ALPN: \(ErrorQueue.drainedReason())")
         }
         if let list = keys.signatureAlgorithms, direct_SSL_set1_sigalgs_list(ssl, list) != 1 {

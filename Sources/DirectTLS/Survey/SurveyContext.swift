@@ -15,7 +15,8 @@ package final class SurveyContext: @unchecked Sendable {
     package init(
         roots: TrustRoots = .system,
         versions: ClosedRange<TLSVersion> = .tls12 ... .tls13,
-        rules: CertificateRules = .standard
+        rules: CertificateRules = .standard,
+        identity: ClientIdentity? = nil
     ) throws(TLSError) {
         OpenSSLLibrary.start()
         ErrorQueue.clear()
@@ -42,7 +43,9 @@ package final class SurveyContext: @unchecked Sendable {
         SSL_CTX_ctrl(raw, SSL_CTRL_SET_MAX_CERT_LIST, Self.mostCertificateBytes, nil)
         SSL_CTX_set_verify(raw, SSL_VERIFY_PEER, nil)
         SSL_CTX_set_cert_verify_callback(raw, letPass, nil)
-        SSL_CTX_set_client_cert_cb(raw, noteCertificateRequest)
+        SSL_CTX_set_cert_cb(raw, noteCertificateRequest, nil)
+        direct_SSL_CTX_set_mode(raw, Int(SSL_MODE_NO_AUTO_CHAIN))
+        try identity?.install(in: raw)
     }
 
     deinit {
@@ -72,17 +75,15 @@ private let noteStep: @convention(c) (OpaquePointer?, Int32, Int32) -> Void = { 
     }
 }
 
-/// OpenSSL's callback for a request for a client certificate. There is none to send, but the request is recorded.
-private let noteCertificateRequest:
-    @convention(c) (
-        OpaquePointer?,
-        UnsafeMutablePointer<OpaquePointer?>?,
-        UnsafeMutablePointer<OpaquePointer?>?
-    ) -> Int32 = { ssl, _, _ in
-        SSL_get_ex_data(ssl, 0).map { pointer in
-            Unmanaged<SurveyConnection>.fromOpaque(pointer)._withUnsafeGuaranteedRef {
-                $0.hasReceivedCertificateRequest = true
-            }
+/// OpenSSL's callback for a request for a client certificate, before one is chosen. The request is recorded, and the
+/// certificate of the context is sent, if it has one.
+private let noteCertificateRequest: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = {
+    ssl,
+    _ in
+    SSL_get_ex_data(ssl, 0).map { pointer in
+        Unmanaged<SurveyConnection>.fromOpaque(pointer)._withUnsafeGuaranteedRef {
+            $0.hasReceivedCertificateRequest = true
         }
-        return 0
     }
+    return 1
+}

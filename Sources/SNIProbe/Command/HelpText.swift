@@ -50,7 +50,7 @@ enum HelpText {
     private static let tail = """
         exit codes: 0 all passed, 1 several reasons, 6 name not resolved, 7 refused,
         22 HTTP status, 28 timeout, 35 handshake, 56 HTTP, 60 certificate, 90 not what
-        was asked for (--expect --same --min-days), 64 usage, 66 file not readable
+        was asked for (--expect --same --critical-days --strict), 64 usage, 66 file
 
 
         """

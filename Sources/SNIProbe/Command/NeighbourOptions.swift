@@ -3,7 +3,7 @@ enum NeighbourOptions {
     private static let behindHost = "write the IP after the host: www.example.com:443:203.0.113.7"
     private static let withAt = "write the IP with @: sni-probe www.example.com @203.0.113.7"
 
-    private static let client = "sni-probe does not support client certificates"
+    private static let client = "use --cert FILE and --key FILE"
     private static let resolver = "use --resolver dns://IP, or --resolver https://NAME/dns-query@IP"
 
     /// The hints by option.
@@ -54,8 +54,7 @@ enum NeighbourOptions {
         "-s": "use --quiet",
         "--silent": "use --quiet",
         "--pinnedpubkey": "use --expect pin-sha256:BASE64",
-        "-starttls": "sni-probe speaks TLS from the start only",
-        "--starttls": "sni-probe speaks TLS from the start only",
+        "-starttls": "use --starttls PROTOCOL",
         "--proxy": "sni-probe connects directly, through no proxy",
         "-x": "sni-probe connects directly, through no proxy",
         "--no-color": "use --color never",
@@ -69,9 +68,7 @@ enum NeighbourOptions {
         "-d": "sni-probe sends no bodies",
         "--data": "sni-probe sends no bodies",
         "-E": client,
-        "--cert": client,
         "-cert": client,
-        "--key": client,
         "-key": client,
         "--connect-timeout": "use --timeout TIME: one deadline for all of a probe",
         "-T": "use --timeout TIME",
@@ -80,8 +77,7 @@ enum NeighbourOptions {
         "--http1.1": "sni-probe speaks HTTP/1.1 and nothing else",
         "--http2": "sni-probe speaks HTTP/1.1 and nothing else",
         "--http3": "sni-probe speaks HTTP/1.1 and nothing else",
-        "-alpn": "sni-probe offers http/1.1 with a URL, else nothing",
-        "--alpn": "sni-probe offers http/1.1 with a URL, else nothing",
+        "-alpn": "use --alpn LIST",
         "-status": "whether a response was stapled is in -v and in --json",
         "-verify_return_error": "the certificate is always checked, and the exit code tells",
         "-verify": "the certificate is always checked, and the exit code tells",

@@ -94,6 +94,19 @@ struct OptionValue {
         }
     }
 
+    /// The value as protocols for ALPN, separated by commas.
+    var protocols: [String] {
+        get throws(UsageError) {
+            let names = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+            guard
+                names.allSatisfy({
+                    (1...255).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x21..<0x7F).contains($0) }
+                })
+            else { throw bad("protocols such as h2,http/1.1") }
+            return names
+        }
+    }
+
     /// The value as ranges of status codes: `200`, `200-399`, `200,301-308`.
     var statusRanges: StatusRanges {
         get throws(UsageError) {

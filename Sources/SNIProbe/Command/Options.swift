@@ -5,7 +5,7 @@ internal import DirectHTTP
 struct Options: Sendable {
     /// The output formats.
     enum Format: String, Sendable, CaseIterable {
-        case text, json, prometheus, nagios, pem
+        case text, json, prometheus, nagios, junit, pem
     }
 
     /// The values of `--color`.
@@ -28,6 +28,9 @@ struct Options: Sendable {
     /// The resolvers that are asked for addresses; none stands for the system's.
     var resolvers: [ResolverSpec] = []
     var skipsBad = false
+    /// The files of the client's certificate and its key.
+    private var certificateFile: String?
+    private var keyFile: String?
     var shard: Shard?
     var same = false
     /// The options of the command line that concern a request, and have no effect on a handshake alone.
@@ -82,6 +85,7 @@ struct Options: Sendable {
             if option.isForRequests { requestOptions.append("--" + option.long) }
         }
         guard detour == nil else { return }
+        settings.identity = try IdentityFiles.identity(certificate: certificateFile, key: keyFile)
         for word in arguments.words {
             do throws(TargetError) {
                 words.append(try TargetWord(word))
@@ -130,6 +134,20 @@ struct Options: Sendable {
                 option.key == .noServerName ? .none : .other(try OptionValue(option, value).name)
         case .skipDefault: settings.skipsDefault = true
         case .allKeys: settings.triesAllKeys = true
+        case .certificate: certificateFile = value
+        case .privateKey: keyFile = value
+        case .alpn: settings.protocols = try OptionValue(option, value).protocols
+        case .startTLS:
+            guard let upgrade = StartTLS(rawValue: value) else {
+                let names = StartTLS.allCases.map(\.rawValue).joined(separator: ", ")
+                throw UsageError(
+                    "--starttls does not take \(quoted(value))",
+                    hint: "the protocols are \(names)"
+                )
+            }
+            settings.upgrade = upgrade
+        case .proxyHeader:
+            settings.proxyHeader = ProxyHeader(rawValue: try OptionValue(option, value).number(in: 1...2))
         case .tls: settings.versions = try OptionValue(option, value).tlsVersion
         case .method:
             guard let method = HTTPMethod(validating: value) else {
@@ -194,7 +212,7 @@ struct Options: Sendable {
             guard let format = Format(rawValue: value), format != .pem else {
                 throw UsageError(
                     "\(quoted(value)) is not a format",
-                    hint: "the formats are text, json, prometheus and nagios"
+                    hint: "the formats are text, json, prometheus, nagios and junit"
                 )
             }
             try choose(format)
@@ -224,116 +242,5 @@ struct Options: Sendable {
         case .generate: detour = .generate(value)
         default: detour = .version
         }
-    }
-
-    private func checkDays() throws(UsageError) {
-        guard let warning = settings.warningDays, let critical = settings.minimumDays, warning <= critical
-        else {
-            return
-        }
-        throw UsageError(
-            "--warn-days \(warning) never warns: with fewer than \(critical) days left the probe fails",
-            hint: "--warn-days takes more days than --critical-days"
-        )
-    }
-
-    private func checkResolvers() throws(UsageError) {
-        guard !resolvers.isEmpty else { return }
-        let hasAddresses = words.contains { if case .addresses = $0 { true } else { false } }
-        let hasOpen = words.contains { word in
-            if case .target(_, let own) = word { own.isEmpty } else { false }
-        }
-        guard hasAddresses || !hasOpen else { return }
-        throw UsageError("--resolver has no effect: every target has its IPs", hint: "leave out the IPs")
-    }
-
-    private func checkRepeats() throws(UsageError) {
-        if settings.interval > .zero, settings.repeats == 1 {
-            throw UsageError(
-                "--interval is the time between the handshakes of --repeat",
-                hint: "such as --repeat 10"
-            )
-        }
-        let hasPlain = words.contains { word in
-            if case .target(let target, _) = word { !target.usesTLS } else { false }
-        }
-        guard settings.repeats > 1, hasPlain else { return }
-        throw UsageError(
-            "--repeat counts handshakes, and a target is http://",
-            hint: "use https:// or a bare host"
-        )
-    }
-
-    /// Refuses an IP beside a host without IPs: the IP was most likely meant for the host, and its @ was forgotten.
-    private func checkForgottenAt() throws(UsageError) {
-        var host: ProbeTarget?
-        var address: ProbeTarget?
-        for word in words {
-            guard case .target(let target, let own) = word else { return }
-            if target.host.name == nil, target.url == nil {
-                address = address ?? target
-            } else if target.host.name != nil, own.isEmpty {
-                host = host ?? target
-            }
-        }
-        guard let host, let address else { return }
-        throw UsageError(
-            "\(address.word) is a target of its own here, and \(host.word) has no IP",
-            hint: "did you mean @\(address.word)?"
-        )
-    }
-
-    /// Whether the command line has a URL. Files may have others.
-    var hasURL: Bool {
-        words.contains { word in
-            if case .target(let target, _) = word { target.url != nil } else { false }
-        }
-    }
-
-    /// The error for options that concern a request if no target is a URL.
-    var requestOptionsWithoutRequest: UsageError {
-        let names = requestOptions.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
-        let verb = names.count == 1 ? "is" : "are"
-        return UsageError(
-            "\(names.joined(separator: ", ")) \(verb) for requests, and no target is a URL",
-            hint: "a URL sends a request, a bare host does not: https://www.example.com/"
-        )
-    }
-
-    /// Refuses options for the output that have no effect together.
-    private func checkOutput() throws(UsageError) {
-        if quiet, output != nil { throw UsageError("--quiet and --output contradict each other") }
-        guard watch != nil else { return }
-        if files.contains("-") {
-            throw UsageError(
-                "--watch reads its input in each round, and standard input can be read only once"
-            )
-        }
-        if wait != nil { throw UsageError("--watch and --wait contradict each other") }
-        if quiet { throw UsageError("--watch and --quiet contradict each other") }
-        guard output == nil, ![.text, .json].contains(format) else { return }
-        throw UsageError(
-            "--watch prints changes as text or JSON lines, not as \(format.rawValue)",
-            hint: "--output FILE is replaced in each round, in any format"
-        )
-    }
-
-    private func checkTargets() throws(UsageError) {
-        try checkOutput()
-        guard files.isEmpty else { return }
-        guard !words.isEmpty else {
-            throw UsageError(
-                "no TARGET",
-                hint:
-                    "such as sni-probe www.example.com @203.0.113.7; --demo shows what it can do, --help the options"
-            )
-        }
-        let hasTarget = words.contains { if case .target = $0 { true } else { false } }
-        guard hasTarget else { throw UsageError(.noTarget) }
-        try checkForgottenAt()
-        try checkResolvers()
-        try checkRepeats()
-        try checkDays()
-        guard requestOptions.isEmpty || hasURL else { throw requestOptionsWithoutRequest }
     }
 }

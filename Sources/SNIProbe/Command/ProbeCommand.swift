@@ -41,11 +41,16 @@ package enum ProbeCommand {
         let feed = try ProbeFeed(options)
         let console = Console.detect(options.color)
         var context: Result<SurveyContext, TLSError>?
-        if case .only = options.settings.roots {
+        var isOwn = options.settings.identity != nil
+        if case .only = options.settings.roots { isOwn = true }
+        if isOwn {
             // An error in the user's own files is reported before the first probe.
             context = ContextSource.make(options.settings)
             if case .failure(let error)? = context {
-                throw UsageError("--ca: \(error)", code: ExitCode.noInput)
+                throw UsageError(
+                    "\(options.settings.identity == nil ? "--ca" : "--ca, --cert or --key"): \(error)",
+                    code: ExitCode.noInput
+                )
             }
         }
         let alarm = Alarm()
@@ -129,6 +134,7 @@ package enum ProbeCommand {
         case .json: return JSONOutput(to: sink)
         case .prometheus: return PrometheusOutput(to: sink)
         case .nagios: return NagiosOutput(style, options.settings, to: sink)
+        case .junit: return JUnitOutput(to: sink)
         case .pem: return PEMOutput(style, to: sink)
         }
     }

@@ -54,6 +54,16 @@ extension Handshake {
             return (handshake, nil, nil)
         }
         handshake.tcpTime = loop.now.since(start)
+        do throws(PreambleError) {
+            try await Preamble(socket: socket, limits: limits).run(tools.settings, for: probe)
+        } catch {
+            socket.close()
+            handshake.tlsTime = loop.now.since(start) - (handshake.tcpTime ?? .zero)
+            let failure = HandshakeFailure(error)
+            handshake.outcome = .failure(failure)
+            if case .noUpgrade(let bytes) = failure { handshake.nonTLSBytes = Array(bytes.suffix(64)) }
+            return (handshake, nil, nil)
+        }
         // The wait for the context is not measured: loading the trust roots may take longer than the whole handshake.
         let context = await tools.context.value()
         let handshakeStart = loop.now
@@ -65,6 +75,7 @@ extension Handshake {
                 context,
                 serverName: serverName,
                 offersHTTP: offersHTTP,
+                offering: tools.settings.protocols,
                 accepting: keys,
                 over: firstBytes
             )
@@ -99,6 +110,7 @@ extension Handshake {
         _ context: Result<SurveyContext, TLSError>,
         serverName: String?,
         offersHTTP: Bool,
+        offering protocols: [String],
         accepting keys: SurveyKeys,
         over firstBytes: FirstBytes
     ) throws(TransportError) -> SurveyConnection {
@@ -107,6 +119,7 @@ extension Handshake {
                 context: try context.get(),
                 serverName: serverName,
                 offersHTTP: offersHTTP,
+                offering: protocols,
                 accepting: keys,
                 transport: firstBytes.transport
             )

@@ -18,6 +18,8 @@ enum HandshakeFailure: Error, Hashable, Sendable {
     case reset
     /// The server does not use TLS.
     case notTLS(OtherProtocol)
+    /// The server did not consent to TLS in the dialogue before it (STARTTLS). These are its words.
+    case noUpgrade([UInt8])
     /// The server uses TLS, but the handshake failed. The text is OpenSSL's reason.
     case broken(TLSError.ProtocolFailure, reason: String)
     /// The probe was cancelled before this handshake was finished.

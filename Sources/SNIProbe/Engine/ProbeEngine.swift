@@ -77,6 +77,13 @@ struct ProbeEngine: Sendable {
             return
         }
         observation.tcpTime = loop.now.since(start)
+        do throws(PreambleError) {
+            try await Preamble(socket: socket, limits: limits).run(settings, for: probe)
+        } catch {
+            socket.close()
+            observation.connectFailure = HandshakeFailure(error)
+            return
+        }
         let connection = probe.connection(over: socket, survey: nil)
         if let url = probe.target.url {
             observation.exchange = await request(url, over: connection, limits).run()
@@ -171,7 +178,7 @@ struct ProbeEngine: Sendable {
         var exchangeTime = Duration.zero
         if let connection {
             let start = loop.now
-            if let url = probe.target.url,
+            if let url = probe.target.url, handshake.speaksHTTP,
                 settings.insecure || isAuthenticated(handshake, target: probe.target)
             {
                 observation.exchange = await request(url, over: connection, limits).run()
@@ -246,6 +253,14 @@ struct ProbeEngine: Sendable {
         // If the probe is cancelled, `sleep` throws. The attempt that follows then fails at its first wait, so the
         // probe still ends with an observation.
         try? await loop.sleep(until: moment)
+    }
+}
+
+extension Handshake {
+    /// Whether the server has chosen HTTP/1.1, or no protocol at all.
+    fileprivate var speaksHTTP: Bool {
+        guard case .success(let served) = outcome, let chosen = served.facts.alpn else { return true }
+        return chosen == "http/1.1"
     }
 }
 

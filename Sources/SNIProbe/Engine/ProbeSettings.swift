@@ -17,6 +17,14 @@ struct ProbeSettings: Sendable {
     var serverName = ServerName.host
     /// Whether the second handshake is skipped.
     var skipsDefault = false
+    /// The certificate that is shown to servers that ask for one.
+    var identity: ClientIdentity?
+    /// The protocols that are offered by ALPN; empty for `http/1.1` with a URL and else none.
+    var protocols: [String] = []
+    /// The load balancer's header that precedes everything else.
+    var proxyHeader: ProxyHeader?
+    /// The protocol in which the server is asked to change to TLS.
+    var upgrade: StartTLS?
     /// How often the first handshake is made.
     var repeats = 1
     /// The time from one of the repeated handshakes to the next.

@@ -75,7 +75,13 @@ final class ContextSource: Sendable {
     /// Creates the context, which loads the trust roots.
     static func make(_ settings: ProbeSettings) -> Result<SurveyContext, TLSError> {
         do throws(TLSError) {
-            return .success(try SurveyContext(roots: settings.roots, versions: settings.versions))
+            return .success(
+                try SurveyContext(
+                    roots: settings.roots,
+                    versions: settings.versions,
+                    identity: settings.identity
+                )
+            )
         } catch {
             return .failure(error)
         }

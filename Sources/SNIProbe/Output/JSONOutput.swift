@@ -23,8 +23,8 @@ final class JSONOutput: RecordOutput {
 
 /// The JSON object of one record. `v` changes only when a key changes its meaning or is removed.
 struct JSONRecord {
-    private let record: ProbeRecord
-    private var observation: Observation { record.observation }
+    let record: ProbeRecord
+    var observation: Observation { record.observation }
 
     /// The maximum number of names in a record. A certificate may have ten thousand.
     private static let mostNames = 1000
@@ -143,66 +143,6 @@ struct JSONRecord {
         }
     }
 
-    private func resolvers(_ text: inout JSONText) {
-        guard let replies = record.replies else { return text.null("resolvers") }
-        let address = record.lookupFailure == nil ? observation.probe.address : nil
-        text.list("resolvers", elements: replies.replies) { text, reply in
-            text.object { text in
-                text.field("resolver", value: reply.resolver)
-                text.field("gives_ip", value: address.map { reply.addresses.contains($0) })
-                text.list("addresses", texts: reply.addresses.map(\.description))
-                text.field("ttl", value: reply.timeToLive)
-                text.field("ms", milliseconds: reply.time)
-                text.field("error", value: reply.failure)
-            }
-        }
-    }
-
-    private func baseline(_ text: inout JSONText) {
-        guard let change = record.change else { return text.null("baseline") }
-        var old: Baseline.Entry?
-        if case .other(let was) = change { old = was }
-        text.object("baseline") { text in
-            text.field("change", value: change.word)
-            text.field("sha256", value: old?.hash)
-            if let old { text.list("faults", texts: old.faults) } else { text.null("faults") }
-            text.field("sni_verdict", value: old?.verdict)
-        }
-    }
-
-    private func answers(_ text: inout JSONText) {
-        guard let count = AnswerCount(observation, now: record.judgedAt) else { return text.null("answers") }
-        text.list("answers", elements: count.answers) { text, answer in
-            text.object { text in
-                text.field("count", value: answer.count)
-                text.field("ok", value: answer.isRight)
-                if case .failure(let failure) = answer.outcome {
-                    text.field("result", value: failure.word)
-                    text.field("alert", value: failure.alertName)
-                } else {
-                    text.field("result", value: "certificate")
-                    text.null("alert")
-                }
-                text.field("sha256", value: answer.leaf.map { Hex.encode($0.summary.sha256) })
-                text.field("not_after", value: answer.leaf?.summary.notAfter.map(UTC.stamp))
-                text.field("name", value: answer.leaf.map { ServedNames($0).first(1) })
-            }
-        }
-    }
-
-    private func otherKeys(_ text: inout JSONText) {
-        guard !observation.otherKeys.isEmpty else { return text.null("other_keys") }
-        text.list("other_keys", elements: observation.otherKeys) { text, other in
-            let leaf = other.served?.chain.leaf
-            text.object { text in
-                text.field("key", value: other.kind.rawValue)
-                text.field("sha256", value: leaf.map { Hex.encode($0.summary.sha256) })
-                text.field("not_after", value: leaf?.summary.notAfter.map(UTC.stamp))
-                text.field("days_left", value: leaf?.daysLeft(at: record.judgedAt))
-            }
-        }
-    }
-
     private func chain(_ text: inout JSONText) {
         guard let chain = record.served?.chain else { return text.null("chain") }
         text.object("chain") { text in
@@ -289,20 +229,20 @@ extension JSONText {
 }
 
 extension HandshakeFailure {
-    fileprivate var word: String {
+    var word: String {
         switch self {
         case .alert: "alert"
         case .closed: "closed"
         case .reset: "reset"
         case .silentTCP, .silentTLS: "timeout"
         case .notConnected, .badAddress: "not_connected"
-        case .notTLS: "not_tls"
+        case .notTLS, .noUpgrade: "not_tls"
         case .broken: "broken"
         case .cancelled: "not_tried"
         }
     }
 
-    fileprivate var alertName: String? {
+    var alertName: String? {
         if case .alert(let alert) = self { alert.name } else { nil }
     }
 }

@@ -14,31 +14,31 @@ internal import DirectHTTP
 /// - On a signal the loop ends, and all results so far are printed, even out of turn.
 /// - The trust roots are loaded after the first probes were started, because both take about the same time.
 final class Run {
-    private let options: Options
+    let options: Options
     private let feed: ProbeFeed
-    private let output: any RecordOutput
+    let output: any RecordOutput
     private let tools: ProbeTools
-    private let mailbox: Mailbox<Letter>
-    private let starts: StartQueue
-    private var loops: Loops
+    let mailbox: Mailbox<Letter>
+    let starts: StartQueue
+    var loops: Loops
     /// The TLS context. `nil` if it is still to be made.
     private var context: Result<SurveyContext, TLSError>?
     private var progress: Progress
     private var pool = PoolWatch()
     private let baseline: Baseline?
-    private let resolvers: [NamedResolver]
+    let resolvers: [NamedResolver]
     /// Gets the line on the baseline in place of standard error.
     var report: ((String) -> Void)?
     private var tally = Tally()
 
     /// The slots in the order of their results. Those before the index `printed` have been printed.
-    private var slots: [Slot] = []
-    private var printed = 0
-    private var slotCount = 0
+    var slots: [Slot] = []
+    var printed = 0
+    var slotCount = 0
     private var feedState = FeedState.open
     private var waitEnd = Instant.never
-    private var ended = 0
-    private var failed = 0
+    var ended = 0
+    var failed = 0
     /// The number of probes that have failed and are tried again.
     private var late = 0
     /// The exit code for faulty input, if there was any.
@@ -238,33 +238,6 @@ final class Run {
         }
     }
 
-    private func resolve(_ slot: Slot, target: ProbeTarget) {
-        let (loop, mailbox) = (loops.first, mailbox)
-        let start = loop.now
-        let deadline = start.advanced(byNanoseconds: options.settings.timeout.clampedNanoseconds)
-        let name = target.name
-        if !resolvers.isEmpty, let host = target.host.name {
-            let (resolvers, family) = (resolvers, options.family)
-            let context = ResolveContext(deadline: deadline, loop: loop)
-            Task(executorPreference: loop) {
-                let replies = await HostReplies.ask(
-                    resolvers,
-                    for: host,
-                    port: target.port,
-                    family: family,
-                    context: context
-                )
-                mailbox.put(.answered(slot, replies, loop.now.since(start)))
-            }
-            return
-        }
-        Task(executorPreference: loop) {
-            // `nil` if the resolver took longer than the time limit of a probe.
-            let answer = try? await SystemLookups.shared.addresses(of: name, until: deadline, on: loop)
-            mailbox.put(.resolved(slot, answer, loop.now.since(start)))
-        }
-    }
-
     private func takeLetters() {
         for letter in mailbox.takeAll() {
             switch letter {
@@ -275,7 +248,7 @@ final class Run {
         }
     }
 
-    private var judge: Judge { Judge(settings: options.settings, now: Int(UnixTime.now.seconds)) }
+    var judge: Judge { Judge(settings: options.settings, now: Int(UnixTime.now.seconds)) }
 
     private func finish(_ slot: Slot, observation: Observation) {
         starts.ended(slot)
@@ -286,7 +259,7 @@ final class Run {
     }
 
     /// Stores a slot's result, or queues the slot for another round if it failed and `--wait` leaves time for one.
-    private func settle(_ slot: Slot, record: ProbeRecord) {
+    func settle(_ slot: Slot, record: ProbeRecord) {
         if !record.passed, options.wait != nil, let moment = slot.nextRound(after: .now, until: waitEnd) {
             if slot.latest == nil { late += 1 }
             slot.latest = completed(record, replies: slot.replies)
@@ -296,125 +269,6 @@ final class Run {
         slot.record = completed(record, replies: slot.replies)
         ended += 1
         if !record.passed { failed += 1 }
-    }
-
-    /// Adds to a record what the named resolvers have replied, and whose users get a bad server.
-    private func completed(_ record: ProbeRecord, replies: HostReplies?) -> ProbeRecord {
-        guard let replies else { return record }
-        var record = record
-        record.replies = replies
-        if !record.passed, record.lookupFailure == nil {
-            ResolverVerdict(replies: replies, address: record.observation.probe.address).complete(&record)
-        }
-        return record
-    }
-
-    private func finish(_ slot: Slot, answer: Result<[IPAddress], LookupError>?, time: Duration) {
-        starts.ended(slot)
-        guard case .target(let target) = slot.job else { return }
-        let why: String
-        var advice = "check the name"
-        switch answer {
-        case .success(let addresses)?:
-            let wanted = addresses.filter { options.family == nil || $0.family == options.family }
-            guard wanted.isEmpty else { return replace(slot, target: target, addresses: wanted, time: time) }
-            why = options.family == .v4 ? "it has no IPv4 address" : "it has no IPv6 address"
-            if !addresses.isEmpty { advice = "leave out \(options.family == .v4 ? "-4" : "-6")" }
-        case .failure(let error)?:
-            let words = "\(error)"
-            why = words.prefix(1).lowercased() + words.dropFirst()
-        case nil:
-            why = "no answer from the resolver in \(Words.span(options.settings.timeout))"
-            advice = "find out why the resolver does not answer"
-        }
-        slot.rounds += 1
-        settle(
-            slot,
-            record: judge.record(
-                unresolved: target,
-                why,
-                advice: advice,
-                after: time,
-                at: UnixTime.milliseconds
-            )
-        )
-    }
-
-    /// Takes the replies of the named resolvers: each address is probed once, and each resolver without any is a failure.
-    private func finish(_ slot: Slot, replies: HostReplies, time: Duration) {
-        starts.ended(slot)
-        guard case .target(let target) = slot.job else { return }
-        slot.rounds += 1
-        guard !replies.addresses.isEmpty else {
-            let reasons = replies.replies.map { "\($0.resolver): \($0.failure ?? "no addresses")" }
-            slot.replies = replies
-            return settle(
-                slot,
-                record: unresolved(target, why: reasons.joined(separator: "; "), after: time, by: nil)
-            )
-        }
-        replace(slot, target: target, addresses: replies.addresses, time: time, replies: replies)
-    }
-
-    private func unresolved(_ target: ProbeTarget, why: String, after time: Duration, by resolver: String?)
-        -> ProbeRecord
-    {
-        let advice = resolver == nil ? "check the name" : "its users get no server: check the name there"
-        return judge.record(
-            unresolved: target,
-            why,
-            advice: advice,
-            after: time,
-            at: UnixTime.milliseconds,
-            by: resolver
-        )
-    }
-
-    /// Replaces a target's slot by the slots of its addresses, at the same place in the order, and by those of the
-    /// resolvers that gave none.
-    private func replace(
-        _ slot: Slot,
-        target: ProbeTarget,
-        addresses: [IPAddress],
-        time: Duration,
-        replies: HostReplies? = nil
-    ) {
-        guard let place = slots[printed...].firstIndex(where: { $0 === slot }) else { return }
-        let probes = addresses.map { address in
-            let slot = Slot(
-                .probe(
-                    Probe(
-                        target: target,
-                        address: address,
-                        port: target.port,
-                        source: replies.map { .resolvers($0.givers(of: address)) } ?? .resolver,
-                        resolveTime: time
-                    )
-                )
-            )
-            slot.replies = replies
-            return slot
-        }
-        let failures = (replies?.replies ?? []).filter { $0.addresses.isEmpty }.map { reply in
-            let failure = Slot(.target(target))
-            failure.replies = replies
-            let record = unresolved(
-                target,
-                why: reply.failure ?? "no addresses",
-                after: reply.time,
-                by: reply.resolver
-            )
-            failure.record = completed(record, replies: replies)
-            ended += 1
-            failed += 1
-            return failure
-        }
-        slots.replaceSubrange(place...place, with: probes + failures)
-        slotCount += probes.count + failures.count - 1
-        for slot in probes {
-            if case .probe(let probe) = slot.job { output.expect(probe) }
-            starts.add(slot)
-        }
     }
 
     private func print(_ record: ProbeRecord) {

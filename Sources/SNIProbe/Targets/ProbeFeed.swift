@@ -41,6 +41,7 @@ final class ProbeFeed {
     /// Whether the open targets have got any addresses.
     private var openTargetsServed = false
     private let skipsBad: Bool
+    private let upgrade: StartTLS?
     private let shard: Options.Shard?
     private var index = 0
     /// Whether there was any target, in this shard or another.
@@ -55,12 +56,14 @@ final class ProbeFeed {
     /// - Throws: ``UsageError`` if a file cannot be read, or has a bad line and `--skip-bad` is not set.
     init(_ options: Options) throws(UsageError) {
         skipsBad = options.skipsBad
+        upgrade = options.settings.upgrade
         shard = options.shard
         hasFoundURL = options.hasURL
         sources = []
         for path in options.files { sources.append(try LineSource(path)) }
         for case .addresses(let found) in options.words { openRanges += found }
-        for case .target(let target, let own) in options.words {
+        for case .target(let given, let own) in options.words {
+            let target = given.withPort(of: upgrade)
             let ranges = own.isEmpty ? openRanges : own
             if own.isEmpty { openTargets.append(target) }
             if !ranges.isEmpty {
@@ -146,7 +149,8 @@ final class ProbeFeed {
             openTargetsServed = true
             items.append(.expansion(Expansion(targets: openTargets, ranges: line.addresses, source: source)))
         }
-        for (target, own) in line.targets {
+        for (given, own) in line.targets {
+            let target = given.withPort(of: upgrade)
             let ranges = own.isEmpty ? openRanges : own
             if ranges.isEmpty {
                 items.append(.resolve(target))
@@ -161,7 +165,10 @@ final class ProbeFeed {
         do throws(TargetError) {
             let line = try TargetLine(text)
             guard line.addresses.isEmpty || !openTargets.isEmpty else { throw .noTarget }
-            if line.targets.contains(where: { $0.target.url != nil }) { hasFoundURL = true }
+            if line.targets.contains(where: { $0.target.url != nil }) {
+                hasFoundURL = true
+                guard upgrade == nil else { throw .badURL(text, why: "--starttls is for hosts") }
+            }
             return line
         } catch {
             throw UsageError(error, in: file, line: number)

@@ -35,6 +35,12 @@ struct ProbeTarget: Hashable, Sendable {
     /// The command-line argument that probes the same host at all addresses found in DNS.
     var word: String { port == 443 ? name : "\(name):\(port)" }
 
+    /// Returns the target with the port of a protocol in place of that of HTTPS.
+    func withPort(of upgrade: StartTLS?) -> ProbeTarget {
+        guard let upgrade, url == nil, port == 443 else { return self }
+        return ProbeTarget(host: host, port: upgrade.port)
+    }
+
     /// The heading of a block of results. It contains the path, because two URLs of a host are two targets.
     var heading: String {
         guard let path = url?.path, path != "/" else { return word }

@@ -102,7 +102,7 @@ struct AnswerCount {
         case .alert, .closed, .reset: "refuse the handshake (\(SNIWords.text(of: failure)))"
         case .silentTCP, .silentTLS: "do not answer"
         case .notConnected, .badAddress: "cannot be connected to"
-        case .notTLS: "do not use TLS"
+        case .notTLS, .noUpgrade: "do not use TLS"
         case .broken, .cancelled: "fail in the handshake"
         }
     }

@@ -26,14 +26,16 @@ struct FailureHint {
             "the server began to answer but did not continue: it is overloaded, or its large packets are lost on the "
                 + "path (MTU)"
         case .silentTLS: silence
-        case .alert where failure.isAboutClient(observation): HintWriter.clientCertificate
+        case .alert where failure.isAboutClient(observation): HintWriter.clientCertificate(settings)
         case .alert where failure.isAboutVersions, .broken where failure.isAboutVersions: versions
         case .alert(let alert): advice(on: alert)
         case .closed, .reset: lost
         case .notTLS(.http): "try http://\(host):\(port)/ or another port"
         case .notTLS(.smtp), .notTLS(.imap), .notTLS(.pop):
-            "sni-probe speaks no STARTTLS: try the port for TLS from the start, such as 465 (SMTP), 990 (FTP), "
-                + "993 (IMAP) or 995 (POP3)"
+            "the server changes to TLS on request only: --starttls smtp, imap or pop3 asks it to; or try the port for "
+                + "TLS from the start, such as 465 (SMTP), 990 (FTP), 993 (IMAP) or 995 (POP3)"
+        case .noUpgrade:
+            "TLS is not set up there for this protocol, or port \(port) speaks another one"
         case .notTLS(.http2):
             "the server speaks HTTP/2 in clear text (h2c, as gRPC does): try the port that speaks TLS"
         case .notTLS: "another service answers on port \(port): try the port that speaks TLS from the start"
@@ -122,7 +124,7 @@ struct FailureHint {
         if isAlikeOnBothSides {
             return
                 "the server, or a filter before it, ends the connection without an alert, with the name and without: "
-                + "compare another IP. A server behind a load balancer may also expect a PROXY header first"
+                + "compare another IP. A server behind a load balancer may also expect a PROXY header first: --proxy-protocol 2"
         }
         if serverName == nil { return "it may require a name, and none was sent: " + withName }
         if sni == .refused, let serverName {

@@ -46,6 +46,12 @@ extension FailureVerdict {
                 "not TLS: the server speaks \(other.rawValue)",
                 brief: "not TLS: \(other.rawValue)"
             )
+        case .noUpgrade(let bytes):
+            Fault(
+                .notTLS,
+                "the server does not change to TLS: \(Words.lastLine(bytes))",
+                brief: "no STARTTLS: \(Words.lastLine(bytes))"
+            )
         case .broken where failure.isAboutVersions: versionFault(.handshakeBroken, settings: settings)
         case .broken(_, let why):
             Fault(.handshakeBroken, "the handshake failed: \(why)", brief: "handshake: \(why)")

@@ -91,7 +91,10 @@ struct HintWriter {
                 "the server asks to renegotiate once it has the request, as servers do that want a client certificate "
                 + "for some paths only. TLS 1.3 and most clients do not do that: have it ask in the first handshake"
         }
-        if requestsClientCertificate { return HintWriter.clientCertificate }
+        if outcome == nil {
+            return "--alpn http/1.1 offers the only protocol that sni-probe sends requests in"
+        }
+        if requestsClientCertificate { return HintWriter.clientCertificate(settings) }
         if outcome?.beginsAsHTTP2 == true {
             return
                 "it may speak nothing else: a client gets HTTP/1.1 only from a server or a port that is set up for it"
@@ -102,7 +105,12 @@ struct HintWriter {
             : "another service than HTTP answers on port \(port), or the server is broken"
     }
 
-    static let clientCertificate = "the server wants a client certificate, which sni-probe does not have"
+    /// The hint for a server that wants to know who the client is.
+    static func clientCertificate(_ settings: ProbeSettings) -> String {
+        settings.identity == nil
+            ? "the server wants a client certificate: give one with --cert FILE and --key FILE"
+            : "the server does not accept the certificate of --cert, or wants one of another issuer"
+    }
 
     private var isNearMiss: Bool {
         guard let leaf = record.leaf, record.target.host.name != nil else { return false }

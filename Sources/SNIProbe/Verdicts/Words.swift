@@ -51,6 +51,15 @@ enum Words {
     /// Returns a number of tenths as a decimal.
     static func tenths(_ count: Int64) -> String { "\(count / 10).\(abs(count % 10))" }
 
+    /// Returns the last line of what a server has sent, for a message.
+    static func lastLine(_ bytes: [UInt8]) -> String {
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard let line = text.split(whereSeparator: \.isNewline).last, !line.isEmpty else {
+            return "it says nothing"
+        }
+        return "'\(PlainText.cut(PlainText.harmless(String(line), unicode: true), to: 80, mark: "..."))'"
+    }
+
     /// Returns a number with commas between the thousands.
     static func grouped(_ count: Int) -> String {
         var digits = Substring(String(count))

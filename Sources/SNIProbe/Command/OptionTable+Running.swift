@@ -1,0 +1,144 @@
+extension CommandOption {
+    /// How the probes run, and what is printed.
+    static let runningOptions = [
+        CommandOption(
+            key: .timeout,
+            short: "t",
+            long: "timeout",
+            value: "TIME",
+            group: .running,
+            help: ["per probe, everything included; default 5s"],
+            manual:
+                "The time limit of a probe, everything included: 5s if not given. Times are written as 500ms, 5s or 2m."
+        ),
+        CommandOption(
+            key: .jobs,
+            short: "j",
+            long: "jobs",
+            value: "N",
+            group: .running,
+            help: ["probes at once, default 64"],
+            manual: "Run N probes at once, 64 if not given, of which about 8 at most are for one server."
+        ),
+        CommandOption(
+            key: .rate,
+            long: "rate",
+            value: "N",
+            group: .running,
+            help: ["at most N probes a second"],
+            manual: "Start at most N probes a second."
+        ),
+        CommandOption(
+            key: .retries,
+            long: "retries",
+            value: "N",
+            group: .running,
+            help: ["after refused or lost connections, default 0"],
+            manual: "Try again up to N times after a refused or lost connection, within the probe's time."
+        ),
+        CommandOption(
+            key: .wait,
+            long: "wait",
+            value: "TIME",
+            group: .running,
+            help: ["probe the failed ones again until all pass"],
+            manual: "Repeat the failed probes until they pass, for this time at most."
+        ),
+        CommandOption(
+            key: .watch,
+            long: "watch",
+            value: "TIME",
+            group: .running,
+            help: ["again and again, with so much time in between"],
+            manual:
+                "Probe everything again and again, with so much time in between, until a signal ends it. On a terminal each "
+                + "round is drawn in place of the one before. In a pipe only changes follow the first round: another "
+                + "certificate, other faults or warnings, another SNI verdict. A file of --output is replaced in each "
+                + "round."
+        ),
+        CommandOption(
+            key: .repeats,
+            long: "repeat",
+            value: "N",
+            group: .running,
+            help: ["N handshakes with each IP, whose answers are counted"],
+            manual:
+                "Make the handshake N times with each IP, one after the other, and count the distinct answers: behind one IP "
+                + "there may be several servers that are not set up alike. A request is sent only once. Each handshake has "
+                + "the time of --timeout."
+        ),
+        CommandOption(
+            key: .interval,
+            long: "interval",
+            value: "TIME",
+            group: .running,
+            help: ["between the handshakes of --repeat; default none"],
+            manual: "The time from the end of one handshake of --repeat to the next; none if not given."
+        ),
+    ]
+
+    static let outputOptions = [
+        CommandOption(
+            key: .json,
+            long: "json",
+            group: .output,
+            help: ["one JSON object a line (= --format json)"],
+            manual: "Print one JSON object a line, the same as --format json."
+        ),
+        CommandOption(
+            key: .format,
+            long: "format",
+            value: "NAME",
+            completion: .words(["text", "json", "prometheus", "nagios", "junit"]),
+            group: .output,
+            help: ["text, json, prometheus, nagios, junit"],
+            manual:
+                "The format of the results: text, json, prometheus (for the node exporter's textfile directory), "
+                + "nagios, or junit (for CI systems)."
+        ),
+        CommandOption(
+            key: .output,
+            short: "o",
+            long: "output",
+            value: "FILE",
+            completion: .file,
+            group: .output,
+            help: ["replace this file by the results, as a whole"],
+            manual:
+                "Write the results to this file instead of standard output. The file is replaced as a whole when the run is "
+                + "at its end; it stays as it was if the run is interrupted or its input cannot be used."
+        ),
+        CommandOption(
+            key: .pem,
+            long: "pem",
+            group: .output,
+            help: ["print the certificates served, in PEM"],
+            manual: "Print the certificates that were served, in PEM, each with a line about it."
+        ),
+        CommandOption(
+            key: .verbose,
+            short: "v",
+            long: "verbose",
+            group: .output,
+            help: ["everything known of each probe"],
+            manual: "Print everything known of each probe, in the long form."
+        ),
+        CommandOption(
+            key: .quiet,
+            short: "q",
+            long: "quiet",
+            group: .output,
+            help: ["no results, only the exit code"],
+            manual: "Print no results; only the exit code tells."
+        ),
+        CommandOption(
+            key: .color,
+            long: "color",
+            value: "WHEN",
+            completion: .words(["auto", "always", "never"]),
+            group: .output,
+            help: ["auto, always, never"],
+            manual: "When to use colour: auto (on a terminal), always or never."
+        ),
+    ]
+}

@@ -1,0 +1,125 @@
+internal import DirectCore
+internal import DirectHTTP
+
+/// Checks of the command line as a whole: options that contradict each other, or have no effect together.
+extension Options {
+    func checkTargets() throws(UsageError) {
+        try checkOutput()
+        guard files.isEmpty else { return }
+        guard !words.isEmpty else {
+            throw UsageError(
+                "no TARGET",
+                hint:
+                    "such as sni-probe www.example.com @203.0.113.7; --demo shows what it can do, --help the options"
+            )
+        }
+        let hasTarget = words.contains { if case .target = $0 { true } else { false } }
+        guard hasTarget else { throw UsageError(.noTarget) }
+        try checkForgottenAt()
+        try checkResolvers()
+        try checkUpgrade()
+        try checkRepeats()
+        try checkDays()
+        guard requestOptions.isEmpty || hasURL else { throw requestOptionsWithoutRequest }
+    }
+
+    /// Refuses options for the output that have no effect together.
+    private func checkOutput() throws(UsageError) {
+        if quiet, output != nil { throw UsageError("--quiet and --output contradict each other") }
+        guard watch != nil else { return }
+        if files.contains("-") {
+            throw UsageError(
+                "--watch reads its input in each round, and standard input can be read only once"
+            )
+        }
+        if wait != nil { throw UsageError("--watch and --wait contradict each other") }
+        if quiet { throw UsageError("--watch and --quiet contradict each other") }
+        guard output == nil, ![.text, .json].contains(format) else { return }
+        throw UsageError(
+            "--watch prints changes as text or JSON lines, not as \(format.rawValue)",
+            hint: "--output FILE is replaced in each round, in any format"
+        )
+    }
+
+    /// Refuses an IP beside a host without IPs: the IP was most likely meant for the host, and its @ was forgotten.
+    private func checkForgottenAt() throws(UsageError) {
+        var host: ProbeTarget?
+        var address: ProbeTarget?
+        for word in words {
+            guard case .target(let target, let own) = word else { return }
+            if target.host.name == nil, target.url == nil {
+                address = address ?? target
+            } else if target.host.name != nil, own.isEmpty {
+                host = host ?? target
+            }
+        }
+        guard let host, let address else { return }
+        throw UsageError(
+            "\(address.word) is a target of its own here, and \(host.word) has no IP",
+            hint: "did you mean @\(address.word)?"
+        )
+    }
+
+    private func checkResolvers() throws(UsageError) {
+        guard !resolvers.isEmpty else { return }
+        let hasAddresses = words.contains { if case .addresses = $0 { true } else { false } }
+        let hasOpen = words.contains { word in
+            if case .target(_, let own) = word { own.isEmpty } else { false }
+        }
+        guard hasAddresses || !hasOpen else { return }
+        throw UsageError("--resolver has no effect: every target has its IPs", hint: "leave out the IPs")
+    }
+
+    private func checkUpgrade() throws(UsageError) {
+        guard let upgrade = settings.upgrade, hasURL else { return }
+        throw UsageError(
+            "--starttls \(upgrade.rawValue) is for hosts, and a target is a URL",
+            hint: "such as sni-probe mail.example.com --starttls smtp"
+        )
+    }
+
+    private func checkRepeats() throws(UsageError) {
+        if settings.interval > .zero, settings.repeats == 1 {
+            throw UsageError(
+                "--interval is the time between the handshakes of --repeat",
+                hint: "such as --repeat 10"
+            )
+        }
+        let hasPlain = words.contains { word in
+            if case .target(let target, _) = word { !target.usesTLS } else { false }
+        }
+        guard settings.repeats > 1, hasPlain else { return }
+        throw UsageError(
+            "--repeat counts handshakes, and a target is http://",
+            hint: "use https:// or a bare host"
+        )
+    }
+
+    private func checkDays() throws(UsageError) {
+        guard let warning = settings.warningDays, let critical = settings.minimumDays, warning <= critical
+        else {
+            return
+        }
+        throw UsageError(
+            "--warn-days \(warning) never warns: with fewer than \(critical) days left the probe fails",
+            hint: "--warn-days takes more days than --critical-days"
+        )
+    }
+
+    /// The error for options that concern a request if no target is a URL.
+    var requestOptionsWithoutRequest: UsageError {
+        let names = requestOptions.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        let verb = names.count == 1 ? "is" : "are"
+        return UsageError(
+            "\(names.joined(separator: ", ")) \(verb) for requests, and no target is a URL",
+            hint: "a URL sends a request, a bare host does not: https://www.example.com/"
+        )
+    }
+
+    /// Whether the command line has a URL. Files may have others.
+    var hasURL: Bool {
+        words.contains { word in
+            if case .target(let target, _) = word { target.url != nil } else { false }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+internal import DirectCore
+internal import DirectHTTP
+
+/// The bytes that a probe exchanges with a server before TLS: the header of a load balancer, and the dialogue in which
+/// a protocol changes to TLS.
+///
+/// Bytes are received one at a time, so that the dialogue takes nothing of what TLS has to read.
+struct Preamble {
+    let socket: Socket
+    let limits: DialLimits
+
+    /// Sends the header and runs the dialogue that the settings ask for.
+    func run(_ settings: ProbeSettings, for probe: Probe) async throws(PreambleError) {
+        if let version = settings.proxyHeader {
+            try await send(
+                version.bytes(from: socket.localEndpoint, to: Endpoint(probe.address, port: probe.port))
+            )
+        }
+        if let upgrade = settings.upgrade { try await run(upgrade, host: probe.target.name) }
+    }
+
+    private func run(_ upgrade: StartTLS, host: String) async throws(PreambleError) {
+        for step in upgrade.steps(host: host) {
+            switch step {
+            case .send(let bytes): try await send(bytes)
+            case .receive(let answer):
+                var received: [UInt8] = []
+                reading: while true {
+                    switch answer(received) {
+                    case .complete: break reading
+                    case .refused: throw .refused(received)
+                    case .incomplete: break
+                    }
+                    guard received.count < Self.mostBytes else { throw .refused(received) }
+                    received += try await receive()
+                }
+            }
+        }
+    }
+
+    private func send(_ bytes: [UInt8]) async throws(PreambleError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let outcome = rest.withUnsafeBytes { bytes -> Socket.Outcome in
+                guard let base = bytes.baseAddress else { return .moved(0) }
+                return socket.send(base, count: bytes.count)
+            }
+            switch outcome {
+            case .moved(let count): rest = rest.dropFirst(count)
+            case .wouldBlock: try await wait(at: socket.output)
+            case .endOfStream: throw .closed
+            case .failed: throw .reset
+            }
+        }
+    }
+
+    /// Receives one byte at a time, so that nothing of what follows the dialogue is taken from TLS.
+    private func receive() async throws(PreambleError) -> [UInt8] {
+        while true {
+            var byte: UInt8 = 0
+            switch socket.receive(into: &byte, count: 1) {
+            case .moved: return [byte]
+            case .wouldBlock: try await wait(at: socket.input)
+            case .endOfStream: throw .closed
+            case .failed: throw .reset
+            }
+            if limits.loop.now >= limits.end { throw .timedOut }
+        }
+    }
+
+    private func wait(at point: WaitPoint) async throws(PreambleError) {
+        switch await point.wait(until: limits.end, on: limits.loop) {
+        case .ready: return
+        case .expired: throw .timedOut
+        case .cancelled: throw .cancelled
+        }
+    }
+
+    /// The longest answer of a dialogue. Servers with many capabilities send a few kilobytes.
+    private static let mostBytes = 64 << 10
+}
+
+/// The reason why a dialogue did not lead to TLS.
+enum PreambleError: Error {
+    /// The server answered something else than its consent.
+    case refused([UInt8])
+    case closed
+    case reset
+    case timedOut
+    case cancelled
+}
+
+extension HandshakeFailure {
+    /// The failure of a probe whose dialogue before TLS failed.
+    init(_ error: PreambleError) {
+        switch error {
+        case .refused(let bytes): self = .noUpgrade(bytes)
+        case .closed: self = .closed
+        case .reset: self = .reset
+        case .timedOut: self = .silentTLS
+        case .cancelled: self = .cancelled
+        }
+    }
+}
+
+/// The header with which a load balancer tells a server who the client is (the PROXY protocol of HAProxy).
+enum ProxyHeader: Int, Sendable, CaseIterable {
+    case one = 1
+    case two = 2
+
+    /// Returns the header for a connection. Without an address of its own the probe says so.
+    func bytes(from source: Endpoint?, to destination: Endpoint) -> [UInt8] {
+        guard let source, source.address.family == destination.address.family else {
+            return self == .one ? Array("PROXY UNKNOWN\r\n".utf8) : Self.signature + [0x20, 0, 0, 0]
+        }
+        let isV4 = source.address.family == .v4
+        let ports = [source.port ?? 0, destination.port ?? 0]
+        guard self == .two else {
+            let addresses = "\(source.address.withoutZone) \(destination.address.withoutZone)"
+            return Array("PROXY TCP\(isV4 ? 4 : 6) \(addresses) \(ports[0]) \(ports[1])\r\n".utf8)
+        }
+        let body =
+            source.address.bytes + destination.address.bytes
+            + ports.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }
+        return Self.signature + [0x21, isV4 ? 0x11 : 0x21, 0, UInt8(body.count)] + body
+    }
+
+    private static let signature: [UInt8] = [
+        0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A,
+    ]
+}

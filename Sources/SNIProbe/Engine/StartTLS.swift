@@ -1,0 +1,174 @@
+internal import DirectCore
+
+/// A protocol that begins without TLS and changes to it on request.
+enum StartTLS: String, Sendable, CaseIterable {
+    case smtp, imap, pop3, ldap, postgres, mysql, xmpp
+
+    /// One step of the dialogue.
+    enum Step {
+        case send([UInt8])
+        /// Receives until the bytes are complete.
+        case receive(@Sendable ([UInt8]) -> Answer)
+    }
+
+    /// What the bytes that have been received so far are.
+    enum Answer {
+        case incomplete
+        case complete
+        /// They are not what the server has to send.
+        case refused
+    }
+
+    /// The port that the protocol uses without TLS, for targets without a port.
+    var port: UInt16 {
+        switch self {
+        case .smtp: 25
+        case .imap: 143
+        case .pop3: 110
+        case .ldap: 389
+        case .postgres: 5432
+        case .mysql: 3306
+        case .xmpp: 5222
+        }
+    }
+
+    /// The dialogue, up to the server's consent.
+    func steps(host: String) -> [Step] {
+        switch self {
+        case .smtp:
+            [
+                .receive { Self.reply($0, code: "220") }, .send(Array("EHLO sni-probe\r\n".utf8)),
+                .receive { Self.reply($0, code: "250") }, .send(Array("STARTTLS\r\n".utf8)),
+                .receive { Self.reply($0, code: "220") },
+            ]
+        case .imap:
+            [
+                .receive { Self.line($0, begin: "* OK") }, .send(Array("a STARTTLS\r\n".utf8)),
+                .receive { Self.line($0, begin: "a OK", skipping: "* ") },
+            ]
+        case .pop3:
+            [
+                .receive { Self.line($0, begin: "+OK") }, .send(Array("STLS\r\n".utf8)),
+                .receive { Self.line($0, begin: "+OK") },
+            ]
+        case .ldap: [.send(Self.ldapRequest), .receive(Self.ldapResponse)]
+        case .postgres:
+            [
+                .send([0, 0, 0, 8, 0x04, 0xD2, 0x16, 0x2F]),
+                .receive { $0.isEmpty ? .incomplete : $0 == [UInt8(ascii: "S")] ? .complete : .refused },
+            ]
+        case .mysql: [.receive(Self.mysqlGreeting), .send(Self.mysqlRequest)]
+        case .xmpp:
+            [
+                .send(Array(Self.xmppStream(host).utf8)), .receive { Self.xmppFeatures($0) },
+                .send(Array("<starttls xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>".utf8)),
+                .receive { Self.element($0, name: "proceed", refusal: "failure") },
+            ]
+        }
+    }
+
+    /// A reply of SMTP: lines that begin with the same code, the last of which has a space after it (RFC 5321, section
+    /// 4.2.1).
+    private static func reply(_ bytes: [UInt8], code: String) -> Answer {
+        guard bytes.last == 0x0A else { return .incomplete }
+        let lines = text(bytes).split(whereSeparator: \.isNewline)
+        guard let last = lines.last, lines.allSatisfy({ $0.hasPrefix(code) }) else { return .refused }
+        return last.hasPrefix(code + "-") ? .incomplete : .complete
+    }
+
+    /// A line that begins like this, after lines that begin with `skipping`.
+    private static func line(_ bytes: [UInt8], begin: String, skipping: String? = nil) -> Answer {
+        guard bytes.last == 0x0A, let last = text(bytes).split(whereSeparator: \.isNewline).last else {
+            return .incomplete
+        }
+        if last.hasPrefix(begin) { return .complete }
+        if let skipping, last.hasPrefix(skipping) { return .incomplete }
+        return .refused
+    }
+
+    /// The extended request 1.3.6.1.4.1.1466.20037 (RFC 4511, section 4.14), as message 1.
+    private static let ldapRequest: [UInt8] = {
+        let name = Array("1.3.6.1.4.1.1466.20037".utf8)
+        let request: [UInt8] = [0x80, UInt8(name.count)] + name
+        let message: [UInt8] = [0x02, 0x01, 0x01, 0x77, UInt8(request.count)] + request
+        return [0x30, UInt8(message.count)] + message
+    }()
+
+    /// The extended response: a sequence of the number 1 and a response whose result code, an enumeration, is 0.
+    private static func ldapResponse(_ bytes: [UInt8]) -> Answer {
+        guard let message = BER(bytes[...], tag: 0x30) else { return refusal(bytes, tag: 0x30) }
+        guard message.isComplete else { return .incomplete }
+        guard let number = BER(message.content, tag: 0x02), Array(number.content) == [1],
+            let response = BER(number.rest, tag: 0x78), let code = BER(response.content, tag: 0x0A)
+        else { return .refused }
+        return Array(code.content) == [0] ? .complete : .refused
+    }
+
+    private static func refusal(_ bytes: [UInt8], tag: UInt8) -> Answer {
+        bytes.isEmpty || bytes[0] == tag && bytes.count < 6 ? .incomplete : .refused
+    }
+
+    /// The greeting of MySQL: a packet of version 10, whose capabilities include TLS.
+    private static func mysqlGreeting(_ bytes: [UInt8]) -> Answer {
+        guard bytes.count >= 5 else { return .incomplete }
+        let size = Int(bytes[0]) | Int(bytes[1]) << 8 | Int(bytes[2]) << 16
+        guard bytes[3] == 0, bytes[4] == 10, size < 1024 else { return .refused }
+        guard bytes.count >= size + 4 else { return .incomplete }
+        // The version ends with a zero; then there are the connection's number, 8 bytes, a zero, and the capabilities.
+        guard let zero = bytes[5...].firstIndex(of: 0), zero + 15 < bytes.count else { return .refused }
+        return bytes[zero + 15] & 0x08 != 0 ? .complete : .refused
+    }
+
+    /// The request of MySQL for TLS: capabilities (protocol 4.1, secure connection, TLS), packet size, character set.
+    private static let mysqlRequest: [UInt8] =
+        [32, 0, 0, 1, 0x00, 0x8A, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 33] + [UInt8](repeating: 0, count: 23)
+
+    private static func xmppStream(_ host: String) -> String {
+        "<?xml version='1.0'?><stream:stream to='\(host)' version='1.0' xmlns='jabber:client' "
+            + "xmlns:stream='http://etherx.jabber.org/streams'>"
+    }
+
+    /// The features of a stream, which must contain `starttls` (RFC 6120, section 5.4.1).
+    private static func xmppFeatures(_ bytes: [UInt8]) -> Answer {
+        let text = text(bytes)
+        if text.contains("</stream:features>") || text.contains("<stream:features/>") {
+            return text.contains("urn:ietf:params:xml:ns:xmpp-tls") ? .complete : .refused
+        }
+        return text.contains("</stream:stream>") || !text.isEmpty && !text.hasPrefix("<")
+            ? .refused : .incomplete
+    }
+
+    private static func element(_ bytes: [UInt8], name: String, refusal: String) -> Answer {
+        let text = text(bytes)
+        guard text.hasSuffix(">") else { return .incomplete }
+        if text.contains("<\(refusal)") || text.contains("</stream:stream>") { return .refused }
+        guard text.contains("<\(name)") else { return .refused }
+        return text.hasSuffix("/>") || text.hasSuffix("</\(name)>") ? .complete : .incomplete
+    }
+
+    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+}
+
+/// One element of BER with a definite length of at most two bytes.
+private struct BER {
+    let content: ArraySlice<UInt8>
+    let rest: ArraySlice<UInt8>
+    let isComplete: Bool
+
+    /// Returns `nil` if the element has another tag, or its length has not arrived or is not of this form.
+    init?(_ bytes: ArraySlice<UInt8>, tag: UInt8) {
+        guard bytes.count >= 2, bytes[bytes.startIndex] == tag else { return nil }
+        var start = bytes.startIndex + 2
+        var count = Int(bytes[start - 1])
+        if count >= 0x80 {
+            let more = count - 0x80
+            guard (1...4).contains(more), bytes.count >= 2 + more else { return nil }
+            count = bytes[start..<start + more].reduce(0) { $0 << 8 | Int($1) }
+            start += more
+        }
+        isComplete = bytes.endIndex - start >= count
+        let end = min(start + count, bytes.endIndex)
+        content = bytes[start..<end]
+        rest = bytes[end...]
+    }
+}

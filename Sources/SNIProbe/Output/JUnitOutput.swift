@@ -1,0 +1,77 @@
+internal import DirectCore
+internal import DirectHTTP
+
+/// A report in the format of JUnit, which CI systems show: one test case for each probe.
+///
+/// There is no standard; the elements and attributes are those that Jenkins' schema and GitLab's documentation have in
+/// common. The counts come before the cases, so everything is written at the end.
+final class JUnitOutput: RecordOutput {
+    private var buffer: OutputBuffer
+    private var cases: [String] = []
+    private var failures = 0
+    private var total = Duration.zero
+    private var begin: Int64?
+
+    init(to sink: OutputSink = .standardOutput) {
+        buffer = OutputBuffer(sink)
+    }
+
+    func add(_ record: ProbeRecord, isOnlyOne: Bool) {
+        let observation = record.observation
+        let time = observation.total ?? .zero
+        total += time
+        begin = min(begin ?? observation.time, observation.time)
+        let place = record.lookupFailure == nil ? "\(observation.probe.address)" : "not resolved"
+        let target = record.target.url.map { "\($0)" } ?? "\(record.target.name):\(record.target.port)"
+        var text =
+            "    <testcase classname=\"\(Self.escaped(target))\" name=\"\(Self.escaped(place))\" "
+            + "time=\"\(Seconds.text(time))\""
+        let body = failure(of: record) + warnings(of: record)
+        text += body.isEmpty ? "/>\n" : ">\n\(body)    </testcase>\n"
+        cases.append(text)
+        if !record.passed { failures += 1 }
+    }
+
+    private func failure(of record: ProbeRecord) -> String {
+        guard let first = record.faults.first else { return "" }
+        let message = record.faults.map(\.text).joined(separator: "; ")
+        let hint = record.hint.map { "hint: \($0.text)" } ?? ""
+        return "      <failure type=\"\(first.id.rawValue)\" message=\"\(Self.escaped(message))\">"
+            + "\(Self.escaped(hint))</failure>\n"
+    }
+
+    private func warnings(of record: ProbeRecord) -> String {
+        guard !record.warnings.isEmpty else { return "" }
+        let text = record.warnings.map { "warning: \($0.text)" }.joined(separator: "; ")
+        return "      <system-out>\(Self.escaped(text))</system-out>\n"
+    }
+
+    func finish(_ tally: Tally, interrupted: Bool) {
+        let counts =
+            "tests=\"\(cases.count)\" failures=\"\(failures)\" errors=\"0\" time=\"\(Seconds.text(total))\""
+        let stamp = begin.map { " timestamp=\"\(UTC.stamp(Int($0 / 1000)).dropLast())\"" } ?? ""
+        buffer.write(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"sni-probe\" \(counts)>\n"
+        )
+        buffer.write("  <testsuite name=\"sni-probe\" \(counts) skipped=\"0\"\(stamp)>\n")
+        for text in cases { buffer.write(text) }
+        buffer.write("  </testsuite>\n</testsuites>\n")
+    }
+
+    func flush() -> Bool { buffer.flush() }
+
+    /// Returns text for an attribute or an element. Characters that XML forbids are escaped like others that deceive.
+    private static func escaped(_ text: String) -> String {
+        var result = ""
+        for scalar in PlainText.harmless(text, unicode: true).unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,151 @@
+internal import DirectCore
+internal import DirectHTTP
+
+/// The targets without IPs: asking for their addresses, and what becomes of the answers.
+extension Run {
+    func resolve(_ slot: Slot, target: ProbeTarget) {
+        let (loop, mailbox) = (loops.first, mailbox)
+        let start = loop.now
+        let deadline = start.advanced(byNanoseconds: options.settings.timeout.clampedNanoseconds)
+        let name = target.name
+        if !resolvers.isEmpty, let host = target.host.name {
+            let (resolvers, family) = (resolvers, options.family)
+            let context = ResolveContext(deadline: deadline, loop: loop)
+            Task(executorPreference: loop) {
+                let replies = await HostReplies.ask(
+                    resolvers,
+                    for: host,
+                    port: target.port,
+                    family: family,
+                    context: context
+                )
+                mailbox.put(.answered(slot, replies, loop.now.since(start)))
+            }
+            return
+        }
+        Task(executorPreference: loop) {
+            // `nil` if the resolver took longer than the time limit of a probe.
+            let answer = try? await SystemLookups.shared.addresses(of: name, until: deadline, on: loop)
+            mailbox.put(.resolved(slot, answer, loop.now.since(start)))
+        }
+    }
+
+    func finish(_ slot: Slot, answer: Result<[IPAddress], LookupError>?, time: Duration) {
+        starts.ended(slot)
+        guard case .target(let target) = slot.job else { return }
+        let why: String
+        var advice = "check the name"
+        switch answer {
+        case .success(let addresses)?:
+            let wanted = addresses.filter { options.family == nil || $0.family == options.family }
+            guard wanted.isEmpty else { return replace(slot, target: target, addresses: wanted, time: time) }
+            why = options.family == .v4 ? "it has no IPv4 address" : "it has no IPv6 address"
+            if !addresses.isEmpty { advice = "leave out \(options.family == .v4 ? "-4" : "-6")" }
+        case .failure(let error)?:
+            let words = "\(error)"
+            why = words.prefix(1).lowercased() + words.dropFirst()
+        case nil:
+            why = "no answer from the resolver in \(Words.span(options.settings.timeout))"
+            advice = "find out why the resolver does not answer"
+        }
+        slot.rounds += 1
+        settle(
+            slot,
+            record: judge.record(
+                unresolved: target,
+                why,
+                advice: advice,
+                after: time,
+                at: UnixTime.milliseconds
+            )
+        )
+    }
+
+    /// Takes the replies of the named resolvers: each address is probed once, and each resolver without any is a failure.
+    func finish(_ slot: Slot, replies: HostReplies, time: Duration) {
+        starts.ended(slot)
+        guard case .target(let target) = slot.job else { return }
+        slot.rounds += 1
+        guard !replies.addresses.isEmpty else {
+            let reasons = replies.replies.map { "\($0.resolver): \($0.failure ?? "no addresses")" }
+            slot.replies = replies
+            return settle(
+                slot,
+                record: unresolved(target, why: reasons.joined(separator: "; "), after: time, by: nil)
+            )
+        }
+        replace(slot, target: target, addresses: replies.addresses, time: time, replies: replies)
+    }
+
+    func unresolved(_ target: ProbeTarget, why: String, after time: Duration, by resolver: String?)
+        -> ProbeRecord
+    {
+        let advice = resolver == nil ? "check the name" : "its users get no server: check the name there"
+        return judge.record(
+            unresolved: target,
+            why,
+            advice: advice,
+            after: time,
+            at: UnixTime.milliseconds,
+            by: resolver
+        )
+    }
+
+    /// Replaces a target's slot by the slots of its addresses, at the same place in the order, and by those of the
+    /// resolvers that gave none.
+    func replace(
+        _ slot: Slot,
+        target: ProbeTarget,
+        addresses: [IPAddress],
+        time: Duration,
+        replies: HostReplies? = nil
+    ) {
+        guard let place = slots[printed...].firstIndex(where: { $0 === slot }) else { return }
+        let probes = addresses.map { address in
+            let slot = Slot(
+                .probe(
+                    Probe(
+                        target: target,
+                        address: address,
+                        port: target.port,
+                        source: replies.map { .resolvers($0.givers(of: address)) } ?? .resolver,
+                        resolveTime: time
+                    )
+                )
+            )
+            slot.replies = replies
+            return slot
+        }
+        let failures = (replies?.replies ?? []).filter { $0.addresses.isEmpty }.map { reply in
+            let failure = Slot(.target(target))
+            failure.replies = replies
+            let record = unresolved(
+                target,
+                why: reply.failure ?? "no addresses",
+                after: reply.time,
+                by: reply.resolver
+            )
+            failure.record = completed(record, replies: replies)
+            ended += 1
+            failed += 1
+            return failure
+        }
+        slots.replaceSubrange(place...place, with: probes + failures)
+        slotCount += probes.count + failures.count - 1
+        for slot in probes {
+            if case .probe(let probe) = slot.job { output.expect(probe) }
+            starts.add(slot)
+        }
+    }
+
+    /// Adds to a record what the named resolvers have replied, and whose users get a bad server.
+    func completed(_ record: ProbeRecord, replies: HostReplies?) -> ProbeRecord {
+        guard let replies else { return record }
+        var record = record
+        record.replies = replies
+        if !record.passed, record.lookupFailure == nil {
+            ResolverVerdict(replies: replies, address: record.observation.probe.address).complete(&record)
+        }
+        return record
+    }
+}

@@ -1,0 +1,50 @@
+internal import DirectHTTP
+
+/// Reads the client's certificate and its key.
+enum IdentityFiles {
+    /// Returns the identity; `nil` if no certificate is given.
+    ///
+    /// - Throws: ``UsageError`` if a file cannot be read, has not what it should have, or the key is encrypted.
+    static func identity(certificate: String?, key: String?) throws(UsageError) -> ClientIdentity? {
+        guard let certificate else {
+            guard key == nil else {
+                throw UsageError("--key needs --cert", hint: "--cert FILE is the certificate")
+            }
+            return nil
+        }
+        let chain = try contents(of: certificate)
+        guard holds("-----BEGIN CERTIFICATE-----", in: chain) else {
+            throw UsageError(
+                "there is no certificate in PEM in \(quoted(certificate))",
+                code: ExitCode.noInput
+            )
+        }
+        let keyPath = key ?? certificate
+        let secret = key == nil ? chain : try contents(of: keyPath)
+        guard holds("PRIVATE KEY-----", in: secret) else {
+            throw UsageError(
+                "there is no private key in \(quoted(keyPath))",
+                hint: key == nil ? "give it with --key FILE" : nil,
+                code: ExitCode.noInput
+            )
+        }
+        guard !holds("-----BEGIN ENCRYPTED PRIVATE KEY", in: secret),
+            !holds("Proc-Type: 4,ENCRYPTED", in: secret)
+        else {
+            throw UsageError(
+                "the private key in \(quoted(keyPath)) is encrypted, and sni-probe asks for no password",
+                hint: "openssl pkey -in FILE writes it without",
+                code: ExitCode.noInput
+            )
+        }
+        return ClientIdentity(certificateChain: chain, privateKey: secret)
+    }
+
+    private static func contents(of path: String) throws(UsageError) -> [UInt8] {
+        try Files.contents(of: path, upTo: 4 << 20)
+    }
+
+    private static func holds(_ text: String, in bytes: [UInt8]) -> Bool {
+        String(decoding: bytes, as: UTF8.self).contains(text)
+    }
+}

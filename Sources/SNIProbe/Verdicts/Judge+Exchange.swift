@@ -1,0 +1,73 @@
+internal import DirectCore
+internal import DirectHTTP
+
+/// The faults and warnings of a request and its response.
+extension Judge {
+    func judgeExchange(_ record: inout ProbeRecord) {
+        guard let exchange = record.observation.exchange else {
+            if record.passed, record.target.url != nil, let chosen = record.served?.facts.alpn,
+                chosen != "http/1.1"
+            {
+                let words = "no request sent: the server chose \(chosen)"
+                record.faults.append(Fault(.httpBroken, words, brief: "server chose \(chosen)"))
+            }
+            return
+        }
+        switch exchange.failure {
+        case .timedOut:
+            let limit = Words.span(settings.timeout)
+            record.faults.append(
+                Fault(
+                    .timeoutHTTP,
+                    "no complete answer to the request in \(limit)",
+                    brief: "no answer to the request"
+                )
+            )
+        case .speaksTLS:
+            record.faults.append(
+                Fault(.httpBroken, "not plain HTTP: the server speaks TLS", brief: "not HTTP: TLS")
+            )
+        case .uncleanEnd:
+            record.warnings.append(
+                Warning(
+                    id: .uncleanEnd,
+                    text: "the response ended without close_notify: it may be incomplete"
+                )
+            )
+        case .broken where exchange.beginsAsHTTP2:
+            record.faults.append(
+                Fault(
+                    .httpBroken,
+                    "the server answers in HTTP/2, which was not agreed on",
+                    brief: "HTTP/2, not agreed on"
+                )
+            )
+        case .broken(let why), .unsendable(let why):
+            record.faults.append(
+                Fault(.httpBroken, "the HTTP exchange failed: \(why)", brief: "HTTP failed: \(why)")
+            )
+        case nil: break
+        }
+        if let status = exchange.head?.status.code, !settings.acceptedStatus.contains(status) {
+            record.faults.append(
+                Fault(
+                    .httpStatus,
+                    "HTTP status \(status), not in \(settings.acceptedStatus.text)",
+                    brief: "HTTP status \(status)"
+                )
+            )
+        }
+        if record.passed, redirectsToItself(record) {
+            record.warnings.append(Warning(id: .redirectsToItself, text: "redirects to itself"))
+        }
+    }
+
+    /// Whether the response sends a client back to the URL that it has just asked for.
+    private func redirectsToItself(_ record: ProbeRecord) -> Bool {
+        guard let url = record.target.url, settings.method == .get || settings.method == .head,
+            let head = record.observation.exchange?.head, [301, 302, 307, 308].contains(head.status.code),
+            let location = head.headers["Location"], let next = try? url.resolving(location)
+        else { return false }
+        return (try? next.replacing(fragment: nil)) == (try? url.replacing(fragment: nil))
+    }
+}

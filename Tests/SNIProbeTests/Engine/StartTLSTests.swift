@@ -1,0 +1,150 @@
+import TLSFixtures
+import Testing
+
+@testable import SNIProbe
+
+@Suite("Protocols that change to TLS")
+struct StartTLSTests {
+    private let root = TestAuthority()
+
+    private func server() throws -> FixtureServer {
+        try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in .text("") }
+    }
+
+    private func probe(_ relay: DialogueRelay, _ options: String...) async throws -> Outcome {
+        try await SNIProbeTests.probe(
+            ["a.test@127.0.0.1:\(relay.port)", "--skip-default"] + options,
+            trusting: root.rootPEM
+        )
+    }
+
+    /// The greeting of MySQL with these capabilities in the second byte.
+    private static func greeting(_ capabilities: UInt8) -> [UInt8] {
+        let body: [UInt8] =
+            [10] + Array("8.0.36\0".utf8) + [7, 0, 0, 0] + Array("12345678".utf8) + [0, 0xFF, capabilities]
+            + [33, 2, 0, 0xFF, 0xC1, 21] + [UInt8](repeating: 0, count: 10) + Array("123456789012\0".utf8)
+        return [UInt8(body.count), 0, 0, 0] + body
+    }
+
+    private static let ldapRequest: [UInt8] =
+        [0x30, 29, 0x02, 0x01, 0x01, 0x77, 24, 0x80, 22] + Array("1.3.6.1.4.1.1466.20037".utf8)
+
+    private static let consents: [(StartTLS, [DialogueRelay.Step])] = [
+        (
+            .smtp,
+            [
+                .send("220-mail.test ESMTP\r\n220 ready\r\n"), .expect("EHLO sni-probe\r\n"),
+                .send("250-mail.test\r\n250-SIZE 1\r\n250 STARTTLS\r\n"), .expect("STARTTLS\r\n"),
+                .send("220 go ahead\r\n"),
+            ]
+        ),
+        (
+            .imap,
+            [.send("* OK ready\r\n"), .expect("a STARTTLS\r\n"), .send("* CAPABILITY\r\na OK begin\r\n")]
+        ),
+        (.pop3, [.send("+OK ready\r\n"), .expect("STLS\r\n"), .send("+OK begin\r\n")]),
+        (
+            .ldap,
+            [
+                .expectBytes(ldapRequest),
+                .sendBytes([
+                    0x30, 0x0C, 0x02, 0x01, 0x01, 0x78, 0x07, 0x0A, 0x01, 0x00, 0x04, 0x00, 0x04, 0x00,
+                ]),
+            ]
+        ),
+        (.postgres, [.expectBytes([0, 0, 0, 8, 4, 0xD2, 0x16, 0x2F]), .send("S")]),
+        (.mysql, [.sendBytes(greeting(0xFF)), .expectBytes([32, 0, 0, 1, 0, 0x8A]), .skip(30)]),
+        (
+            .xmpp,
+            [
+                .skipTo("streams'>"),
+                .send("<stream:stream from='a.test'><stream:features><starttls "),
+                .send("xmlns='urn:ietf:params:xml:ns:xmpp-tls'><required/></starttls></stream:features>"),
+                .expect("<starttls xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>"),
+                .send("<proceed xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>"),
+            ]
+        ),
+    ]
+
+    @Test("Each protocol leads to the handshake", arguments: StartTLS.allCases)
+    func consent(_ upgrade: StartTLS) async throws {
+        let server = try server()
+        let steps = try #require(Self.consents.first { $0.0 == upgrade }?.1)
+        let relay = try DialogueRelay(steps, to: server.port)
+        let outcome = try await probe(relay, "--starttls", upgrade.rawValue)
+        #expect(outcome.code == 0, "\(outcome.record?.faults.first?.text ?? "")")
+        #expect(server.records.map(\.serverName) == ["a.test"])
+    }
+
+    private static let refusals: [(StartTLS, [DialogueRelay.Step])] = [
+        (
+            .smtp,
+            [
+                .send("220 a\r\n"), .skipTo("\r\n"), .send("250 a\r\n"), .skipTo("\r\n"),
+                .send("454 no TLS\r\n"),
+            ]
+        ),
+        (.imap, [.send("* OK\r\n"), .skipTo("\r\n"), .send("a BAD unknown\r\n")]),
+        (.pop3, [.send("+OK\r\n"), .skipTo("\r\n"), .send("-ERR unknown\r\n")]),
+        (
+            .ldap,
+            [.skip(31), .sendBytes([0x30, 0x0C, 2, 1, 1, 0x78, 7, 0x0A, 1, 2, 4, 0, 4, 0])]
+        ),
+        (.postgres, [.skip(8), .send("N")]),
+        (.mysql, [.sendBytes(greeting(0xF7))]),
+        (.xmpp, [.skipTo("streams'>"), .send("<stream:stream><stream:features></stream:features>")]),
+    ]
+
+    @Test("A server that does not change to TLS is a fault with its words", arguments: StartTLS.allCases)
+    func refusal(_ upgrade: StartTLS) async throws {
+        let steps = try #require(Self.refusals.first { $0.0 == upgrade }?.1)
+        // The last step keeps the connection open.
+        let relay = try DialogueRelay(steps + [.skip(1)], to: 0)
+        let outcome = try await probe(relay, "--starttls", upgrade.rawValue)
+        #expect(outcome.code == 35)
+        #expect(outcome.faults == ["not_tls"])
+        #expect(outcome.record?.faults.first?.text.hasPrefix("the server does not change to TLS: ") == true)
+        if upgrade == .smtp { #expect(outcome.record?.faults.first?.text.hasSuffix("'454 no TLS'") == true) }
+    }
+
+    @Test("A server that says nothing is silent, and one that leaves has closed")
+    func silence() async throws {
+        let silent = try DialogueRelay([.skip(1)], to: 0)
+        #expect(try await probe(silent, "--starttls", "smtp", "-t", "300ms").faults == ["timeout_tls"])
+        let leaving = try DialogueRelay([], to: 0)
+        #expect(try await probe(leaving, "--starttls", "smtp").faults == ["reset"])
+    }
+
+    @Test("The port is that of the protocol unless another is given, and URLs are refused")
+    func ports() throws {
+        func port(_ words: String...) throws -> UInt16? {
+            let feed = try ProbeFeed(try Options(words + ["--starttls", "imap"]))
+            guard case .probe(let probe) = feed.step() else { return nil }
+            return probe.port
+        }
+        #expect(try port("a.test@127.0.0.1") == 143)
+        #expect(try port("a.test:1143@127.0.0.1") == 1143)
+        #expect(throws: UsageError.self) { _ = try port("https://a.test/@127.0.0.1") }
+        #expect(throws: UsageError.self) { _ = try Options(["a.test", "--starttls", "ftp"]) }
+    }
+
+    @Test("A PROXY header of either version precedes the handshake")
+    func proxyHeader() async throws {
+        let server = try server()
+        let text = try DialogueRelay(
+            [.expect("PROXY TCP4 127.0.0.1 127.0.0.1 "), .skipTo("\r\n")],
+            to: server.port
+        )
+        #expect(try await probe(text, "--proxy-protocol", "1").code == 0)
+        let binary = try DialogueRelay(
+            [
+                .expectBytes([
+                    0x0D, 0x0A, 0x0D, 0x0A, 0, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A, 0x21, 0x11, 0, 12,
+                ]),
+                .expectBytes([127, 0, 0, 1, 127, 0, 0, 1]), .skip(4),
+            ],
+            to: server.port
+        )
+        #expect(try await probe(binary, "--proxy-protocol", "2").code == 0)
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import TLSFixtures
+import Testing
+
+#if canImport(FoundationXML)
+import FoundationXML
+#endif
+
+@testable import SNIProbe
+
+@Suite("JUnit reports")
+struct JUnitTests {
+    private let root = TestAuthority()
+
+    /// Collects the elements of a document, with their attributes.
+    private final class Reader: NSObject, XMLParserDelegate {
+        var elements: [(name: String, attributes: [String: String])] = []
+
+        func parser(
+            _ parser: XMLParser,
+            didStartElement name: String,
+            namespaceURI: String?,
+            qualifiedName: String?,
+            attributes: [String: String] = [:]
+        ) {
+            elements.append((name, attributes))
+        }
+
+        func named(_ name: String) -> [[String: String]] {
+            elements.filter { $0.name == name }.map(\.attributes)
+        }
+    }
+
+    private func document(_ records: [ProbeRecord]) throws -> Reader {
+        let sink = OutputSink.memory
+        let output = JUnitOutput(to: sink)
+        var tally = Tally()
+        for record in records {
+            tally.add(record)
+            output.add(record, isOnlyOne: false)
+        }
+        output.finish(tally, interrupted: false)
+        #expect(output.flush())
+        let reader = Reader()
+        let parser = XMLParser(data: Data(sink.bytes))
+        parser.delegate = reader
+        #expect(parser.parse(), "the report is not well-formed")
+        return reader
+    }
+
+    @Test("Each probe is a test case, and the counts fit")
+    func counts() async throws {
+        let good = try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in .text("") }
+        let dead = try FixtureServer.refusing()
+        let records = try await probe(
+            ["a.test@\(good.authority)", "b.test@\(good.authority)", "a.test@\(dead.authority)"],
+            trusting: root.rootPEM
+        ).records
+        let report = try document(records)
+        #expect(report.named("testcase").map { $0["name"] } == ["127.0.0.1", "127.0.0.1", "127.0.0.1"])
+        #expect(
+            report.named("testcase").map { $0["classname"] } == ["a.test:443", "b.test:443", "a.test:443"]
+        )
+        #expect(report.named("failure").map { $0["type"] } == ["default_certificate", "refused"])
+        for element in report.named("testsuite") + report.named("testsuites") {
+            #expect(element["tests"] == "3" && element["failures"] == "2" && element["errors"] == "0")
+        }
+    }
+
+    @Test("Text of servers cannot break the document")
+    func hostileText() async throws {
+        let name = "<b>&\"']]>\u{1}\u{202E}.test"
+        let certificate = try root.issue(CertificateProfile([], commonName: name))
+        let server = try FixtureServer.start(.tls(certificate)) { _ in .text("") }
+        var record = try #require(
+            try await probe("a.test", at: server, trusting: root.rootPEM).record
+        )
+        record.warnings.append(Warning(id: .changed, text: name))
+        record.faults.append(Fault(.strict, name))
+        let report = try document([record])
+        #expect(report.named("failure").first?["message"]?.contains("<b>&\"']]>\\u{1}\\u{202e}.test") == true)
+        #expect(
+            report.elements.map(\.name) == ["testsuites", "testsuite", "testcase", "failure", "system-out"]
+        )
+    }
+}

@@ -57,7 +57,7 @@ extension HTTPClient.Blocking {
         try run { try await $0.fetch(request) }
     }
 
-    /// Downloads a resource to a file. See ``HTTPClient/download(_:to:options:onProgress:)-(Request,_,_,_)``.
+    /// Downloads a resource to a file. See ``HTTPClient/download(_:to:options:onProgress:)-(HTTPClient.Request,_,_,_)``.
     @discardableResult
     public func download(
         _ request: HTTPClient.Request,

@@ -33,7 +33,7 @@ public struct PlainDNS: Resolver {
 
     /// Asks the servers in order until one gives an answer.
     ///
-    /// - Throws: ``ResolverError``, or `CancellationError`.
+    /// - Throws: `ResolverError`, or `CancellationError`.
     public func resolve(
         _ host: DomainName,
         port: UInt16,

@@ -39,7 +39,10 @@ struct OCSPStapleTests {
                 .invalid("it is not of this time")
             ),
             (try testAuthority.ocspResponse(for: other), .invalid("it is about another certificate")),
-            (try TestAuthority().ocspResponse(for: leaf), .invalid("its signature is not by the certificate's issuer")),
+            (
+                try TestAuthority().ocspResponse(for: leaf),
+                .invalid("its signature is not by the certificate's issuer")
+            ),
             ([1, 2, 3], .invalid("it cannot be read")),
         ]
     }

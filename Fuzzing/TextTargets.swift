@@ -96,11 +96,11 @@ extension FuzzTarget {
 
 private func checkRange(_ text: String) {
     switch ContentRange(text) {
-    case .part(let first, let last, let length):
+    case .some(.part(let first, let last, let length)):
         require(first <= last && last < length ?? .max, "a range inside the whole")
         let plain = "bytes \(first)-\(last)/\(length.map { "\($0)" } ?? "*")"
         requireEqual(ContentRange(plain), .part(first: first, last: last, of: length), "the plainest form")
-    case .none(let length):
+    case .some(.none(let length)):
         requireEqual(ContentRange("bytes */\(length)"), ContentRange.none(of: length), "the plainest form")
     case nil: break
     }

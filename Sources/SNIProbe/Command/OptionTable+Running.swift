@@ -89,12 +89,12 @@ extension CommandOption {
             key: .format,
             long: "format",
             value: "NAME",
-            completion: .words(["text", "json", "prometheus", "nagios", "junit"]),
+            completion: .words(["text", "json", "prometheus", "nagios", "junit", "html"]),
             group: .output,
-            help: ["text, json, prometheus, nagios, junit"],
+            help: ["text, json, prometheus, nagios, junit, html"],
             manual:
                 "The format of the results: text, json, prometheus (for the node exporter's textfile directory), "
-                + "nagios, or junit (for CI systems)."
+                + "nagios, junit (for CI systems), or html (a report in one file, to be sent to others)."
         ),
         CommandOption(
             key: .output,

@@ -24,7 +24,7 @@ final class JUnitOutput: RecordOutput {
         let place = record.lookupFailure == nil ? "\(observation.probe.address)" : "not resolved"
         let target = record.target.url.map { "\($0)" } ?? "\(record.target.name):\(record.target.port)"
         var text =
-            "    <testcase classname=\"\(Self.escaped(target))\" name=\"\(Self.escaped(place))\" "
+            "    <testcase classname=\"\(MarkupText.escaped(target))\" name=\"\(MarkupText.escaped(place))\" "
             + "time=\"\(Seconds.text(time))\""
         let body = failure(of: record) + warnings(of: record)
         text += body.isEmpty ? "/>\n" : ">\n\(body)    </testcase>\n"
@@ -36,14 +36,14 @@ final class JUnitOutput: RecordOutput {
         guard let first = record.faults.first else { return "" }
         let message = record.faults.map(\.text).joined(separator: "; ")
         let hint = record.hint.map { "hint: \($0.text)" } ?? ""
-        return "      <failure type=\"\(first.id.rawValue)\" message=\"\(Self.escaped(message))\">"
-            + "\(Self.escaped(hint))</failure>\n"
+        return "      <failure type=\"\(first.id.rawValue)\" message=\"\(MarkupText.escaped(message))\">"
+            + "\(MarkupText.escaped(hint))</failure>\n"
     }
 
     private func warnings(of record: ProbeRecord) -> String {
         guard !record.warnings.isEmpty else { return "" }
         let text = record.warnings.map { "warning: \($0.text)" }.joined(separator: "; ")
-        return "      <system-out>\(Self.escaped(text))</system-out>\n"
+        return "      <system-out>\(MarkupText.escaped(text))</system-out>\n"
     }
 
     func finish(_ tally: Tally, interrupted: Bool) {
@@ -59,19 +59,4 @@ final class JUnitOutput: RecordOutput {
     }
 
     func flush() -> Bool { buffer.flush() }
-
-    /// Returns text for an attribute or an element. Characters that XML forbids are escaped like others that deceive.
-    private static func escaped(_ text: String) -> String {
-        var result = ""
-        for scalar in PlainText.harmless(text, unicode: true).unicodeScalars {
-            switch scalar {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\"": result += "&quot;"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
-    }
 }

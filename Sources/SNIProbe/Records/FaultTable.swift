@@ -79,3 +79,23 @@ extension Fault.ID {
         }
     }
 }
+
+extension Warning.ID {
+    /// The meaning of the warning, in a sentence.
+    var meaning: String {
+        switch self {
+        case .expiresSoon: "The certificate expires soon, or has fewer days left than --warn-days."
+        case .otherCertificate: "Another certificate than that of the first IP of the host that passed."
+        case .chainOrder: "The chain was sent in the wrong order."
+        case .chainSurplus: "Certificates were sent that are not part of the chain."
+        case .chainSize: "More certificates were sent than some clients accept."
+        case .answersVary: "The same handshake gets different answers, none of which is a fault."
+        case .stapleUnusable:
+            "The stapled OCSP response is invalid, out of date, or about another certificate."
+        case .redirectsToItself: "The response redirects to the URL that was asked for."
+        case .uncleanEnd:
+            "The end of the body is marked only by the end of the connection, without close_notify."
+        case .changed: "The result is other than in the file of --baseline."
+        }
+    }
+}

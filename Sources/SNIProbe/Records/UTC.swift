@@ -42,6 +42,33 @@ enum UTC {
         return "\(day(seconds))T\(clock(seconds)).\(padded(Int(milliseconds) - seconds * 1000, width: 3))Z"
     }
 
+    /// Returns the seconds since 1970 of a date and time as `stamp` writes it, with or without milliseconds; `nil` for
+    /// other texts.
+    static func seconds(_ stamp: String) -> Int? {
+        let bytes = Array(stamp.utf8)
+        guard bytes.count == 20 || bytes.count == 24, bytes.last == UInt8(ascii: "Z") else { return nil }
+        func number(_ range: Range<Int>) -> Int? {
+            guard bytes[range].allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+            return bytes[range].reduce(0) { $0 * 10 + Int($1) - 0x30 }
+        }
+        for (index, mark) in zip([4, 7, 10, 13, 16], "--T::".utf8) where bytes[index] != mark { return nil }
+        guard let year = number(0..<4), let month = number(5..<7), (1...12).contains(month),
+            let day = number(8..<10), (1...31).contains(day), let hour = number(11..<13),
+            let minute = number(14..<16), let second = number(17..<19)
+        else { return nil }
+        return days(year: year, month: month, day: day) * 86_400 + hour * 3600 + minute * 60 + second
+    }
+
+    /// Returns the days since 1970, the reverse of `civil`.
+    private static func days(year: Int, month: Int, day: Int) -> Int {
+        let shifted = month > 2 ? month - 3 : month + 9
+        let year = month > 2 ? year : year - 1
+        let era = floored(year, divisor: 400)
+        let yearOfEra = year - era * 400
+        let dayOfYear = (153 * shifted + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
     /// Returns the quotient rounded towards negative infinity.
     static func floored(_ value: Int, divisor: Int) -> Int {
         value >= 0 ? value / divisor : -((-value + divisor - 1) / divisor)

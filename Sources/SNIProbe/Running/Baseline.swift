@@ -66,10 +66,15 @@ final class Baseline {
 
     private func add(_ line: String, number: Int) throws(UsageError) {
         guard let record = try? JSONReader.read(Array(line.utf8)), let host = record["host"]?.text,
-            case .number(let port)? = record["port"]?.content,
-            case .array(let faults)? = record["faults"]?.content
+            let port = record["port"]?.number,
+            let faults = record["faults"]?.elements
         else { throw Self.unreadable(name, line: number) }
-        let key = Self.key(host, ip: record["ip"]?.text ?? "", port: port, url: record["url"]?.text ?? "")
+        let key = Self.key(
+            host,
+            ip: record["ip"]?.text ?? "",
+            port: "\(port)",
+            url: record["url"]?.text ?? ""
+        )
         entries[key] = Entry(
             hash: record["certificate"]?["sha256"]?.text,
             // Strictness repeats the warnings, which are not compared.
@@ -160,18 +165,5 @@ extension Baseline.Change {
         }
         if old.verdict != record.sni.verdict.rawValue { parts.append("SNI \(old.verdict) before") }
         return parts.joined(separator: ", ")
-    }
-}
-
-extension JSONValue {
-    /// The member of an object with this name.
-    fileprivate subscript(name: String) -> JSONValue? {
-        guard case .object(let members) = content else { return nil }
-        return members.first { $0.name == name }?.value
-    }
-
-    /// The text of a string.
-    fileprivate var text: String? {
-        if case .string(let text) = content { text } else { nil }
     }
 }

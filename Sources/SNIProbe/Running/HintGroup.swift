@@ -1,5 +1,3 @@
-internal import DirectCore
-
 /// A hint, and the probes that it is for.
 struct HintGroup {
     let hint: Hint
@@ -17,21 +15,22 @@ struct HintGroup {
     private static let mostPlaces = 64
     private static let mostShown = 5
 
-    init(_ hint: Hint, _ record: ProbeRecord) {
+    /// Creates a group. The address is empty if the host was not resolved.
+    init(_ hint: Hint, host: String, address: String) {
         self.hint = hint
-        template = Self.template(hint, record: record)
-        add(record)
+        template = Self.template(hint, host: host, address: address)
+        add(host: host, address: address)
     }
 
     /// Whether the hint of another probe gives the same advice.
-    func fits(_ hint: Hint, of record: ProbeRecord) -> Bool {
-        hint.hasSameAdvice(as: self.hint) && Self.template(hint, record: record) == template
+    func fits(_ hint: Hint, host: String, address: String) -> Bool {
+        hint.hasSameAdvice(as: self.hint)
+            && Self.template(hint, host: host, address: address) == template
     }
 
     /// Adds a probe with the same advice.
-    mutating func add(_ record: ProbeRecord) {
-        let address = record.lookupFailure == nil ? record.observation.probe.address.description : ""
-        let place = Place(host: record.target.name, address: address)
+    mutating func add(host: String, address: String) {
+        let place = Place(host: host, address: address)
         guard !places.contains(place) else { return }
         count += 1
         if places.count < Self.mostPlaces { places.append(place) }
@@ -54,9 +53,8 @@ struct HintGroup {
     private static let anyHost = "the host"
 
     /// Returns the text with "the IP" and "the host" in place of the address and the host that it names.
-    private static func template(_ hint: Hint, record: ProbeRecord) -> String {
-        let host = record.target.name
-        let address = record.lookupFailure == nil ? record.observation.probe.address.description : host
+    private static func template(_ hint: Hint, host: String, address: String) -> String {
+        let address = address.isEmpty ? host : address
         return hint.text.split(separator: " ", omittingEmptySubsequences: false).map { word in
             if let rest = remainder(of: word, after: address) { return "the IP" + rest }
             if let rest = remainder(of: word, after: host) { return anyHost + rest }
@@ -70,5 +68,21 @@ struct HintGroup {
             return nil
         }
         return String(word.dropFirst(name.count))
+    }
+}
+
+/// The hints of a run, one for each kind of advice.
+struct HintList {
+    private(set) var groups: [HintGroup] = []
+
+    private static let most = 32
+
+    /// Adds a hint. The address is empty if the host was not resolved.
+    mutating func add(_ hint: Hint, host: String, address: String) {
+        if let index = groups.firstIndex(where: { $0.fits(hint, host: host, address: address) }) {
+            groups[index].add(host: host, address: address)
+        } else if groups.count < Self.most {
+            groups.append(HintGroup(hint, host: host, address: address))
+        }
     }
 }

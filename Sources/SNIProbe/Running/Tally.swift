@@ -22,8 +22,9 @@ struct Tally {
     private(set) var certificates: [Certificate] = []
     /// The number of probes whose certificate is not in `certificates`, because that list is full.
     private(set) var omittedCertificates = 0
+    private var advice = HintList()
     /// The hints, one for each kind of advice, with the probes that it is for.
-    private(set) var hints: [HintGroup] = []
+    var hints: [HintGroup] { advice.groups }
     /// The number of probes that were begun or queued when the run was interrupted.
     var unfinished = 0
     /// Whether there was more to probe when the run was interrupted.
@@ -45,7 +46,6 @@ struct Tally {
     private(set) var resolverVerdicts: [String] = []
     private static let mostLookups = 20
 
-    private static let mostHints = 32
     private static let certificateLimit = 64
 
     var passed: Int { count - failed }
@@ -68,11 +68,8 @@ struct Tally {
         }
         if let replies = record.replies { add(replies, of: record) }
         if let hint = record.hint {
-            if let index = hints.firstIndex(where: { $0.fits(hint, of: record) }) {
-                hints[index].add(record)
-            } else if hints.count < Self.mostHints {
-                hints.append(HintGroup(hint, record))
-            }
+            let address = record.lookupFailure == nil ? record.observation.probe.address.description : ""
+            advice.add(hint, host: record.target.name, address: address)
         }
         if record.passed || record.faults.allSatisfy({ [.differs, .tooFewDays, .strict].contains($0.id) }) {
             countCertificate(of: record)

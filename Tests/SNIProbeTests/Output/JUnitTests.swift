@@ -1,10 +1,5 @@
-import Foundation
 import TLSFixtures
 import Testing
-
-#if canImport(FoundationXML)
-import FoundationXML
-#endif
 
 @testable import SNIProbe
 
@@ -12,26 +7,7 @@ import FoundationXML
 struct JUnitTests {
     private let root = TestAuthority()
 
-    /// Collects the elements of a document, with their attributes.
-    private final class Reader: NSObject, XMLParserDelegate {
-        var elements: [(name: String, attributes: [String: String])] = []
-
-        func parser(
-            _ parser: XMLParser,
-            didStartElement name: String,
-            namespaceURI: String?,
-            qualifiedName: String?,
-            attributes: [String: String] = [:]
-        ) {
-            elements.append((name, attributes))
-        }
-
-        func named(_ name: String) -> [[String: String]] {
-            elements.filter { $0.name == name }.map(\.attributes)
-        }
-    }
-
-    private func document(_ records: [ProbeRecord]) throws -> Reader {
+    private func document(_ records: [ProbeRecord]) throws -> MarkupReader {
         let sink = OutputSink.memory
         let output = JUnitOutput(to: sink)
         var tally = Tally()
@@ -41,11 +17,7 @@ struct JUnitTests {
         }
         output.finish(tally, interrupted: false)
         #expect(output.flush())
-        let reader = Reader()
-        let parser = XMLParser(data: Data(sink.bytes))
-        parser.delegate = reader
-        #expect(parser.parse(), "the report is not well-formed")
-        return reader
+        return MarkupReader(sink.bytes)
     }
 
     @Test("Each probe is a test case, and the counts fit")

@@ -1,0 +1,104 @@
+/// Writes HTML. All text is escaped; only names of elements and attributes are written as they are.
+struct HTMLPage {
+    private var bytes: [UInt8] = []
+
+    /// Returns what was written so far, and forgets it.
+    mutating func take() -> [UInt8] {
+        defer { bytes.removeAll(keepingCapacity: true) }
+        return bytes
+    }
+
+    /// Writes markup that contains no text from outside.
+    mutating func markup(_ text: StaticString) {
+        text.withUTF8Buffer { bytes += $0 }
+    }
+
+    /// Writes the rules of a style sheet, which contain no text from outside.
+    mutating func rules(_ text: String) { bytes += text.utf8 }
+
+    mutating func text(_ text: String) {
+        bytes += MarkupText.escaped(text).utf8
+    }
+
+    /// Writes an element with this content.
+    mutating func element(
+        _ name: StaticString,
+        _ attributes: KeyValuePairs<StaticString, String> = [:],
+        _ body: (inout HTMLPage) -> Void
+    ) {
+        open(name, attributes, end: ">")
+        body(&self)
+        markup("</")
+        markup(name)
+        markup(">")
+    }
+
+    /// Writes an element that contains only text.
+    mutating func element(
+        _ name: StaticString,
+        _ attributes: KeyValuePairs<StaticString, String> = [:],
+        text: String
+    ) {
+        element(name, attributes) { $0.text(text) }
+    }
+
+    /// Writes an element of SVG that has no content.
+    mutating func shape(_ name: StaticString, _ attributes: KeyValuePairs<StaticString, String>) {
+        open(name, attributes, end: "/>")
+    }
+
+    mutating func endLine() { markup("\n") }
+
+    private mutating func open(
+        _ name: StaticString,
+        _ attributes: KeyValuePairs<StaticString, String>,
+        end: StaticString
+    ) {
+        markup("<")
+        markup(name)
+        for (name, value) in attributes {
+            markup(" ")
+            markup(name)
+            markup("=\"")
+            text(value)
+            markup("\"")
+        }
+        markup(end)
+    }
+
+    /// Writes a table with a caption and a row of headings.
+    mutating func table(_ caption: String, headings: [String], rows: (inout HTMLPage) -> Void) {
+        element("div", ["class": "wide", "tabindex": "0", "role": "region", "aria-label": caption]) { page in
+            page.element("table") { page in
+                page.element("caption", text: caption)
+                page.element("thead") { page in
+                    page.element("tr") { page in
+                        for heading in headings { page.element("th", ["scope": "col"], text: heading) }
+                    }
+                }
+                page.element("tbody") { rows(&$0) }
+            }
+        }
+        endLine()
+    }
+
+    /// Writes a row of a table whose first cell names it.
+    mutating func row(_ first: String, cells: [String]) {
+        element("tr") { page in
+            page.element("th", ["scope": "row"], text: first)
+            for cell in cells { page.element("td", text: cell) }
+        }
+        endLine()
+    }
+}
+
+/// Whether a result passed, as a class of the style sheet and a word. The word stands wherever the colour does.
+enum ReportState: String, Sendable {
+    case ok, warn, fail
+
+    init(_ entry: ReportEntry) {
+        self = entry.passed ? entry.warnings.isEmpty ? .ok : .warn : .fail
+    }
+
+    var word: String { self == .fail ? "FAIL" : rawValue }
+}

@@ -1,0 +1,124 @@
+/// The totals of any number of results, and what a report shows of them. Every list has a limit, so its memory is
+/// bounded.
+struct ReportDigest {
+    private(set) var count = 0
+    private(set) var failed = 0
+    private(set) var warned = 0
+    private(set) var exitCodes: Set<Int32> = []
+    private(set) var faults = IssueCounts()
+    private(set) var warnings = IssueCounts()
+    /// The number of passed results with each SNI verdict.
+    private(set) var verdicts: [SNIFinding.Verdict: Int] = [:]
+    /// The times of the first and the last result, in seconds since 1970.
+    private(set) var times: ClosedRange<Int>?
+    private(set) var certificates = CertificateList(most: 200)
+    private(set) var hosts = DistinctCount()
+    private var advice = HintList()
+    private(set) var lookups: [Lookup] = []
+    /// The results that are shown: failed ones first, then those with warnings, then others.
+    private var shown: [[ReportEntry]] = [[], [], []]
+
+    /// The answers of the resolvers for a host.
+    struct Lookup {
+        let host: String
+        let replies: [ReportEntry.Reply]
+
+        var differ: Bool { Set(replies.map { $0.addresses.sorted() }).count > 1 }
+    }
+
+    /// The results that are shown of each kind.
+    private static let mostShown = [1000, 500, 500]
+    private static let mostLookups = 100
+
+    var passed: Int { count - failed }
+
+    /// The hints, each with the places that it is for.
+    var hints: [String] { advice.groups.map { $0.text(severalHosts: !hosts.isOne) } }
+
+    /// The number of results that are only counted.
+    var omitted: Int { count - shown.map(\.count).reduce(0, +) }
+
+    /// The exit code of the failed results if they all have the same one, otherwise that for several reasons.
+    var exitCode: Int32 {
+        exitCodes.count > 1 ? ExitCode.severalReasons : exitCodes.first ?? ExitCode.passed
+    }
+
+    /// The shown results of each host, hosts with faults first.
+    var pools: [(host: String, entries: [ReportEntry])] {
+        var order: [String] = []
+        var pools: [String: [ReportEntry]] = [:]
+        for entry in shown.joined() {
+            if pools[entry.host] == nil { order.append(entry.host) }
+            pools[entry.host, default: []].append(entry)
+        }
+        return order.map { ($0, pools[$0] ?? []) }
+    }
+
+    mutating func add(_ entry: ReportEntry) {
+        count += 1
+        hosts.add(entry.host)
+        times =
+            times.map { min($0.lowerBound, entry.time)...max($0.upperBound, entry.time) } ?? entry
+            .time...entry.time
+        for fault in entry.faults { faults.add(fault.id) }
+        for warning in entry.warnings { warnings.add(warning.id) }
+        var kind = 2
+        if !entry.passed {
+            (failed, kind) = (failed + 1, 0)
+            exitCodes.insert(entry.exitCode)
+        } else {
+            verdicts[SNIFinding.Verdict(rawValue: entry.verdict) ?? .unknown, default: 0] += 1
+            if !entry.warnings.isEmpty { (warned, kind) = (warned + 1, 1) }
+        }
+        if shown[kind].count < Self.mostShown[kind] { shown[kind].append(entry) }
+        if let certificate = entry.certificate { certificates.add(certificate, of: entry.host) }
+        if let text = entry.hint {
+            let kind = entry.faults.first.flatMap { Fault.ID(rawValue: $0.id) } ?? .certificateInvalid
+            advice.add(Hint(kind: kind, text: text), host: entry.host, address: entry.ip ?? "")
+        }
+        if !entry.replies.isEmpty, lookups.count < Self.mostLookups,
+            !lookups.contains(where: { $0.host == entry.host })
+        {
+            lookups.append(Lookup(host: entry.host, replies: entry.replies))
+        }
+    }
+}
+
+/// How often each fault or warning occurs.
+struct IssueCounts {
+    private(set) var counts: [String: Int] = [:]
+
+    /// More than there are. Lines may come from another version, but also from anywhere.
+    private static let most = 128
+
+    mutating func add(_ id: String) {
+        guard counts[id] != nil || counts.count < Self.most else { return }
+        counts[id, default: 0] += 1
+    }
+
+    /// The most frequent first.
+    var sorted: [(id: String, count: Int)] {
+        counts.map { ($0.key, $0.value) }.sorted { ($1.1, $0.0) < ($0.1, $1.0) }
+    }
+}
+
+/// A number of distinct texts, up to a limit.
+struct DistinctCount {
+    private var hashes: Set<Int> = []
+    private var isFull = false
+
+    private static let most = 100_000
+
+    mutating func add(_ text: String) {
+        guard !isFull else { return }
+        hashes.insert(text.hashValue)
+        isFull = hashes.count > Self.most
+    }
+
+    /// The number in words.
+    var text: String {
+        isFull ? "more than \(Words.grouped(Self.most))" : Words.grouped(hashes.count)
+    }
+
+    var isOne: Bool { hashes.count == 1 }
+}

@@ -89,12 +89,12 @@ extension CommandOption {
             key: .format,
             long: "format",
             value: "NAME",
-            completion: .words(["text", "json", "prometheus", "nagios", "junit", "html"]),
+            completion: .words(["text", "json", "prometheus", "nagios", "junit", "sarif", "html"]),
             group: .output,
-            help: ["text, json, prometheus, nagios, junit, html"],
+            help: ["text, json, prometheus, nagios, junit, sarif, html"],
             manual:
                 "The format of the results: text, json, prometheus (for the node exporter's textfile directory), "
-                + "nagios, junit (for CI systems), or html (a report in one file, to be sent to others)."
+                + "nagios, junit (for CI systems), sarif (for code scanning), or html (a report in one file, to be sent to others)."
         ),
         CommandOption(
             key: .output,

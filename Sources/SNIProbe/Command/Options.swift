@@ -5,7 +5,7 @@ internal import DirectHTTP
 struct Options: Sendable {
     /// The output formats.
     enum Format: String, Sendable, CaseIterable {
-        case text, json, prometheus, nagios, junit, html, pem
+        case text, json, prometheus, nagios, junit, sarif, html, pem
     }
 
     /// The values of `--color`.
@@ -212,7 +212,7 @@ struct Options: Sendable {
             guard let format = Format(rawValue: value), format != .pem else {
                 throw UsageError(
                     "\(quoted(value)) is not a format",
-                    hint: "the formats are text, json, prometheus, nagios, junit and html"
+                    hint: "the formats are text, json, prometheus, nagios, junit, sarif and html"
                 )
             }
             try choose(format)

@@ -29,8 +29,11 @@ enum HelpText {
 
     static let synopsis = "sni-probe [options] TARGET... [@IP[,IP...]]..."
 
+    static let reportSynopsis = "sni-probe report [options] FILE..."
+
     private static let head = """
         usage: \(synopsis)
+               \(reportSynopsis)
 
         Connects to the IPs you choose, sends the host's name (SNI), checks the
         certificate against it, and says what is wrong and what to do about it.
@@ -44,6 +47,8 @@ enum HelpText {
         @IP     @203.0.113.7  @[2001:db8::7]:8443  @203.0.113.0/28
                 used by every TARGET that has none; without any, the host is resolved
                 and all its addresses are probed
+        FILE    the JSON lines of earlier runs, made into one summary or report;
+                takes --format text|json|html|sarif, --output, --skip-bad, --quiet
 
         """
 

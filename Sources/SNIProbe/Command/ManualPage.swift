@@ -41,6 +41,9 @@ enum ManualPage {
         .SH SYNOPSIS
         .B sni\\-probe
         [\\fIoptions\\fR] \\fITARGET\\fR... [\\fB@\\fIIP\\fR[,\\fIIP\\fR...]]...
+        .br
+        .B sni\\-probe report
+        [\\fIoptions\\fR] \\fIFILE\\fR...
         .SH DESCRIPTION
         Connects to the IPs you choose, sends the host's name (SNI), checks the certificate against it, and says what is
         wrong and what to do about it.
@@ -80,6 +83,10 @@ enum ManualPage {
         .SS Faults
         The identifiers of JSON and Prometheus output.
         \(faults)
+        .SS Reports on several runs
+        sni\\-probe report reads the output of \\-\\-json of any number of runs, and makes one summary of it, or what
+        \\-\\-format says: text, json, html or sarif. It takes \\-\\-output, \\-\\-skip\\-bad, \\-\\-quiet and
+        \\-\\-color as well. The exit status is that of the results. A host called "report" is probed as report:443.
         .SH EXIT STATUS
         The code of the reason, if all failed probes have the same.
         \(exitCodes)

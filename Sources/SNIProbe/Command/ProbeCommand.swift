@@ -20,6 +20,7 @@ package enum ProbeCommand {
     /// Runs the command and returns the exit code.
     static func run(_ arguments: [String]) -> Int32 {
         do throws(UsageError) {
+            if arguments.first == "report" { return try report(Array(arguments.dropFirst())) }
             let options = try Options(arguments)
             switch options.detour {
             case .help: return show(HelpText.text)
@@ -34,6 +35,12 @@ package enum ProbeCommand {
             let isNagios = arguments.contains("nagios") || arguments.contains("--format=nagios")
             return isNagios ? NagiosOutput.giveUp(error) : error.code
         }
+    }
+
+    /// Makes a report of the results of earlier runs, and returns the exit code.
+    static func report(_ arguments: [String]) throws(UsageError) -> Int32 {
+        let options = try ReportOptions(arguments)
+        return options.wantsHelp ? show(HelpText.text) : try ReportRun(options).run()
     }
 
     /// Probes with these options and returns the exit code.

@@ -1,0 +1,119 @@
+/// One run of `sni-probe report`: reads the lines of the files one after the other, and keeps no more than a report
+/// shows.
+final class ReportRun {
+    private let options: ReportOptions
+    private let style: Style
+    private let sink: OutputSink
+    private let alarm = Alarm()
+    private var buffer: OutputBuffer
+    private var digest = ReportDigest()
+    private var log = SARIFText()
+    private var badLines = 0
+
+    /// A line has a thousand names of a certificate twice, and the headers of a response.
+    private static let longestLine = 16 << 20
+    private static let mostBadLines = 10
+
+    init(_ options: ReportOptions) throws(UsageError) {
+        self.options = options
+        let console = Console.detect(options.color)
+        let isPlain = options.output != nil
+        style = Style(
+            usesColor: console.usesColor && !isPlain,
+            unicode: console.unicode,
+            width: console.width,
+            fullHashes: true
+        )
+        sink =
+            try options.output.map { (path) throws(UsageError) in try OutputSink.file(path) }
+            ?? .standardOutput
+        buffer = OutputBuffer(sink)
+    }
+
+    /// Reads everything, writes the report and returns the exit code.
+    func run() throws(UsageError) -> Int32 {
+        Interrupts.watch(alarm)
+        if options.format == .sarif, !options.quiet { buffer.write(log.head) }
+        for path in options.files {
+            try read(path)
+            if let signal = Interrupts.signal { return ExitCode.interrupted(by: signal) }
+            guard !buffer.isBroken else { return try giveUp() }
+        }
+        reportBadLines()
+        guard digest.count > 0 else {
+            throw UsageError("there is no result in the files", code: ExitCode.noInput)
+        }
+        if !options.quiet { writeEnd() }
+        guard buffer.flush() else { return try giveUp() }
+        try sink.commit()
+        return digest.exitCode
+    }
+
+    private func giveUp() throws(UsageError) -> Int32 {
+        if let failure = sink.failure { throw failure }
+        return Console.endOfOutput()
+    }
+
+    private func read(_ path: String) throws(UsageError) {
+        let source = try LineSource(path, longestLine: Self.longestLine)
+        while !Interrupts.hasCome, !buffer.isBroken {
+            switch source.next() {
+            case .line(let text, let number): try take(text, from: source, number: number)
+            case .fault(_, let number): try refuse(source, number: number)
+            case .needsInput:
+                if alarm.sleep(orInputAt: source.descriptor, limit: nil) { source.fill() }
+            case .end:
+                if let failure = source.failure { throw failure }
+                return
+            }
+        }
+    }
+
+    private func take(_ text: String, from source: LineSource, number: Int) throws(UsageError) {
+        let line = Array(text.utf8)
+        guard let entry = ReportEntry(line) else {
+            if line.allSatisfy({ [0x20, 0x09, 0x0D].contains($0) }) { return }
+            return try refuse(source, number: number)
+        }
+        digest.add(entry)
+        guard !options.quiet else { return }
+        switch options.format {
+        case .json: buffer.write(line + [UInt8(ascii: "\n")])
+        case .sarif: buffer.write(log.add(entry))
+        case .text, .html: break
+        }
+    }
+
+    private func refuse(_ source: LineSource, number: Int) throws(UsageError) {
+        let name = PlainText.harmless(source.name, unicode: true)
+        let error = UsageError(
+            "\(name):\(number): this is not a line of sni-probe --json",
+            hint: options.skipsBad
+                ? nil : "the last line of a run that was killed may be cut; --skip-bad leaves it out",
+            code: ExitCode.noInput
+        )
+        guard options.skipsBad else { throw error }
+        badLines += 1
+        if badLines <= Self.mostBadLines { Console.complain(error.text) }
+    }
+
+    private func reportBadLines() {
+        guard badLines > 0 else { return }
+        let count = badLines == 1 ? "1 line" : "\(Words.grouped(badLines)) lines"
+        Console.complain("sni-probe: \(count) of the input could not be used\n")
+    }
+
+    private func writeEnd() {
+        switch options.format {
+        case .json: break
+        case .sarif: buffer.write(log.tail(isComplete: true))
+        case .text: buffer.write(DigestText(digest: digest, style: style).text)
+        case .html:
+            let incomplete =
+                badLines > 0 ? "\(Words.grouped(badLines)) lines of the input could not be used." : nil
+            var page = HTMLPage()
+            HTMLReport(digest: digest, incomplete: incomplete).write(to: &page)
+            buffer.write(page.take())
+        }
+    }
+}

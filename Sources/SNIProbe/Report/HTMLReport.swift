@@ -126,8 +126,12 @@ struct HTMLReport {
             page.element("th", ["scope": "row", "class": "mono"], text: cut(place, to: 300))
             page.element("td") { $0.element("b", ["class": state.rawValue], text: state.word) }
             let certificate = entry.certificate
-            page.element("td", ["class": "mono"], text: certificate.map { "\($0.hash.prefix(8))" } ?? "none")
-            page.element("td", text: certificate?.notAfter.map(UTC.day) ?? "")
+            page.element(
+                "td",
+                ["class": "mono whole"],
+                text: certificate.map { "\($0.hash.prefix(8))" } ?? "none"
+            )
+            page.element("td", ["class": "whole"], text: certificate?.notAfter.map(UTC.day) ?? "")
             page.element("td", text: words(entry))
             let remarks = (entry.faults + entry.warnings).map(\.text).joined(separator: "; ")
             page.element("td", text: cut(remarks, to: 1000))

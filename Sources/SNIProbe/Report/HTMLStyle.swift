@@ -31,7 +31,8 @@ enum HTMLStyle {
         table{border-collapse:collapse;width:100%;font-size:.9rem;margin:.6rem 0}
         caption{text-align:left;color:var(--soft);padding-bottom:.3rem}
         th,td{text-align:left;vertical-align:top;padding:.25rem .6rem .25rem 0;border-bottom:1px solid var(--line);\
-        overflow-wrap:anywhere}
+        overflow-wrap:break-word}
+        th[scope=col],td.whole{white-space:nowrap}
         th[scope=row]{font-weight:600}
         .mono{font-family:ui-monospace,monospace}
         .ok{color:var(--ok)}.warn{color:var(--warn)}.fail{color:var(--fail)}
@@ -49,7 +50,7 @@ enum HTMLStyle {
         svg path.fail{stroke:var(--fail);stroke-dasharray:5 3}
         svg line.now{stroke:var(--text);stroke-dasharray:2 2}
         @media print{body{max-width:none;padding:0;font-size:10pt}svg{min-width:0}h2,h3{break-after:avoid}\
-        figure,tr{break-inside:avoid}.wide{overflow:visible}}
+        figure,tr{break-inside:avoid}.wide{overflow:visible}th,td{overflow-wrap:anywhere}}
 
         """
 }

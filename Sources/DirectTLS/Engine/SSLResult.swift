@@ -23,7 +23,14 @@ enum SSLResult {
         case SSL_ERROR_ZERO_RETURN:
             ErrorQueue.clear()
             self = .closeNotify
-        case SSL_ERROR_SYSCALL: self = Self.transportFault(transport)
+        // Behind a TLS proxy, sending the alert about a rejected certificate clears the queue: then this is returned too.
+        case SSL_ERROR_SYSCALL:
+            if let rejection = rejection() {
+                ErrorQueue.clear()
+                self = .failed(rejection)
+            } else {
+                self = Self.transportFault(transport)
+            }
         default: self = Self.protocolFault(rejection())
         }
     }

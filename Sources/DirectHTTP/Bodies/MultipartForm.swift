@@ -152,8 +152,13 @@ extension String {
     /// The text as it appears between quotes (WHATWG HTML, section 4.10.21.8). Of the characters to escape, only
     /// the quote can occur here; control characters were rejected before.
     fileprivate var quoted: String {
-        utf8.contains(UInt8(ascii: "\""))
-            ? split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "%22") : self
+        guard utf8.contains(UInt8(ascii: "\"")) else { return self }
+        // By scalars: a quote with a combining mark behind it is one character, and not a quote to Swift.
+        var quoted = "".unicodeScalars
+        for scalar in unicodeScalars {
+            if scalar == "\"" { quoted += "%22".unicodeScalars } else { quoted.append(scalar) }
+        }
+        return String(quoted)
     }
 
     /// Whether this is a valid media type: two tokens, optional parameters, printable ASCII only.

@@ -18,7 +18,10 @@ extension HTTPClient {
     ) throws(HTTPError) -> String {
         var request = configuration.hsts?.upgraded(request) ?? request
         let url = try request.checkedURL()
-        if request.addresses == nil {
+        if request.unixSocket == nil, request.addresses == nil {
+            request.unixSocket = configuration.unixSockets[url.origin]
+        }
+        if request.unixSocket == nil, request.addresses == nil {
             let map = request.addressMap ?? StaticMap()
             request.addresses =
                 map.endpoints(for: url.host, port: url.port)

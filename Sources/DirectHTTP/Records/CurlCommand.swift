@@ -67,6 +67,7 @@ struct CurlCommand {
     }
 
     private mutating func addAddresses(over proxy: CurlProxy?) throws(HTTPError) {
+        if let socket = request.unixSocket { return words.append(["--unix-socket", socket.path]) }
         guard let endpoints = request.addresses else { return }
         for endpoint in endpoints {
             if let fault = endpoint.fault { throw HTTPError(.request, .address(fault), url: url) }
@@ -84,7 +85,8 @@ struct CurlCommand {
     }
 
     private mutating func add(_ proxy: CurlProxy?) {
-        guard let proxy else { return }
+        // The client uses no proxy for a Unix domain socket.
+        guard let proxy = request.unixSocket == nil ? proxy : CurlProxy(proxy: nil) else { return }
         // The client does not look at the environment, and curl would.
         guard let proxy = proxy.proxy else { return words.append(["--noproxy", "*"]) }
         let scheme = proxy.scheme == .socks5 && proxy.lookup == .byProxy ? "socks5h" : proxy.scheme.rawValue
@@ -101,6 +103,9 @@ struct CurlCommand {
         for name in ["Host", "Content-Length", "Transfer-Encoding", "Connection"] { headers.remove(name) }
         if let type = request.body.contentType, !headers.contains("Content-Type") {
             headers.add("Content-Type", type)
+        }
+        if request.body.isGzipped, !headers.contains("Content-Encoding") {
+            headers.add("Content-Encoding", "gzip")
         }
         if headers.contains("Accept-Encoding") { words.append(["--compressed"]) }
         for field in redaction.shown(headers) {
@@ -149,11 +154,14 @@ struct CurlProxy {
 enum ShellWord {
     /// Returns the word quoted for a POSIX shell, if it needs quotes.
     static func quoted(_ word: String) -> String {
-        let isPlain = !word.isEmpty && word.utf8.allSatisfy { plain.contains($0) }
-        return isPlain
-            ? word
-            : "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#)
-                + "'"
+        guard word.isEmpty || !word.utf8.allSatisfy({ plain.contains($0) }) else { return word }
+        // By scalars: a quote with a combining mark behind it is one character, and not a quote to Swift.
+        var quoted = "'".unicodeScalars
+        for scalar in word.unicodeScalars {
+            if scalar == "'" { quoted += #"'\''"#.unicodeScalars } else { quoted.append(scalar) }
+        }
+        quoted.append("'")
+        return String(quoted)
     }
 
     private static let plain = Set(

@@ -148,6 +148,8 @@ struct HAREntry {
         return .pairs(
             texts.map { text in
                 let pair = text.prefix { $0 != ";" }.drop { $0 == " " }
+                // A cookie without `=` has a value and no name.
+                guard pair.contains("=") else { return ("", isHidden ? Redaction.mask : String(pair)) }
                 let name = pair.prefix { $0 != "=" }
                 return (String(name), isHidden ? Redaction.mask : String(pair.dropFirst(name.count + 1)))
             }

@@ -56,9 +56,11 @@ extension Redaction {
     /// Returns the bytes of a body that may be shown; `nil` if it is left out.
     func shown(body: [UInt8], of headers: HTTPHeaders) -> [UInt8]? {
         guard !hidesBodies else { return nil }
-        guard !items.isEmpty, headers.hasContentType("application/x-www-form-urlencoded"),
-            let text = String(validating: body, as: UTF8.self)
-        else { return body }
+        guard !items.isEmpty, headers.hasContentType("application/x-www-form-urlencoded") else { return body }
+        // What cannot be read cannot be searched for names.
+        guard !headers.contains("Content-Encoding"), let text = String(validating: body, as: UTF8.self) else {
+            return nil
+        }
         return Array(hiding(text[...]).utf8)
     }
 
@@ -69,7 +71,19 @@ extension Redaction {
         if !isNone, let url = try? HTTPURL(reference), url.hasCredentials {
             return shown(itemsOf: url.withoutCredentials.text)
         }
-        return shown(itemsOf: reference)
+        return shown(itemsOf: isNone ? reference : Self.withoutUser(reference))
+    }
+
+    /// Returns a reference that is no URL of ours without what may be user and password: what is before the last `@` of
+    /// the part behind `//`. Browsers take `\\` for `//`.
+    private static func withoutUser(_ reference: String) -> String {
+        let scalars = reference.unicodeScalars
+        guard let slash = scalars.firstIndex(where: { $0 == "/" || $0 == "\\" }) else { return reference }
+        let start = scalars[slash...].firstIndex { $0 != "/" && $0 != "\\" } ?? scalars.endIndex
+        guard scalars.distance(from: slash, to: start) >= 2 else { return reference }
+        let end = scalars[start...].firstIndex { "/?#\\".unicodeScalars.contains($0) } ?? scalars.endIndex
+        guard let mark = scalars[start..<end].lastIndex(of: "@") else { return reference }
+        return String(scalars[..<start]) + String(scalars[scalars.index(after: mark)...])
     }
 
     private func shown(itemsOf url: String) -> String {
@@ -81,12 +95,14 @@ extension Redaction {
     /// Hides values in items that `&` separates.
     private func hiding(_ items: Substring) -> String {
         let hidden = Set(self.items.map { $0.lowercased() })
-        return items.split(separator: "&", omittingEmptySubsequences: false).map { item in
+        // By scalars: a mark that combines with `=` or `&` would hide it.
+        return items.unicodeScalars.split(separator: "&", omittingEmptySubsequences: false).map { item in
             let name = item.prefix { $0 != "=" }
-            guard name.endIndex < item.endIndex, hidden.contains(name.decodedItem.lowercased()) else {
+            guard name.endIndex < item.endIndex, hidden.contains(Substring(name).decodedItem.lowercased())
+            else {
                 return String(item)
             }
-            return name + "=" + Self.mask
+            return String(name) + "=" + Self.mask
         }.joined(separator: "&")
     }
 }

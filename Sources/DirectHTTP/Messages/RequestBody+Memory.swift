@@ -43,7 +43,8 @@ extension RequestBody {
 
     /// Returns a body of these bytes in place of this one, with its content type and its trailers.
     func holding(_ bytes: [UInt8]) -> RequestBody {
-        let held = RequestBody(.bytes(bytes), contentType: contentType)
+        var held = RequestBody(.bytes(bytes), contentType: contentType)
+        held.isGzipped = isGzipped
         guard case .stream(let body) = content, let trailers = body.trailers else { return held }
         return held.followed(by: trailers)
     }

@@ -25,6 +25,7 @@ struct FinalRequest: Sendable {
             derived.add("Host", bytes: authority)
         }
         if let type = request.body.contentType { derived.add("Content-Type", type) }
+        if request.body.isGzipped { derived.add("Content-Encoding", "gzip") }
         derived.add(try await request.framing(on: loop, within: limit), of: request)
         if !request.upgrade.isEmpty {
             derived.add("Connection", "upgrade")
@@ -52,6 +53,7 @@ struct FinalRequest: Sendable {
         let type = request.body.contentType
         if type != nil, returned.body.contentType == type, !returned.headers.contains("Content-Type") {
             stripped.body = RequestBody(returned.body.content)
+            stripped.body.isGzipped = returned.body.isGzipped
         }
         return stripped
     }

@@ -2,16 +2,20 @@
 final class CallInterceptors: CallLayer {
     let interceptors: [Interceptor]
     let next: any CallLayer
+    private let redirects: RedirectPolicy
 
-    init(interceptors: [Interceptor], next: any CallLayer) {
+    init(interceptors: [Interceptor], redirects: RedirectPolicy, next: any CallLayer) {
         self.interceptors = interceptors
+        self.redirects = redirects
         self.next = next
     }
 
     func send(_ request: Request, original: Request, isContinued: Bool, log: CallLog?) async throws
         -> Response
     {
-        try await intercept(request, interceptors: interceptors[...]) { request in
+        let surviving = (original.redirects ?? redirects).extraCrossOriginFields
+        return try await intercept(request, interceptors: interceptors[...], surviving: surviving) {
+            request in
             try await self.next.send(request, original: original, isContinued: isContinued, log: log)
         }
     }
@@ -21,10 +25,28 @@ final class CallInterceptors: CallLayer {
 func intercept(
     _ request: Request,
     interceptors: ArraySlice<Interceptor>,
+    surviving: [String],
     end: @escaping Forward
 ) async throws -> Response {
     guard let next = interceptors.first else { return try await end(request) }
-    return try await next(request) { request in
-        try await intercept(request, interceptors: interceptors.dropFirst(), end: end)
+    return try await next(request) { returned in
+        let kept = returned.withoutCopies(of: request, surviving: surviving)
+        return try await intercept(
+            kept,
+            interceptors: interceptors.dropFirst(),
+            surviving: surviving,
+            end: end
+        )
+    }
+}
+
+extension Request {
+    /// Returns the request that an interceptor has made of `shown`. If it is for another origin, without the fields that
+    /// were only copied: an interceptor before it may have added a secret of the former origin.
+    func withoutCopies(of shown: Request, surviving: [String]) -> Request {
+        guard case .success(let url) = parsedURL, !shown.isFor(url.origin) else { return self }
+        var kept = self
+        kept.headers.dropCopies(of: shown.headers, hasBody: !body.isNone, surviving: surviving)
+        return kept
     }
 }

@@ -57,7 +57,8 @@ final class NetworkInterceptors: NetworkLayer {
     ) async throws -> Response {
         guard let first = interceptors.first else { return try await end(shown.stripped(shown.request)) }
         return try await first(shown.request) { request in
-            let stripped = shown.stripped(request)
+            let surviving = (shown.request.redirects ?? self.redirects).extraCrossOriginFields
+            let stripped = shown.stripped(request.withoutCopies(of: shown.request, surviving: surviving))
             guard interceptors.count > 1 else { return try await end(stripped) }
             let next = try await self.final(stripped, call: call)
             return try await self.pass(next, through: interceptors.dropFirst(), call: call, end: end)

@@ -43,7 +43,11 @@ final class Pipeline: Sendable {
         calls = Calls(configuration, fields: fields, roundTrip: roundTrip)
         var outer: (any CallLayer)?
         if !configuration.interceptors.isEmpty {
-            outer = CallInterceptors(interceptors: configuration.interceptors, next: calls)
+            outer = CallInterceptors(
+                interceptors: configuration.interceptors,
+                redirects: configuration.redirects,
+                next: calls
+            )
         }
         if let observer = configuration.observer {
             outer = Observing(observer: observer, loop: configuration.loop, next: outer ?? calls)

@@ -159,7 +159,9 @@ struct CacheLookup: Sendable {
             return response.with(.miss)
         }
         let head = CachedHead(received: response.head, requestTime: times.sent, responseTime: times.received)
-        guard head.isStorable(question, at: times.received) else { return response.with(.miss) }
+        // A server that has not proved its name must not answer for it later.
+        let isProved = response.transaction?.tls?.acceptedFault == nil
+        guard isProved, head.isStorable(question, at: times.received) else { return response.with(.miss) }
         return await keep(response, head: head, mark: mark)
     }
 

@@ -36,8 +36,8 @@ struct CacheRequestPolicy: Sendable {
         // A request body may select the response, and a protocol switch has no response to store.
         let isPlain = request.body.isNothing && request.upgrade.isEmpty
         passes =
-            request.bypassesCache || request.changesTrust || !isRead || !isPlain || control.noStore
-            || headers.hasConditionsForServers
+            request.bypassesCache || request.changesTrust || request.unixSocket != nil || !isRead || !isPlain
+            || control.noStore || headers.hasConditionsForServers
     }
 
     /// Decides what to do with the request, given the cache entry if there is one.

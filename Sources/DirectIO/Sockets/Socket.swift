@@ -207,14 +207,19 @@ package final class Socket: LoopHandle, @unchecked Sendable {
     package var receiveMark = 1 {
         didSet {
             #if os(Linux)
-            Self.set(descriptor, level: SOL_SOCKET, option: SO_RCVLOWAT, to: Int32(clamping: receiveMark))
+            SocketOptions.set(
+                descriptor,
+                level: SOL_SOCKET,
+                option: SO_RCVLOWAT,
+                to: Int32(clamping: receiveMark)
+            )
             #endif
         }
     }
 
     /// Enables TCP keep-alive probes (RFC 9293, section 3.8.4).
     package func enableKeepAlive() {
-        Self.set(descriptor, level: SOL_SOCKET, option: SO_KEEPALIVE)
+        SocketOptions.set(descriptor, level: SOL_SOCKET, option: SO_KEEPALIVE)
     }
 
     /// Closes the descriptor. The socket must not be used afterwards.
@@ -238,7 +243,7 @@ package final class Socket: LoopHandle, @unchecked Sendable {
         let descriptor = try checked("socket") { socket(family, SOCK_STREAM, 0) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-        set(descriptor, level: SOL_SOCKET, option: SO_NOSIGPIPE)
+        SocketOptions.set(descriptor, level: SOL_SOCKET, option: SO_NOSIGPIPE)
         #else
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let descriptor = try checked("socket") { socket(family, kind, 0) }
@@ -248,13 +253,8 @@ package final class Socket: LoopHandle, @unchecked Sendable {
             throw SystemError("socket", code: EMFILE)
         }
         // Disables Nagle's algorithm. A request is written in one piece, so waiting for more would only delay it.
-        if family != AF_UNIX { set(descriptor, level: Int32(IPPROTO_TCP), option: TCP_NODELAY) }
+        if family != AF_UNIX { SocketOptions.set(descriptor, level: Int32(IPPROTO_TCP), option: TCP_NODELAY) }
         return descriptor
-    }
-
-    private static func set(_ descriptor: Int32, level: Int32, option: Int32, to value: Int32 = 1) {
-        var value = value
-        _ = setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
     }
 
     #if canImport(Darwin)

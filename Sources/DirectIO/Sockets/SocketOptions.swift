@@ -115,7 +115,7 @@ package struct SocketOptions: Hashable, Sendable {
         #endif
     }
 
-    fileprivate static func set(_ descriptor: Int32, level: Int32, option: Int32, to value: Int32) {
+    static func set(_ descriptor: Int32, level: Int32, option: Int32, to value: Int32 = 1) {
         var value = value
         _ = setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
     }
@@ -124,7 +124,7 @@ package struct SocketOptions: Hashable, Sendable {
 extension TCPKeepAlive {
     fileprivate func apply(to descriptor: Int32) {
         let level = Int32(IPPROTO_TCP)
-        SocketOptions.set(descriptor, level: SOL_SOCKET, option: SO_KEEPALIVE, to: 1)
+        SocketOptions.set(descriptor, level: SOL_SOCKET, option: SO_KEEPALIVE)
         #if canImport(Darwin)
         SocketOptions.set(descriptor, level: level, option: TCP_KEEPALIVE, to: Self.seconds(idle))
         #else

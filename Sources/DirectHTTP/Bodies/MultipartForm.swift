@@ -152,13 +152,7 @@ extension String {
     /// The text as it appears between quotes (WHATWG HTML, section 4.10.21.8). Of the characters to escape, only
     /// the quote can occur here; control characters were rejected before.
     fileprivate var quoted: String {
-        guard utf8.contains(UInt8(ascii: "\"")) else { return self }
-        // By scalars: a quote with a combining mark behind it is one character, and not a quote to Swift.
-        var quoted = "".unicodeScalars
-        for scalar in unicodeScalars {
-            if scalar == "\"" { quoted += "%22".unicodeScalars } else { quoted.append(scalar) }
-        }
-        return String(quoted)
+        utf8.contains(UInt8(ascii: "\"")) ? replacing(scalar: "\"", with: "%22") : self
     }
 
     /// Whether this is a valid media type: two tokens, optional parameters, printable ASCII only.

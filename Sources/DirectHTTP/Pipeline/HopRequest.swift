@@ -92,13 +92,7 @@ extension HopRequest {
             }
             return HopRequest.beginning(next)
         }
-        for copied in shown where !copied.isFor(url.origin) {
-            next.headers.dropCopies(
-                of: copied.headers,
-                hasBody: !next.body.isNone,
-                surviving: crossing.surviving
-            )
-        }
+        for copied in shown { next = next.withoutCopies(of: copied, surviving: crossing.surviving) }
         return moved(to: url, next, crossing: url.origin == origin ? nil : crossing)
     }
 

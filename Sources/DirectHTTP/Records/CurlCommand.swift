@@ -155,13 +155,7 @@ enum ShellWord {
     /// Returns the word quoted for a POSIX shell, if it needs quotes.
     static func quoted(_ word: String) -> String {
         guard word.isEmpty || !word.utf8.allSatisfy({ plain.contains($0) }) else { return word }
-        // By scalars: a quote with a combining mark behind it is one character, and not a quote to Swift.
-        var quoted = "'".unicodeScalars
-        for scalar in word.unicodeScalars {
-            if scalar == "'" { quoted += #"'\''"#.unicodeScalars } else { quoted.append(scalar) }
-        }
-        quoted.append("'")
-        return String(quoted)
+        return "'" + word.replacing(scalar: "'", with: #"'\''"#) + "'"
     }
 
     private static let plain = Set(

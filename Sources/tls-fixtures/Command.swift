@@ -55,9 +55,14 @@ struct Command {
         let run = Run(folder: folder, vectors: vectors, clients: clients)
         var report: any Report =
             options.isJSON ? JSONReport() : TableReport(expectedCount: vectors.count * clients.count)
-        let totals = await run.run { report.add($0) }
-        report.finish(totals)
-        return totals.failed == 0 ? 0 : 1
+        do throws(Files.Unwritable) {
+            let totals = try await run.run { report.add($0) }
+            report.finish(totals)
+            return totals.failed == 0 ? 0 : 1
+        } catch {
+            Terminal.complain("tls-fixtures: \(error)")
+            return 1
+        }
     }
 
     private static func serve(_ folder: VectorFolder) -> Int32 {

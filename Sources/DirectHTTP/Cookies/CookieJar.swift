@@ -106,7 +106,7 @@ extension CookieJar {
         return cookies.isEmpty ? nil : cookies.fieldBytes
     }
 
-    func cookies(for url: HTTPURL, at now: UnixTime) -> [Cookie] {
+    package func cookies(for url: HTTPURL, at now: UnixTime) -> [Cookie] {
         let request = CookieRequest(url, at: now)
         var cookies: [Cookie] = []
         var length = 0

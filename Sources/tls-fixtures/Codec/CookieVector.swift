@@ -5,14 +5,14 @@ internal import DirectJSON
 /// A test of the cookie jar: the responses that set cookies, and the cookies that later requests must carry.
 struct CookieVector: Sendable {
     let head: VectorHead
-    private let responses: [Response]
-    private let requests: [Request]
+    let responses: [Response]
+    let requests: [Request]
 
     /// The time that `at` is relative to: Friday, 15 January 2027, 08:00:00 GMT.
-    private static let start = UnixTime(seconds: 1_800_000_000)
+    static let start = UnixTime(seconds: 1_800_000_000)
 
     /// A response whose cookies the jar takes.
-    private struct Response {
+    struct Response {
         var url: HTTPURL
         /// The values of the `Set-Cookie` fields.
         var fields: [[UInt8]]
@@ -28,7 +28,7 @@ struct CookieVector: Sendable {
     }
 
     /// A request and the cookies that it must carry.
-    private struct Request {
+    struct Request {
         var url: HTTPURL
         /// The expected value of `Cookie`. `nil` if the request must not have that field.
         var cookie: [UInt8]?
@@ -77,7 +77,7 @@ struct CookieVector: Sendable {
     }
 
     /// The bytes as Latin-1 text, or "no field" for `nil`.
-    private static func text(_ bytes: [UInt8]?) -> String {
+    static func text(_ bytes: [UInt8]?) -> String {
         bytes.map { String(String.UnicodeScalarView($0.map { Unicode.Scalar($0) })) } ?? "no field"
     }
 

@@ -11,6 +11,8 @@ struct DecodingVector: Sendable {
     let needs: [String]
     let limits: DecodingLimits
     let maximumCodings: Int
+    /// The limits as they are in the file.
+    let settings: JSONValue?
     let input: [UInt8]
     let expect: Decoded
 
@@ -28,7 +30,8 @@ struct DecodingVector: Sendable {
         self.head = head
         encodings = try fields.required("encodings", read: Read.texts)
         needs = try fields.optional("needs", read: Read.texts) ?? []
-        (limits, maximumCodings) = try fields.optional("limits", read: Self.limits) ?? (DecodingLimits(), 5)
+        settings = try fields.optional("limits", read: Read.anything)
+        (limits, maximumCodings) = try settings.map(Read.decodingLimits) ?? (DecodingLimits(), 5)
         input = try fields.required("input", read: Read.repeated("hex", read: Read.hexadecimal))
         expect = try fields.required("expect", read: Self.expectation)
     }
@@ -83,28 +86,6 @@ struct DecodingVector: Sendable {
         }
     }
 
-    /// Reads the decoder's limits and the maximum number of codings.
-    private static func limits(_ value: JSONValue) throws(FieldError) -> (DecodingLimits, Int) {
-        var limits = DecodingLimits()
-        var fields = try Fields(value)
-        if let size: UInt64 = try fields.optional("size", read: Read.integer) { limits.size = size }
-        if let ratio = try fields.optional("ratio", read: Self.bound) { limits.ratio = ratio }
-        if let size: UInt64 = try fields.optional("unratedSize", read: Read.integer) {
-            limits.unratedSize = size
-        }
-        if let limit = try fields.optional("inputWithoutOutput", read: Self.bound) {
-            limits.inputWithoutOutput = limit
-        }
-        let codings: Int? = try fields.optional("codings", read: Read.integer)
-        try fields.end()
-        return (limits, codings ?? 5)
-    }
-
-    /// Reads a number or null, which means no limit.
-    private static func bound(_ value: JSONValue) throws(FieldError) -> UInt64? {
-        value.isNull ? nil : try Read.integer(value)
-    }
-
     private static func expectation(_ value: JSONValue) throws(FieldError) -> Decoded {
         var fields = try Fields(value)
         let content = try fields.optional("content", read: Read.repeated("text", read: Read.bytes))
@@ -136,6 +117,28 @@ extension DecodingVector.Decoded {
 }
 
 extension Read {
+    /// Reads the decoder's limits and the maximum number of codings.
+    static func decodingLimits(_ value: JSONValue) throws(FieldError) -> (DecodingLimits, Int) {
+        var limits = DecodingLimits()
+        var fields = try Fields(value)
+        if let size: UInt64 = try fields.optional("size", read: integer) { limits.size = size }
+        if let ratio = try fields.optional("ratio", read: bound) { limits.ratio = ratio }
+        if let size: UInt64 = try fields.optional("unratedSize", read: integer) {
+            limits.unratedSize = size
+        }
+        if let limit = try fields.optional("inputWithoutOutput", read: bound) {
+            limits.inputWithoutOutput = limit
+        }
+        let codings: Int? = try fields.optional("codings", read: integer)
+        try fields.end()
+        return (limits, codings ?? 5)
+    }
+
+    /// Reads a number or null, which means no limit.
+    fileprivate static func bound(_ value: JSONValue) throws(FieldError) -> UInt64? {
+        value.isNull ? nil : try integer(value)
+    }
+
     /// Returns a reader for a value that is given once or in parts. A list may contain objects that give a part and
     /// the number of times it is repeated.
     fileprivate static func repeated(
@@ -171,7 +174,7 @@ extension Read {
 
 extension CodingError {
     /// The case's name with its values, as the vectors write it.
-    fileprivate var label: String {
+    var label: String {
         switch self {
         case .corrupt(let coding, _): "corrupt \(coding.name)"
         case .truncated(let coding): "truncated \(coding.name)"

@@ -170,6 +170,11 @@ extension Read {
     }
 }
 
+extension String {
+    /// The characters as bytes. Each must be below U+0100.
+    var latin1Bytes: [UInt8] { unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) } }
+}
+
 extension [UInt8] {
     /// The bytes as Latin-1 text: one character for each byte.
     var latin1: String {

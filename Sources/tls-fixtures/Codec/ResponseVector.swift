@@ -5,6 +5,8 @@ internal import DirectHTTP1
 struct ResponseVector: Sendable {
     let head: VectorHead
     let bytes: ResponseBytes
+    /// The settings of the reader as they are in the file.
+    let settings: (leniency: JSONValue?, limits: JSONValue?)
     let expect: Expectation
 
     /// The expected results. Values that are `nil` are not compared.
@@ -54,12 +56,11 @@ struct ResponseVector: Sendable {
         }
         bytes.upgrade = try fields.optional("upgrade", read: Read.flag) ?? false
         bytes.hasCleanEnd = try fields.optional("close", read: Read.close).map { $0 == .clean }
-        let leniency = try fields.optional("leniency", read: Read.list(of: Read.leniency)) ?? []
-        bytes.leniency.acceptsBareLineFeeds = leniency.contains(.acceptsBareLineFeeds)
-        bytes.leniency.unfoldsLines = leniency.contains(.unfoldsLines)
-        bytes.leniency.acceptsDoubtfulFraming = leniency.contains(.acceptsDoubtfulFraming)
-        bytes.leniency.acceptsBareLineFeedsInChunks = leniency.contains(.acceptsBareLineFeedsInChunks)
-        bytes.limits = try fields.optional("limits", read: Self.limits) ?? HTTP1Limits()
+        let leniency = try fields.optional("leniency", read: Read.anything)
+        let limits = try fields.optional("limits", read: Read.anything)
+        if let leniency { bytes.leniency = try Read.leniency(leniency) }
+        if let limits { bytes.limits = try Read.limits(limits) }
+        settings = (leniency, limits)
         self.bytes = bytes
         expect = try fields.required("expect", read: Expectation.init)
     }
@@ -117,26 +118,6 @@ struct ResponseVector: Sendable {
     private static func pairs(_ headers: HTTPHeaders) -> [[String]] {
         headers.map { [$0.name, $0.value] }
     }
-
-    private static func limits(_ value: JSONValue) throws(FieldError) -> HTTP1Limits {
-        var limits = HTTP1Limits()
-        var fields = try Fields(value)
-        for (name, limit) in Self.limitNames {
-            if let value: Int = try fields.optional(name, read: Read.integer) {
-                limits[keyPath: limit] = value
-            }
-        }
-        try fields.end()
-        return limits
-    }
-
-    private static var limitNames: [(String, WritableKeyPath<HTTP1Limits, Int>)] {
-        [
-            ("headBytes", \.headBytes), ("lineBytes", \.lineBytes), ("fieldCount", \.fieldCount),
-            ("interimCount", \.interimCount), ("chunkExtensionBytes", \.chunkExtensionBytes),
-            ("trailerBytes", \.trailerBytes), ("trailerCount", \.trailerCount),
-        ]
-    }
 }
 
 extension Read {
@@ -150,7 +131,35 @@ extension Read {
 
     fileprivate static func close(_ value: JSONValue) throws(FieldError) -> Close { try choice(value) }
 
-    fileprivate static func leniency(_ value: JSONValue) throws(FieldError) -> Leniency { try choice(value) }
+    /// Reads the list of switches that are on.
+    static func leniency(_ value: JSONValue) throws(FieldError) -> HTTP1Leniency {
+        let switches: [Leniency] = try list(of: choice)(value)
+        var leniency = HTTP1Leniency()
+        leniency.acceptsBareLineFeeds = switches.contains(.acceptsBareLineFeeds)
+        leniency.unfoldsLines = switches.contains(.unfoldsLines)
+        leniency.acceptsDoubtfulFraming = switches.contains(.acceptsDoubtfulFraming)
+        leniency.acceptsBareLineFeedsInChunks = switches.contains(.acceptsBareLineFeedsInChunks)
+        return leniency
+    }
+
+    /// Reads the limits of the reader.
+    static func limits(_ value: JSONValue) throws(FieldError) -> HTTP1Limits {
+        var limits = HTTP1Limits()
+        var fields = try Fields(value)
+        for (name, limit) in limitNames {
+            if let value: Int = try fields.optional(name, read: integer) { limits[keyPath: limit] = value }
+        }
+        try fields.end()
+        return limits
+    }
+
+    private static var limitNames: [(String, WritableKeyPath<HTTP1Limits, Int>)] {
+        [
+            ("headBytes", \.headBytes), ("lineBytes", \.lineBytes), ("fieldCount", \.fieldCount),
+            ("interimCount", \.interimCount), ("chunkExtensionBytes", \.chunkExtensionBytes),
+            ("trailerBytes", \.trailerBytes), ("trailerCount", \.trailerCount),
+        ]
+    }
 
     /// Returns a reader for a list of exactly two elements.
     static func pair<Element>(

@@ -15,10 +15,8 @@ extension RedirectVector {
     func differences(of client: HTTPClient, seen: () -> [Seen]) async -> [Difference] {
         let got = await ending(of: client)
         let seen = seen()
-        let isOverNetwork = seen.first?.isFromNetwork == true
-        let wanted = sent.map { isOverNetwork ? $0.overNetwork(question) : $0 }
-        var found = Difference.between("requests", expected: wanted.map(\.line), got: seen.map(\.line))
-        for (index, (wanted, seen)) in zip(wanted, seen).enumerated() {
+        var found = Difference.between("requests", expected: sent.map(\.line), got: seen.map(\.line))
+        for (index, (wanted, seen)) in zip(sent, seen).enumerated() {
             found += wanted.differences(from: seen).map {
                 Difference(what: "\(index + 1): \($0.what)", expected: $0.expected, got: $0.got)
             }
@@ -48,7 +46,7 @@ extension RedirectVector {
         var addresses: String?
         var isFromNetwork: Bool
 
-        fileprivate var line: String { "\(method) \(url)" }
+        var line: String { "\(method) \(url)" }
     }
 }
 
@@ -94,7 +92,7 @@ extension RedirectVector.Question {
         var request = Request(HTTPMethod(stringLiteral: method), url, headers: HTTPHeaders(fields))
         if let body {
             let bytes = Array(body.utf8)
-            request.body = isSentOnce ? .stream(AsyncStream(bytes)) : .bytes(bytes)
+            request.body = isSentOnce ? .stream(AsyncStream(once: bytes)) : .bytes(bytes)
         }
         request.addresses = addresses?.map { Endpoint(stringLiteral: $0) }
         return request
@@ -102,17 +100,17 @@ extension RedirectVector.Question {
 }
 
 extension RedirectVector.Sent {
-    fileprivate var line: String { "\(method) \(url)" }
+    var line: String { "\(method) \(url)" }
 
     /// The request as a server sees it: without what is not sent.
-    fileprivate func overNetwork(_ question: RedirectVector.Question) -> RedirectVector.Sent {
+    func overNetwork(_ question: RedirectVector.Question) -> RedirectVector.Sent {
         var sent = self
         sent.url = String(url.prefix { $0 != "#" })
         if sent.body != nil { sent.body = question.body }
         return sent
     }
 
-    fileprivate func differences(from seen: RedirectVector.Seen) -> [Difference] {
+    func differences(from seen: RedirectVector.Seen) -> [Difference] {
         var found = Difference.between("body", expected: body ?? "none", got: seen.body)
         for (name, value) in fields {
             let values = seen.fields.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
@@ -141,19 +139,9 @@ extension RedirectVector.Seen {
     }
 }
 
-extension AsyncStream<[UInt8]> {
-    /// A stream that yields the bytes once.
-    fileprivate init(_ bytes: [UInt8]) {
-        self.init { continuation in
-            continuation.yield(bytes)
-            continuation.finish()
-        }
-    }
-}
-
 extension RedirectError {
     /// The fault's name in the vectors.
-    fileprivate var label: String {
+    var label: String {
         let fault: RedirectVector.Fault
         switch self {
         case .tooMany(_, let isLoop): fault = isLoop ? .loop : .tooMany

@@ -1,108 +1,163 @@
+internal import DirectCoding
 internal import DirectHTTP
+internal import DirectHTTP1
 
 /// The client of this package.
 struct OurClient: VectorClient {
-    var title: String { "direct-http" }
-    var givesReasons: Bool { true }
-    var takesBytes: Bool { true }
+    var isOurs: Bool { true }
     /// Most of the time is spent waiting.
     var width: Int { 24 }
 
-    func unsupportedReason(to errand: ClientTask) -> String? { nil }
-
-    func run(_ errand: ClientTask) async -> Observation {
-        var last = Observation(ending: .untried, text: "")
-        do {
-            let client = try client(for: errand)
-            for url in errand.urls {
-                last = await Self.get(url, addresses: errand.addresses, client: client)
-                guard last.ending == .answered else { return last }
-            }
-            return last
-        } catch {
-            return Observation(ending: .fault(.badSettings), text: "\(error)")
-        }
+    var facts: ClientDescription {
+        ClientDescription(
+            name: "direct-http",
+            version: "0.1",
+            codings: ContentCoding.available.map(\.name),
+            givesReasons: true
+        )
     }
 
-    private func client(for errand: ClientTask) throws -> HTTPClient {
-        var settings = HTTPClient.Configuration()
-        settings.tls.roots = .only([.pemFile(errand.root)])
-        settings.tls.resumesSessions = errand.client.resumes
-        if let versions = errand.client.versions {
-            guard let oldest = versions.lowerBound.forUs, let newest = versions.upperBound.forUs else {
-                throw TLSError.badSettings("no such version of TLS")
+    func run(_ job: Job) async -> JobOutcome {
+        let visit: OurVisit
+        do {
+            visit = try OurVisit(job)
+        } catch let error as FieldError {
+            return .crashed("\(error)")
+        } catch {
+            return .done(
+                job.requests.map { _ in RequestOutcome(.failed(kind: "badSettings", text: "\(error)")) }
+            )
+        }
+        var outcomes: [RequestOutcome] = []
+        for request in job.requests { outcomes.append(await visit.run(request)) }
+        return .done(outcomes)
+    }
+}
+
+/// One job of our client, with what is kept between its requests.
+private final class OurVisit {
+    private let job: Job
+    private let configuration: HTTPClient.Configuration
+    private let clock = HeldClock()
+    /// The client of all requests, if it keeps connections or sessions.
+    private let shared: HTTPClient?
+
+    init(_ job: Job) throws {
+        self.job = job
+        let clock = self.clock
+        var configuration = HTTPClient.Configuration()
+        try job.settings.apply(to: &configuration)
+        configuration.tls.roots = .only([.pemFile(job.roots)])
+        if job.settings.usesMap || job.routes.count > 1 {
+            for route in job.routes {
+                try configuration.addresses.set(
+                    route.addresses.map { Endpoint(stringLiteral: $0) },
+                    // The host as in a URL, which may end with a dot.
+                    for: .host(try HTTPURL("http://\(route.authority)/").host),
+                    port: route.port
+                )
             }
-            (settings.tls.minimumVersion, settings.tls.maximumVersion) = (oldest, newest)
         }
-        if let name = errand.client.certificate {
-            let pem = try Files.contents(of: "\(errand.certificates)/\(name).pem")
-            settings.tls.clientIdentity = ClientIdentity(certificateChain: pem, privateKey: pem)
+        // An address that is not in the job must not be asked for.
+        configuration.resolver = NoResolver()
+        if job.kept.contains(.cookies) { configuration.cookies = DatedJar { clock.now } }
+        if job.kept.contains(.hsts) { configuration.hsts = HSTSStore() }
+        if job.kept.contains(.cache) {
+            let staleTime = job.settings.stale.map { Duration.seconds($0) }
+            configuration.cache = try ResponseCache(folder: nil, staleWhenUnreachable: staleTime) { clock.now }
         }
-        if !errand.mappedAddresses.isEmpty {
-            let endpoints = errand.mappedAddresses.map { Endpoint(stringLiteral: $0) }
-            try settings.addresses.set(endpoints, for: .host(try HTTPHost(errand.host)))
-        }
-        settings.dialling.stagger = .milliseconds(errand.dialling.stagger)
-        settings.dialling.keepsOrder = errand.dialling.keepsOrder
-        settings.dialling.onCertificateMismatch = errand.dialling.passesOverWrongServers ? .tryNext : .fail
+        if !job.kept.contains(.connections) { configuration.maximumIdleConnections = 0 }
         let phaseLimit = Self.phaseLimit
-        settings.timeouts = Timeouts(
+        configuration.timeouts = Timeouts(
             connect: phaseLimit,
             tls: phaseLimit,
             write: phaseLimit,
             response: phaseLimit,
             read: phaseLimit
         )
-        return HTTPClient(settings)
+        self.configuration = configuration
+        shared =
+            job.kept.isDisjoint(with: [.connections, .sessions]) ? nil : HTTPClient(configuration)
     }
 
     /// The time limit of each phase. It is the cost of every server that never answers, and is long enough for
     /// those that do, even on a loaded machine.
     private static let phaseLimit = Duration.milliseconds(2500)
 
-    private static func get(_ url: String, addresses: [String]?, client: HTTPClient) async -> Observation {
-        var request = Request(.get, url)
-        request.addresses = addresses.map { $0.map { Endpoint(stringLiteral: $0) } }
+    func run(_ asked: Job.Request) async -> RequestOutcome {
+        clock.set(job.time.map { UnixTime(seconds: $0 + asked.time) })
+        let client = shared ?? HTTPClient(configuration)
+        let outcome = await answer(to: request(asked), client: client)
+        await configuration.cache?.settle()
+        return outcome
+    }
+
+    private func request(_ asked: Job.Request) -> Request {
+        var headers = HTTPHeaders()
+        for field in asked.fields { headers.add(field.name.latin1, bytes: field.value) }
+        var request = Request(HTTPMethod(stringLiteral: asked.method), asked.url, headers: headers)
+        if let body = asked.body { request.body = asked.isStream ? .stream(AsyncStream(once: body)) : .bytes(body) }
+        if !asked.upgrade.isEmpty { request.upgrade = asked.upgrade }
+        let isWithRequest = !job.settings.usesMap && job.routes.count == 1
+        let texts =
+            job.settings.addressTexts
+            ?? (isWithRequest ? job.settings.spelling ?? job.routes[0].addresses : nil)
+        request.addresses = texts.map { $0.map { Endpoint(stringLiteral: $0) } }
+        return request
+    }
+
+    private func answer(to request: Request, client: HTTPClient) async -> RequestOutcome {
         do {
-            let response = try await client.fetch(request)
-            let ending = Ending(response.status)
-            var attempts: [(String, Ending)] = []
-            for hop in response.history { attempts += Self.attempts(hop) }
-            return Observation(
-                ending: ending,
-                text: String(decoding: response.body, as: UTF8.self),
-                attempts: attempts + Self.attempts(response.transaction, ending: ending)
-            )
+            return RequestOutcome(try await client.fetch(request))
         } catch let error as HTTPError {
-            let ending = Ending(error.phase, error.reason)
-            var attempts: [(String, Ending)] = []
-            for hop in error.history { attempts += Self.attempts(hop) }
-            attempts += Self.attempts(error)
-            return Observation(ending: ending, text: "\(error)", attempts: attempts)
+            return RequestOutcome(error)
         } catch {
-            return Observation(ending: .other("\(type(of: error))"), text: "\(error)")
+            return RequestOutcome(.failed(kind: nil, text: "\(type(of: error)): \(error)"))
         }
     }
+}
 
-    /// The outcomes at the addresses of an earlier hop.
-    private static func attempts(_ hop: Hop) -> [(String, Ending)] {
-        if let error = hop.error { return attempts(error) }
-        return hop.status.map { attempts(hop.transaction, ending: Ending($0)) } ?? []
-    }
-
-    /// The outcomes at the addresses that were tried before a failure.
-    private static func attempts(_ error: HTTPError) -> [(String, Ending)] {
-        let failed = error.attempts.map { ("\($0.endpoint)", Ending($0.phase, $0.reason)) }
-        // Once an address has been selected, a failure there is not among the attempts.
-        guard let endpoint = error.endpoint, failed.last?.0 != "\(endpoint)" else { return failed }
-        return failed + [("\(endpoint)", Ending(error.phase, error.reason))]
-    }
-
-    /// The outcomes at the addresses that were tried before a response.
-    private static func attempts(_ transaction: HTTPTransaction?, ending: Ending) -> [(String, Ending)] {
-        guard let transaction else { return [] }
-        let failed = transaction.failedAttempts.map { ("\($0.endpoint)", Ending($0.phase, $0.reason)) }
-        return failed + [("\(transaction.endpoint)", ending)]
+extension Job.Settings {
+    fileprivate func apply(to configuration: inout HTTPClient.Configuration) throws {
+        if !fields.isEmpty {
+            configuration.headers = HTTPHeaders()
+            for field in fields { configuration.headers.add(field.name.latin1, bytes: field.value) }
+        }
+        configuration.redirects.isFollowing = follows
+        if let limit = redirects.limit { configuration.redirects.limit = limit }
+        configuration.redirects.insecureAllowsDowngrade = redirects.allowsDowngrade
+        configuration.redirects.carriesBodyAcrossOrigins = redirects.carriesBodyAcrossOrigins
+        configuration.redirects.sendsReferer = redirects.sendsReferer
+        configuration.redirects.extraCrossOriginFields = redirects.surviving
+        configuration.decoding.isEnabled = decodes
+        configuration.tls.resumesSessions = resumes
+        if let versions {
+            guard let lowest = versions.lowerBound.forUs, let highest = versions.upperBound.forUs else {
+                throw TLSError.badSettings("no such version of TLS")
+            }
+            (configuration.tls.minimumVersion, configuration.tls.maximumVersion) = (lowest, highest)
+        }
+        if let certificate {
+            let pem = try Files.contents(of: certificate)
+            configuration.tls.clientIdentity = ClientIdentity(certificateChain: pem, privateKey: pem)
+        }
+        configuration.dialling.stagger = .milliseconds(RouteVector.Dialling().stagger)
+        if let dialling {
+            configuration.dialling.stagger = .milliseconds(dialling.stagger)
+            configuration.dialling.keepsOrder = dialling.keepsOrder
+            configuration.dialling.onCertificateMismatch =
+                dialling.passesOverWrongServers ? .tryNext : .fail
+        }
+        if let leniency { configuration.leniency = try Read.leniency(leniency) }
+        if let limits { configuration.limits = try Read.limits(limits) }
+        if let decoding {
+            let (limits, codings) = try Read.decodingLimits(decoding)
+            configuration.decoding.maximumSize = limits.size
+            configuration.decoding.maximumRatio = limits.ratio
+            configuration.decoding.unratedSize = limits.unratedSize
+            configuration.decoding.maximumInputWithoutOutput = limits.inputWithoutOutput
+            configuration.decoding.maximumCodings = codings
+        }
     }
 }
 
@@ -117,73 +172,44 @@ extension ProtocolVersion {
     }
 }
 
-extension Ending {
-    fileprivate init(_ status: HTTPStatus) {
-        self = status == .misdirectedRequest ? .fault(.misdirected) : .answered
+/// A time that stands still until it is set. Without a time it is the system's.
+private final class HeldClock: Sendable {
+    private let time = Locked<UnixTime?>(nil)
+
+    var now: UnixTime { time.withLock { $0 } ?? .now }
+
+    func set(_ now: UnixTime?) { time.withLock { $0 = now } }
+}
+
+/// A cookie jar that takes the time from the job.
+private final class DatedJar: CookieStore {
+    private let jar = CookieJar()
+    private let clock: @Sendable () -> UnixTime
+
+    init(clock: @escaping @Sendable () -> UnixTime) {
+        self.clock = clock
     }
 
-    /// The vectors' word for an error of our client.
-    fileprivate init(_ phase: HTTPError.Phase, _ reason: HTTPError.Reason) {
-        switch reason {
-        case .address: self = .fault(.noAddress)
-        case .noAddresses: self = .fault(.noAddresses)
-        case .timedOut: self = .fault(.timeout)
-        case .overtaken: self = .fault(.overtaken)
-        case .connectionClosed: self = .fault(phase == .body ? .incomplete : .closed)
-        case .system(let error): self.init(errno: error.code, "\(error)")
-        case .tls(let error): self.init(error, phase)
-        case .http(let error): self.init(error)
-        default: self = .other("\(reason)")
-        }
-    }
+    func cookies(for url: HTTPURL) -> [Cookie] { jar.cookies(for: url, at: clock()) }
 
-    private init(errno code: Int32, _ text: String) {
-        switch code {
-        case SystemNumbers.connectionRefused: self = .fault(.refused)
-        case SystemNumbers.connectionReset, SystemNumbers.brokenPipe: self = .fault(.reset)
-        case SystemNumbers.timedOut: self = .fault(.timeout)
-        default: self = .other(text)
-        }
-    }
+    func take(_ headers: HTTPHeaders, from url: HTTPURL) { jar.take(headers, from: url, at: clock()) }
+}
 
-    private init(_ error: TLSError, _ phase: HTTPError.Phase) {
-        switch error {
-        case .certificateRejected(let fault): self.init(fault.kind)
-        case .nameMismatch: self = .fault(.wrongName)
-        case .noPeerCertificate: self = .fault(.badCertificate)
-        case .alertReceived(let alert): self = .alert(alert.number)
-        case .unexpectedProtocol: self = .fault(.wrongProtocol)
-        case .protocolFailure, .tooManyMessages: self = .fault(.badTLS)
-        case .connectionLost(let errno): self.init(errno: errno, "\(error)")
-        case .truncated: self = .fault(phase == .body ? .incomplete : .closed)
-        case .badIdentity, .badSettings: self = .fault(.badSettings)
-        default: self = .other("\(error)")
-        }
-    }
+/// Resolves no name, because every address is in the job.
+private struct NoResolver: Resolver {
+    var name: String { "no resolver" }
 
-    private init(_ error: HTTP1Error) {
-        switch error {
-        case .closedBeforeResponse: self = .fault(.closed)
-        case .truncatedHead, .truncatedContent, .truncatedChunks, .truncatedUntilClose:
-            self = .fault(.incomplete)
-        default: self = .fault(.badHTTP)
-        }
+    func resolve(_ host: DomainName, port: UInt16, context: ResolveContext) async throws -> Resolution {
+        throw ResolverError(name, .notListed)
     }
+}
 
-    private init(_ kind: CertificateFault.Kind) {
-        switch kind {
-        case .unknownIssuer, .selfSigned, .untrustedRoot: self = .fault(.untrusted)
-        case .badSignature: self = .fault(.badSignature)
-        case .notYetValid: self = .fault(.notYetValid)
-        case .expired: self = .fault(.expired)
-        case .issuerIsNotCA, .issuerMayNotSign: self = .fault(.notAuthority)
-        case .pathLengthExceeded: self = .fault(.pathTooLong)
-        case .wrongPurpose: self = .fault(.wrongPurpose)
-        case .unknownCriticalExtension: self = .fault(.unknownExtension)
-        case .outsideNameConstraints: self = .fault(.outsideConstraints)
-        case .nameMismatch: self = .fault(.wrongName)
-        case .weakKey, .weakSignature: self = .fault(.weak)
-        default: self = .fault(.badCertificate)
+extension AsyncStream<[UInt8]> {
+    /// A stream that yields the bytes once.
+    init(once bytes: [UInt8]) {
+        self.init { continuation in
+            continuation.yield(bytes)
+            continuation.finish()
         }
     }
 }

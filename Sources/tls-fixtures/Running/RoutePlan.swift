@@ -54,7 +54,7 @@ struct RoutePlan {
     }
 
     /// Compares what happened at the addresses with the expectation.
-    func differences(_ records: [[ConnectionRecord]], seen: Observation) -> [Difference] {
+    func differences(_ records: [[ConnectionRecord]], seen: RequestOutcome) -> [Difference] {
         var differences: [Difference] = []
         for (index, expected) in vector.endings.enumerated() {
             let what = "address \(index + 1) (\(vector.addresses[index].server ?? texts[index]))"
@@ -82,7 +82,7 @@ struct RoutePlan {
     }
 
     /// The address with the port of the URL, if it has none of its own.
-    private func complete(_ text: String) -> String {
+    func complete(_ text: String) -> String {
         if text.hasSuffix("]") { return "\(text):\(port)" }
         if text.hasPrefix("[") { return text }
         let colons = text.count { $0 == ":" }

@@ -20,10 +20,13 @@ struct Run {
     }
 
     /// Runs all vectors against each client in turn.
-    func run(_ report: (Row) -> Void) async -> Totals {
+    ///
+    /// - Throws: ``Files/Unwritable`` if the file with the root cannot be written.
+    func run(_ report: (Row) -> Void) async throws(Files.Unwritable) -> Totals {
         var totals = Totals()
+        let authority = try WireAuthority()
         for client in clients {
-            let trial = VectorRunner(client: client, folder: folder)
+            let trial = VectorRunner(client: client, folder: folder, authority: authority)
             await inOrder(width: client.width, trial) { row in
                 totals.count(row.outcome)
                 report(row)

@@ -4,6 +4,9 @@ internal import TLSFixtures
 struct CertificateFolder: Sendable {
     let path: String
 
+    /// The path of the only root that clients trust.
+    var root: String { "\(path)/root.pem" }
+
     func certificate(_ name: String) throws(FixtureError) -> FixtureCertificate {
         try FixtureCertificate.load(name, from: path)
     }

@@ -46,7 +46,7 @@ enum ChildProcess {
 
     /// Guards the start of a process. Between the creation of a pipe and setting close-on-exec, another child could
     /// inherit the pipe and keep it open, so only one child is started at a time.
-    private static let starting = Mutex(())
+    static let starting = Mutex(())
 
     private enum Started {
         case success((id: pid_t, output: Pipe, errors: Pipe))
@@ -59,7 +59,7 @@ enum ChildProcess {
         guard let output = Pipe(), let errors = Pipe() else {
             return .failure("pipe: \(String(cString: strerror(errno)))")
         }
-        let (id, code) = spawn(command, output: output.writing, errors: errors.writing)
+        let (id, code) = spawn(command, input: nil, output: output.writing, errors: errors.writing)
         output.closeWriting()
         errors.closeWriting()
         guard code != 0 else { return .success((id, output, errors)) }
@@ -68,7 +68,15 @@ enum ChildProcess {
         return .failure(String(cString: strerror(code)))
     }
 
-    private static func spawn(_ command: String, output: Int32, errors: Int32) -> (id: pid_t, code: Int32) {
+    /// Starts a shell command in a process group of its own.
+    ///
+    /// - Parameter input: Its standard input. `nil` gives it none.
+    static func spawn(
+        _ command: String,
+        input: Int32?,
+        output: Int32,
+        errors: Int32
+    ) -> (id: pid_t, code: Int32) {
         #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
         var attributes: posix_spawnattr_t?
@@ -82,7 +90,11 @@ enum ChildProcess {
             posix_spawn_file_actions_destroy(&actions)
             posix_spawnattr_destroy(&attributes)
         }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        if let input {
+            posix_spawn_file_actions_adddup2(&actions, input, 0)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        }
         posix_spawn_file_actions_adddup2(&actions, output, 1)
         posix_spawn_file_actions_adddup2(&actions, errors, 2)
         // A separate process group, so that the command's own children can be killed with it. Signals are set as a
@@ -162,7 +174,7 @@ enum ChildProcess {
 }
 
 /// A pipe whose ends are close-on-exec.
-private final class Pipe {
+final class Pipe {
     private(set) var reading: Int32
     private(set) var writing: Int32
 

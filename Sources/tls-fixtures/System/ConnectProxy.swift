@@ -6,7 +6,7 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// A proxy (RFC 9110, section 9.3.6) that connects every CONNECT request to one address, whatever target it names.
+/// A proxy (RFC 9110, section 9.3.6) that connects the target of a CONNECT request to an address of its own choice.
 ///
 /// It makes it possible to test a client that has no option for the address to connect to. It listens on loopback
 /// and serves one connection at a time until it is released.
@@ -15,8 +15,18 @@ final class ConnectProxy: Sendable {
     private let listener: Int32
     private let stopping: Int32
 
-    /// Starts a proxy that connects to this address and port. Returns `nil` if a socket cannot be created.
-    init?(to address: String, port target: UInt16) {
+    /// Finds the address to connect to for the target of a request.
+    typealias Route = @Sendable (_ target: String) -> (address: String, port: UInt16)?
+
+    /// Starts a proxy that connects every target to this address and port. Returns `nil` if a socket cannot be created.
+    convenience init?(to address: String, port target: UInt16) {
+        self.init { _ in (address, target) }
+    }
+
+    /// Starts a proxy. Returns `nil` if a socket cannot be created.
+    ///
+    /// - Parameter route: Finds the address for a target. A target without one is refused.
+    init?(route: @escaping Route) {
         guard let listener = Self.listen() else { return nil }
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Self.stream, 0, &ends) == 0 else {
@@ -28,10 +38,30 @@ final class ConnectProxy: Sendable {
         port = Self.port(of: listener)
         let stop = ends[0]
         startThread {
-            Self.serve(listener, address: address, port: target, stop: stop)
+            Self.serve(listener, route: route, stop: stop)
             close(listener)
             close(stop)
         }
+    }
+
+    /// Starts a proxy that connects every host of a job to the first of its addresses. Returns `nil` if the job has none.
+    static func forJob(_ job: Job) -> ConnectProxy? {
+        var places: [String: (address: String, port: UInt16)] = [:]
+        for route in job.routes {
+            guard let place = route.addresses.first.flatMap(Self.place) else { continue }
+            places[route.authority.lowercased()] = place
+        }
+        guard !places.isEmpty else { return nil }
+        return ConnectProxy { [places] target in places[target.lowercased()] }
+    }
+
+    /// The address and the port in an authority.
+    private static func place(_ authority: String) -> (address: String, port: UInt16)? {
+        guard let colon = authority.lastIndex(of: ":"),
+            let port = UInt16(authority[authority.index(after: colon)...])
+        else { return nil }
+        let host = authority[..<colon]
+        return (String(host.hasPrefix("[") ? host.dropFirst().dropLast() : host), port)
     }
 
     deinit {
@@ -40,12 +70,14 @@ final class ConnectProxy: Sendable {
     }
 
     /// Serves connections until `stop` becomes readable.
-    private static func serve(_ listener: Int32, address: String, port: UInt16, stop: Int32) {
+    private static func serve(_ listener: Int32, route: Route, stop: Int32) {
         while wait(for: [listener, stop]) == [true, false] {
             let client = accept(listener, nil, nil)
             guard client >= 0 else { continue }
             keepFromChildren(client)
-            if readHead(client, stop: stop), let server = connected(to: address, port: port) {
+            if let target = readTarget(client, stop: stop), let place = route(target),
+                let server = connected(to: place.address, port: place.port)
+            {
                 send(client, bytes: Array("HTTP/1.1 200 Connected\r\n\r\n".utf8))
                 relay(client, server: server, stop: stop)
                 close(server)
@@ -54,17 +86,18 @@ final class ConnectProxy: Sendable {
         }
     }
 
-    /// Reads a request head. Returns whether it is a CONNECT request.
-    private static func readHead(_ client: Int32, stop: Int32) -> Bool {
+    /// Reads a request head. Returns the target of a CONNECT request, and `nil` for any other.
+    private static func readTarget(_ client: Int32, stop: Int32) -> String? {
         var head: [UInt8] = []
         var byte: UInt8 = 0
         while head.suffix(4) != [13, 10, 13, 10] {
             guard head.count < 8192, wait(for: [client, stop]) == [true, false],
                 recv(client, &byte, 1, 0) == 1
-            else { return false }
+            else { return nil }
             head.append(byte)
         }
-        return head.starts(with: Array("CONNECT ".utf8))
+        let words = String(decoding: head, as: UTF8.self).split(separator: " ", maxSplits: 2)
+        return words.count == 3 && words[0] == "CONNECT" ? String(words[1]) : nil
     }
 
     /// Relays bytes in both directions, and relays the end of each direction.

@@ -73,13 +73,25 @@ enum Ending: Hashable, Sendable {
 }
 
 extension Ending {
+    /// Returns the ending with this word, or `nil` if there is none.
+    init?(word: String) {
+        if word == "answered" {
+            self = .answered
+        } else if word == "untried" {
+            self = .untried
+        } else if word.hasPrefix("alert "), let number = UInt8(word.dropFirst(6)) {
+            self = .alert(number)
+        } else if let fault = Fault(rawValue: word) {
+            self = .fault(fault)
+        } else {
+            return nil
+        }
+    }
+
     /// Reads one word.
     static func read(_ value: JSONValue) throws(FieldError) -> Ending {
         let word = try Read.text(value)
-        if word == "answered" { return .answered }
-        if word == "untried" { return .untried }
-        if word.hasPrefix("alert "), let number = UInt8(word.dropFirst(6)) { return .alert(number) }
-        if let fault = Fault(rawValue: word) { return .fault(fault) }
+        if let ending = Ending(word: word) { return ending }
         let known = Fault.allCases.map(\.rawValue).joined(separator: ", ")
         throw FieldError(
             line: value.line,

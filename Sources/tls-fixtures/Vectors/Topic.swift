@@ -18,12 +18,4 @@ enum Topic: String, CaseIterable, Sendable {
     case cache
     /// Answers that point elsewhere, and the requests that come of them.
     case redirect
-
-    /// Whether the topic tests a whole client against servers.
-    var needsServers: Bool {
-        switch self {
-        case .response, .request, .decoding, .cookies, .cache, .redirect: false
-        case .names, .handshake, .routes: true
-        }
-    }
 }

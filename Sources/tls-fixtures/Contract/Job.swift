@@ -1,0 +1,103 @@
+internal import DirectJSON
+
+/// The work for a client in one vector: requests, and what the client has to know to make them.
+///
+/// `Fixtures/clients/README.md` describes its JSON form.
+struct Job: Sendable {
+    /// The name of the vector, for messages.
+    var vector: String
+    /// The path of a PEM file with the only roots to trust.
+    var roots: String
+    /// Where to connect for each host and port.
+    var routes: [Route] = []
+    var settings = Settings()
+    /// What is kept from one request to the next.
+    var kept: Set<Kept> = []
+    /// The time of day at the first request, in seconds since 1970. `nil` is the real time.
+    var time: Int64?
+    var requests: [Request]
+
+    /// The time limit of one request in milliseconds.
+    static let timeout = 4000
+
+    /// The addresses for one host and port.
+    struct Route: Equatable, Sendable {
+        /// The host as in a URL, without brackets.
+        var host: String
+        var port: UInt16
+        /// The addresses as texts, each with a port.
+        var addresses: [String]
+
+        /// The host and port as in a URL.
+        var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    }
+
+    /// What a client can keep from one request to the next.
+    enum Kept: String, CaseIterable, Sendable {
+        case connections, sessions, cookies, hsts, cache
+    }
+
+    struct Request: Sendable {
+        var url: String
+        var method = "GET"
+        var fields: [(name: [UInt8], value: [UInt8])] = []
+        var body: [UInt8]?
+        /// Whether the body can be read only once.
+        var isStream = false
+        /// The time of the request, in seconds after that of the first.
+        var time: Int64 = 0
+        /// The protocols that it offers to switch to.
+        var upgrade: [String] = []
+    }
+
+    /// The client's settings. What is absent is left to the client.
+    struct Settings: Sendable {
+        var follows = false
+        var redirects = RedirectSettings()
+        /// Fields that the client sends with every request.
+        var fields: [(name: [UInt8], value: [UInt8])] = []
+        /// Whether the client asks for content codings and removes them.
+        var decodes = false
+        var versions: ClosedRange<ProtocolVersion>?
+        /// The path of a PEM file with the client's certificate and key.
+        var certificate: String?
+        var resumes = true
+        /// Whether the addresses belong to the client's own map instead of the request.
+        var usesMap = false
+        /// The addresses of the request as texts, which need not be addresses. They come before those of the only route.
+        var addressTexts: [String]?
+        /// The addresses of the only route, spelled as in the vector. Only the client in this process is told.
+        var spelling: [String]?
+        var dialling: RouteVector.Dialling?
+        /// The settings of the parser and the decoder, in the form of the vectors.
+        var leniency: JSONValue?
+        var limits: JSONValue?
+        var decoding: JSONValue?
+        /// The time for which a cache may use stale responses if the origin cannot be reached, in seconds.
+        var stale: Int64?
+    }
+
+    /// The settings of redirects. What is `nil` or `false` is left to the client.
+    struct RedirectSettings: Equatable, Sendable {
+        var limit: Int?
+        var allowsDowngrade = false
+        var carriesBodyAcrossOrigins = true
+        var sendsReferer = false
+        /// The names of fields that may be sent to other origins.
+        var surviving: [String] = []
+    }
+}
+
+/// What a client program says of itself.
+struct ClientDescription: Equatable, Sendable {
+    var name: String
+    var version: String
+    /// The content codings that it decodes.
+    var codings: [String]
+    /// Whether it reports the reason of every failure in the vectors' words. If not, only success and failure are
+    /// compared.
+    var givesReasons = false
+
+    /// The version of the contract that this program speaks.
+    static let contract = 1
+}

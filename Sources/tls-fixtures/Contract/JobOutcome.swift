@@ -1,0 +1,83 @@
+/// What came of a job.
+enum JobOutcome: Sendable {
+    /// One outcome for each request.
+    case done([RequestOutcome])
+    /// The client cannot do the job, for this reason.
+    case left(String)
+    /// The client hung, crashed or broke the contract.
+    case crashed(String)
+
+    /// The last outcome, as the vectors of connections judge it.
+    var last: RequestOutcome {
+        switch self {
+        case .done(let outcomes): outcomes.last ?? RequestOutcome(.failed(kind: nil, text: "no result"))
+        case .left(let why), .crashed(let why): RequestOutcome(.crashed(why))
+        }
+    }
+}
+
+/// What came of one request, as the client reports it.
+struct RequestOutcome: Sendable {
+    enum Result: Sendable {
+        case response(ReportedResponse)
+        /// The kind is a word of the vectors, and the detail the name of a fault in `response`, `decoding` or `redirect`.
+        /// Each is `nil` if the client does not tell it.
+        case failed(kind: String?, detail: String? = nil, text: String)
+        case crashed(String)
+    }
+
+    var result: Result
+    /// The outcome at each address that was tried, in that order. `nil` if the client does not report it.
+    var attempts: [(address: String, ending: Ending)]?
+
+    init(_ result: Result, attempts: [(address: String, ending: Ending)]? = nil) {
+        (self.result, self.attempts) = (result, attempts)
+    }
+
+    /// The response, if there is one.
+    var response: ReportedResponse? {
+        if case .response(let response) = result { response } else { nil }
+    }
+
+    /// The client's own message, or an empty text.
+    var message: String {
+        switch result {
+        case .response: ""
+        case .failed(_, _, let text), .crashed(let text): text
+        }
+    }
+
+    /// The outcome in the vectors' words.
+    var ending: Ending {
+        switch result {
+        case .response(let response): response.status == 421 ? .fault(.misdirected) : .answered
+        case .failed(let kind?, _, let text): Ending(word: kind) ?? .other(text)
+        case .failed(nil, _, let text): .other(text)
+        case .crashed(let why): .crashed(why)
+        }
+    }
+
+    /// The outcome in one word, for differences.
+    var word: String {
+        switch result {
+        case .response(let response): response.status.map { "answered \($0)" } ?? "answered"
+        case .failed(let kind, _, let text): "error \(kind ?? text)"
+        case .crashed(let why): why
+        }
+    }
+}
+
+/// A response as a client reports it. What is `nil` is not reported.
+struct ReportedResponse: Sendable {
+    /// `nil` for a command that tells only success.
+    var status: Int?
+    var reason: String?
+    var version: String?
+    var fields: [(name: String, value: String)]
+    var body: [UInt8]
+    var trailers: [(name: String, value: String)]?
+    var interims: [UInt16]?
+    var url: String?
+    /// What a cache did.
+    var use: String?
+}

@@ -1,0 +1,115 @@
+internal import DirectJSON
+internal import Synchronization
+
+/// A client that is a program which speaks the contract of `Fixtures/clients`.
+///
+/// Several copies of the program run at the same time. One that hangs, crashes or breaks the contract is stopped, and
+/// another one is started for the next job.
+final class ClientProgram: VectorClient {
+    let facts: ClientDescription
+    let width: Int
+    private let command: String
+    private let idle: Mutex<[ProgramConversation]>
+
+    /// A program that does not speak the contract.
+    struct Fault: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    /// Starts the program and reads what it says of itself.
+    init(_ command: String, width: Int = 8) async throws(Fault) {
+        let (conversation, facts) = try await Self.start(command)
+        (self.command, self.facts, self.width) = (command, facts, width)
+        idle = Mutex([conversation])
+    }
+
+    /// The time within which the program must have written its first line. Interpreters take a while to start on a
+    /// busy machine.
+    private static let startLimit = Duration.seconds(30)
+
+    private static func start(
+        _ command: String
+    ) async throws(Fault) -> (ProgramConversation, ClientDescription) {
+        guard let conversation = ProgramConversation(command) else {
+            throw Fault(description: "\(command) cannot be started")
+        }
+        guard let line = await conversation.line(within: startLimit) else {
+            throw Fault(description: "\(command) does not describe itself in its first line; \(conversation.lastWords)")
+        }
+        do {
+            return (conversation, try ClientDescription(try JSONReader.read(Array(line.utf8))))
+        } catch {
+            throw Fault(description: "\(command): its first line is not a description of a client: \(error)")
+        }
+    }
+
+    func run(_ job: Job) async -> JobOutcome {
+        let conversation: ProgramConversation
+        if let waiting = idle.withLock({ $0.popLast() }) {
+            conversation = waiting
+        } else {
+            do throws(Fault) {
+                conversation = try await Self.start(command).0
+            } catch {
+                return .crashed(error.description)
+            }
+        }
+        let outcome = await conversation.outcome(of: job)
+        if case .crashed = outcome {
+            conversation.stop()
+        } else {
+            idle.withLock { $0.append(conversation) }
+        }
+        return outcome
+    }
+}
+
+/// One running copy of a client program. It does one job at a time.
+private final class ProgramConversation: Sendable {
+    private let process: InteractiveProcess
+    private let count = Mutex(0)
+
+    init?(_ command: String) {
+        guard let process = InteractiveProcess(command) else { return nil }
+        self.process = process
+    }
+
+    /// What the program has last written for people.
+    var lastWords: String {
+        let words = process.lastErrors.split(separator: "\n").suffix(3).joined(separator: "; ")
+        return words.isEmpty ? "it says nothing" : "it says: \(words)"
+    }
+
+    /// Returns the next line of the program, or `nil` if it ends or the time is over.
+    func line(within limit: Duration) async -> String? {
+        await onThread { [process] in process.readLine(within: limit) }
+    }
+
+    func outcome(of job: Job) async -> JobOutcome {
+        let id = count.withLock { count in
+            count += 1
+            return count
+        }
+        let proxy = ConnectProxy.forJob(job)
+        let line = "\(job.json(id: id, proxy: proxy.map { "127.0.0.1:\($0.port)" }))\n"
+        // Every request may take its whole time.
+        let limit = Duration.milliseconds(Job.timeout * job.requests.count + 6000)
+        let answer = await onThread { [process] in
+            process.write(line) ? process.readLine(within: limit) : nil
+        }
+        _ = proxy
+        guard let answer else { return .crashed("no result: it \(process.ending(within: .milliseconds(200))); \(lastWords)") }
+        do {
+            let (answered, outcome) = try JobOutcome.read(try JSONReader.read(Array(answer.utf8)))
+            guard answered == id else { return .crashed("a result for job \(answered) instead of \(id)") }
+            if case .done(let results) = outcome, results.count != job.requests.count {
+                return .crashed("\(results.count) results for \(job.requests.count) requests")
+            }
+            return outcome
+        } catch {
+            return .crashed("its result breaks the contract: \(error)")
+        }
+    }
+
+    func stop() { process.stop() }
+}

@@ -1,0 +1,186 @@
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Glibc
+#endif
+internal import Synchronization
+
+/// A running shell command that is written to and read from line by line.
+///
+/// All operations block. One thread at a time may use it, except for ``stop()``.
+final class InteractiveProcess: Sendable {
+    private struct State {
+        var unread: [UInt8] = []
+        var errors: [UInt8] = []
+        var outputHasEnded = false
+        var errorsHaveEnded = false
+        var isReaped = false
+        var status: Int32 = 0
+    }
+
+    private let id: pid_t
+    private let input: Int32
+    private let output: Int32
+    private let errors: Int32
+    private let state = Mutex(State())
+
+    /// Starts the command. Returns `nil` if that fails.
+    init?(_ command: String) {
+        let started: (pid_t, Int32, Int32, Int32)? = ChildProcess.starting.withLock { _ in
+            guard let input = Pipe(), let output = Pipe(), let errors = Pipe() else { return nil }
+            let (id, code) = ChildProcess.spawn(
+                command,
+                input: input.reading,
+                output: output.writing,
+                errors: errors.writing
+            )
+            input.closeReading()
+            output.closeWriting()
+            errors.closeWriting()
+            guard code == 0 else {
+                input.closeWriting()
+                output.closeReading()
+                errors.closeReading()
+                return nil
+            }
+            return (id, input.writing, output.reading, errors.reading)
+        }
+        guard let started else { return nil }
+        (id, input, output, errors) = started
+        for descriptor in [input, output, errors] {
+            _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        }
+    }
+
+    deinit {
+        stop()
+        close(input)
+        close(output)
+        close(errors)
+    }
+
+    /// The last kilobytes of standard error.
+    var lastErrors: String { state.withLock { String(decoding: $0.errors, as: UTF8.self) } }
+
+    /// Writes a text. Returns `false` if the process does not read it within a time that no working program needs.
+    func write(_ text: String) -> Bool {
+        // A process that has ended must not end this one. The signal is for this thread alone, which is not used for
+        // anything else.
+        var pipeSignal = sigset_t()
+        sigemptyset(&pipeSignal)
+        sigaddset(&pipeSignal, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &pipeSignal, nil)
+        let bytes = Array(text.utf8)
+        let end = ContinuousClock.now.advanced(by: .seconds(10))
+        var written = 0
+        while written < bytes.count {
+            let count = bytes[written...].withUnsafeBytes { Self.systemWrite(input, bytes: $0) }
+            if count > 0 {
+                written += count
+            } else if count < 0, errno == EAGAIN {
+                // It may have to write before it can read on.
+                var waiting = [
+                    pollfd(fd: input, events: Int16(POLLOUT), revents: 0),
+                    pollfd(fd: output, events: Int16(POLLIN), revents: 0),
+                    pollfd(fd: errors, events: Int16(POLLIN), revents: 0),
+                ]
+                guard ContinuousClock.now < end else { return false }
+                _ = poll(&waiting, 3, 1000)
+                collect()
+            } else if errno != EINTR {
+                return false
+            }
+        }
+        return true
+    }
+
+    /// Reads the next line, without its end. Returns `nil` if the process ends first, or does not write one in time.
+    func readLine(within limit: Duration) -> String? {
+        let end = ContinuousClock.now.advanced(by: limit)
+        while true {
+            collect()
+            let (line, hasEnded): (String?, Bool) = state.withLock { state in
+                guard let index = state.unread.firstIndex(of: 10) else { return (nil, state.outputHasEnded) }
+                let line = String(decoding: state.unread[..<index], as: UTF8.self)
+                state.unread.removeSubrange(...index)
+                return (line, false)
+            }
+            if line != nil || hasEnded { return line }
+            let left = ContinuousClock.now.duration(to: end)
+            guard left > .zero else { return nil }
+            let errorsHaveEnded = state.withLock { $0.errorsHaveEnded }
+            var waiting = [
+                pollfd(fd: output, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: errorsHaveEnded ? -1 : errors, events: Int16(POLLIN), revents: 0),
+            ]
+            _ = poll(&waiting, 2, left.milliseconds)
+        }
+    }
+
+    /// Describes how the process ended, or that it is still running.
+    func ending(within limit: Duration) -> String {
+        let end = ContinuousClock.now.advanced(by: limit)
+        while !reap(), ContinuousClock.now < end { usleep(1000) }
+        return state.withLock { state in
+            guard state.isReaped else { return "is still running" }
+            let signal = state.status & 0x7F
+            return signal == 0
+                ? "ended with status \(state.status >> 8 & 0xFF)" : "was killed by signal \(signal)"
+        }
+    }
+
+    /// Kills the process and everything that it has started, and waits for it.
+    func stop() {
+        guard !state.withLock({ $0.isReaped }) else { return }
+        kill(-id, SIGKILL)
+        while !reap() { usleep(500) }
+    }
+
+    /// Collects the status if the process has ended. Returns whether it has.
+    private func reap() -> Bool {
+        state.withLock { state in
+            guard !state.isReaped else { return true }
+            var status: Int32 = 0
+            let result = waitpid(id, &status, WNOHANG)
+            guard result == id || (result < 0 && errno == ECHILD) else { return false }
+            state.isReaped = true
+            state.status = status
+            return true
+        }
+    }
+
+    /// Reads everything that has arrived.
+    private func collect() {
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        state.withLock { state in
+            while !state.outputHasEnded {
+                let count = read(output, &buffer, buffer.count)
+                if count < 0 && errno == EINTR { continue }
+                if count < 0 && errno == EAGAIN { break }
+                if count <= 0 { state.outputHasEnded = true } else { state.unread += buffer[..<count] }
+            }
+            while !state.errorsHaveEnded {
+                let count = read(errors, &buffer, buffer.count)
+                if count < 0 && errno == EINTR { continue }
+                if count < 0 && errno == EAGAIN { break }
+                if count <= 0 {
+                    state.errorsHaveEnded = true
+                } else {
+                    state.errors = Array((state.errors + buffer[..<count]).suffix(4096))
+                }
+            }
+        }
+    }
+
+    private static func systemWrite(_ descriptor: Int32, bytes: UnsafeRawBufferPointer) -> Int {
+        #if canImport(Darwin)
+        Darwin.write(descriptor, bytes.baseAddress, bytes.count)
+        #elseif canImport(Musl)
+        Musl.write(descriptor, bytes.baseAddress, bytes.count)
+        #else
+        Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+        #endif
+    }
+}

@@ -1,0 +1,72 @@
+internal import TLSFixtures
+
+extension NameVector {
+    /// Serves the certificate.
+    func trials(_ folder: CertificateFolder) -> Trials {
+        .plans([
+            TrialPlan {
+                let server = try ServerSetup.plain(certificate: certificate).start(on: address, from: folder)
+                let stage = VectorServers(servers: [server], endsByItself: [true])
+                let job = Job(
+                    vector: head.name,
+                    roots: folder.root,
+                    routes: [Job.Route(host: identity, port: server.port, addresses: [server.authority])],
+                    requests: [Job.Request(url: Job.url("https", host: identity, port: server.port))]
+                )
+                return Trial(job: job) { outcome, facts in
+                    let records = await stage.records()[0]
+                    return differences(outcome.last, records: records, port: server.port, facts: facts)
+                }
+            }
+        ])
+    }
+
+    private func differences(
+        _ outcome: RequestOutcome,
+        records: [ConnectionRecord],
+        port: UInt16,
+        facts: ClientDescription
+    ) -> [Difference] {
+        let expected = verdict == .accept ? [Ending.answered] : reasons
+        var differences = Difference.between(expected, got: outcome.ending, facts: facts)
+        differences += records.misnamings(host: identity, port: port)
+        if records.isEmpty {
+            differences.append(Difference(what: "connections", expected: "one", got: "none"))
+        }
+        if verdict == .refuse {
+            let count = records.map(\.receivedCount).max() ?? 0
+            differences += Difference.between("bytes sent to it", expected: 0, got: count)
+        }
+        if let serverName { differences += records.differencesInServerName(serverName) }
+        return differences
+    }
+}
+
+extension Job {
+    /// Returns the URL of the root at this host and port.
+    static func url(_ scheme: String, host: String, port: UInt16) -> String {
+        host.contains(":") ? "\(scheme)://[\(host)]:\(port)/" : "\(scheme)://\(host):\(port)/"
+    }
+}
+
+extension Difference {
+    /// Compares an ending with those that are accepted. For a client that gives no reasons, only success and failure
+    /// count.
+    static func between(_ expected: [Ending], got: Ending, facts: ClientDescription) -> [Difference] {
+        if expected.contains(got) { return [] }
+        if !facts.givesReasons && !got.isCrash {
+            let hasSucceeded = got == .answered
+            if expected.contains(where: { ($0 == .answered) == hasSucceeded }) { return [] }
+        }
+        let wanted = expected.map(\.description).joined(separator: " or ")
+        return [Difference(what: "ending", expected: wanted, got: "\(got)")]
+    }
+}
+
+extension [ConnectionRecord] {
+    /// Compares the SNI of the last handshake with a name. `nil` means that there must be none.
+    func differencesInServerName(_ wanted: String?) -> [Difference] {
+        let got = last { $0.hello != nil }?.serverName?.lowercased()
+        return Difference.between("SNI", expected: wanted ?? "none", got: got ?? "none")
+    }
+}

@@ -1,0 +1,118 @@
+internal import DirectHTTP
+internal import TLSFixtures
+
+extension RedirectVector {
+    /// Serves the redirects: two servers, one of them with TLS, to which all names lead.
+    func trials(_ authority: WireAuthority) -> Trials {
+        guard question.method != "CONNECT" else { return .unsuitable("a tunnel is not redirected") }
+        guard question.addresses == nil else {
+            return .unsuitable("addresses of the caller cannot be seen over a network")
+        }
+        // An invalid field value is refused before the redirect is looked at.
+        let values = answers.flatMap(\.fields).map(\.value)
+        guard values.allSatisfy({ $0.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 9 } }) else {
+            return .unsuitable("a field value of the redirect is invalid")
+        }
+        let places = ([question.url] + sent.map(\.url)).compactMap(Place.init(url:))
+        guard places.count == sent.count + 1 else { return .unsuitable("its URL has no host to connect to") }
+        return .plans([
+            TrialPlan {
+                let script = RedirectScript(answers)
+                let hosts = Array(Set(places.map(\.host))).sorted()
+                let servers = try NamedServers(hosts: hosts, authority: authority) { scheme in
+                    .http { request in try script.answer(request, scheme: scheme) }
+                }
+                let job = job(routes: servers.routes(places), authority)
+                return Trial(job: job) { [servers] outcome, facts in
+                    _ = servers
+                    return differences(outcome, seen: script.requests, facts: facts)
+                }
+            }
+        ])
+    }
+
+    private func job(routes: [Job.Route], _ authority: WireAuthority) -> Job {
+        var request = Job.Request(url: question.url)
+        request.method = question.method
+        request.fields = question.fields.map { ($0.name.latin1Bytes, $0.value.latin1Bytes) }
+        request.body = question.body.map { Array($0.utf8) }
+        request.isStream = question.isSentOnce
+        var job = Job(vector: head.name, roots: authority.rootFile, routes: routes, requests: [request])
+        job.settings.follows = settings.follows
+        job.settings.redirects.limit = settings.limit
+        job.settings.redirects.allowsDowngrade = settings.allowsDowngrade
+        job.settings.redirects.carriesBodyAcrossOrigins = settings.carriesBodyAcrossOrigins
+        job.settings.redirects.sendsReferer = settings.sendsReferer
+        job.settings.redirects.surviving = settings.surviving
+        job.settings.fields = settings.fields.map { ($0.name.latin1Bytes, $0.value.latin1Bytes) }
+        if settings.keepsCookies { job.kept.insert(.cookies) }
+        if settings.keepsHSTS { job.kept.insert(.hsts) }
+        return job
+    }
+
+    private func differences(
+        _ outcome: JobOutcome,
+        seen: [Seen],
+        facts: ClientDescription
+    ) -> [Difference] {
+        let wanted = sent.map { $0.overNetwork(question) }
+        var found = Difference.between("requests", expected: wanted.map(\.line), got: seen.map(\.line))
+        for (index, (wanted, seen)) in zip(wanted, seen).enumerated() {
+            found += wanted.differences(from: seen).map {
+                Difference(what: "\(index + 1): \($0.what)", expected: $0.expected, got: $0.got)
+            }
+        }
+        let last = outcome.last
+        switch (ending, last.result) {
+        case (.answered(let status, let url), .response(let response)):
+            if let got = response.status { found += Difference.between("status", expected: status, got: got) }
+            if let got = response.url, facts.givesReasons {
+                found += Difference.between("URL", expected: url, got: got)
+            }
+        case (.fault(let fault), .failed(_, let detail, _)):
+            if facts.givesReasons { found += Difference.between("error", expected: fault, got: detail) }
+        case (.answered(let status, _), _):
+            found.append(Difference(what: "ending", expected: "answered \(status)", got: last.word))
+        case (.fault(let fault), .response(let response))
+        where !facts.givesReasons && response.status.map { (300..<400).contains($0) } == true:
+            // Other clients may hand out the redirect that they do not follow.
+            _ = fault
+        case (.fault(let fault), _):
+            found.append(Difference(what: "ending", expected: "error \(fault)", got: last.word))
+        }
+        return found
+    }
+}
+
+/// Gives the answers in turn and records the requests.
+private final class RedirectScript: Sendable {
+    private let seen = Locked<[RedirectVector.Seen]>([])
+    private let answers: [RedirectVector.Answer]
+
+    init(_ answers: [RedirectVector.Answer]) {
+        self.answers = answers
+    }
+
+    var requests: [RedirectVector.Seen] { seen.withLock { $0 } }
+
+    func answer(_ request: FixtureRequest, scheme: String) throws -> FixtureReply {
+        let text = try request.text
+        let seen = RedirectVector.Seen(
+            method: request.method,
+            url: "\(scheme)://\(request.host ?? "none")\(request.target)",
+            fields: request.headers.fields.map { ($0.name, $0.value) },
+            body: text.isEmpty ? "none" : text,
+            isFromNetwork: true
+        )
+        let index = self.seen.withLock { all in
+            all.append(seen)
+            return all.count - 1
+        }
+        guard index < answers.count else { return .status(200) }
+        var bytes = Array("HTTP/1.1 \(answers[index].status) X\r\nContent-Length: 0\r\n".utf8)
+        for field in answers[index].fields {
+            bytes += Array("\(field.name): ".utf8) + field.value + Array("\r\n".utf8)
+        }
+        return .raw(bytes + Array("\r\n".utf8))
+    }
+}

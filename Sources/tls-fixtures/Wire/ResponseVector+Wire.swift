@@ -1,0 +1,200 @@
+internal import DirectHTTP1
+internal import TLSFixtures
+
+extension ResponseVector {
+    /// Serves the bytes of the response: without TLS, with it, and for our own client in TLS records of other sizes.
+    func trials(_ authority: WireAuthority) -> Trials {
+        if bytes.upgrade || bytes.method == .connect || expect.outcome == "tunnel" {
+            return .unsuitable("a tunnel is not a response that a client hands out")
+        }
+        let whole = [bytes.input]
+        var plans = [
+            plan("without TLS", scheme: "http", pieces: whole, authority),
+            plan("over TLS", scheme: "https", pieces: whole, authority),
+        ]
+        for (label, pieces) in splits {
+            var plan = plan(label, scheme: "https", pieces: pieces, authority)
+            plan.isThorough = true
+            plans.append(plan)
+        }
+        return .plans(plans)
+    }
+
+    /// The input in TLS records of one byte, and in two records.
+    private var splits: [(label: String, pieces: [[UInt8]])] {
+        let input = bytes.input
+        guard input.count > 1, input.count <= 2000 else { return [] }
+        var splits = [(label: "in records of one byte", pieces: input.map { [$0] })]
+        for cut in Set([input.count / 3, input.count / 2, input.count - 1]).sorted() where cut > 0 {
+            let pieces = [Array(input[..<cut]), Array(input[cut...])]
+            splits.append((label: "in two records, of \(cut) bytes and the rest", pieces: pieces))
+        }
+        return splits
+    }
+
+    private func plan(
+        _ label: String,
+        scheme: String,
+        pieces: [[UInt8]],
+        _ authority: WireAuthority
+    ) -> TrialPlan {
+        TrialPlan(label: label) {
+            let servers = try NamedServers(hosts: [Self.host], authority: authority) { scheme in
+                .sequence([
+                    .bytes(ByteScript(steps(pieces, scheme: scheme))),
+                    .bytes([.awaitHead, .send(Self.answer(Self.elsewhere))]),
+                ])
+            }
+            let port: UInt16 = scheme == "https" ? 443 : 80
+            var first = Job.Request(url: "\(scheme)://\(Self.host)/")
+            first.method = "\(bytes.method)"
+            var requests = [first]
+            if asksAgain { requests.append(Job.Request(url: "\(scheme)://\(Self.host)/again")) }
+            var job = Job(
+                vector: head.name,
+                roots: authority.rootFile,
+                routes: servers.routes([Place(scheme: scheme, host: Self.host, port: port)]),
+                requests: requests
+            )
+            if asksAgain { job.kept = [.connections] }
+            job.settings.leniency = settings.leniency
+            job.settings.limits = settings.limits
+            let server = scheme == "https" ? servers.secure : servers.plain
+            return Trial(job: job) { outcome, facts in
+                differences(outcome, facts: facts) + reuseDifferences(outcome, server: server)
+            }
+        }
+    }
+
+    private static let host = "a.test"
+    /// The contents of the responses to a second request, on the first connection and on a later one.
+    private static let here = "on the first connection"
+    private static let elsewhere = "on another connection"
+
+    private static func answer(_ text: String) -> String {
+        "HTTP/1.1 200 OK\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)"
+    }
+
+    /// Whether the vector says what becomes of the connection, so that a second request is made.
+    private var asksAgain: Bool {
+        expect.outcome == "end" && (expect.reuse != nil || expect.leftover != nil)
+    }
+
+    private func steps(_ pieces: [[UInt8]], scheme: String) -> [ByteScript.Step] {
+        let ends: [ByteScript.Step]
+        switch bytes.hasCleanEnd {
+        case true?: ends = []
+        // Without TLS only a reset differs from an end in order.
+        case false?: ends = [scheme == "https" ? .cut : .reset]
+        case nil where expect.outcome == "open":
+            // The client would wait, so the connection is lost: what has come is not a response.
+            ends = [scheme == "https" ? .cut : .reset]
+        case nil where expect.outcome == "end": ends = [.awaitHead, .send(Self.answer(Self.here))]
+        case nil: ends = []
+        }
+        return [.awaitHead] + pieces.map { .send($0) } + ends
+    }
+
+    /// Compares the result of the first request.
+    private func differences(_ outcome: JobOutcome, facts: ClientDescription) -> [Difference] {
+        guard case .done(let outcomes) = outcome, let first = outcomes.first else {
+            return [Difference(what: "outcome", expected: expect.outcome, got: outcome.last.word)]
+        }
+        guard expect.outcome == "end" else {
+            if first.response != nil {
+                return [Difference(what: "outcome", expected: "an error: \(expect.outcome)", got: first.word)]
+            }
+            // A connection that is lost without TLS has no fault of the codec.
+            guard facts.givesReasons, expect.outcome != "open",
+                case .failed(_, let detail?, _) = first.result
+            else { return [] }
+            return Difference.between("fault", expected: expect.outcome, got: detail)
+        }
+        guard let got = first.response else {
+            return [Difference(what: "outcome", expected: "end", got: first.word)]
+        }
+        var found: [Difference] = []
+        if let status = got.status {
+            found += Difference.between("status", expected: expect.status.map(Int.init), got: status)
+        }
+        if let reason = got.reason {
+            found += Self.differences("reason", expected: expect.reason, got: [reason])
+        }
+        if let version = got.version {
+            found += Difference.between("version", expected: expect.version, got: version)
+        }
+        found += Difference.between("content", expected: expect.content, got: got.body)
+        if !got.fields.isEmpty, let wanted = expect.headers {
+            found += Self.differences("header", wanted, got: got.fields)
+        }
+        if let trailers = got.trailers, let wanted = expect.trailers {
+            found += Self.differences("trailer", wanted, got: trailers)
+        }
+        if let interims = got.interims {
+            found += Difference.between("interims", expected: expect.interims, got: interims)
+        }
+        return found
+    }
+
+    /// Compares fields name by name. Clients may join several values of a name, and may keep the fields of the framing
+    /// to themselves.
+    private static func differences(
+        _ what: String,
+        _ wanted: [[String]],
+        got: [(name: String, value: String)]
+    ) -> [Difference] {
+        let ownedByClient = ["content-length", "transfer-encoding", "trailer", "connection", "keep-alive"]
+        var found: [Difference] = []
+        var seen: Set<String> = []
+        for name in wanted.map({ $0[0].lowercased() }) where seen.insert(name).inserted {
+            let values = got.filter { $0.name.lowercased() == name }.map(\.value)
+            if values.isEmpty && ownedByClient.contains(name) { continue }
+            let expected = wanted.filter { $0[0].lowercased() == name }.map { $0[1] }
+            let text = expected.joined(separator: ", ")
+            found += differences("\(what) \(name)", expected: text, got: values)
+        }
+        return found
+    }
+
+    /// Compares a text with values whose characters are bytes. The text is either these bytes in UTF-8 or, if they are
+    /// not UTF-8, their characters.
+    private static func differences(_ what: String, expected: String?, got: [String]) -> [Difference] {
+        let text = got.isEmpty ? "none" : got.joined(separator: ", ")
+        return text == expected ? [] : Difference.between(what, expected: expected, got: text.latin1AsUTF8)
+    }
+
+    /// Compares the result of the second request: whether the connection was used again, and whether bytes behind the
+    /// first response were taken for the second.
+    private func reuseDifferences(_ outcome: JobOutcome, server: FixtureServer) -> [Difference] {
+        guard asksAgain, case .done(let outcomes) = outcome, outcomes.count == 2,
+            outcomes[0].response != nil
+        else { return [] }
+        let received = server.records.first { $0.number == 0 }?.received ?? []
+        let isReused = received.countOfHeads > 1
+        var found: [Difference] = []
+        if let reuse = expect.reuse, reuse != "reusable", isReused {
+            found.append(Difference(what: "connection", expected: "not used again: \(reuse)", got: "used again"))
+        }
+        if let second = outcomes[1].response {
+            let text = String(decoding: second.body, as: UTF8.self)
+            let wanted = isReused ? Self.here : Self.elsewhere
+            found += Difference.between("the response to a second request", expected: wanted, got: text)
+        }
+        return found
+    }
+}
+
+extension [UInt8] {
+    /// The number of empty lines that end a head.
+    fileprivate var countOfHeads: Int {
+        let end: [UInt8] = [13, 10, 13, 10]
+        return indices.count { self[$0...].starts(with: end) }
+    }
+}
+
+extension String {
+    /// The text whose UTF-8 bytes are the characters of this one, as clients report fields.
+    var latin1AsUTF8: String {
+        String(decoding: unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }, as: UTF8.self)
+    }
+}

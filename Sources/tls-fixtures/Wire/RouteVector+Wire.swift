@@ -1,0 +1,49 @@
+internal import TLSFixtures
+
+extension RouteVector {
+    /// Starts a server at each address.
+    func trials(_ folder: VectorFolder) -> Trials {
+        let certificates = CertificateFolder(path: folder.certificates)
+        // If the vector depends on time, other load may have made it fail: the best of several tries counts.
+        return .plans([
+            TrialPlan(chances: isAboutTime ? 5 : 1) {
+                let plan = try RoutePlan(self, folder, certificates)
+                let job = job(plan, certificates)
+                let start = ContinuousClock.now
+                return Trial(job: job) { outcome, facts in
+                    let elapsed = ContinuousClock.now - start
+                    let last = outcome.last
+                    let records = await plan.stage.records()
+                    var differences = Difference.between([ending], got: last.ending, facts: facts)
+                    differences += plan.differences(records, seen: last)
+                    if let within, elapsed > .milliseconds(within) {
+                        differences.append(
+                            Difference(what: "time", expected: "\(within) ms", got: "\(elapsed)")
+                        )
+                    }
+                    for record in records { differences += record.misnamings(host: host, port: plan.port) }
+                    return differences
+                }
+            }
+        ])
+    }
+
+    private func job(_ plan: RoutePlan, _ certificates: CertificateFolder) -> Job {
+        let mapped = plan.texts(of: .map)
+        let given = plan.texts(of: .request)
+        var job = Job(
+            vector: head.name,
+            roots: certificates.root,
+            routes: [Job.Route(host: host, port: plan.port, addresses: (mapped ?? given ?? []).map(plan.complete))],
+            requests: [Job.Request(url: Job.url(scheme.rawValue, host: host, port: plan.port))]
+        )
+        job.settings.usesMap = mapped != nil
+        if mapped != nil || addresses.isEmpty || addresses.contains(where: { $0.server == nil }) {
+            job.settings.addressTexts = given
+        } else if addresses.contains(where: { $0.text != nil }) {
+            job.settings.spelling = given
+        }
+        if dialling.isOfAnotherKind || dialling.stagger != Dialling().stagger { job.settings.dialling = dialling }
+        return job
+    }
+}

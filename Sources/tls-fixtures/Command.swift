@@ -23,6 +23,7 @@ struct Command {
             return await withFolder(fixtures) { folder in serve(folder) }
         case .run(let options):
             return await withFolder(options.fixtures) { folder in await run(options, folder: folder) }
+        case .client: return await JobReader.run(OurClient())
         }
     }
 
@@ -50,18 +51,33 @@ struct Command {
             Terminal.complain("tls-fixtures: no vector has that text in its name")
             return 2
         }
-        let names = options.clients.isEmpty ? ["ours"] : options.clients
-        let clients = names.map { $0 == "ours" ? OurClient() as any VectorClient : CommandClient($0) }
-        let run = Run(folder: folder, vectors: vectors, clients: clients)
-        var report: any Report =
-            options.isJSON ? JSONReport() : TableReport(expectedCount: vectors.count * clients.count)
-        do throws(Files.Unwritable) {
+        if options.output == .list {
+            for vector in vectors {
+                let head = vector.head
+                Terminal.write(Terminal.harmless("\(head.topic.rawValue)\t\(head.name)\t\(head.reference)\n"))
+            }
+            return 0
+        }
+        do {
+            let names = options.clients.isEmpty ? ["ours"] : options.clients
+            var clients: [any VectorClient] = []
+            for name in names { clients.append(try await ClientChoice.client(name, folder: folder)) }
+            let run = Run(folder: folder, vectors: vectors, clients: clients, jobs: options.jobs)
+            var report = report(options.output, count: vectors.count * clients.count)
             let totals = try await run.run { report.add($0) }
             report.finish(totals)
             return totals.failed == 0 ? 0 : 1
         } catch {
             Terminal.complain("tls-fixtures: \(error)")
-            return 1
+            return 2
+        }
+    }
+
+    private static func report(_ output: Options.RunOptions.Output, count: Int) -> any Report {
+        switch output {
+        case .json: JSONReport()
+        case .junit: JUnitReport()
+        case .table, .list: TableReport(expectedCount: count)
         }
     }
 

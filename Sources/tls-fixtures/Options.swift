@@ -3,17 +3,28 @@ enum Options: Equatable {
     case help
     case serve(fixtures: String?)
     case run(RunOptions)
+    /// Our own client as a program that speaks the contract of `Fixtures/clients`.
+    case client
 
     /// The options of `run`.
     struct RunOptions: Equatable {
         /// The topics to run. If empty, all of them.
         var topics: [Topic] = []
-        /// The clients to test: "ours", "curl", "wget" or shell commands. If empty, ours.
+        /// The clients to test: "ours", names of `Fixtures/clients` or shell commands. If empty, ours.
         var clients: [String] = []
         /// A part of the names of the vectors to run. `nil` selects all.
         var name: String?
-        var isJSON = false
+        var output = Output.table
+        /// The number of vectors to run at the same time. `nil` leaves it to the client.
+        var jobs: Int?
         var fixtures: String?
+
+        /// What is printed.
+        enum Output: Equatable {
+            case table, json, junit
+            /// The vectors, which are not run.
+            case list
+        }
     }
 
     /// A mistake in the command line, described by a short English text.
@@ -28,8 +39,12 @@ enum Options: Equatable {
         case "help", "--help", "-h": self = .help
         case "serve": self = .serve(fixtures: try Self.fixtures(&rest))
         case "run": self = .run(try RunOptions(&rest))
-        case nil: throw Fault(what: "a command is missing: serve or run")
-        case let word?: throw Fault(what: "unknown command \"\(word)\"; the commands are serve and run")
+        case "client":
+            if let word = rest.first { throw Fault(what: "client takes no arguments, but was given \"\(word)\"") }
+            self = .client
+        case nil: throw Fault(what: "a command is missing: serve, run or client")
+        case let word?:
+            throw Fault(what: "unknown command \"\(word)\"; the commands are serve, run and client")
         }
     }
 
@@ -53,18 +68,26 @@ enum Options: Equatable {
             Starts every server of the fixtures on loopback, prints a JSON description of them, and serves until it is
             stopped (SIGINT or SIGTERM) or until its standard input is closed, if that is a pipe.
 
-        tls-fixtures run [TOPIC ...] [--client CLIENT] ... [--name TEXT] [--json] [--fixtures FOLDER]
+        tls-fixtures run [TOPIC ...] [--client CLIENT] ... [--name TEXT] [--json|--junit|--list] [--jobs N]
             Runs the vectors of these topics (response, request, decoding, names, handshake, routes, cookies, cache,
             redirect; by default all of them) and prints the failures, a table, and `N passed, N failed`. Exits with
             0 if none failed, else with 1.
-            --client  ours (the default), curl, wget, or a shell command with placeholders: {url}, {host},
+            --client  ours (the default), a name of Fixtures/clients/clients.json such as curl, or a shell command.
+                      A command without placeholders is a program that speaks the contract of
+                      Fixtures/clients/README.md. One with placeholders is run once for each vector: {url}, {host},
                       {port}, {address} (the first to connect to), {addresses} (all, with commas), {ca} (the
-                      only root to trust), {proxy} (the port of a proxy on 127.0.0.1 that connects to
+                      only roots to trust), {proxy} (the port of a proxy on 127.0.0.1 that connects to
                       {address}). May be given several times.
             --name    runs only the vectors with TEXT in their name
             --json    prints one JSON object for each vector, then `N passed, N failed`
-            --fixtures  the folder with `vectors` and `certificates`; by default the nearest `Fixtures` above the
-                      current folder or above this program
+            --junit   prints a JUnit report in XML
+            --list    prints topic, name and reference of the vectors, and runs none
+            --jobs    runs this many vectors at the same time
+            --fixtures  the folder with `vectors`, `certificates` and `clients`; by default the nearest `Fixtures`
+                      above the current folder or above this program
+
+        tls-fixtures client
+            Is this package's client as such a program: reads jobs and writes results, a line each.
 
         """
 }
@@ -76,7 +99,15 @@ extension Options.RunOptions {
             case "--client": clients.append(try Options.value(of: word, &rest))
             case "--name": name = try Options.value(of: word, &rest)
             case "--fixtures": fixtures = try Options.value(of: word, &rest)
-            case "--json": isJSON = true
+            case "--json": try setOutput(.json, word)
+            case "--junit": try setOutput(.junit, word)
+            case "--list": try setOutput(.list, word)
+            case "--jobs":
+                let text = try Options.value(of: word, &rest)
+                guard let count = Int(text), (1...1000).contains(count) else {
+                    throw Options.Fault(what: "--jobs needs a number from 1 to 1000, not \"\(text)\"")
+                }
+                jobs = count
             default:
                 guard let topic = Topic(rawValue: word) else {
                     let known = Topic.allCases.map(\.rawValue).joined(separator: ", ")
@@ -85,6 +116,12 @@ extension Options.RunOptions {
                 topics.append(topic)
             }
         }
-        for client in clients where client.isEmpty { throw Options.Fault(what: "--client needs a command") }
+        for client in clients where client.allSatisfy({ $0 == " " }) { throw Options.Fault(what: "--client needs a command") }
+    }
+    private mutating func setOutput(_ new: Output, _ word: String) throws(Options.Fault) {
+        guard output == .table || output == new else {
+            throw Options.Fault(what: "\(word) does not go with another form of output")
+        }
+        output = new
     }
 }

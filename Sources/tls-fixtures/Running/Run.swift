@@ -3,6 +3,8 @@ struct Run {
     let folder: VectorFolder
     let vectors: [Vector]
     let clients: [any VectorClient]
+    /// The number of vectors to run at the same time. `nil` leaves it to each client.
+    var jobs: Int?
 
     /// The numbers of rows by outcome.
     struct Totals: Equatable, Sendable {
@@ -27,7 +29,7 @@ struct Run {
         let authority = try WireAuthority()
         for client in clients {
             let trial = VectorRunner(client: client, folder: folder, authority: authority)
-            await inOrder(width: client.width, trial) { row in
+            await inOrder(width: jobs ?? client.width, trial) { row in
                 totals.count(row.outcome)
                 report(row)
             }

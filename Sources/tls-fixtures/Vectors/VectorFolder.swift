@@ -6,6 +6,8 @@ struct VectorFolder: Sendable {
     let servers: [ServerSetup]
     /// The path of the folder with the certificates.
     let certificates: String
+    /// The path of the folder with the programs that make clients speak the contract.
+    let clients: String
 
     /// Reads `vectors` and `certificates` in the folder `fixtures`.
     ///
@@ -19,6 +21,7 @@ struct VectorFolder: Sendable {
         vectors = reading.found.map(\.vector)
         servers = reading.servers
         certificates = "\(fixtures)/certificates"
+        clients = "\(fixtures)/clients"
     }
 
     func vectors(of topics: [Topic]) -> [Vector] {

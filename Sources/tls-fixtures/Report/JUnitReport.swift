@@ -1,0 +1,62 @@
+/// A JUnit report in XML, as continuous integration servers read it: a suite for each client and topic.
+struct JUnitReport: Report {
+    private var suites: [(name: String, rows: [Row])] = []
+
+    mutating func add(_ row: Row) {
+        let name = "\(row.client) \(row.head.topic.rawValue)"
+        if suites.last?.name != name { suites.append((name: name, rows: [])) }
+        suites[suites.count - 1].rows.append(row)
+    }
+
+    mutating func finish(_ totals: Run.Totals) {
+        Terminal.write(text)
+    }
+
+    /// The whole document.
+    var text: String {
+        var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+        for suite in suites {
+            var counts = Run.Totals()
+            for row in suite.rows { counts.count(row.outcome) }
+            text += "  <testsuite name=\"\(Self.escaped(suite.name))\" tests=\"\(suite.rows.count)\""
+            text += " failures=\"\(counts.failed)\" skipped=\"\(counts.left)\" errors=\"0\">\n"
+            for row in suite.rows { text += Self.element(row) }
+            text += "  </testsuite>\n"
+        }
+        return text + "</testsuites>\n"
+    }
+
+    private static func element(_ row: Row) -> String {
+        let start =
+            "    <testcase classname=\"\(escaped(row.client)).\(row.head.topic.rawValue)\" name=\"\(escaped(row.head.name))\""
+        switch row.outcome {
+        case .passed: return start + "/>\n"
+        case .left(let why): return start + "><skipped message=\"\(escaped(why))\"/></testcase>\n"
+        case .failed(let differences):
+            let lines = differences.map { "\($0.what): expected \($0.expected), got \($0.got)" }
+            let why = "why: \(row.head.why) (\(row.head.reference))"
+            let words = row.words.isEmpty ? [] : ["the client says: \(row.words)"]
+            let content = escaped((lines + [why] + words).joined(separator: "\n"))
+            let message = escaped(lines.first ?? "")
+            return start + ">\n      <failure message=\"\(message)\">\(content)</failure>\n    </testcase>\n"
+        }
+    }
+
+    /// Escapes a text for XML 1.0, which has no way to write most control characters.
+    private static func escaped(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "\t", "\n", "\r": result += "&#\(scalar.value);"
+            case "\0"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{FFFE}", "\u{FFFF}":
+                result += "\\u{\(String(scalar.value, radix: 16))}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,72 @@
+internal import DirectJSON
+
+/// Finds the client that a word or a command on the command line means.
+enum ClientChoice {
+    /// A client that cannot be used.
+    struct Fault: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    /// Returns the client for "ours", for a name of `clients.json` in the fixtures, or for a shell command.
+    static func client(_ text: String, folder: VectorFolder) async throws -> any VectorClient {
+        if text == "ours" { return OurClient() }
+        if isName(text), try names(folder).contains(text) {
+            return try await ClientProgram(try await prepare(text, folder: folder))
+        }
+        if placeholders.contains(where: text.contains) { return CommandClient(text) }
+        return try await ClientProgram(text)
+    }
+
+    private static let placeholders = ["{url}", "{host}", "{port}", "{address}", "{addresses}", "{ca}", "{proxy}"]
+
+    private static func isName(_ text: String) -> Bool {
+        text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
+    }
+
+    /// The names in `clients.json`. None if there is no such file.
+    private static func names(_ folder: VectorFolder) throws -> [String] {
+        let path = "\(folder.clients)/clients.json"
+        guard let bytes = try? Files.contents(of: path) else { return [] }
+        do {
+            return try Read.list(of: name)(try Read.member("clients", of: try JSONReader.read(bytes)))
+        } catch {
+            throw Fault(description: "\(path): \(error)")
+        }
+    }
+
+    private static func name(_ value: JSONValue) throws(FieldError) -> String {
+        try Read.text(try Read.member("name", of: value))
+    }
+
+    /// Installs and builds what the client needs, and returns the command that starts it.
+    private static func prepare(_ name: String, folder: VectorFolder) async throws(Fault) -> String {
+        let command = "'\(folder.clients.replacing("'", with: "'\\''"))/prepare' \(name)"
+        let outcome = await onThread { ChildProcess.run(command, within: .seconds(900)) }
+        let errors = String(decoding: outcome.errors, as: UTF8.self)
+        if !errors.isEmpty { Terminal.complain(Terminal.harmless(errors.trimmed)) }
+        guard outcome.ending == .exited(0),
+            let line = String(decoding: outcome.output, as: UTF8.self).split(separator: "\n").last
+        else { throw Fault(description: "the client \(name) cannot be prepared") }
+        return String(line)
+    }
+}
+
+extension Read {
+    /// Returns one member of an object, which may have others.
+    static func member(_ name: String, of value: JSONValue) throws(FieldError) -> JSONValue {
+        guard case .object(let members) = value.content else { throw value.wrong("an object") }
+        guard let member = members.first(where: { $0.name == name }) else {
+            throw FieldError(line: value.line, what: "the field \"\(name)\" is missing")
+        }
+        return member.value
+    }
+}
+
+extension String {
+    /// The text without line ends at its end.
+    fileprivate var trimmed: String {
+        var text = self[...]
+        while text.last == "\n" { text.removeLast() }
+        return String(text)
+    }
+}

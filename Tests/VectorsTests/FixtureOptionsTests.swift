@@ -8,12 +8,14 @@ struct FixtureOptionsTests {
     func everything() throws {
         let options = try Options([
             "run", "names", "--client", "ours", "routes", "--client", "curl", "--json", "--name", "dead",
+            "--jobs", "3",
         ])
         var wanted = Options.RunOptions()
         wanted.topics = [.names, .routes]
         wanted.clients = ["ours", "curl"]
         wanted.name = "dead"
-        wanted.isJSON = true
+        wanted.output = .json
+        wanted.jobs = 3
         #expect(options == .run(wanted))
     }
 
@@ -27,7 +29,8 @@ struct FixtureOptionsTests {
         arguments: [
             [], ["walk"], ["run", "nonsense"], ["run", "--client"], ["run", "--client", ""],
             ["run", "--loud"],
-            ["serve", "--json"], ["serve", "--fixtures"], ["run", "--fixtures", "/nowhere/at/all"],
+            ["run", "--client", "  "], ["run", "--jobs", "0"], ["run", "--jobs", "many"], ["run", "--json", "--junit"],
+            ["client", "more"], ["serve", "--json"], ["serve", "--fixtures"], ["run", "--fixtures", "/nowhere/at/all"],
             ["run", "--name", "a name that no vector has"],
         ]
     )

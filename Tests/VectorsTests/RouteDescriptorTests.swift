@@ -20,9 +20,9 @@ struct RouteDescriptorTests {
             }
             let run = Run(folder: folder, vectors: vectors, clients: [Unhurried()])
             // Descriptors that are opened once for all are open after the first.
-            _ = await Run(folder: folder, vectors: [vectors[0]], clients: [OurClient()]).run { _ in }
+            _ = try await Run(folder: folder, vectors: [vectors[0]], clients: [OurClient()]).run { _ in }
             let before = try openSocketCount()
-            let totals = await run.run { row in
+            let totals = try await run.run { row in
                 guard case .failed(let differences) = row.outcome else { return }
                 // How long a connection takes depends on the machine's load and is not the subject here.
                 let others = differences.filter { $0.what != "time" }
@@ -34,14 +34,12 @@ struct RouteDescriptorTests {
     }
 }
 
-/// Our client, with fewer errands at a time: this is no quiet machine.
+/// Our client, with fewer jobs at a time: this is no quiet machine.
 private struct Unhurried: VectorClient {
     private let client = OurClient()
-    var title: String { client.title }
-    var givesReasons: Bool { client.givesReasons }
-    var takesBytes: Bool { client.takesBytes }
+    var facts: ClientDescription { client.facts }
+    var isOurs: Bool { true }
     var width: Int { 8 }
 
-    func unsupportedReason(to errand: ClientTask) -> String? { client.unsupportedReason(to: errand) }
-    func run(_ errand: ClientTask) async -> Observation { await client.run(errand) }
+    func run(_ job: Job) async -> JobOutcome { await client.run(job) }
 }

@@ -14,7 +14,7 @@ struct RunTests {
         let fixtures = try TemporaryFixtures(files)
         let folder = try VectorFolder(fixtures: fixtures.path)
         var rows: [Row] = []
-        let totals = await Run(folder: folder, vectors: folder.vectors, clients: [client]).run {
+        let totals = try await Run(folder: folder, vectors: folder.vectors, clients: [client]).run {
             rows.append($0)
         }
         return (rows, totals)
@@ -123,8 +123,10 @@ struct RunTests {
         .enabled(if: hasCurl)
     )
     func curl() async throws {
-        let throughProxy = "curl -q -sS --max-time 4 --cacert {ca} --proxy http://127.0.0.1:{proxy} {url}"
-        for command in ["curl", throughProxy] {
+        let options = "-q -sS --max-time 4 --cacert {ca}"
+        let direct = "curl \(options) --noproxy '*' --connect-to ::{address}:{port} {url}"
+        let throughProxy = "curl \(options) --proxy http://127.0.0.1:{proxy} {url}"
+        for command in [direct, throughProxy] {
             let refusal = #"{"verdict": "refuse", "reason": "wrongName"}"#
             let (rows, totals) = try await rows(
                 [
@@ -139,13 +141,29 @@ struct RunTests {
         }
     }
 
+    @Test("JUnit output has a suite for each client and topic, and escapes what XML cannot hold")
+    func junit() async throws {
+        let (rows, totals) = try await rows(["names/a.json": "[\(nameVector()), \(nameVector("a: <'two'>&", certificate: "expired"))]"])
+        var report = JUnitReport()
+        for var row in rows {
+            row.words = "a\u{1}b\n"
+            report.add(row)
+        }
+        #expect(totals == Run.Totals(passed: 1, failed: 1))
+        #expect(report.text.contains(#"<testsuite name="direct-http names" tests="2" failures="1" skipped="0" errors="0">"#))
+        #expect(report.text.contains(#"<testcase classname="direct-http.names" name="a: one"/>"#))
+        #expect(report.text.contains("a: &lt;'two'&gt;&amp;"))
+        #expect(report.text.contains(#"the client says: a\u{1}b&#10;"#))
+        #expect(report.text.unicodeScalars.allSatisfy { $0 == "\n" || $0.value >= 0x20 })
+    }
+
     @Test("JSON output has one object for each row")
     func json() async throws {
         let (rows, _) = try await rows(["names/a.json": "[\(nameVector(certificate: "expired"))]"])
         let value = try JSONReader.read(Array("\(JSONReport.object(try #require(rows.first)))".utf8))
         guard case .object(let members) = value.content else { return #expect(Bool(false), "\(value)") }
         #expect(members.first { $0.name == "outcome" }?.value.content == .string("failed"))
-        #expect(members.map(\.name).prefix(3) == ["client", "topic", "name"])
+        #expect(members.map(\.name).prefix(4) == ["client", "version", "topic", "name"])
     }
 }
 

@@ -1,9 +1,11 @@
 internal import DirectJSON
 
 /// A value in a JSON file that does not fit the schema.
-struct FieldError: Error, Equatable {
+struct FieldError: Error, Equatable, CustomStringConvertible {
     var line: Int
     var what: String
+
+    var description: String { "line \(line): \(what)" }
 }
 
 /// The members of a JSON object, each read once. A member that was never read is an error at the end.

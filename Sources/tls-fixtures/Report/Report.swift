@@ -33,6 +33,7 @@ struct JSONReport: Report {
         }
         return .object([
             "client": .string(row.client),
+            "version": .string(row.version),
             "topic": .string(row.head.topic.rawValue),
             "name": .string(row.head.name),
             "outcome": .string(outcome),

@@ -10,6 +10,8 @@ struct Row: Sendable {
     }
 
     var client: String
+    /// The client's version. Empty if it is not known.
+    var version = ""
     var head: VectorHead
     var outcome: Outcome
     /// The client's own error message, if there was one.
@@ -27,15 +29,16 @@ struct VectorRunner: Sendable {
     func run(_ vector: Vector) async -> Row {
         let inside = client.isOurs ? await vector.differencesInside() : .left("")
         if case .failed(let differences) = inside {
-            return Row(client: client.title, head: vector.head, outcome: .failed(differences))
+            return row(vector.head, .failed(differences))
         }
         var row = await runOverNetwork(vector)
         if case .left = row.outcome, inside == .passed { row.outcome = .passed }
         return row
     }
 
-    private func runOverNetwork(_ vector: Vector) async -> Row {
-        var row = Row(client: client.title, head: vector.head, outcome: .left("the vector has no trials"))
+    /// Shows the vector to the client over a network.
+    func runOverNetwork(_ vector: Vector) async -> Row {
+        var row = row(vector.head, .left("the vector has no trials"))
         switch vector.trials(folder, authority: authority, codings: client.facts.codings) {
         case .unsuitable(let why): row.outcome = .left(why)
         case .plans(let plans):
@@ -55,6 +58,10 @@ struct VectorRunner: Sendable {
             if hasRun { row.outcome = differences.isEmpty ? .passed : .failed(differences) }
         }
         return row
+    }
+
+    private func row(_ head: VectorHead, _ outcome: Row.Outcome) -> Row {
+        Row(client: client.title, version: client.facts.version, head: head, outcome: outcome)
     }
 
     private enum TrialResult {

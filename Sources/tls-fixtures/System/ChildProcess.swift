@@ -49,14 +49,14 @@ enum ChildProcess {
     static let starting = Mutex(())
 
     private enum Started {
-        case success((id: pid_t, output: Pipe, errors: Pipe))
+        case success((id: pid_t, output: ProcessPipe, errors: ProcessPipe))
         case failure(String)
 
         var words: String { if case .failure(let words) = self { words } else { "" } }
     }
 
     private static func start(_ command: String) -> Started {
-        guard let output = Pipe(), let errors = Pipe() else {
+        guard let output = ProcessPipe(), let errors = ProcessPipe() else {
             return .failure("pipe: \(String(cString: strerror(errno)))")
         }
         let (id, code) = spawn(command, input: nil, output: output.writing, errors: errors.writing)
@@ -174,7 +174,7 @@ enum ChildProcess {
 }
 
 /// A pipe whose ends are close-on-exec.
-final class Pipe {
+final class ProcessPipe {
     private(set) var reading: Int32
     private(set) var writing: Int32
 

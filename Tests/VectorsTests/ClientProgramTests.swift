@@ -1,0 +1,86 @@
+import DirectJSON
+import DirectTestCommands
+import Foundation
+import Testing
+
+@testable import tls_fixtures
+
+@Suite("Client programs", .idleLimit)
+struct ClientProgramTests {
+    private static let description = #"{"contract": 1, "name": "toy", "version": "2", "codings": []}"#
+
+    /// Runs one vector of `names` against a shell script that describes itself and then does `loop`.
+    private func row(_ loop: String, vectors: String = nameVector()) async throws -> [Row] {
+        let fixtures = try TemporaryFixtures(["names/a.json": "[\(vectors)]"])
+        let folder = try VectorFolder(fixtures: fixtures.path)
+        let client = try await ClientProgram("echo '\(Self.description)'; \(loop)", width: 1)
+        #expect(client.title == "toy")
+        var rows: [Row] = []
+        _ = try await Run(folder: folder, vectors: folder.vectors, clients: [client]).run { rows.append($0) }
+        return rows
+    }
+
+    @Test("A program may leave a job out, with its reason")
+    func leftOut() async throws {
+        let rows = try await row(#"while read line; do n=$((n+1)); echo "{\"id\": $n, \"left\": \"too hard\"}"; done"#)
+        #expect(rows.map(\.outcome) == [.left("too hard")])
+    }
+
+    @Test(
+        "A program that breaks the contract fails the vector, and is started again for the next",
+        arguments: [
+            (#"read line; echo '{"id": 9, "left": ""}'"#, "a result for job 9 instead of 1"),
+            (#"read line; echo nonsense"#, "breaks the contract"),
+            (#"read line; echo '{"id": 1}'"#, "either results or left is expected"),
+            (#"read line; echo '{"id": 1, "results": []}'"#, "0 results for 1 requests"),
+            (#"read line; echo '{"id": 1, "results": [{"status": 200}]}'"#, "headers"),
+            ("read line; echo oops >&2; exit 3", "ended with status 3; it says: oops"),
+            ("read line; kill -9 $$", "was killed by signal 9"),
+            ("exit 4", "ended with status 4"),
+        ]
+    )
+    func breach(_ loop: String, _ wanted: String) async throws {
+        let rows = try await row(loop, vectors: "\(nameVector()), \(nameVector("a: two"))")
+        #expect(rows.count == 2)
+        for row in rows {
+            guard case .failed(let differences) = row.outcome else {
+                Issue.record("\(row)")
+                continue
+            }
+            #expect(differences.contains { $0.got.contains(wanted) }, "\(differences)")
+        }
+    }
+
+    @Test(
+        "A program that does not describe itself is refused",
+        arguments: [
+            ("exit 5", "does not describe itself"), ("echo hello", "is not a description"),
+            (#"echo '{"contract": 2, "name": "a", "version": "", "codings": []}'"#, "contract 2 instead of 1"),
+            (#"echo '{"contract": 1, "name": "a", "version": ""}'"#, "codings"),
+        ]
+    )
+    func description(_ command: String, _ wanted: String) async throws {
+        await #expect {
+            _ = try await ClientProgram(command)
+        } throws: { error in
+            "\(error)".contains(wanted)
+        }
+    }
+
+    @Test("A job is the same after it was written and read")
+    func jobs() async throws {
+        let folder = try VectorFolder(fixtures: checkedInFixtures)
+        let authority = try WireAuthority()
+        var count = 0
+        for vector in folder.vectors where vector.head.topic != .routes {
+            guard case .plans(let plans) = vector.trials(folder, authority: authority, codings: []) else { continue }
+            let job = try plans[0].start().job
+            let text = "\(job.json(id: 7, proxy: "127.0.0.1:1"))"
+            let (id, read) = try Job.read(try JSONReader.read(Array(text.utf8)))
+            #expect(id == 7)
+            #expect("\(read.json(id: 7, proxy: "127.0.0.1:1"))" == text)
+            count += 1
+        }
+        #expect(count >= 1000)
+    }
+}

@@ -1,0 +1,145 @@
+import DirectJSON
+import DirectTestCommands
+import Testing
+
+@testable import tls_fixtures
+
+/// A client that claims the same outcome for every request, and connects to nothing.
+private struct DeafClient: VectorClient {
+    let outcome: RequestOutcome
+    var facts: ClientDescription {
+        ClientDescription(name: "deaf", version: "", codings: ["gzip", "deflate", "br", "zstd"])
+    }
+    var width: Int { 8 }
+
+    func run(_ job: Job) async -> JobOutcome { .done(job.requests.map { _ in outcome }) }
+}
+
+/// Our client with a part of its jobs or its results changed.
+private struct ChangedClient: VectorClient {
+    var facts: ClientDescription { OurClient().facts }
+    var width: Int { 8 }
+    var job: @Sendable (inout Job) -> Void = { _ in }
+    var result: @Sendable (inout ReportedResponse) -> Void = { _ in }
+
+    func run(_ asked: Job) async -> JobOutcome {
+        var asked = asked
+        job(&asked)
+        guard case .done(var outcomes) = await OurClient().run(asked) else { return .left("") }
+        for index in outcomes.indices {
+            guard case .response(var response) = outcomes[index].result else { continue }
+            result(&response)
+            outcomes[index].result = .response(response)
+        }
+        return .done(outcomes)
+    }
+}
+
+@Suite("The vectors over the network", .idleLimit)
+struct WireTests {
+    private static let folder = try? VectorFolder(fixtures: checkedInFixtures)
+
+    /// Runs the first vectors of each file of a topic. Returns the rows over the network.
+    private func rows(_ topic: Topic, _ client: some VectorClient, perFile: Int = 3) async throws -> [Row] {
+        let folder = try #require(Self.folder)
+        let authority = try WireAuthority()
+        var counts: [Substring: Int] = [:]
+        var rows: [Row] = []
+        for vector in folder.vectors(of: [topic]) {
+            let file = vector.head.name.prefix { $0 != ":" }
+            counts[file, default: 0] += 1
+            guard counts[file, default: 0] <= perFile else { continue }
+            let runner = VectorRunner(client: client, folder: folder, authority: authority)
+            rows.append(await runner.runOverNetwork(vector))
+        }
+        return rows
+    }
+
+    @Test("Our client passes vectors of every file", arguments: Topic.allCases)
+    func ours(_ topic: Topic) async throws {
+        let rows = try await rows(topic, OurClient())
+        for row in rows {
+            if case .failed(let differences) = row.outcome {
+                Issue.record("\(row.head.name): \(differences)")
+            }
+        }
+        #expect(rows.contains { $0.outcome == .passed })
+    }
+
+    @Test("A client that only claims success fails in every topic", arguments: Topic.allCases)
+    func claimsSuccess(_ topic: Topic) async throws {
+        let response = ReportedResponse(status: 200, fields: [], body: [])
+        let rows = try await rows(topic, DeafClient(outcome: RequestOutcome(.response(response))), perFile: 2)
+        #expect(rows.contains { if case .failed = $0.outcome { true } else { false } })
+    }
+
+    @Test("A client that only claims failure fails in every topic", arguments: Topic.allCases)
+    func claimsFailure(_ topic: Topic) async throws {
+        let outcome = RequestOutcome(.failed(kind: nil, text: "no"))
+        let rows = try await rows(topic, DeafClient(outcome: outcome), perFile: 6)
+        #expect(rows.contains { if case .failed = $0.outcome { true } else { false } })
+    }
+
+    /// The names of the vectors that fail.
+    private func failures(_ topic: Topic, _ client: ChangedClient) async throws -> [String] {
+        try await rows(topic, client, perFile: 16).compactMap { row in
+            if case .failed = row.outcome { row.head.name } else { nil }
+        }
+    }
+
+    @Test("A client that sends its fields to every origin is found out")
+    func credentials() async throws {
+        let client = ChangedClient(job: { $0.settings.redirects.surviving = ["Authorization", "Cookie"] })
+        #expect(try await failures(.redirect, client).contains("origin: Authorization to another host"))
+    }
+
+    @Test("A client that does not decode is found out")
+    func decoding() async throws {
+        let client = ChangedClient(job: { $0.settings.decodes = false })
+        #expect(try await failures(.decoding, client).count > 30)
+    }
+
+    @Test("A client that forgets its cookies, or sends them to all, is found out")
+    func cookies() async throws {
+        let client = ChangedClient(job: { $0.kept = [] })
+        #expect(try await failures(.cookies, client).count > 20)
+    }
+
+    @Test("A client without a cache is found out by what reaches the origin")
+    func cache() async throws {
+        let client = ChangedClient(job: { $0.kept = [] })
+        #expect(try await failures(.cache, client).count > 20)
+    }
+
+    @Test("A client that changes content, status or fields is found out")
+    func responses() async throws {
+        let cut = ChangedClient(result: { $0.body = $0.body.dropLast() })
+        #expect(try await failures(.response, cut).contains("framing: length"))
+        let status = ChangedClient(result: { $0.status = 200 })
+        #expect(try await failures(.response, status).isEmpty == false)
+        let fields = ChangedClient(result: { $0.fields = $0.fields.map { ($0.name, "x") } })
+        #expect(try await failures(.response, fields).isEmpty == false)
+    }
+
+    @Test("A client that accepts what it should not is found out", arguments: ["acceptsDoubtfulFraming"])
+    func leniency(_ name: String) async throws {
+        let client = ChangedClient(job: {
+            if $0.settings.leniency == nil { $0.settings.leniency = .array([.string(name)]) }
+        })
+        #expect(try await failures(.response, client).isEmpty == false)
+    }
+
+    @Test("A client that resolves the name to another address is found out")
+    func names() async throws {
+        // Every certificate of the topic that is right for its name is wrong for this one.
+        let client = ChangedClient(job: { job in
+            job.requests = job.requests.map { request in
+                var request = request
+                request.url = "https://other.test:\(job.routes[0].port)/"
+                return request
+            }
+            job.routes[0].host = "other.test"
+        })
+        #expect(try await failures(.names, client).contains { $0.hasPrefix("exact:") })
+    }
+}

@@ -32,6 +32,12 @@ public final class TestAuthority: Sendable {
         chain = []
     }
 
+    /// Reads a root authority from two PEM files, `NAME.pem` and `NAME.key`, for clients that already trust its
+    /// certificate.
+    public static func load(_ name: String, from folder: String) throws(FixtureError) -> TestAuthority {
+        TestAuthority(intermediate: try FixtureCertificate.load(name, from: folder), chain: [])
+    }
+
     private init(intermediate: FixtureCertificate, chain: [FixtureCertificate]) {
         certificate = intermediate
         self.chain = chain

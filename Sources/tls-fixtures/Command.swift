@@ -19,8 +19,10 @@ struct Command {
         case .help:
             Terminal.write(Options.usage)
             return 0
-        case .serve(let fixtures):
+        case .serve(nil, let fixtures):
             return await withFolder(fixtures) { folder in serve(folder) }
+        case .serve(let name?, let fixtures):
+            return await withFolder(fixtures) { folder in serve(folder, name: name) }
         case .run(let options):
             return await withFolder(options.fixtures) { folder in await run(options, folder: folder) }
         case .client: return await JobReader.run(OurClient())
@@ -88,6 +90,35 @@ struct Command {
             Terminal.write(served.map)
             stop.wait()
             served.stop()
+            return 0
+        } catch {
+            Terminal.complain("tls-fixtures: \(error)")
+            return 1
+        }
+    }
+
+    /// Serves the vectors with this text in their names, one after the other.
+    private static func serve(_ folder: VectorFolder, name: String) -> Int32 {
+        let vectors = folder.vectors.filter { $0.head.name.contains(name) }
+        guard !vectors.isEmpty else {
+            Terminal.complain("tls-fixtures: no vector has that text in its name")
+            return 2
+        }
+        let stop = StopSignal()
+        do {
+            let authority = try WireAuthority(certificates: folder.certificates)
+            for vector in vectors {
+                guard case .plans(let plans) = vector.trials(folder, authority: authority, codings: []) else {
+                    Terminal.complain("\(vector.head.name): it cannot be shown over a network")
+                    continue
+                }
+                for plan in plans where !plan.isThorough {
+                    let trial = try plan.start()
+                    Terminal.write(ServedVector(head: vector.head, label: plan.label, job: trial.job).text)
+                    guard stop.waitForLine() else { return 0 }
+                    _ = trial
+                }
+            }
             return 0
         } catch {
             Terminal.complain("tls-fixtures: \(error)")

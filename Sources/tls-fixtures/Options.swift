@@ -1,7 +1,8 @@
 /// The parsed command line.
 enum Options: Equatable {
     case help
-    case serve(fixtures: String?)
+    /// Serves everything, or the vectors with this text in their names.
+    case serve(name: String?, fixtures: String?)
     case run(RunOptions)
     /// Our own client as a program that speaks the contract of `Fixtures/clients`.
     case client
@@ -37,7 +38,7 @@ enum Options: Equatable {
         var rest = arguments[...]
         switch rest.popFirst() {
         case "help", "--help", "-h": self = .help
-        case "serve": self = .serve(fixtures: try Self.fixtures(&rest))
+        case "serve": self = try Self.serve(&rest)
         case "run": self = .run(try RunOptions(&rest))
         case "client":
             if let word = rest.first { throw Fault(what: "client takes no arguments, but was given \"\(word)\"") }
@@ -48,13 +49,17 @@ enum Options: Equatable {
         }
     }
 
-    private static func fixtures(_ rest: inout ArraySlice<String>) throws(Fault) -> String? {
+    private static func serve(_ rest: inout ArraySlice<String>) throws(Fault) -> Options {
+        var name: String?
         var fixtures: String?
         while let word = rest.popFirst() {
-            guard word == "--fixtures" else { throw Fault(what: "unknown option \"\(word)\" of serve") }
-            fixtures = try value(of: word, &rest)
+            switch word {
+            case "--fixtures": fixtures = try value(of: word, &rest)
+            case "--name": name = try value(of: word, &rest)
+            default: throw Fault(what: "unknown option \"\(word)\" of serve")
+            }
         }
-        return fixtures
+        return .serve(name: name, fixtures: fixtures)
     }
 
     fileprivate static func value(of option: String, _ rest: inout ArraySlice<String>) throws(Fault) -> String
@@ -64,9 +69,11 @@ enum Options: Equatable {
     }
 
     static let usage = """
-        tls-fixtures serve [--fixtures FOLDER]
+        tls-fixtures serve [--name TEXT] [--fixtures FOLDER]
             Starts every server of the fixtures on loopback, prints a JSON description of them, and serves until it is
-            stopped (SIGINT or SIGTERM) or until its standard input is closed, if that is a pipe.
+            stopped (SIGINT or SIGTERM) or until its standard input is closed, if that is a pipe. With --name it
+            serves the vectors with TEXT in their names one after the other, and prints what is needed to try each by
+            hand, with a command for curl.
 
         tls-fixtures run [TOPIC ...] [--client CLIENT] ... [--name TEXT] [--json|--junit|--list] [--jobs N]
             Runs the vectors of these topics (response, request, decoding, names, handshake, routes, cookies, cache,

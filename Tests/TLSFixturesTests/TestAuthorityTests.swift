@@ -148,4 +148,23 @@ struct TestAuthorityTests {
         }
         #expect(throws: FixtureError.self) { try FixtureCertificate.load("none", from: "/nowhere") }
     }
+
+    @Test(
+        "An authority that is read from files issues certificates below the root that clients have",
+        .enabled(if: isInstalled("openssl"))
+    )
+    func loaded() async throws {
+        let made = TestAuthority("Kept Root")
+        let folder = NSTemporaryDirectory() + "authority-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try made.rootPEM.write(toFile: folder + "/root.pem", atomically: true, encoding: .utf8)
+        try made.certificate.keyPEM.write(toFile: folder + "/root.key", atomically: true, encoding: .utf8)
+
+        let authority = try TestAuthority.load("root", from: folder)
+        #expect(authority.rootDER == made.rootDER)
+        let leaf = try TemporaryFile(authority.certificate(for: "a.test").chainPEM)
+        let result = try await run("openssl", ["verify", "-no-CApath", "-CAfile", folder + "/root.pem", leaf.path])
+        #expect(result.status == 0, "\(result.errors)")
+    }
 }

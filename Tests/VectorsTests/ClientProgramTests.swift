@@ -70,7 +70,7 @@ struct ClientProgramTests {
     @Test("A job is the same after it was written and read")
     func jobs() async throws {
         let folder = try VectorFolder(fixtures: checkedInFixtures)
-        let authority = try WireAuthority()
+        let authority = try WireAuthority(certificates: folder.certificates)
         var count = 0
         for vector in folder.vectors where vector.head.topic != .routes {
             guard case .plans(let plans) = vector.trials(folder, authority: authority, codings: []) else { continue }

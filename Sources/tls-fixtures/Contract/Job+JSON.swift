@@ -14,6 +14,7 @@ extension Job {
         if !settings.isEmpty { members.append(("settings", .object(members: settings))) }
         if !kept.isEmpty { members.append(("keep", .texts(kept.map(\.rawValue).sorted()))) }
         if let time { members.append(("time", .number(text: "\(time)"))) }
+        if let dialling = self.settings.dialling { members.append(("stagger", .number(dialling.stagger))) }
         members.append(("timeout", .number(Self.timeout)))
         members.append(("requests", .array(requests.map { .object(members: $0.members) })))
         return .object(members: members)
@@ -47,7 +48,7 @@ extension Job.Settings {
         if !resumes { members.append(("resume", .bool(false))) }
         if usesMap { members.append(("addresses", .string("map"))) }
         if let addressTexts { members.append(("addressTexts", .texts(addressTexts))) }
-        if let dialling { members.append(("dialling", dialling.json)) }
+        if let dialling, dialling.isOfAnotherKind { members.append(("dialling", dialling.json)) }
         if let leniency { members.append(("leniency", leniency)) }
         if let limits { members.append(("limits", limits)) }
         if let decoding { members.append(("decoding", decoding)) }
@@ -70,7 +71,7 @@ extension Job.RedirectSettings {
 
 extension RouteVector.Dialling {
     fileprivate var json: JSONValue {
-        var members: [(String, JSONValue)] = [("stagger", .number(stagger))]
+        var members: [(String, JSONValue)] = []
         if keepsOrder { members.append(("keepsOrder", .bool(true))) }
         if passesOverWrongServers { members.append(("skipsWrongServers", .bool(true))) }
         return .object(members: members)

@@ -18,6 +18,11 @@ extension Job {
         let kept: [Kept] = try fields.optional("keep", read: Read.list(of: Read.choice)) ?? []
         job.kept = Set(kept)
         job.time = try fields.optional("time", read: Read.integer)
+        if let stagger: Int = try fields.optional("stagger", read: Read.integer) {
+            var dialling = job.settings.dialling ?? RouteVector.Dialling()
+            dialling.stagger = stagger
+            job.settings.dialling = dialling
+        }
         _ = try fields.optional("timeout", read: Read.integer) as Int?
         job.requests = try fields.required("requests", read: Read.list(of: Request.init))
         try fields.end()
@@ -149,7 +154,6 @@ extension Read {
     fileprivate static func dialling(_ value: JSONValue) throws(FieldError) -> RouteVector.Dialling {
         var fields = try Fields(value)
         var dialling = RouteVector.Dialling()
-        dialling.stagger = try fields.optional("stagger", read: integer) ?? dialling.stagger
         dialling.keepsOrder = try fields.optional("keepsOrder", read: flag) ?? false
         dialling.passesOverWrongServers = try fields.optional("skipsWrongServers", read: flag) ?? false
         try fields.end()

@@ -40,7 +40,7 @@ enum ClientChoice {
 
     /// Installs and builds what the client needs, and returns the command that starts it.
     private static func prepare(_ name: String, folder: VectorFolder) async throws(Fault) -> String {
-        let command = "'\(folder.clients.replacing("'", with: "'\\''"))/prepare' \(name)"
+        let command = "\(Shell.quoted("\(folder.clients)/prepare")) \(name)"
         let outcome = await onThread { ChildProcess.run(command, within: .seconds(900)) }
         let errors = String(decoding: outcome.errors, as: UTF8.self)
         if !errors.isEmpty { Terminal.complain(Terminal.harmless(errors.trimmed)) }

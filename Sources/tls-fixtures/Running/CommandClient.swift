@@ -77,12 +77,12 @@ struct CommandClient: VectorClient {
     ) -> String {
         let addresses = route.addresses.map { $0.withoutPort }
         let values = [
-            "{url}": Self.quoted(request.url),
-            "{host}": Self.quoted(route.host),
+            "{url}": Shell.quoted(request.url),
+            "{host}": Shell.quoted(route.host),
             "{port}": String(route.port),
-            "{address}": Self.quoted(address.withoutPort),
-            "{addresses}": Self.quoted(addresses.joined(separator: ",")),
-            "{ca}": Self.quoted(roots),
+            "{address}": Shell.quoted(address.withoutPort),
+            "{addresses}": Shell.quoted(addresses.joined(separator: ",")),
+            "{ca}": Shell.quoted(roots),
             "{proxy}": proxyPort.map { String($0) } ?? "",
         ]
         var line = command
@@ -106,13 +106,6 @@ struct CommandClient: VectorClient {
         case .hung: return .crashed("still running after \(limit)")
         case .notStarted(let why): return .crashed("not started: \(why)")
         }
-    }
-
-    /// Quotes a text for the shell.
-    private static func quoted(_ text: String) -> String {
-        let plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/:@%+=,"
-        if !text.isEmpty && text.allSatisfy({ plain.contains($0) }) { return text }
-        return "'" + text.replacing("'", with: "'\\''") + "'"
     }
 }
 

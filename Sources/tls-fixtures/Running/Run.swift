@@ -1,3 +1,5 @@
+internal import TLSFixtures
+
 /// Runs vectors against clients, many at a time, and reports the rows in order.
 struct Run {
     let folder: VectorFolder
@@ -23,10 +25,10 @@ struct Run {
 
     /// Runs all vectors against each client in turn.
     ///
-    /// - Throws: ``Files/Unwritable`` if the file with the root cannot be written.
-    func run(_ report: (Row) -> Void) async throws(Files.Unwritable) -> Totals {
+    /// - Throws: ``FixtureError`` if the authority of the servers cannot be read.
+    func run(_ report: (Row) -> Void) async throws(FixtureError) -> Totals {
         var totals = Totals()
-        let authority = try WireAuthority()
+        let authority = try WireAuthority(certificates: folder.certificates)
         for client in clients {
             let trial = VectorRunner(client: client, folder: folder, authority: authority)
             await inOrder(width: jobs ?? client.width, trial) { row in

@@ -6,7 +6,7 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// Reading and writing files through libc, without Foundation.
+/// Reading files and folders through libc, without Foundation.
 enum Files {
     /// A file or folder that could not be read. `why` is the system's error text.
     struct Unreadable: Error, Equatable, CustomStringConvertible {
@@ -44,39 +44,6 @@ enum Files {
             if !name.hasPrefix(".") { names.append(name) }
         }
         return names.sorted()
-    }
-
-    /// A file that could not be written. `why` is the system's error text.
-    struct Unwritable: Error, Equatable, CustomStringConvertible {
-        var path: String
-        var why: String
-
-        var description: String { "\(path): \(why)" }
-    }
-
-    /// Writes a file whose name begins with `prefix` to the folder for temporary files.
-    ///
-    /// - Returns: The path of the file.
-    static func writeTemporary(_ bytes: [UInt8], prefix: String) throws(Unwritable) -> String {
-        let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        var template = "\(folder)/\(prefix)XXXXXX".utf8CString.map { $0 }
-        let descriptor = mkstemp(&template)
-        let path = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        guard descriptor >= 0 else { throw Unwritable(path: path, why: String(cString: strerror(errno))) }
-        defer { close(descriptor) }
-        var written = 0
-        while written < bytes.count {
-            let count = bytes[written...].withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { throw Unwritable(path: path, why: String(cString: strerror(errno))) }
-            written += count
-        }
-        return path
-    }
-
-    /// Removes a file, if it is there.
-    static func remove(_ path: String) {
-        unlink(path)
     }
 
     static func isFolder(_ path: String) -> Bool {

@@ -29,14 +29,22 @@ struct StopSignal {
 
     /// Blocks until the process is told to stop.
     func wait() {
+        while waitForLine(fromTerminal: false) {}
+    }
+
+    /// Blocks until there is input, or until the process is told to stop. Returns whether there is input.
+    ///
+    /// - Parameter fromTerminal: Whether a terminal is read, too, and not only a pipe.
+    func waitForLine(fromTerminal: Bool = true) -> Bool {
         var list = [pollfd(fd: reading, events: Int16(POLLIN), revents: 0)]
-        if Self.isInputAPipe { list.append(pollfd(fd: 0, events: Int16(POLLIN), revents: 0)) }
+        if Self.isInputAPipe || (fromTerminal && isatty(0) == 1) {
+            list.append(pollfd(fd: 0, events: Int16(POLLIN), revents: 0))
+        }
         var buffer = [UInt8](repeating: 0, count: 256)
         while true {
             guard poll(&list, nfds_t(list.count), -1) > 0 else { continue }
-            if list[0].revents != 0 { return }
-            // The input is discarded. Only its end matters.
-            if list.count > 1, list[1].revents != 0, read(0, &buffer, buffer.count) <= 0 { return }
+            if list[0].revents != 0 { return false }
+            if list.count > 1, list[1].revents != 0 { return read(0, &buffer, buffer.count) > 0 }
         }
     }
 

@@ -9,6 +9,8 @@ struct VectorHead: Equatable, Sendable {
     var why: String
     /// The section of an RFC, or a CVE.
     var reference: String
+    /// What is expected, as JSON, for people.
+    var expectation = ""
 
     init(_ topic: Topic, _ fields: inout Fields) throws(FieldError) {
         self.topic = topic
@@ -47,7 +49,8 @@ enum Vector: Sendable {
 
     init(_ topic: Topic, _ value: JSONValue) throws(FieldError) {
         var fields = try Fields(value)
-        let head = try VectorHead(topic, &fields)
+        var head = try VectorHead(topic, &fields)
+        head.expectation = (try? Read.member("expect", of: value)).map { "\($0)" } ?? ""
         switch topic {
         case .response: self = .response(try ResponseVector(head, &fields))
         case .request: self = .request(try RequestVector(head, &fields))

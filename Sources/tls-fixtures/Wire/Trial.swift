@@ -26,23 +26,28 @@ enum Trials {
     case unsuitable(String)
 }
 
-/// What all trials of a run share: an authority for the names in vectors, and a file with its root.
+/// Issues certificates for the names in vectors, below the root that clients trust.
 final class WireAuthority: Sendable {
-    /// The path of the file.
+    /// The path of a PEM file with the root.
     let rootFile: String
-    private let authority = TestAuthority()
+    private let authority: TestAuthority
+    /// Far from the serial numbers of the certificates in files, which have the same issuer.
+    private let serial = Locked<UInt64>(1 << 40)
 
-    init() throws(Files.Unwritable) {
-        rootFile = try Files.writeTemporary(Array(authority.rootPEM.utf8), prefix: "tls-fixtures-root-")
-    }
-
-    deinit {
-        Files.remove(rootFile)
+    /// Reads the authority from the folder with the certificates.
+    init(certificates folder: String) throws(FixtureError) {
+        rootFile = "\(folder)/root.pem"
+        authority = try TestAuthority.load("root", from: folder)
     }
 
     /// Returns a certificate for these hosts.
     func certificate(for hosts: [String]) throws(FixtureError) -> FixtureCertificate {
-        try authority.issue(CertificateProfile(hosts.map { $0.isAddress ? .ip($0) : .dns($0) }))
+        var profile = CertificateProfile(hosts.map { $0.isAddress ? .ip($0) : .dns($0) })
+        profile.serial = serial.withLock { serial in
+            serial += 1
+            return serial
+        }
+        return try authority.issue(profile)
     }
 }
 

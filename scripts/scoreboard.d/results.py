@@ -1,0 +1,119 @@
+"""The results of all clients, and how they are counted."""
+
+import json
+from dataclasses import dataclass, field
+
+TOPICS = {
+    "response": "reading responses",
+    "request": "writing requests",
+    "decoding": "content codings",
+    "names": "certificates and names",
+    "handshake": "TLS handshakes",
+    "routes": "several addresses",
+    "cookies": "cookies",
+    "cache": "cache",
+    "redirect": "redirects",
+}
+RIGHTS = ["attack", "must", "should", "choice"]
+
+
+@dataclass
+class Count:
+    """How many vectors a client was shown, and how many of those it failed."""
+
+    run: int = 0
+    failed: int = 0
+    left: int = 0
+
+    def add(self, row):
+        if row["outcome"] == "left":
+            self.left += 1
+            return
+        self.run += 1
+        self.failed += row["outcome"] == "failed"
+
+    @property
+    def text(self):
+        return "–" if not self.run else f"{self.failed}/{self.run}" if self.failed else f"0/{self.run}"
+
+
+@dataclass
+class Client:
+    name: str
+    date: str
+    seconds: int
+    rows: list = field(repr=False)
+
+    @property
+    def title(self):
+        return self.rows[0]["client"]
+
+    @property
+    def version(self):
+        return self.rows[0]["version"]
+
+    def count(self, right=None, topic=None, file=None):
+        count = Count()
+        for row in self.rows:
+            if right and row["right"] != right or topic and row["topic"] != topic:
+                continue
+            if file and file_of(row) != file:
+                continue
+            count.add(row)
+        return count
+
+    def failures(self, **filters):
+        def fits(row):
+            return all((file_of(row) if key == "file" else row[key]) == value for key, value in filters.items())
+
+        return [row for row in self.rows if row["outcome"] == "failed" and fits(row)]
+
+    def reasons(self):
+        """Why vectors were left out, with their number, the most frequent first."""
+        counts = {}
+        for row in self.rows:
+            if row["outcome"] == "left":
+                counts[row["leftBecause"]] = counts.get(row["leftBecause"], 0) + 1
+        return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def file_of(row):
+    """The file of a vector, with which its name begins."""
+    return row["name"].split(":")[0]
+
+
+class Board:
+    """The clients in the order of clients.json."""
+
+    def __init__(self, clients):
+        self.clients = clients
+
+    @staticmethod
+    def read(folder, names):
+        clients = []
+        for name in names:
+            path = folder / f"{name}.json"
+            if path.exists():
+                clients.append(Client(**json.loads(path.read_text())))
+        return Board(clients)
+
+    @property
+    def date(self):
+        return max(client.date for client in self.clients)
+
+    def files(self, topic):
+        """The files of a topic in the order of the vectors."""
+        files = []
+        for row in self.clients[0].rows:
+            if row["topic"] == topic and file_of(row) not in files:
+                files.append(file_of(row))
+        return files
+
+    def attacks(self):
+        """The attack vectors that at least one client failed: the rows of the first client, by topic and file."""
+        failed = {row["name"] for client in self.clients for row in client.failures(right="attack")}
+        return [row for row in self.clients[0].rows if row["name"] in failed]
+
+    def outcomes(self, name):
+        """What came of one vector with each client: passed, failed or left."""
+        return [next((row["outcome"] for row in client.rows if row["name"] == name), "left") for client in self.clients]

@@ -41,7 +41,9 @@ enum Options: Equatable {
         case "serve": self = try Self.serve(&rest)
         case "run": self = .run(try RunOptions(&rest))
         case "client":
-            if let word = rest.first { throw Fault(what: "client takes no arguments, but was given \"\(word)\"") }
+            if let word = rest.first {
+                throw Fault(what: "client takes no arguments, but was given \"\(word)\"")
+            }
             self = .client
         case nil: throw Fault(what: "a command is missing: serve, run or client")
         case let word?:
@@ -123,7 +125,9 @@ extension Options.RunOptions {
                 topics.append(topic)
             }
         }
-        for client in clients where client.allSatisfy({ $0 == " " }) { throw Options.Fault(what: "--client needs a command") }
+        for client in clients where client.allSatisfy({ $0 == " " }) {
+            throw Options.Fault(what: "--client needs a command")
+        }
     }
     private mutating func setOutput(_ new: Output, _ word: String) throws(Options.Fault) {
         guard output == .table || output == new else {

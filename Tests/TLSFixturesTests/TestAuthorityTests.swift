@@ -164,7 +164,10 @@ struct TestAuthorityTests {
         let authority = try TestAuthority.load("root", from: folder)
         #expect(authority.rootDER == made.rootDER)
         let leaf = try TemporaryFile(authority.certificate(for: "a.test").chainPEM)
-        let result = try await run("openssl", ["verify", "-no-CApath", "-CAfile", folder + "/root.pem", leaf.path])
+        let result = try await run(
+            "openssl",
+            ["verify", "-no-CApath", "-CAfile", folder + "/root.pem", leaf.path]
+        )
         #expect(result.status == 0, "\(result.errors)")
     }
 }

@@ -22,7 +22,9 @@ struct ClientProgramTests {
 
     @Test("A program may leave a job out, with its reason")
     func leftOut() async throws {
-        let rows = try await row(#"while read line; do n=$((n+1)); echo "{\"id\": $n, \"left\": \"too hard\"}"; done"#)
+        let rows = try await row(
+            #"while read line; do n=$((n+1)); echo "{\"id\": $n, \"left\": \"too hard\"}"; done"#
+        )
         #expect(rows.map(\.outcome) == [.left("too hard")])
     }
 
@@ -55,7 +57,10 @@ struct ClientProgramTests {
         "A program that does not describe itself is refused",
         arguments: [
             ("exit 5", "does not describe itself"), ("echo hello", "is not a description"),
-            (#"echo '{"contract": 2, "name": "a", "version": "", "codings": []}'"#, "contract 2 instead of 1"),
+            (
+                #"echo '{"contract": 2, "name": "a", "version": "", "codings": []}'"#,
+                "contract 2 instead of 1"
+            ),
             (#"echo '{"contract": 1, "name": "a", "version": ""}'"#, "codings"),
         ]
     )
@@ -73,7 +78,9 @@ struct ClientProgramTests {
         let authority = try WireAuthority(certificates: folder.certificates)
         var count = 0
         for vector in folder.vectors where vector.head.topic != .routes {
-            guard case .plans(let plans) = vector.trials(folder, authority: authority, codings: []) else { continue }
+            guard case .plans(let plans) = vector.trials(folder, authority: authority, codings: []) else {
+                continue
+            }
             let job = try plans[0].start().job
             let text = "\(job.json(id: 7, proxy: "127.0.0.1:1"))"
             let (id, read) = try Job.read(try JSONReader.read(Array(text.utf8)))

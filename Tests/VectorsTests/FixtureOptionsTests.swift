@@ -29,8 +29,10 @@ struct FixtureOptionsTests {
         arguments: [
             [], ["walk"], ["run", "nonsense"], ["run", "--client"], ["run", "--client", ""],
             ["run", "--loud"],
-            ["run", "--client", "  "], ["run", "--jobs", "0"], ["run", "--jobs", "many"], ["run", "--json", "--junit"],
-            ["client", "more"], ["serve", "--json"], ["serve", "--fixtures"], ["run", "--fixtures", "/nowhere/at/all"],
+            ["run", "--client", "  "], ["run", "--jobs", "0"], ["run", "--jobs", "many"],
+            ["run", "--json", "--junit"],
+            ["client", "more"], ["serve", "--json"], ["serve", "--fixtures"],
+            ["run", "--fixtures", "/nowhere/at/all"],
             ["run", "--name", "a name that no vector has"],
         ]
     )

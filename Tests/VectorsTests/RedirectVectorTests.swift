@@ -27,8 +27,12 @@ struct RedirectVectorTests {
         guard case .redirect(let vector)? = folder.vectors.first else { return #expect(Bool(false)) }
         let found = await vector.differences()
         #expect(found.map(\.what) == ["requests", "1: body", "2: X", "ending"])
-        let row = await VectorRunner(client: OurClient(), folder: folder, authority: try WireAuthority(certificates: folder.certificates))
-            .runOverNetwork(.redirect(vector))
+        let row = await VectorRunner(
+            client: OurClient(),
+            folder: folder,
+            authority: try WireAuthority(certificates: folder.certificates)
+        )
+        .runOverNetwork(.redirect(vector))
         let overNetwork = ["requests", "1: body", "2: X", "ending"]
         guard case .failed(let differences) = row.outcome else { return #expect(Bool(false), "\(row)") }
         #expect(differences.map(\.what) == overNetwork)

@@ -143,14 +143,20 @@ struct RunTests {
 
     @Test("JUnit output has a suite for each client and topic, and escapes what XML cannot hold")
     func junit() async throws {
-        let (rows, totals) = try await rows(["names/a.json": "[\(nameVector()), \(nameVector("a: <'two'>&", certificate: "expired"))]"])
+        let (rows, totals) = try await rows([
+            "names/a.json": "[\(nameVector()), \(nameVector("a: <'two'>&", certificate: "expired"))]"
+        ])
         var report = JUnitReport()
         for var row in rows {
             row.words = "a\u{1}b\n"
             report.add(row)
         }
         #expect(totals == Run.Totals(passed: 1, failed: 1))
-        #expect(report.text.contains(#"<testsuite name="direct-http names" tests="2" failures="1" skipped="0" errors="0">"#))
+        #expect(
+            report.text.contains(
+                #"<testsuite name="direct-http names" tests="2" failures="1" skipped="0" errors="0">"#
+            )
+        )
         #expect(report.text.contains(#"<testcase classname="direct-http.names" name="a: one"/>"#))
         #expect(report.text.contains("a: &lt;'two'&gt;&amp;"))
         #expect(report.text.contains(#"the client says: a\u{1}b&#10;"#))

@@ -81,7 +81,8 @@ struct WireTests {
     }
 
     /// The names of the vectors that fail.
-    private func failures(_ topic: Topic, _ client: ChangedClient, perFile: Int = 16) async throws -> [String] {
+    private func failures(_ topic: Topic, _ client: ChangedClient, perFile: Int = 16) async throws -> [String]
+    {
         try await rows(topic, client, perFile: perFile).compactMap { row in
             if case .failed = row.outcome { row.head.name } else { nil }
         }

@@ -42,7 +42,9 @@ extension Job.Settings {
         if !fields.isEmpty { members.append(("headers", .pairs(fields))) }
         if decodes { members.append(("decode", .bool(true))) }
         if let versions {
-            members.append(("versions", .texts([versions.lowerBound.rawValue, versions.upperBound.rawValue])))
+            members.append(
+                ("versions", .texts([versions.lowerBound.rawValue, versions.upperBound.rawValue]))
+            )
         }
         if let certificate { members.append(("certificate", .string(certificate))) }
         if !resumes { members.append(("resume", .bool(false))) }

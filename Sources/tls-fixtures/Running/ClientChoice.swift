@@ -17,7 +17,9 @@ enum ClientChoice {
         return try await ClientProgram(text)
     }
 
-    private static let placeholders = ["{url}", "{host}", "{port}", "{address}", "{addresses}", "{ca}", "{proxy}"]
+    private static let placeholders = [
+        "{url}", "{host}", "{port}", "{address}", "{addresses}", "{ca}", "{proxy}",
+    ]
 
     private static func isName(_ text: String) -> Bool {
         text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }

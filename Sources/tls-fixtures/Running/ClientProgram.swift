@@ -34,7 +34,10 @@ final class ClientProgram: VectorClient {
             throw Fault(description: "\(command) cannot be started")
         }
         guard let line = await conversation.line(within: startLimit) else {
-            throw Fault(description: "\(command) does not describe itself in its first line; \(conversation.lastWords)")
+            throw Fault(
+                description:
+                    "\(command) does not describe itself in its first line; \(conversation.lastWords)"
+            )
         }
         do {
             return (conversation, try ClientDescription(try JSONReader.read(Array(line.utf8))))
@@ -98,7 +101,9 @@ private final class ProgramConversation: Sendable {
             process.write(line) ? process.readLine(within: limit) : nil
         }
         _ = proxy
-        guard let answer else { return .crashed("no result: it \(process.ending(within: .milliseconds(200))); \(lastWords)") }
+        guard let answer else {
+            return .crashed("no result: it \(process.ending(within: .milliseconds(200))); \(lastWords)")
+        }
         do {
             let (answered, outcome) = try JobOutcome.read(try JSONReader.read(Array(answer.utf8)))
             guard answered == id else { return .crashed("a result for job \(answered) instead of \(id)") }

@@ -64,7 +64,9 @@ private final class OurVisit {
         if job.kept.contains(.hsts) { configuration.hsts = HSTSStore() }
         if job.kept.contains(.cache) {
             let staleTime = job.settings.stale.map { Duration.seconds($0) }
-            configuration.cache = try ResponseCache(folder: nil, staleWhenUnreachable: staleTime) { clock.now }
+            configuration.cache = try ResponseCache(folder: nil, staleWhenUnreachable: staleTime) {
+                clock.now
+            }
         }
         if !job.kept.contains(.connections) { configuration.maximumIdleConnections = 0 }
         let phaseLimit = Self.phaseLimit
@@ -96,7 +98,9 @@ private final class OurVisit {
         var headers = HTTPHeaders()
         for field in asked.fields { headers.add(field.name.latin1, bytes: field.value) }
         var request = Request(HTTPMethod(stringLiteral: asked.method), asked.url, headers: headers)
-        if let body = asked.body { request.body = asked.isStream ? .stream(AsyncStream(once: body)) : .bytes(body) }
+        if let body = asked.body {
+            request.body = asked.isStream ? .stream(AsyncStream(once: body)) : .bytes(body)
+        }
         if !asked.upgrade.isEmpty { request.upgrade = asked.upgrade }
         let isWithRequest = !job.settings.usesMap && job.routes.count == 1
         let texts =

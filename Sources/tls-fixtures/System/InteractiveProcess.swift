@@ -29,7 +29,9 @@ final class InteractiveProcess: Sendable {
     /// Starts the command. Returns `nil` if that fails.
     init?(_ command: String) {
         let started: (pid_t, Int32, Int32, Int32)? = ChildProcess.starting.withLock { _ in
-            guard let input = ProcessPipe(), let output = ProcessPipe(), let errors = ProcessPipe() else { return nil }
+            guard let input = ProcessPipe(), let output = ProcessPipe(), let errors = ProcessPipe() else {
+                return nil
+            }
             let (id, code) = ChildProcess.spawn(
                 command,
                 input: input.reading,

@@ -7,7 +7,9 @@ extension DecodingVector {
             let name = coding.drop { $0 == " " || $0 == "\t" }.lowercased()
             return name.hasPrefix("x-") ? String(name.dropFirst(2)) : name
         }
-        if expect != .raw, let missing = used.first(where: { Self.known.contains($0) && !codings.contains($0) }) {
+        if expect != .raw,
+            let missing = used.first(where: { Self.known.contains($0) && !codings.contains($0) })
+        {
             return .unsuitable("it does not decode \(missing)")
         }
         return .plans([

@@ -145,10 +145,18 @@ private struct SentHead {
         }
         let controls: Set<UInt8> = [0, 10, 13]
         for (what, part) in parts where part.contains(where: controls.contains) && bytes.contains(part) {
-            found.append(Difference(what: what, expected: "refused or without control characters", got: "sent as given"))
+            found.append(
+                Difference(
+                    what: what,
+                    expected: "refused or without control characters",
+                    got: "sent as given"
+                )
+            )
         }
         if !values("content-length").isEmpty, !values("transfer-encoding").isEmpty {
-            found.append(Difference(what: "framing", expected: "one", got: "Content-Length and Transfer-Encoding"))
+            found.append(
+                Difference(what: "framing", expected: "one", got: "Content-Length and Transfer-Encoding")
+            )
         }
         if values("host").count > 1 {
             found.append(Difference(what: "Host", expected: "one", got: "\(values("host").count)"))

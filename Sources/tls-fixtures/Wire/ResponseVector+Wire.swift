@@ -173,7 +173,9 @@ extension ResponseVector {
         let isReused = received.countOfHeads > 1
         var found: [Difference] = []
         if let reuse = expect.reuse, reuse != "reusable", isReused {
-            found.append(Difference(what: "connection", expected: "not used again: \(reuse)", got: "used again"))
+            found.append(
+                Difference(what: "connection", expected: "not used again: \(reuse)", got: "used again")
+            )
         }
         if let second = outcomes[1].response {
             let text = String(decoding: second.body, as: UTF8.self)

@@ -34,7 +34,9 @@ extension RouteVector {
         var job = Job(
             vector: head.name,
             roots: certificates.root,
-            routes: [Job.Route(host: host, port: plan.port, addresses: (mapped ?? given ?? []).map(plan.complete))],
+            routes: [
+                Job.Route(host: host, port: plan.port, addresses: (mapped ?? given ?? []).map(plan.complete))
+            ],
             requests: [Job.Request(url: Job.url(scheme.rawValue, host: host, port: plan.port))]
         )
         job.settings.usesMap = mapped != nil
@@ -43,7 +45,9 @@ extension RouteVector {
         } else if addresses.contains(where: { $0.text != nil }) {
             job.settings.spelling = given
         }
-        if dialling.isOfAnotherKind || dialling.stagger != Dialling().stagger { job.settings.dialling = dialling }
+        if dialling.isOfAnotherKind || dialling.stagger != Dialling().stagger {
+            job.settings.dialling = dialling
+        }
         return job
     }
 }

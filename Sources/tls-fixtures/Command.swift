@@ -54,16 +54,11 @@ struct Command {
             return 2
         }
         if options.output == .list {
-            for vector in vectors {
-                let head = vector.head
-                Terminal.write(Terminal.harmless("\(head.topic.rawValue)\t\(head.name)\t\(head.reference)\n"))
-            }
+            list(vectors)
             return 0
         }
         do {
-            let names = options.clients.isEmpty ? ["ours"] : options.clients
-            var clients: [any VectorClient] = []
-            for name in names { clients.append(try await ClientChoice.client(name, folder: folder)) }
+            let clients = try await clients(options.clients, folder: folder)
             let run = Run(folder: folder, vectors: vectors, clients: clients, jobs: options.jobs)
             var report = report(options.output, count: vectors.count * clients.count)
             let totals = try await run.run { report.add($0) }
@@ -73,6 +68,20 @@ struct Command {
             Terminal.complain("tls-fixtures: \(error)")
             return 2
         }
+    }
+
+    private static func list(_ vectors: [Vector]) {
+        for head in vectors.map(\.head) {
+            Terminal.write(Terminal.harmless("\(head.topic.rawValue)\t\(head.name)\t\(head.reference)\n"))
+        }
+    }
+
+    private static func clients(_ names: [String], folder: VectorFolder) async throws -> [any VectorClient] {
+        var clients: [any VectorClient] = []
+        for name in names.isEmpty ? ["ours"] : names {
+            clients.append(try await ClientChoice.client(name, folder: folder))
+        }
+        return clients
     }
 
     private static func report(_ output: Options.RunOptions.Output, count: Int) -> any Report {

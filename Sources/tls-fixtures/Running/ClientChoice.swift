@@ -41,7 +41,7 @@ enum ClientChoice {
     }
 
     /// Installs and builds what the client needs, and returns the command that starts it.
-    private static func prepare(_ name: String, folder: VectorFolder) async throws(Fault) -> String {
+    private static func prepare(_ name: String, folder: VectorFolder) async throws -> String {
         let command = "\(Shell.quoted("\(folder.clients)/prepare")) \(name)"
         let outcome = await onThread { ChildProcess.run(command, within: .seconds(900)) }
         let errors = String(decoding: outcome.errors, as: UTF8.self)

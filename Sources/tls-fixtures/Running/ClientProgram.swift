@@ -17,7 +17,9 @@ final class ClientProgram: VectorClient {
     }
 
     /// Starts the program and reads what it says of itself.
-    init(_ command: String, width: Int = 8) async throws(Fault) {
+    ///
+    /// - Throws: ``Fault``. (Swift 6.3 fails to optimise these functions with a typed error.)
+    init(_ command: String, width: Int = 8) async throws {
         let (conversation, facts) = try await Self.start(command)
         (self.command, self.facts, self.width) = (command, facts, width)
         idle = Mutex([conversation])
@@ -29,7 +31,7 @@ final class ClientProgram: VectorClient {
 
     private static func start(
         _ command: String
-    ) async throws(Fault) -> (ProgramConversation, ClientDescription) {
+    ) async throws -> (ProgramConversation, ClientDescription) {
         guard let conversation = ProgramConversation(command) else {
             throw Fault(description: "\(command) cannot be started")
         }
@@ -51,10 +53,10 @@ final class ClientProgram: VectorClient {
         if let waiting = idle.withLock({ $0.popLast() }) {
             conversation = waiting
         } else {
-            do throws(Fault) {
+            do {
                 conversation = try await Self.start(command).0
             } catch {
-                return .crashed(error.description)
+                return .crashed("\(error)")
             }
         }
         let outcome = await conversation.outcome(of: job)

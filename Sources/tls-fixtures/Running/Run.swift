@@ -1,5 +1,3 @@
-internal import TLSFixtures
-
 /// Runs vectors against clients, many at a time, and reports the rows in order.
 struct Run {
     let folder: VectorFolder
@@ -25,8 +23,8 @@ struct Run {
 
     /// Runs all vectors against each client in turn.
     ///
-    /// - Throws: ``FixtureError`` if the authority of the servers cannot be read.
-    func run(_ report: (Row) -> Void) async throws(FixtureError) -> Totals {
+    /// - Throws: `FixtureError` if the authority of the servers cannot be read.
+    func run(_ report: (Row) -> Void) async throws -> Totals {
         var totals = Totals()
         let authority = try WireAuthority(certificates: folder.certificates)
         for client in clients {

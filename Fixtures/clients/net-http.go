@@ -1,0 +1,336 @@
+// Go's net/http, through a Client.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptrace"
+	"net/textproto"
+	"net/url"
+	"os"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+type request struct {
+	URL, Method string
+	Headers     [][2]string
+	Body        *string
+	Stream      bool
+	Upgrade     []string
+}
+
+type job struct {
+	ID       json.RawMessage
+	Roots    string
+	Connect  map[string][]string
+	Settings map[string]json.RawMessage
+	Keep     []string
+	Time     *float64
+	Timeout  int
+	Requests []request
+}
+
+type failure struct {
+	Kind string `json:"kind,omitempty"`
+	Text string `json:"text"`
+}
+
+type result struct {
+	Error    *failure    `json:"error,omitempty"`
+	Status   int         `json:"status,omitempty"`
+	Reason   string      `json:"reason,omitempty"`
+	Version  string      `json:"version,omitempty"`
+	Headers  [][2]string `json:"headers,omitempty"`
+	Body     *string     `json:"body,omitempty"`
+	Trailers [][2]string `json:"trailers,omitempty"`
+	Interims []int       `json:"interims,omitempty"`
+	URL      string      `json:"url,omitempty"`
+}
+
+func main() {
+	output := json.NewEncoder(os.Stdout)
+	output.SetEscapeHTML(false)
+	write := func(value any) { must(output.Encode(value)) }
+	version := strings.TrimPrefix(runtime.Version(), "go")
+	write(map[string]any{"contract": 1, "name": "Go net/http", "version": version, "codings": []string{"gzip"}})
+	input := bufio.NewReader(os.Stdin)
+	for {
+		line, err := input.ReadBytes('\n')
+		if len(line) > 1 {
+			var asked job
+			must(json.Unmarshal(line, &asked))
+			if left := asked.reasonToLeave(); left != "" {
+				write(map[string]any{"id": asked.ID, "left": left})
+			} else {
+				write(map[string]any{"id": asked.ID, "results": asked.answer()})
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+func (j *job) setting(name string, value any) bool {
+	text, found := j.Settings[name]
+	if found {
+		must(json.Unmarshal(text, value))
+	}
+	return found
+}
+
+func (j *job) keeps(name string) bool {
+	for _, kept := range j.Keep {
+		if kept == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (j *job) reasonToLeave() string {
+	for name := range j.Settings {
+		switch name {
+		case "follow", "decode", "versions", "certificate", "resume", "addresses":
+		case "redirects":
+			var redirects map[string]json.RawMessage
+			j.setting(name, &redirects)
+			delete(redirects, "limit")
+			for inner := range redirects {
+				return "it has no setting for redirects like `" + inner + "`"
+			}
+		default:
+			return "it has no setting like `" + name + "`"
+		}
+	}
+	for _, name := range j.Keep {
+		if name != "connections" && name != "cookies" && name != "sessions" {
+			return "it keeps no " + name
+		}
+	}
+	if j.keeps("sessions") && !j.keeps("connections") {
+		return "the adapter keeps TLS sessions only with connections"
+	}
+	if j.Time != nil {
+		return "its clock cannot be set"
+	}
+	for _, asked := range j.Requests {
+		if asked.Upgrade != nil {
+			return "it is tried without other protocols"
+		}
+	}
+	return ""
+}
+
+func (j *job) answer() []result {
+	jar, err := cookiejar.New(nil)
+	must(err)
+	transport := j.transport()
+	results := []result{}
+	for _, asked := range j.Requests {
+		if !j.keeps("connections") {
+			transport.CloseIdleConnections()
+			transport = j.transport()
+		}
+		if !j.keeps("cookies") {
+			jar, err = cookiejar.New(nil)
+			must(err)
+		}
+		results = append(results, j.send(asked, transport, jar))
+	}
+	transport.CloseIdleConnections()
+	return results
+}
+
+func (j *job) transport() *http.Transport {
+	roots, err := os.ReadFile(j.Roots)
+	must(err)
+	config := &tls.Config{RootCAs: x509.NewCertPool()}
+	config.RootCAs.AppendCertsFromPEM(roots)
+	if j.keeps("sessions") {
+		config.ClientSessionCache = tls.NewLRUClientSessionCache(0)
+	}
+	var versions [2]string
+	if j.setting("versions", &versions) {
+		known := map[string]uint16{"1.0": tls.VersionTLS10, "1.1": tls.VersionTLS11, "1.2": tls.VersionTLS12, "1.3": tls.VersionTLS13}
+		config.MinVersion, config.MaxVersion = known[versions[0]], known[versions[1]]
+	}
+	var file string
+	if j.setting("certificate", &file) {
+		pair, err := tls.LoadX509KeyPair(file, file)
+		must(err)
+		config.Certificates = []tls.Certificate{pair}
+	}
+	return &http.Transport{DialContext: j.dial, TLSClientConfig: config, TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{}}
+}
+
+// Tries the addresses of the job one after the other: a dialer that takes a list has no port for each.
+func (j *job) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	failed := fmt.Errorf("%s is not in the job", address)
+	for endpoint, targets := range j.Connect {
+		if !isSame(endpoint, address) {
+			continue
+		}
+		for _, target := range targets {
+			var connection net.Conn
+			connection, failed = (&net.Dialer{}).DialContext(ctx, network, target)
+			if failed == nil {
+				return connection, nil
+			}
+		}
+	}
+	return nil, failed
+}
+
+func isSame(one, other string) bool {
+	host, port, err := net.SplitHostPort(one)
+	must(err)
+	otherHost, otherPort, err := net.SplitHostPort(other)
+	return err == nil && port == otherPort && strings.EqualFold(strings.TrimSuffix(host, "."), strings.TrimSuffix(otherHost, "."))
+}
+
+func (j *job) send(asked request, transport *http.Transport, jar http.CookieJar) result {
+	var follow bool
+	j.setting("follow", &follow)
+	var redirects struct{ Limit *int }
+	j.setting("redirects", &redirects)
+	client := &http.Client{Transport: transport, Jar: jar, Timeout: time.Duration(j.Timeout) * time.Millisecond}
+	if !follow {
+		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	} else if redirects.Limit != nil {
+		client.CheckRedirect = func(_ *http.Request, via []*http.Request) error {
+			if len(via) > *redirects.Limit {
+				return fmt.Errorf("stopped after %d redirects", *redirects.Limit)
+			}
+			return nil
+		}
+	}
+	outgoing, err := j.build(asked)
+	if err != nil {
+		return failed(err, false)
+	}
+	interims := []int{}
+	trace := &httptrace.ClientTrace{Got1xxResponse: func(code int, _ textproto.MIMEHeader) error {
+		interims = append(interims, code)
+		return nil
+	}}
+	response, err := client.Do(outgoing.WithContext(httptrace.WithClientTrace(context.Background(), trace)))
+	if err != nil {
+		return failed(err, false)
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		return failed(err, true)
+	}
+	received := latin1(content)
+	reason := strings.TrimPrefix(strings.TrimPrefix(response.Status, fmt.Sprintf("%03d", response.StatusCode)), " ")
+	return result{
+		Status: response.StatusCode, Reason: latin1([]byte(reason)), Version: fmt.Sprintf("%d.%d", response.ProtoMajor, response.ProtoMinor),
+		Headers: fields(response.Header), Body: &received, Trailers: fields(response.Trailer), Interims: interims,
+		URL: response.Request.URL.String(),
+	}
+}
+
+func (j *job) build(asked request) (*http.Request, error) {
+	var content io.Reader
+	if asked.Body != nil {
+		content = bytes.NewReader(raw(*asked.Body))
+		if asked.Stream {
+			content = struct{ io.Reader }{content}
+		}
+	}
+	outgoing, err := http.NewRequest(asked.Method, asked.URL, content)
+	if err != nil {
+		return nil, err
+	}
+	for _, field := range asked.Headers {
+		name, value := field[0], string(raw(field[1]))
+		if strings.EqualFold(name, "Host") {
+			outgoing.Host = value
+		} else {
+			outgoing.Header.Add(name, value)
+		}
+	}
+	return outgoing, nil
+}
+
+func fields(header http.Header) [][2]string {
+	found := [][2]string{}
+	for name, values := range header {
+		for _, value := range values {
+			found = append(found, [2]string{latin1([]byte(name)), latin1([]byte(value))})
+		}
+	}
+	return found
+}
+
+func failed(err error, inContent bool) result {
+	kind := ""
+	var name x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	var unknown x509.UnknownAuthorityError
+	var wrapped *url.Error
+	switch {
+	case errors.As(err, &name):
+		kind = "wrongName"
+	case errors.As(err, &unknown):
+		kind = "untrusted"
+	case errors.As(err, &invalid):
+		kind = map[x509.InvalidReason]string{
+			x509.NotAuthorizedToSign: "notAuthority", x509.TooManyIntermediates: "pathTooLong",
+			x509.IncompatibleUsage: "wrongPurpose", x509.CANotAuthorizedForThisName: "outsideConstraints",
+		}[invalid.Reason]
+		if invalid.Reason == x509.Expired {
+			kind = "expired"
+			if time.Now().Before(invalid.Cert.NotBefore) {
+				kind = "notYetValid"
+			}
+		}
+	case errors.Is(err, syscall.ECONNREFUSED):
+		kind = "refused"
+	case errors.As(err, &wrapped) && wrapped.Timeout(), errors.Is(err, context.DeadlineExceeded), os.IsTimeout(err):
+		kind = "timeout"
+	case inContent && errors.Is(err, io.ErrUnexpectedEOF):
+		kind = "incomplete"
+	case strings.Contains(err.Error(), "stopped after "):
+		kind = "tooMany"
+	}
+	return result{Error: &failure{Kind: kind, Text: err.Error()}}
+}
+
+// Each character of a text stands for a byte.
+func raw(text string) []byte {
+	found := make([]byte, 0, len(text))
+	for _, character := range text {
+		found = append(found, byte(character))
+	}
+	return found
+}
+
+func latin1(data []byte) string {
+	found := make([]rune, len(data))
+	for index, value := range data {
+		found[index] = rune(value)
+	}
+	return string(found)
+}

@@ -1,0 +1,83 @@
+// The function fetch of node, which is undici.
+import tls from "node:tls";
+import * as contract from "./contract.mjs";
+
+// Node has undici inside, but exports no class for agents. The one that fetch uses is an instance of it.
+await fetch("data:,");
+const Agent = globalThis[Symbol.for("undici.globalDispatcher.1")].constructor;
+
+function openAgent(job) {
+  const options = contract.tlsOptions(job);
+  const sessions = new Map();
+  const keeps = (job.keep ?? []).includes("sessions") && job.settings?.resume !== false;
+  return new Agent({
+    connect({ hostname, host, protocol, port, servername }, done) {
+      port ||= protocol === "https:" ? 443 : 80;
+      let socket = contract.dial(job, hostname, port);
+      if (protocol === "https:") {
+        const name = servername ?? host?.replace(/:\d+$/, "") ?? hostname;
+        const session = keeps ? sessions.get(name) : undefined;
+        socket = tls.connect({ ...options, host: hostname, servername, ALPNProtocols: ["http/1.1"], session, socket });
+        socket.on("session", (ticket) => sessions.set(name, ticket));
+      }
+      socket.setNoDelay(true);
+      const fail = (error) => done(error);
+      socket.once("error", fail);
+      socket.once(protocol === "https:" ? "secureConnect" : "connect", () => {
+        socket.off("error", fail);
+        done(null, socket);
+      });
+    },
+  });
+}
+
+async function send(job, agent, request) {
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(contract.overdue()), job.timeout);
+  const body = request.body === undefined ? undefined : contract.bytes(request.body);
+  let response, content;
+  try {
+    response = await fetch(request.url, {
+      method: request.method ?? "GET",
+      headers: request.headers ?? [],
+      body: request.stream && body ? new Blob([body]).stream() : body,
+      ...(request.stream && { duplex: "half" }),
+      redirect: job.settings?.follow ? "follow" : "manual",
+      dispatcher: agent,
+      signal: stop.signal,
+    });
+    content = await response.arrayBuffer();
+  } catch (error) {
+    return contract.failure(error);
+  } finally {
+    clearTimeout(timer);
+  }
+  return {
+    status: response.status,
+    reason: response.statusText,
+    headers: [...response.headers],
+    body: contract.text(content),
+    url: response.url,
+  };
+}
+
+contract.serve(
+  { name: "node fetch", version: `${process.versions.node} with undici ${process.versions.undici ?? "?"}`, codings: ["gzip", "deflate", "br"] },
+  (job) => {
+    contract.require(job, { settings: ["follow", "decode", "versions", "certificate", "resume"], keep: ["connections", "sessions"] });
+    contract.checkAddresses(job);
+    const keep = job.keep ?? [];
+    if (keep.includes("sessions") && !keep.includes("connections")) throw new contract.Leave("it keeps TLS sessions only with connections");
+    const kept = openAgent(job);
+    return {
+      send: async (request) => {
+        if (keep.includes("connections")) return send(job, kept, request);
+        const agent = openAgent(job);
+        const result = await send(job, agent, request);
+        await agent.destroy();
+        return result;
+      },
+      close: () => kept.destroy(),
+    };
+  },
+);

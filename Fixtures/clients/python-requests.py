@@ -1,0 +1,97 @@
+"""Python requests, through a Session."""
+
+import http.cookiejar
+
+import contract
+import requests
+import urllib3
+from requests.adapters import HTTPAdapter
+
+http.cookiejar.time = contract.Clock()
+
+
+class Adapter(HTTPAdapter):
+    """The way that requests documents to choose versions of TLS."""
+
+    def __init__(self, context):
+        self.context = context
+        super().__init__()
+
+    def init_poolmanager(self, *arguments, **options):
+        super().init_poolmanager(*arguments, ssl_context=self.context, **options)
+
+
+def open_session(job):
+    settings = job.get("settings", {})
+    session = requests.Session()
+    session.trust_env = False  # No proxies, roots and passwords of the environment.
+    session.verify = job["roots"]
+    session.cert = settings.get("certificate")
+    session.headers.update(dict(settings.get("headers", [])))
+    session.max_redirects = settings.get("redirects", {}).get("limit", session.max_redirects)
+    if "versions" in settings:
+        context = contract.prepare_context(urllib3.util.ssl_.create_urllib3_context(), {"settings": {"versions": settings["versions"]}})
+        session.mount("https://", Adapter(context))
+    return session
+
+
+def open_client(job):
+    contract.require(
+        job,
+        settings={"follow", "decode", "versions", "certificate", "resume", "headers", "redirects.limit"},
+        keep={"connections", "cookies"},
+        time=True,
+    )
+    contract.leave_old_versions(job)
+    contract.replace_lookup(job)
+    keep = job.get("keep", [])
+    kept = open_session(job)
+    cookies = kept.cookies
+
+    def send(request):
+        headers = contract.pairs(request)
+        if len({name.lower() for name, _ in headers}) < len(headers):
+            raise contract.Leave("it sends one field of a name only")
+        session = kept if "connections" in keep else open_session(job)
+        if "cookies" in keep:
+            session.cookies = cookies
+        else:
+            session.cookies.clear()
+        try:
+            with contract.deadline(job):
+                found = session.request(
+                    request.get("method", "GET"),
+                    request["url"],
+                    headers=dict(headers),
+                    data=contract.body(request),
+                    allow_redirects=job.get("settings", {}).get("follow", False),
+                    timeout=job["timeout"] / 1000,
+                )
+        except (Exception, contract.Deadline) as error:
+            return contract.failure(error, KINDS)
+        finally:
+            if session is not kept:
+                session.close()
+        return contract.response(
+            found.status_code,
+            found.raw.headers.items(),
+            found.content,
+            reason=found.reason,
+            version={10: "1.0", 11: "1.1"}.get(found.raw.version),
+            url=found.url,
+        )
+
+    job["close"](kept.close)
+    return send
+
+
+KINDS = [(requests.Timeout, "timeout"), (requests.TooManyRedirects, "tooMany"), (urllib3.exceptions.IncompleteRead, "incomplete")]
+
+contract.serve(
+    {
+        "name": "requests",
+        "version": f"{requests.__version__} with urllib3 {urllib3.__version__}",
+        "codings": requests.utils.default_headers()["Accept-Encoding"].split(", "),
+    },
+    open_client,
+)

@@ -1,0 +1,72 @@
+"""Python urllib3, through a PoolManager."""
+
+import contract
+import urllib3
+from urllib3.util import request as requests
+from urllib3.util.ssl_ import create_urllib3_context
+
+
+def open_pool(job):
+    context = None
+    if "versions" in job.get("settings", {}):
+        context = contract.prepare_context(create_urllib3_context(), {"settings": {"versions": job["settings"]["versions"]}})
+    return urllib3.PoolManager(
+        ca_certs=job["roots"], cert_file=job.get("settings", {}).get("certificate"), ssl_context=context
+    )
+
+
+def open_client(job):
+    contract.require(
+        job,
+        settings={"follow", "decode", "versions", "certificate", "resume", "redirects.limit"},
+        keep={"connections"},
+    )
+    contract.leave_old_versions(job)
+    contract.replace_lookup(job)
+    settings = job.get("settings", {})
+    kept = open_pool(job)
+
+    def send(request):
+        pool = kept if "connections" in job.get("keep", []) else open_pool(job)
+        headers = urllib3.HTTPHeaderDict()
+        for name, value in contract.pairs(request):
+            headers.add(name, value)
+        if settings.get("decode") and "accept-encoding" not in headers:
+            headers.add("Accept-Encoding", requests.ACCEPT_ENCODING)
+        options = {}
+        if "limit" in settings.get("redirects", {}):
+            options["retries"] = urllib3.Retry(redirect=settings["redirects"]["limit"])
+        try:
+            with contract.deadline(job):
+                found = pool.request(
+                    request.get("method", "GET"),
+                    request["url"],
+                    headers=headers,
+                    body=contract.body(request),
+                    redirect=settings.get("follow", False),
+                    timeout=job["timeout"] / 1000,
+                    **options,
+                )
+                content = found.data
+        except (Exception, contract.Deadline) as error:
+            return contract.failure(error, KINDS)
+        finally:
+            if pool is not kept:
+                pool.clear()
+        return contract.response(
+            found.status,
+            found.headers.items(),
+            content,
+            reason=found.reason,
+            version={10: "1.0", 11: "1.1"}.get(found.version),
+        )
+
+    job["close"](kept.clear)
+    return send
+
+
+KINDS = [(urllib3.exceptions.TimeoutError, "timeout"), (urllib3.exceptions.IncompleteRead, "incomplete")]
+
+contract.serve(
+    {"name": "urllib3", "version": urllib3.__version__, "codings": requests.ACCEPT_ENCODING.split(",")}, open_client
+)

@@ -46,6 +46,11 @@ export function require(job, { settings = [], keep = [] }) {
   if (job.requests.some((request) => request.upgrade)) throw new Leave("it is tried without other protocols");
   if (["1.0", "1.1"].includes(job.settings?.versions?.[0]))
     throw new Leave("its OpenSSL speaks no TLS before 1.2 at this level of security");
+  if (keep.includes("sessions") && job.keep?.includes("sessions") && !job.keep.includes("connections"))
+    throw new Leave("it keeps TLS sessions only with connections");
+  for (const targets of Object.values(job.connect))
+    if (new Set(targets.map((target) => split(target).port)).size > 1)
+      throw new Leave("its look-up cannot tell addresses of one host with different ports");
 }
 
 export const bytes = (text) => Buffer.from(text, "latin1");
@@ -65,12 +70,6 @@ function addresses(job, host, port) {
     if (found.host === wanted.host && found.port === wanted.port) return targets.map(split);
   }
   return [];
-}
-
-export function checkAddresses(job) {
-  for (const targets of Object.values(job.connect))
-    if (new Set(targets.map((target) => split(target).port)).size > 1)
-      throw new Leave("its look-up cannot tell addresses of one host with different ports");
 }
 
 // A socket to an address of the job. Node looks up, and tries the addresses, by its own code.

@@ -243,7 +243,7 @@ def kind_of(error):
     if isinstance(error, ConnectionRefusedError):
         return "refused"
     if isinstance(error, ssl.SSLCertVerificationError):
-        return VERIFICATION.get(error.verify_code)
+        return VERIFICATION.get(getattr(error, "verify_code", None))
     return None
 
 

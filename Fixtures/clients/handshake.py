@@ -156,6 +156,8 @@ def result(data, ended, code, said):
     if not found or (ended and code != 0 and not is_complete(data)):
         kind = openssl_kind(said) if TOOL == "openssl" else gnutls_kind(said)
         return contract.failed(kind, " ".join(said.split())[-300:] or f"no response; exit code {code}")
+    if ended and re.search(rb"(?im)^content-length: *\d", head) and not is_complete(data):
+        return contract.failed("incomplete", "the connection ended before the content did")
     version, status, reason, fields = contract.parse_head(head)
     return contract.response(status, fields, content, reason=reason, version=version)
 

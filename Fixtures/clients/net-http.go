@@ -48,16 +48,19 @@ type failure struct {
 	Text string `json:"text"`
 }
 
-type result struct {
-	Error    *failure    `json:"error,omitempty"`
-	Status   int         `json:"status,omitempty"`
-	Reason   string      `json:"reason,omitempty"`
-	Version  string      `json:"version,omitempty"`
-	Headers  [][2]string `json:"headers,omitempty"`
-	Body     *string     `json:"body,omitempty"`
-	Trailers [][2]string `json:"trailers,omitempty"`
-	Interims []int       `json:"interims,omitempty"`
-	URL      string      `json:"url,omitempty"`
+type failed struct {
+	Error failure `json:"error"`
+}
+
+type response struct {
+	Status   int         `json:"status"`
+	Reason   string      `json:"reason"`
+	Version  string      `json:"version"`
+	Headers  [][2]string `json:"headers"`
+	Body     string      `json:"body"`
+	Trailers [][2]string `json:"trailers"`
+	Interims []int       `json:"interims"`
+	URL      string      `json:"url"`
 }
 
 func main() {
@@ -141,11 +144,11 @@ func (j *job) reasonToLeave() string {
 	return ""
 }
 
-func (j *job) answer() []result {
+func (j *job) answer() []any {
 	jar, err := cookiejar.New(nil)
 	must(err)
 	transport := j.transport()
-	results := []result{}
+	results := []any{}
 	for _, asked := range j.Requests {
 		if !j.keeps("connections") {
 			transport.CloseIdleConnections()
@@ -185,20 +188,20 @@ func (j *job) transport() *http.Transport {
 
 // Tries the addresses of the job one after the other: a dialer that takes a list has no port for each.
 func (j *job) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	failed := fmt.Errorf("%s is not in the job", address)
+	err := fmt.Errorf("%s is not in the job", address)
 	for endpoint, targets := range j.Connect {
 		if !isSame(endpoint, address) {
 			continue
 		}
 		for _, target := range targets {
 			var connection net.Conn
-			connection, failed = (&net.Dialer{}).DialContext(ctx, network, target)
-			if failed == nil {
+			connection, err = (&net.Dialer{}).DialContext(ctx, network, target)
+			if err == nil {
 				return connection, nil
 			}
 		}
 	}
-	return nil, failed
+	return nil, err
 }
 
 func isSame(one, other string) bool {
@@ -208,7 +211,7 @@ func isSame(one, other string) bool {
 	return err == nil && port == otherPort && strings.EqualFold(strings.TrimSuffix(host, "."), strings.TrimSuffix(otherHost, "."))
 }
 
-func (j *job) send(asked request, transport *http.Transport, jar http.CookieJar) result {
+func (j *job) send(asked request, transport *http.Transport, jar http.CookieJar) any {
 	var follow bool
 	j.setting("follow", &follow)
 	var redirects struct{ Limit *int }
@@ -226,28 +229,27 @@ func (j *job) send(asked request, transport *http.Transport, jar http.CookieJar)
 	}
 	outgoing, err := j.build(asked)
 	if err != nil {
-		return failed(err, false)
+		return fail(err, false)
 	}
 	interims := []int{}
 	trace := &httptrace.ClientTrace{Got1xxResponse: func(code int, _ textproto.MIMEHeader) error {
 		interims = append(interims, code)
 		return nil
 	}}
-	response, err := client.Do(outgoing.WithContext(httptrace.WithClientTrace(context.Background(), trace)))
+	found, err := client.Do(outgoing.WithContext(httptrace.WithClientTrace(context.Background(), trace)))
 	if err != nil {
-		return failed(err, false)
+		return fail(err, false)
 	}
-	defer response.Body.Close()
-	content, err := io.ReadAll(response.Body)
+	defer found.Body.Close()
+	content, err := io.ReadAll(found.Body)
 	if err != nil {
-		return failed(err, true)
+		return fail(err, true)
 	}
-	received := latin1(content)
-	reason := strings.TrimPrefix(strings.TrimPrefix(response.Status, fmt.Sprintf("%03d", response.StatusCode)), " ")
-	return result{
-		Status: response.StatusCode, Reason: latin1([]byte(reason)), Version: fmt.Sprintf("%d.%d", response.ProtoMajor, response.ProtoMinor),
-		Headers: fields(response.Header), Body: &received, Trailers: fields(response.Trailer), Interims: interims,
-		URL: response.Request.URL.String(),
+	reason := strings.TrimPrefix(strings.TrimPrefix(found.Status, fmt.Sprintf("%03d", found.StatusCode)), " ")
+	return response{
+		Status: found.StatusCode, Reason: latin1([]byte(reason)), Version: fmt.Sprintf("%d.%d", found.ProtoMajor, found.ProtoMinor),
+		Headers: fields(found.Header), Body: latin1(content), Trailers: fields(found.Trailer), Interims: interims,
+		URL: found.Request.URL.String(),
 	}
 }
 
@@ -284,7 +286,7 @@ func fields(header http.Header) [][2]string {
 	return found
 }
 
-func failed(err error, inContent bool) result {
+func fail(err error, inContent bool) failed {
 	kind := ""
 	var name x509.HostnameError
 	var invalid x509.CertificateInvalidError
@@ -315,7 +317,7 @@ func failed(err error, inContent bool) result {
 	case strings.Contains(err.Error(), "stopped after "):
 		kind = "tooMany"
 	}
-	return result{Error: &failure{Kind: kind, Text: err.Error()}}
+	return failed{failure{Kind: kind, Text: latin1([]byte(err.Error()))}}
 }
 
 // Each character of a text stands for a byte.

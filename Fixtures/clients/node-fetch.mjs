@@ -1,4 +1,5 @@
 // The function fetch of node, which is undici.
+import { isIP } from "node:net";
 import tls from "node:tls";
 import * as contract from "./contract.mjs";
 
@@ -11,14 +12,14 @@ function openAgent(job) {
   const sessions = new Map();
   const keeps = (job.keep ?? []).includes("sessions") && job.settings?.resume !== false;
   return new Agent({
-    connect({ hostname, host, protocol, port, servername }, done) {
+    connect({ hostname, protocol, port, servername }, done) {
       port ||= protocol === "https:" ? 443 : 80;
+      servername ||= isIP(hostname) ? undefined : hostname;
       let socket = contract.dial(job, hostname, port);
       if (protocol === "https:") {
-        const name = servername ?? host?.replace(/:\d+$/, "") ?? hostname;
-        const session = keeps ? sessions.get(name) : undefined;
+        const session = keeps ? sessions.get(hostname) : undefined;
         socket = tls.connect({ ...options, host: hostname, servername, ALPNProtocols: ["http/1.1"], session, socket });
-        socket.on("session", (ticket) => sessions.set(name, ticket));
+        socket.on("session", (ticket) => sessions.set(hostname, ticket));
       }
       socket.setNoDelay(true);
       const fail = (error) => done(error);
@@ -65,9 +66,7 @@ contract.serve(
   { name: "node fetch", version: `${process.versions.node} with undici ${process.versions.undici ?? "?"}`, codings: ["gzip", "deflate", "br"] },
   (job) => {
     contract.require(job, { settings: ["follow", "decode", "versions", "certificate", "resume"], keep: ["connections", "sessions"] });
-    contract.checkAddresses(job);
     const keep = job.keep ?? [];
-    if (keep.includes("sessions") && !keep.includes("connections")) throw new contract.Leave("it keeps TLS sessions only with connections");
     const kept = openAgent(job);
     return {
       send: async (request) => {

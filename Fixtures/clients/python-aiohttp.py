@@ -80,7 +80,7 @@ async def exchange(job, request, session, headers):
     settings = job.get("settings", {})
     options = {}
     if "limit" in settings.get("redirects", {}):
-        options["max_redirects"] = settings["redirects"]["limit"]
+        options["max_redirects"] = settings["redirects"]["limit"] + 1  # It refuses the redirect that reaches this number.
     content = contract.body(request)
     try:
         async with session.request(

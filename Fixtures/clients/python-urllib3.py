@@ -65,7 +65,8 @@ def open_client(job):
     return send
 
 
-KINDS = [(urllib3.exceptions.TimeoutError, "timeout"), (urllib3.exceptions.IncompleteRead, "incomplete")]
+# A NewConnectionError is a ConnectTimeoutError for reasons of history, so that one says nothing.
+KINDS = [(urllib3.exceptions.ReadTimeoutError, "timeout"), (urllib3.exceptions.IncompleteRead, "incomplete")]
 
 contract.serve(
     {"name": "urllib3", "version": urllib3.__version__, "codings": requests.ACCEPT_ENCODING.split(",")}, open_client

@@ -2,7 +2,8 @@
 // takes a job and returns another one, which makes one request and returns (a promise of) its result.
 import { createInterface } from "node:readline";
 import { readFileSync } from "node:fs";
-import { isIP, connect } from "node:net";
+import { isIP } from "node:net";
+import tls from "node:tls";
 
 export class Leave extends Error {}
 
@@ -72,8 +73,9 @@ function addresses(job, host, port) {
   return [];
 }
 
-// A socket to an address of the job. Node looks up, and tries the addresses, by its own code.
-export function dial(job, host, port) {
+// The options of `net.connect` and `tls.connect` that lead to the addresses of the job. Node looks up, and tries the
+// addresses, by its own code; SNI and the check of the certificate use the host of the URL.
+export function place(job, host, port) {
   const targets = addresses(job, host, port);
   const failure = Object.assign(new Error(`${host}:${port} is not in the job`), { code: "ENOTFOUND" });
   const lookup = (_, options, done) => {
@@ -81,8 +83,10 @@ export function dial(job, host, port) {
     if (found.length === 0) return process.nextTick(done, failure);
     process.nextTick(done, null, ...(options.all ? [found] : [found[0].address, found[0].family]));
   };
-  // A name makes node ask `lookup`, also for a URL with an address.
-  return connect({ host: isIP(host.replace(/^\[|\]$/g, "")) ? "address.invalid" : host, port: targets[0]?.port ?? 1, lookup });
+  const options = { host, port: targets[0]?.port ?? 1, lookup };
+  // Node looks up no address, so a URL with one gets a name for the look-up.
+  const checkServerIdentity = (_, certificate) => tls.checkServerIdentity(host, certificate);
+  return isIP(host) ? { ...options, host: "address.invalid", checkServerIdentity } : options;
 }
 
 export function tlsOptions(job) {

@@ -144,9 +144,9 @@ def read(place):
 
 def kind(code, message, verified):
     if code == 60:
-        return contract.VERIFICATION.get(verified) or ("wrongName" if "subject name" in message else None)
-    if code == 7:
-        return "refused" if "refused" in message else None
+        return "wrongName" if "subject name" in message else contract.VERIFICATION.get(verified)
+    if "HTTP/0.9" in message:
+        return "badHTTP"
     return {8: "badHTTP", 18: "incomplete", 28: "timeout", 47: "tooMany", 52: "closed"}.get(code) or contract.alert(message)
 
 

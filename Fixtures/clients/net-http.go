@@ -169,7 +169,9 @@ func (j *job) transport() *http.Transport {
 	must(err)
 	config := &tls.Config{RootCAs: x509.NewCertPool()}
 	config.RootCAs.AppendCertsFromPEM(roots)
-	if j.keeps("sessions") {
+	resumes := true
+	j.setting("resume", &resumes)
+	if resumes && j.keeps("sessions") {
 		config.ClientSessionCache = tls.NewLRUClientSessionCache(0)
 	}
 	var versions [2]string

@@ -1,5 +1,5 @@
 // The function fetch of node, which is undici.
-import { isIP } from "node:net";
+import net, { isIP } from "node:net";
 import tls from "node:tls";
 import * as contract from "./contract.mjs";
 
@@ -13,14 +13,12 @@ function openAgent(job) {
   const keeps = (job.keep ?? []).includes("sessions") && job.settings?.resume !== false;
   return new Agent({
     connect({ hostname, protocol, port, servername }, done) {
-      port ||= protocol === "https:" ? 443 : 80;
-      servername ||= isIP(hostname) ? undefined : hostname;
-      let socket = contract.dial(job, hostname, port);
-      if (protocol === "https:") {
-        const session = keeps ? sessions.get(hostname) : undefined;
-        socket = tls.connect({ ...options, host: hostname, servername, ALPNProtocols: ["http/1.1"], session, socket });
-        socket.on("session", (ticket) => sessions.set(hostname, ticket));
-      }
+      const host = hostname.replace(/^\[|\]$/g, "");
+      const place = contract.place(job, host, port || (protocol === "https:" ? 443 : 80));
+      servername ||= isIP(host) ? undefined : host;
+      const secure = { ...options, ...place, servername, ALPNProtocols: ["http/1.1"], session: sessions.get(host) };
+      const socket = protocol === "https:" ? tls.connect(secure) : net.connect(place);
+      if (keeps) socket.on("session", (ticket) => sessions.set(host, ticket));
       socket.setNoDelay(true);
       const fail = (error) => done(error);
       socket.once("error", fail);

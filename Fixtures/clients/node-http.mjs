@@ -4,13 +4,15 @@ import https from "node:https";
 import * as contract from "./contract.mjs";
 
 function openAgents(job) {
-  // `host` of the options stays the name: SNI and the check of the certificate use it.
+  const at = (options) => ({ ...options, ...contract.place(job, options.host.replace(/^\[|\]$/g, ""), options.port) });
   class Plain extends http.Agent {
-    createConnection = (options) => contract.dial(job, options.host, options.port);
+    createConnection(options, done) {
+      return super.createConnection(at(options), done);
+    }
   }
   class Secure extends https.Agent {
-    createConnection(options) {
-      return super.createConnection({ ...options, socket: contract.dial(job, options.host, options.port) });
+    createConnection(options, done) {
+      return super.createConnection(at(options), done);
     }
   }
   return {

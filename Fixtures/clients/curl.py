@@ -62,8 +62,6 @@ def common(job, folder):
 
 
 def field(name, value):
-    if "\0" in name + value:
-        raise contract.Leave("an argument of a command has no NUL")
     return ["--header", contract.raw(f"{name}: {value}" if value.strip(" \t") else f"{name};")]
 
 
@@ -76,7 +74,7 @@ def asking(request, place):
         with open(content, "wb") as file:
             file.write(contract.raw(request["body"]))
     if request.get("stream"):
-        found += ["--upload-file", "-"] + ([] if method == "PUT" else ["--request", method])
+        found += ["--upload-file", "-"] + ([] if method == "PUT" else ["--request", contract.raw(method)])
     elif method == "HEAD" and "body" not in request:
         found.append("--head")
     elif method == "PUT" and "body" in request:
@@ -85,7 +83,7 @@ def asking(request, place):
         found += ["--data-binary", f"@{content}" if "body" in request else ""]
     else:
         found += ["--data-binary", f"@{content}"] if "body" in request else []
-        found += ["--request", method] if method != "GET" or "body" in request else []
+        found += ["--request", contract.raw(method)] if method != "GET" or "body" in request else []
     for name, value in contract.pairs(request):
         found += field(name, value)
     return found
@@ -96,9 +94,10 @@ def run(job, arguments, stream, now):
     environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
     if now is not None:
         environment |= {"LD_PRELOAD": PRELOAD, "CLIENT_TIME": str(int(now))}
+    if any("\0" in word if isinstance(word, str) else b"\0" in word for word in arguments):
+        raise contract.Leave("an argument of a command has no NUL")
     limit = len(job["requests"]) * job["timeout"] / 1000 + 5
     done = subprocess.run(["curl", "--disable", *arguments], input=stream, capture_output=True, env=environment, timeout=limit)
-    # The method of a request can be any bytes; the client's words are not worth a crash.
     lines = [json.loads(line, strict=False) for line in done.stdout.decode("latin-1").splitlines() if line.startswith("{")]
     if not lines:
         lines = [{"exitcode": done.returncode, "errormsg": done.stderr.decode("latin-1").strip()}]

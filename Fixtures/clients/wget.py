@@ -20,7 +20,7 @@ def asking(job, request, folder):
     found = ["wget", "--no-config", "--no-netrc", "--no-proxy", "--no-verbose", "--server-response"]
     # One try: more would ask again for what is missing, and wait before.
     found += ["--tries=1", "--content-on-error", "--save-headers", f"--output-document={folder}/found"]
-    found += [f"--ca-certificate={job['roots']}", f"--ca-directory={folder}/empty", f"--method={request.get('method', 'GET')}"]
+    found += [f"--ca-certificate={job['roots']}", f"--ca-directory={folder}/empty", b"--method=" + contract.raw(request.get("method", "GET"))]
     found += [f"--hsts-file={folder}/hsts" if "hsts" in keep else "--no-hsts"]
     if "cookies" in keep:
         found += [f"--load-cookies={folder}/cookies", f"--save-cookies={folder}/cookies", "--keep-session-cookies"]
@@ -34,14 +34,15 @@ def asking(job, request, folder):
     if "certificate" in settings:
         found += [f"--certificate={settings['certificate']}", f"--private-key={settings['certificate']}"]
     for name, value in settings.get("headers", []) + request.get("headers", []):
-        if "\0" in name + value:
-            raise contract.Leave("an argument of a command has no NUL")
         found.append(b"--header=" + contract.raw(f"{name}: {value}"))
     if "body" in request:
         with open(f"{folder}/content", "wb") as file:
             file.write(contract.raw(request["body"]))
         found.append(f"--body-file={folder}/content")
-    return [*found, "--", request["url"].encode()]
+    found += ["--", request["url"].encode()]
+    if any("\0" in word if isinstance(word, str) else b"\0" in word for word in found):
+        raise contract.Leave("an argument of a command has no NUL")
+    return found
 
 
 def open_client(job):

@@ -94,10 +94,12 @@ def has(member, test):
     return check
 
 
-def no_secrets(result, seen):
-    names = {name.lower() for name, _ in seen[-1]["fields"]} if seen else set()
-    if "authorization" in names:
+def nothing_of_the_user(result, seen):
+    fields = {name.lower(): value for name, value in seen[-1]["fields"]} if seen else {}
+    if "authorization" in fields:
         raise Wrong("it sends a password of .netrc")
+    if fields.get("user-agent", "").startswith("from-"):
+        raise Wrong("it reads settings of the user")
 
 
 def field_sent(name, value):
@@ -146,6 +148,7 @@ def jobs(house):
             add(all, house)
         if scheme == "https":
             add_handshakes(all, house)
+            add_hsts(all, house)
         found += all.found
     return found
 
@@ -153,7 +156,7 @@ def jobs(house):
 def add_places(all, house):
     said = lambda host, address: answered(f"{all.name(host)} {address}".encode())
     absent = fails("noAddresses")
-    all.add("GET", "/hello", both(answered(b"hello"), arrived(method="GET"), no_secrets))
+    all.add("GET", "/hello", both(answered(b"hello"), arrived(method="GET"), nothing_of_the_user))
     all.add("Host and SNI are the name", "/host", said("a.test", "127.0.0.1"))
     all.add("Host has the port of the URL", f"{all.scheme}://a.test:8443/host", said("a.test:8443", "127.0.0.1"), connect={"a.test:8443": [all.first]})
     all.add("an address of its own", "/host", said("a.test", "127.0.0.2"), connect=all.at("a.test", all.second))
@@ -231,6 +234,16 @@ def add_cookies(all, house):
     all.add_requests("cookies at a time of the job", later, [*fresh, cookies_are("second=2")], keep=["cookies"], time=BEGIN)
     later = [{"url": all.url + "/set-date"}, *later[1:]]
     all.add_requests("a cookie's date at a time of the job", later, [*fresh, cookies_are("second=2")], keep=["cookies"], time=BEGIN)
+
+
+def add_hsts(all, house):
+    get, places = {"url": "http://a.test/scheme"}, {"a.test:443": [house.tls], "a.test:80": [house.plain]}
+    requests = [{"url": "https://a.test/hsts"}, get | {"after": 50}, get | {"after": 150}]
+    kept = [answered(b"only TLS"), answered(b"https"), answered(b"http")]
+    all.add_requests("HSTS is kept", [{"url": "https://a.test/hsts"}, get], kept[:2], connect=places, keep=["hsts"])
+    all.add_requests("HSTS is not kept", [{"url": "https://a.test/hsts"}, get], [kept[0], kept[2]], connect=places)
+    all.add_requests("HSTS is not kept, connections are", [{"url": "https://a.test/hsts"}, get], [kept[0], kept[2]], connect=places, keep=["connections"])
+    all.add_requests("HSTS at a time of the job", requests, kept, connect=places, keep=["hsts"], time=BEGIN)
 
 
 def add_connections(all, house):

@@ -99,7 +99,7 @@ class House:
         content = read_content(reader, values)
         path, _, query = line[1].partition("?")
         self.seen.put({"method": line[0], "path": line[1], "fields": fields, "body": content, "name": name})
-        answer = ANSWERS.get(path, lambda *_: message(b"hello"))(Asked(line[0], unquote(query), values, content, number, address, name, resumed))
+        answer = ANSWERS.get(path, lambda *_: message(b"hello"))(Asked(line[0], unquote(query), values, content, number, address, name, resumed, isinstance(connection, ssl.SSLSocket)))
         parts = answer if isinstance(answer, list) else [answer]
         for part in parts:
             if isinstance(part, float):
@@ -110,9 +110,10 @@ class House:
 
 
 class Asked:
-    def __init__(self, method, query, fields, content, connection, address, name, resumed):
+    def __init__(self, method, query, fields, content, connection, address, name, resumed, secure):
         self.method, self.query, self.fields, self.content = method, query, fields, content
-        self.connection, self.address, self.name, self.resumed = connection, address, name, resumed
+        self.connection, self.address, self.name = connection, address, name
+        self.resumed, self.secure = resumed, secure
 
 
 def read_content(reader, fields):
@@ -162,6 +163,8 @@ ANSWERS = {
     "/set": lambda _: cookies("name=value; Path=/"),
     "/set-age": lambda _: cookies("name=value; Path=/; Max-Age=100"),
     "/set-date": lambda _: cookies("name=value; Path=/; Expires=Fri, 15 Jan 2027 08:01:40 GMT"),
+    "/hsts": lambda _: message(b"only TLS", "Strict-Transport-Security: max-age=100"),
+    "/scheme": lambda asked: message(b"https" if asked.secure else b"http"),
     "/gzip": zipped,
     "/connection": lambda asked: message(str(asked.connection).encode()),
     "/session": lambda asked: [message(b"a resumed session" if asked.resumed else b"a new session", "Connection: close"), None],

@@ -244,7 +244,20 @@ def kind_of(error):
         return "refused"
     if isinstance(error, ssl.SSLCertVerificationError):
         return VERIFICATION.get(getattr(error, "verify_code", None))
+    if isinstance(error, ssl.SSLError):
+        # OpenSSL has reasons like TLSV1_ALERT_PROTOCOL_VERSION for alerts that it received, and for nothing else.
+        number = ALERTS.get(str(getattr(error, "reason", "")).partition("_ALERT_")[2])
+        return f"alert {number}" if number else None
     return None
+
+
+ALERTS = {
+    "UNEXPECTED_MESSAGE": 10, "BAD_RECORD_MAC": 20, "RECORD_OVERFLOW": 22, "HANDSHAKE_FAILURE": 40, "BAD_CERTIFICATE": 42,
+    "UNSUPPORTED_CERTIFICATE": 43, "CERTIFICATE_REVOKED": 44, "CERTIFICATE_EXPIRED": 45, "CERTIFICATE_UNKNOWN": 46,
+    "ILLEGAL_PARAMETER": 47, "UNKNOWN_CA": 48, "ACCESS_DENIED": 49, "DECODE_ERROR": 50, "DECRYPT_ERROR": 51,
+    "PROTOCOL_VERSION": 70, "INSUFFICIENT_SECURITY": 71, "INTERNAL_ERROR": 80, "INAPPROPRIATE_FALLBACK": 86,
+    "USER_CANCELLED": 90, "NO_RENEGOTIATION": 100, "CERTIFICATE_REQUIRED": 116, "NO_APPLICATION_PROTOCOL": 120,
+}  # fmt: skip
 
 
 # OpenSSL's results of a verification (x509_vfy.h) whose meaning is not in doubt.

@@ -158,8 +158,7 @@ def open_client(job):
         time=PRELOAD is not None,
     )
     contract.leave_old_versions(job)
-    streams = any(request.get("stream") for request in job["requests"])
-    together = "connections" in keep and "time" not in job and not streams
+    together = "connections" in keep and can_be_one_command(job)
     if "sessions" in keep and not together:
         raise contract.Leave("it keeps TLS sessions only with connections, in one command")
     folder = tempfile.TemporaryDirectory()
@@ -176,6 +175,14 @@ def open_client(job):
         return result(run(job, arguments, stream, now)[0], place, request)
 
     return send
+
+
+def can_be_one_command(job):
+    """One command has one standard input and one clock, and keeps HSTS although it is not told to."""
+    follows = job.get("settings", {}).get("follow", False)
+    schemes = {request["url"].partition(":")[0].lower() for request in job["requests"]}
+    keeps_hsts_rightly = "hsts" in job["keep"] or (len(schemes) == 1 and not follows)
+    return keeps_hsts_rightly and "time" not in job and not any(request.get("stream") for request in job["requests"])
 
 
 def answer_together(job, folder):

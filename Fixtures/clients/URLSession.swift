@@ -19,7 +19,9 @@ final class Receiver: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     }
 
     func urlSession(
-        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse,
         completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
     ) {
         self.response = response as? HTTPURLResponse
@@ -32,8 +34,11 @@ final class Receiver: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     }
 
     func urlSession(
-        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-        newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping (URLRequest?) -> Void
     ) {
         completionHandler(follows ? request : nil)
     }
@@ -47,21 +52,30 @@ final class Receiver: NSObject, URLSessionDataDelegate, @unchecked Sendable {
 
 /// The bytes that a text of a job stands for, and the text for bytes.
 func bytes(_ text: String) -> Data { Data(text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }) }
-func text(_ bytes: some Sequence<UInt8>) -> String { String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) })) }
+func text(_ bytes: some Sequence<UInt8>) -> String {
+    String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+}
 
 /// Why the job is left out; nil if it is not.
 func reasonToLeave(_ job: Object) -> String? {
     let settings = job["settings"] as? Object ?? [:]
     let requests = job["requests"] as? [Object] ?? []
     let known: Set = ["follow", "decode", "headers", "addresses"]
-    if requests.contains(where: { !isPlain($0) }) { return "it can be told no root on Linux, so TLS is not tried" }
-    if let name = settings.keys.first(where: { !known.contains($0) }) { return "it has no setting like `\(name)`" }
-    if let name = keep(job).first(where: { $0 != "connections" && $0 != "cookies" }) { return "the adapter keeps no \(name)" }
+    if requests.contains(where: { !isPlain($0) }) {
+        return "it can be told no root on Linux, so TLS is not tried"
+    }
+    if let name = settings.keys.first(where: { !known.contains($0) }) {
+        return "it has no setting like `\(name)`"
+    }
+    if let name = keep(job).first(where: { !["connections", "cookies"].contains($0) }) {
+        return "the adapter keeps no \(name)"
+    }
     if job["time"] != nil { return "its clock cannot be set" }
     if requests.contains(where: { $0["upgrade"] != nil }) { return "it switches to no other protocol" }
     let fields = requests.flatMap(pairs) + (settings["headers"] as? [[String]] ?? [])
     if !fields.joined().allSatisfy({ $0.allSatisfy(\.isASCII) }) { return "it sends fields as UTF-8 only" }
-    if requests.contains(where: { URL(string: $0["url"] as? String ?? "") == nil }) { return "Foundation has no URL for this" }
+    let urls = requests.map { $0["url"] as? String ?? "" }
+    if urls.contains(where: { URL(string: $0) == nil }) { return "Foundation has no URL for this" }
     return nil
 }
 
@@ -101,7 +115,9 @@ func answer(_ job: Object) -> [Object] {
 }
 
 func send(_ request: Object, _ session: URLSession, _ receiver: Receiver, _ seconds: Double) -> Object {
-    guard let url = URL(string: request["url"] as? String ?? "") else { fatalError("a URL that was there is gone") }
+    guard let url = URL(string: request["url"] as? String ?? "") else {
+        fatalError("a URL that was there is gone")
+    }
     var outgoing = URLRequest(url: url)
     outgoing.httpMethod = request["method"] as? String ?? "GET"
     for pair in pairs(request) { outgoing.addValue(pair[1], forHTTPHeaderField: pair[0]) }
@@ -135,23 +151,35 @@ func send(_ request: Object, _ session: URLSession, _ receiver: Receiver, _ seco
 }
 
 func write(_ value: Object) {
-    guard let line = try? JSONSerialization.data(withJSONObject: value) else { fatalError("a line cannot be written: \(value)") }
+    guard let line = try? JSONSerialization.data(withJSONObject: value) else {
+        fatalError("a line cannot be written: \(value)")
+    }
     FileHandle.standardOutput.write(line + Data("\n".utf8))
 }
 
-for name in ProcessInfo.processInfo.environment.keys where name.lowercased().hasSuffix("_proxy") { unsetenv(name) }
+for name in ProcessInfo.processInfo.environment.keys where name.lowercased().hasSuffix("_proxy") {
+    unsetenv(name)
+}
 let system = ProcessInfo.processInfo.operatingSystemVersionString
 #if compiler(>=6.3)
 let compiler = "6.3"
 #else
 let compiler = "6"
 #endif
-write(["contract": 1, "name": "URLSession", "version": "of Swift \(compiler) on \(system)", "codings": ["deflate", "gzip", "br", "zstd"]])
+// Foundation asks libcurl for all codings that it has; these are the ones of Debian's.
+let codings = ["deflate", "gzip", "br", "zstd"]
+write([
+    "contract": 1, "name": "URLSession", "version": "of Swift \(compiler) on \(system)", "codings": codings,
+])
 while let line = readLine() {
-    guard let job = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? Object else { fatalError("no job: \(line)") }
+    guard let job = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? Object else {
+        fatalError("no job: \(line)")
+    }
     let id = job["id"] as? Int ?? 0
     let connect = job["connect"] as? [String: [String]] ?? [:]
-    setenv("CLIENT_CONNECT", connect.map { "\($0.key)=\($0.value.joined(separator: ","))" }.joined(separator: ";") + ";", 1)
+    let places = connect.map { "\($0.key)=\($0.value.joined(separator: ","));" }
+    // Without any place, nothing may be connected to either.
+    setenv("CLIENT_CONNECT", places.isEmpty ? ";" : places.joined(), 1)
     if let left = reasonToLeave(job) {
         write(["id": id, "left": left])
     } else {

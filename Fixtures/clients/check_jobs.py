@@ -1,16 +1,22 @@
 """The jobs of `check`, and what their results have to be."""
 
-import json
 from urllib.parse import urlsplit
 
 from check_servers import ALL_BYTES
+from check_tests import (
+    Wrong,
+    answered,
+    anything,
+    arrived,
+    both,
+    cookies_are,
+    fails,
+    field_sent,
+    has,
+    nothing_of_the_user,
+)
 
 BEGIN = 1800000000  # Friday, 15 January 2027, 08:00:00 GMT
-
-
-class Wrong(Exception):
-    """The adapter does something wrong."""
-
 
 # Jobs whose results are the client's own affair: what differs here is told, and the adapter need not be wrong.
 CLIENTS_OWN = {
@@ -24,100 +30,15 @@ CLIENTS_OWN = {
 }
 
 
-def expect(found, wanted, what):
-    if found != wanted:
-        raise Wrong(f"{what} is {shown(found)}, not {shown(wanted)}")
-
-
-def shown(value):
-    text = json.dumps(value, default=str) if not isinstance(value, bytes) else repr(value)
-    return text if len(text) < 160 else text[:157] + "..."
-
-
-def answered(content, status=200):
-    """A test of a result: a response with this content."""
-
-    def test(result, seen):
-        if "error" in result:
-            raise Wrong(f"it fails with {shown(result['error'])}")
-        expect(result["status"], status, "the status")
-        if content is not None:
-            expect(result["body"].encode("latin-1"), content, "the body")
-
-    return test
-
-
-def fails(*kinds):
-    """A test of a result: an error, of one of these kinds if it has one."""
-
-    def test(result, seen):
-        if "error" not in result:
-            raise Wrong(f"it does not fail: {shown(result)}")
-        kind = result["error"].get("kind")
-        if kind is not None and kind not in kinds:
-            raise Wrong(f"the kind of its error is {kind}, not {' or '.join(kinds)}: {result['error']['text']}")
-
-    return test
-
-
-def anything(result, seen):
-    pass
-
-
-def both(*tests):
-    def test(result, seen):
-        for each in tests:
-            each(result, seen)
-
-    return test
-
-
-def arrived(**wanted):
-    """A test of the last request that a server has seen."""
-
-    def test(result, seen):
-        if not seen:
-            raise Wrong("no request has arrived")
-        for name, value in wanted.items():
-            expect(seen[-1][name], value, f"the {name} that arrived")
-
-    return test
-
-
-def has(member, test):
-    """A test of a member that a client need not tell."""
-
-    def check(result, seen):
-        if result.get(member) is not None and not test(result[member]):
-            raise Wrong(f"{member} is {shown(result[member])}")
-
-    return check
-
-
-def nothing_of_the_user(result, seen):
-    fields = {name.lower(): value for name, value in seen[-1]["fields"]} if seen else {}
-    if "authorization" in fields:
-        raise Wrong("it sends a password of .netrc")
-    if fields.get("user-agent", "").startswith("from-"):
-        raise Wrong("it reads settings of the user")
-
-
-def field_sent(name, value):
-    def test(result, seen):
-        values = [found for each, found in seen[-1]["fields"] if each.lower() == name.lower()] if seen else []
-        if value not in values:
-            raise Wrong(f"{name} arrived as {shown(values)}, not {shown(value)}")
-
-    return test
-
-
 class Jobs:
     """Jobs for one scheme: names, members, and the tests of the results."""
 
     def __init__(self, house, scheme):
         self.scheme, self.found = scheme, []
         self.url, self.port = f"{scheme}://a.test", 443 if scheme == "https" else 80
-        self.first, self.second = (house.tls, house.second) if scheme == "https" else (house.plain, house.second_plain)
+        self.first, self.second = (
+            (house.tls, house.second) if scheme == "https" else (house.plain, house.second_plain)
+        )
 
     def at(self, host, *targets):
         """The member `connect` for one host."""
@@ -131,7 +52,11 @@ class Jobs:
 
     def add_requests(self, name, requests, tests, **members):
         paths = {urlsplit(request["url"]).path for request in requests}
-        topic = "handshake" if paths <= {"/hello", "/host", "/no-answer", "/silent", "/connection", "/session"} else "response"
+        topic = (
+            "handshake"
+            if paths <= {"/hello", "/host", "/no-answer", "/silent", "/connection", "/session"}
+            else "response"
+        )
         defaults = {"topic": topic, "connect": self.at("a.test", self.first), "requests": requests}
         self.found.append((f"{self.scheme}: {name}", defaults | members, tests))
 
@@ -144,7 +69,15 @@ def jobs(house):
     found = []
     for scheme in ("https", "http"):
         all = Jobs(house, scheme)
-        for add in (add_places, add_requests, add_responses, add_failures, add_redirects, add_cookies, add_connections):
+        for add in (
+            add_places,
+            add_requests,
+            add_responses,
+            add_failures,
+            add_redirects,
+            add_cookies,
+            add_connections,
+        ):
             add(all, house)
         if scheme == "https":
             add_handshakes(all, house)
@@ -158,41 +91,104 @@ def add_places(all, house):
     absent = fails("noAddresses")
     all.add("GET", "/hello", both(answered(b"hello"), arrived(method="GET"), nothing_of_the_user))
     all.add("Host and SNI are the name", "/host", said("a.test", "127.0.0.1"))
-    all.add("Host has the port of the URL", f"{all.scheme}://a.test:8443/host", said("a.test:8443", "127.0.0.1"), connect={"a.test:8443": [all.first]})
+    all.add(
+        "Host has the port of the URL",
+        f"{all.scheme}://a.test:8443/host",
+        said("a.test:8443", "127.0.0.1"),
+        connect={"a.test:8443": [all.first]},
+    )
     all.add("an address of its own", "/host", said("a.test", "127.0.0.2"), connect=all.at("a.test", all.second))
-    all.add("an address of IPv6", "/host", said("a.test", "::1"), connect=all.at("a.test", house.six if all.port == 443 else house.six_plain))
-    all.add("the next address if one refuses", "/host", said("a.test", "127.0.0.2"), connect=all.at("a.test", *house.refusing_and(all.second)))
-    all.add("the next address with another port", "/host", said("a.test", "127.0.0.2"), connect=all.at("a.test", house.refusing, all.second))
+    if house.six:
+        all.add(
+            "an address of IPv6",
+            "/host",
+            said("a.test", "::1"),
+            connect=all.at("a.test", house.six if all.port == 443 else house.six_plain),
+        )
+    all.add(
+        "the next address if one refuses",
+        "/host",
+        said("a.test", "127.0.0.2"),
+        connect=all.at("a.test", *house.refusing_and(all.second)),
+    )
+    all.add(
+        "the next address with another port",
+        "/host",
+        said("a.test", "127.0.0.2"),
+        connect=all.at("a.test", house.refusing, all.second),
+    )
     all.add("a host that is not in the job", "/hello", absent, connect=all.at("b.test", all.first))
     all.add("a host with no addresses", "/hello", absent, connect=all.at("a.test"))
     all.add("a port that is not in the job", "/hello", absent, connect={"a.test:81": [all.first]})
     all.add("an address that is not in the job", f"{all.scheme}://{all.first}/hello", absent, connect={})
     if all.scheme == "http":
-        all.add("an address in the URL", "http://127.0.0.7/hello", answered(b"hello"), connect={"127.0.0.7:80": [all.first]})
-        all.add("an address of IPv6 in the URL", "http://[2001:db8::7]/hello", answered(b"hello"), connect={"[2001:db8::7]:80": [all.first]})
+        all.add(
+            "an address in the URL",
+            "http://127.0.0.7/hello",
+            answered(b"hello"),
+            connect={"127.0.0.7:80": [all.first]},
+        )
+        all.add(
+            "an address of IPv6 in the URL",
+            "http://[2001:db8::7]/hello",
+            answered(b"hello"),
+            connect={"[2001:db8::7]:80": [all.first]},
+        )
 
 
 def add_requests(all, house):
     fields = [["X-One", "1"], ["X-Two", "two words"], ["Accept", "text/x"]]
     all.add("HEAD", "/hello", both(answered(b""), arrived(method="HEAD")), method="HEAD")
     all.add("POST", "/echo", answered(b"POST a=b"), method="POST", body="a=b")
-    all.add("PUT of all bytes", "/echo", both(answered(b"PUT " + ALL_BYTES), arrived(body=ALL_BYTES)), method="PUT", body=ALL_BYTES.decode("latin-1"))
+    all.add(
+        "PUT of all bytes",
+        "/echo",
+        both(answered(b"PUT " + ALL_BYTES), arrived(body=ALL_BYTES)),
+        method="PUT",
+        body=ALL_BYTES.decode("latin-1"),
+    )
     all.add("a content that is a stream", "/echo", answered(b"POST once"), method="POST", body="once", stream=True)
     all.add("DELETE", "/echo", answered(b"DELETE "), method="DELETE")
-    all.add("fields", "/hello", both(answered(b"hello"), *(field_sent(name, value) for name, value in fields)), headers=fields)
-    all.add("a field with other bytes", "/hello", field_sent("X-Bytes", "\xe9\xff"), headers=[["X-Bytes", "\xe9\xff"]])
+    all.add(
+        "fields",
+        "/hello",
+        both(answered(b"hello"), *(field_sent(name, value) for name, value in fields)),
+        headers=fields,
+    )
+    all.add(
+        "a field with other bytes", "/hello", field_sent("X-Bytes", "\xe9\xff"), headers=[["X-Bytes", "\xe9\xff"]]
+    )
     all.add("fields for all requests", "/hello", field_sent("X-All", "all"), settings={"headers": [["X-All", "all"]]})
 
 
 def add_responses(all, house):
     lower = lambda fields: [[name.lower(), value] for name, value in fields]
     all.add("all bytes in a body", "/bytes", answered(ALL_BYTES))
-    all.add("other bytes in a field", "/bytes-field", has("headers", lambda fields: ["x-bytes", "\xe9\xff"] in lower(fields)))
-    all.add("two fields of a name", "/set", has("headers", lambda fields: sum(value.count("=") for name, value in lower(fields) if name == "set-cookie") >= 3))
+    all.add(
+        "other bytes in a field",
+        "/bytes-field",
+        has("headers", lambda fields: ["x-bytes", "\xe9\xff"] in lower(fields)),
+    )
+    all.add(
+        "two fields of a name",
+        "/set",
+        has(
+            "headers",
+            lambda fields: sum(value.count("=") for name, value in lower(fields) if name == "set-cookie") >= 3,
+        ),
+    )
     all.add("chunks", "/chunked", answered(b"hello, world"))
-    all.add("trailers", "/trailers", both(answered(b"hello, world"), has("trailers", lambda fields: lower(fields) in ([], [["x-sum", "12"]]))))
+    all.add(
+        "trailers",
+        "/trailers",
+        both(answered(b"hello, world"), has("trailers", lambda fields: lower(fields) in ([], [["x-sum", "12"]]))),
+    )
     all.add("content until the end", "/until-close", answered(b"until the end"))
-    all.add("an interim response", "/interim", both(answered(b"after the hint"), has("interims", lambda codes: codes == [103])))
+    all.add(
+        "an interim response",
+        "/interim",
+        both(answered(b"after the hint"), has("interims", lambda codes: codes == [103])),
+    )
     all.add("404", "/missing", both(answered(b"not here", 404), has("reason", lambda text: text == "Not Found")))
     all.add("204", "/empty", answered(b"", 204))
     all.add("gzip", "/gzip", answered(b"zipped content"), settings={"decode": True})
@@ -208,17 +204,40 @@ def add_failures(all, house):
     all.add("a content that comes slowly", "/trickle", fails("timeout"), timeout=1500)
     requests = [{"url": all.url + "/silent"}, {"url": all.url + "/hello"}]
     all.add_requests("a request after one that fails", requests, [fails("timeout"), answered(b"hello")], timeout=1000)
-    all.add_requests("the same with connections kept", requests, [fails("timeout"), answered(b"hello")], timeout=1000, keep=["connections"])
+    all.add_requests(
+        "the same with connections kept",
+        requests,
+        [fails("timeout"), answered(b"hello")],
+        timeout=1000,
+        keep=["connections"],
+    )
 
 
 def add_redirects(all, house):
     follow, there = {"follow": True}, f"{all.scheme}://b.test/host"
     both_hosts = all.at("a.test", all.first) | all.at("b.test", all.second)
     here = f"/redirect?{all.url}/hello"
-    all.add("a redirect that is not followed", here, both(answered(b"moved", 302), has("url", lambda text: "redirect" in text)))
-    all.add("a redirect that is followed", here, both(answered(b"hello"), has("url", lambda text: text == all.url + "/hello")), settings=follow)
-    all.add("a redirect to another host", f"/redirect?{there}", answered(f"{all.name('b.test')} 127.0.0.2".encode()), settings=follow, connect=both_hosts)
-    all.add("a redirect to a host that is not in the job", f"/redirect?{there}", fails("noAddresses"), settings=follow)
+    all.add(
+        "a redirect that is not followed",
+        here,
+        both(answered(b"moved", 302), has("url", lambda text: "redirect" in text)),
+    )
+    all.add(
+        "a redirect that is followed",
+        here,
+        both(answered(b"hello"), has("url", lambda text: text == all.url + "/hello")),
+        settings=follow,
+    )
+    all.add(
+        "a redirect to another host",
+        f"/redirect?{there}",
+        answered(f"{all.name('b.test')} 127.0.0.2".encode()),
+        settings=follow,
+        connect=both_hosts,
+    )
+    all.add(
+        "a redirect to a host that is not in the job", f"/redirect?{there}", fails("noAddresses"), settings=follow
+    )
     all.add("a redirect too many", here, fails("tooMany"), settings=follow | {"redirects": {"limit": 0}})
     all.add("as many redirects as may be", here, answered(b"hello"), settings=follow | {"redirects": {"limit": 1}})
 
@@ -228,12 +247,23 @@ def add_cookies(all, house):
     fresh = [answered(b"set"), cookies_are("name=value", "second=2")]
     later = [{"url": all.url + "/set-age"}, get | {"after": 50}, get | {"after": 150}]
     all.add_requests("cookies are kept", [{"url": all.url + "/set"}, get], fresh, keep=["cookies"])
-    all.add_requests("cookies and connections are kept", [{"url": all.url + "/set"}, get], fresh, keep=["cookies", "connections"])
+    all.add_requests(
+        "cookies and connections are kept", [{"url": all.url + "/set"}, get], fresh, keep=["cookies", "connections"]
+    )
     all.add_requests("cookies are not kept", [{"url": all.url + "/set"}, get], [answered(b"set"), answered(b"none")])
-    all.add_requests("cookies are not kept, connections are", [{"url": all.url + "/set"}, get], [answered(b"set"), answered(b"none")], keep=["connections"])
-    all.add_requests("cookies at a time of the job", later, [*fresh, cookies_are("second=2")], keep=["cookies"], time=BEGIN)
+    all.add_requests(
+        "cookies are not kept, connections are",
+        [{"url": all.url + "/set"}, get],
+        [answered(b"set"), answered(b"none")],
+        keep=["connections"],
+    )
+    all.add_requests(
+        "cookies at a time of the job", later, [*fresh, cookies_are("second=2")], keep=["cookies"], time=BEGIN
+    )
     later = [{"url": all.url + "/set-date"}, *later[1:]]
-    all.add_requests("a cookie's date at a time of the job", later, [*fresh, cookies_are("second=2")], keep=["cookies"], time=BEGIN)
+    all.add_requests(
+        "a cookie's date at a time of the job", later, [*fresh, cookies_are("second=2")], keep=["cookies"], time=BEGIN
+    )
 
 
 def add_hsts(all, house):
@@ -242,7 +272,13 @@ def add_hsts(all, house):
     kept = [answered(b"only TLS"), answered(b"https"), answered(b"http")]
     all.add_requests("HSTS is kept", [{"url": "https://a.test/hsts"}, get], kept[:2], connect=places, keep=["hsts"])
     all.add_requests("HSTS is not kept", [{"url": "https://a.test/hsts"}, get], [kept[0], kept[2]], connect=places)
-    all.add_requests("HSTS is not kept, connections are", [{"url": "https://a.test/hsts"}, get], [kept[0], kept[2]], connect=places, keep=["connections"])
+    all.add_requests(
+        "HSTS is not kept, connections are",
+        [{"url": "https://a.test/hsts"}, get],
+        [kept[0], kept[2]],
+        connect=places,
+        keep=["connections"],
+    )
     all.add_requests("HSTS at a time of the job", requests, kept, connect=places, keep=["hsts"], time=BEGIN)
 
 
@@ -257,28 +293,62 @@ def add_handshakes(all, house):
 
     all.add("a root that is not trusted", "/hello", fails("untrusted"), connect=at(house.untrusted))
     all.add("other roots in the job", "/hello", fails("untrusted"), roots=house.other_roots)
-    all.add("other roots, other server", "/hello", answered(b"hello"), roots=house.other_roots, connect=at(house.untrusted))
-    all.add("a certificate for other names", "https://c.test/hello", fails("wrongName"), connect=all.at("c.test", all.first))
-    all.add("a certificate without the address", "https://127.0.0.7/hello", fails("wrongName"), connect=all.at("127.0.0.7", all.first))
-    all.add("no TLS that is new enough", "/hello", fails("alert 70"), connect=at(house.newest), settings={"versions": ["1.2", "1.2"]})
+    all.add(
+        "other roots, other server",
+        "/hello",
+        answered(b"hello"),
+        roots=house.other_roots,
+        connect=at(house.untrusted),
+    )
+    all.add(
+        "a certificate for other names",
+        "https://c.test/hello",
+        fails("wrongName"),
+        connect=all.at("c.test", all.first),
+    )
+    all.add(
+        "a certificate without the address",
+        "https://127.0.0.7/hello",
+        fails("wrongName"),
+        connect=all.at("127.0.0.7", all.first),
+    )
+    all.add(
+        "no TLS that is new enough",
+        "/hello",
+        fails("alert 70"),
+        connect=at(house.newest),
+        settings={"versions": ["1.2", "1.2"]},
+    )
     all.add("new TLS", "/hello", answered(b"hello"), connect=at(house.newest), settings={"versions": ["1.3", "1.3"]})
-    all.add("a range of versions", "/hello", answered(b"hello"), connect=at(house.newest), settings={"versions": ["1.2", "1.3"]})
-    all.add("a client's certificate", "/hello", answered(b"hello"), connect=at(house.asking), settings={"certificate": house.certificate})
+    all.add(
+        "a range of versions",
+        "/hello",
+        answered(b"hello"),
+        connect=at(house.newest),
+        settings={"versions": ["1.2", "1.3"]},
+    )
+    all.add(
+        "a client's certificate",
+        "/hello",
+        answered(b"hello"),
+        connect=at(house.asking),
+        settings={"certificate": house.certificate},
+    )
     all.add("no client's certificate", "/hello", fails("alert 116", "closed", "reset"), connect=at(house.asking))
     new = answered(b"a new session")
     all.add("sessions are not kept", "/session", new, new)
     all.add("sessions are not kept, connections are", "/session", new, new, keep=["connections"])
     all.add("sessions are kept", "/session", new, answered(b"a resumed session"), keep=["sessions"])
-    all.add("sessions and connections are kept", "/session", new, answered(b"a resumed session"), keep=["sessions", "connections"])
-    all.add("sessions are not resumed", "/session", new, new, keep=["sessions", "connections"], settings={"resume": False})
-
-
-def cookies_are(*wanted):
-    def test(result, seen):
-        answered(None)(result, seen)
-        expect(sorted(result["body"].split("; ")), sorted(wanted), "the Cookie field")
-
-    return test
+    all.add(
+        "sessions and connections are kept",
+        "/session",
+        new,
+        answered(b"a resumed session"),
+        keep=["sessions", "connections"],
+    )
+    all.add(
+        "sessions are not resumed", "/session", new, new, keep=["sessions", "connections"], settings={"resume": False}
+    )
 
 
 def look_at_all(name, results):

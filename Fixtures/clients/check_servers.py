@@ -30,8 +30,9 @@ class House:
         self.tls = self.listen("127.0.0.1", self.context(good))
         self.second = self.listen("127.0.0.2", self.context(good))
         self.second_plain = self.listen("127.0.0.2", None)
-        self.six = self.listen("::1", self.context(good))
-        self.six_plain = self.listen("::1", None)
+        self.six, self.six_plain = None, None
+        if has_six():
+            self.six, self.six_plain = self.listen("::1", self.context(good)), self.listen("::1", None)
         self.untrusted = self.listen("127.0.0.1", self.context(other))
         asking = self.context(good)
         asking.verify_mode = ssl.CERT_REQUIRED
@@ -99,13 +100,29 @@ class House:
         content = read_content(reader, values)
         path, _, query = line[1].partition("?")
         self.seen.put({"method": line[0], "path": line[1], "fields": fields, "body": content, "name": name})
-        answer = ANSWERS.get(path, lambda *_: message(b"hello"))(Asked(line[0], unquote(query), values, content, number, address, name, resumed, isinstance(connection, ssl.SSLSocket)))
+        answer = ANSWERS.get(path, lambda *_: message(b"hello"))(
+            Asked(
+                line[0],
+                unquote(query),
+                values,
+                content,
+                number,
+                address,
+                name,
+                resumed,
+                isinstance(connection, ssl.SSLSocket),
+            )
+        )
         parts = answer if isinstance(answer, list) else [answer]
         for part in parts:
             if isinstance(part, float):
                 select.select([connection], [], [], part)
             else:
-                connection.sendall(b"" if part is None else part if line[0] != "HEAD" else part.partition(b"\r\n\r\n")[0] + b"\r\n\r\n")
+                connection.sendall(
+                    b""
+                    if part is None
+                    else part if line[0] != "HEAD" else part.partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
+                )
         return parts[-1] is not None and values.get("connection", "").lower() != "close"
 
 
@@ -158,7 +175,9 @@ ANSWERS = {
     "/no-answer": lambda _: [None],
     "/garbage": lambda _: [bytes(reversed(ALL_BYTES)) * 4, None],
     "/silent": lambda _: [5.0, None],
-    "/trickle": lambda _: [b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"] + [part for _ in range(30) for part in (b"x", 0.2)] + [None],
+    "/trickle": lambda _: [b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"]
+    + [part for _ in range(30) for part in (b"x", 0.2)]
+    + [None],
     "/redirect": lambda asked: message(b"moved", f"Location: {asked.query}", status="302 Found"),
     "/set": lambda _: cookies("name=value; Path=/"),
     "/set-age": lambda _: cookies("name=value; Path=/; Max-Age=100"),
@@ -167,11 +186,22 @@ ANSWERS = {
     "/scheme": lambda asked: message(b"https" if asked.secure else b"http"),
     "/gzip": zipped,
     "/connection": lambda asked: message(str(asked.connection).encode()),
-    "/session": lambda asked: [message(b"a resumed session" if asked.resumed else b"a new session", "Connection: close"), None],
+    "/session": lambda asked: [
+        message(b"a resumed session" if asked.resumed else b"a new session", "Connection: close"),
+        None,
+    ],
     "/interim": lambda _: b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" + message(b"after the hint"),
     "/missing": lambda _: message(b"not here", status="404 Not Found"),
     "/empty": lambda _: b"HTTP/1.1 204 No Content\r\n\r\n",
 }
+
+
+def has_six():
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+        return True
+    except OSError:
+        return False
 
 
 def openssl(*arguments):

@@ -125,7 +125,7 @@ export function failure(error) {
     messages.push(part.code && !part.message.includes(part.code) ? `${part.code}: ${part.message}` : part.message);
     kind ??= KINDS[part.code] ?? (String(part.code).startsWith("HPE_") ? "badHTTP" : alert(part.message));
   }
-  return { error: { ...(kind && { kind }), text: messages.join("; ") } };
+  return { error: { ...(kind && { kind }), text: Buffer.from(messages.join("; ")).toString() } };
 }
 
 // OpenSSL's reasons for an alert that it received are 1000 + N.

@@ -41,7 +41,12 @@ class Clock:
 def serve(description, open_client):
     """Answers the jobs of standard input, one after the other."""
     for name in list(os.environ):
-        if name.lower().endswith("_proxy") or name in ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
+        if name.lower().endswith("_proxy") or name in (
+            "SSL_CERT_FILE",
+            "SSL_CERT_DIR",
+            "REQUESTS_CA_BUNDLE",
+            "CURL_CA_BUNDLE",
+        ):
             del os.environ[name]
     output = open(os.dup(1), "w", encoding="utf-8", newline="\n")
     os.dup2(2, 1)  # What a library prints must not be taken for a result.
@@ -97,7 +102,11 @@ def require(job, settings=(), keep=(), time=False, stream=True, schemes=("http",
             raise Leave(f"it is tried with {' and '.join(schemes)} only")
 
 
-NOUNS = {"connections": "connections between requests", "sessions": "TLS sessions", "hsts": "list of hosts that want TLS"}
+NOUNS = {
+    "connections": "connections between requests",
+    "sessions": "TLS sessions",
+    "hsts": "list of hosts that want TLS",
+}
 REASONS = {
     "follow": "it follows no redirects",
     "decode": "it removes no content codings",
@@ -210,7 +219,7 @@ class deadline:
 
 
 def failed(kind, message):
-    found = {"text": str(message)}
+    found = {"text": str(message).encode("utf-8", "replace").decode()}
     return {"error": found | ({"kind": kind} if kind else {})}
 
 
@@ -272,14 +281,21 @@ VERIFICATION = {
 def alert(message):
     """`alert N` if a message has the code of an alert that OpenSSL received: its reasons are 1000 + N."""
     _, found, rest = message.partition("error:0A")
-    code = int(rest[:6], 16) if found and all(c in "0123456789ABCDEFabcdef" for c in rest[:6]) and len(rest) >= 6 else 0
+    code = (
+        int(rest[:6], 16) if found and all(c in "0123456789ABCDEFabcdef" for c in rest[:6]) and len(rest) >= 6 else 0
+    )
     return f"alert {code - 1000}" if 1000 <= code < 1256 else None
 
 
 # TLS contexts
 
 
-TLS = {"1.0": ssl.TLSVersion.TLSv1, "1.1": ssl.TLSVersion.TLSv1_1, "1.2": ssl.TLSVersion.TLSv1_2, "1.3": ssl.TLSVersion.TLSv1_3}
+TLS = {
+    "1.0": ssl.TLSVersion.TLSv1,
+    "1.1": ssl.TLSVersion.TLSv1_1,
+    "1.2": ssl.TLSVersion.TLSv1_2,
+    "1.3": ssl.TLSVersion.TLSv1_3,
+}
 
 
 def leave_old_versions(job):

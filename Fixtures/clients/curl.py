@@ -37,7 +37,16 @@ def bracket(address):
 
 def common(job, folder):
     settings, keep = job.get("settings", {}), job.get("keep", [])
-    found = ["--silent", "--show-error", "--globoff", "--http1.1", "--noproxy", "*", "--max-time", str(job["timeout"] / 1000)]
+    found = [
+        "--silent",
+        "--show-error",
+        "--globoff",
+        "--http1.1",
+        "--noproxy",
+        "*",
+        "--max-time",
+        str(job["timeout"] / 1000),
+    ]
     # Debian's curl also trusts a folder of roots, unless it is told another one.
     found += ["--cacert", job["roots"], "--capath", folder, "--write-out", "%{json}\\n", *connecting(job)]
     for name, value in settings.get("headers", []):
@@ -97,8 +106,12 @@ def run(job, arguments, stream, now):
     if any("\0" in word if isinstance(word, str) else b"\0" in word for word in arguments):
         raise contract.Leave("an argument of a command has no NUL")
     limit = len(job["requests"]) * job["timeout"] / 1000 + 5
-    done = subprocess.run(["curl", "--disable", *arguments], input=stream, capture_output=True, env=environment, timeout=limit)
-    lines = [json.loads(line, strict=False) for line in done.stdout.decode("latin-1").splitlines() if line.startswith("{")]
+    done = subprocess.run(
+        ["curl", "--disable", *arguments], input=stream, capture_output=True, env=environment, timeout=limit
+    )
+    lines = [
+        json.loads(line, strict=False) for line in done.stdout.decode("latin-1").splitlines() if line.startswith("{")
+    ]
     if not lines:
         lines = [{"exitcode": done.returncode, "errormsg": done.stderr.decode("latin-1").strip()}]
     return lines
@@ -146,7 +159,9 @@ def kind(code, message, verified):
         return "wrongName" if "subject name" in message else contract.VERIFICATION.get(verified)
     if "HTTP/0.9" in message:
         return "badHTTP"
-    return {8: "badHTTP", 18: "incomplete", 28: "timeout", 47: "tooMany", 52: "closed"}.get(code) or contract.alert(message)
+    return {8: "badHTTP", 18: "incomplete", 28: "timeout", 47: "tooMany", 52: "closed"}.get(code) or contract.alert(
+        message
+    )
 
 
 def open_client(job):
@@ -199,7 +214,9 @@ def answer_together(job, folder):
 
 
 def describe():
-    lines = subprocess.run(["curl", "--disable", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()
+    lines = subprocess.run(
+        ["curl", "--disable", "--version"], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
     features = lines[-1].split()
     codings = [("libz", "deflate"), ("libz", "gzip"), ("brotli", "br"), ("zstd", "zstd")]
     return {

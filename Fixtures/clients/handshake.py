@@ -18,7 +18,13 @@ TOPICS = {"names", "handshake", "routes"}
 
 def openssl(job, host, target):
     settings = job.get("settings", {})
-    found = ["openssl", "s_client", "-quiet", "-connect", "[{}]:{}".format(*target) if ":" in target[0] else "{}:{}".format(*target)]
+    found = [
+        "openssl",
+        "s_client",
+        "-quiet",
+        "-connect",
+        "[{}]:{}".format(*target) if ":" in target[0] else "{}:{}".format(*target),
+    ]
     found += ["-CAfile", job["roots"], "-no-CApath", "-no-CAstore", "-verify_return_error", "-alpn", "http/1.1"]
     if contract.is_address(host):
         found += ["-noservername", "-verify_ip", host]
@@ -27,11 +33,22 @@ def openssl(job, host, target):
     if "versions" in settings:
         lowest, highest = ("-tls" + version.replace(".", "_").removesuffix("_0") for version in settings["versions"])
         if lowest != highest:
-            found += ["-no" + option.replace("-", "_") for option in ("-tls1_2", "-tls1_3") if not lowest <= option <= highest]
+            found += [
+                "-no" + option.replace("-", "_")
+                for option in ("-tls1_2", "-tls1_3")
+                if not lowest <= option <= highest
+            ]
         else:
             found.append(lowest)
     if "certificate" in settings:
-        found += ["-cert", settings["certificate"], "-key", settings["certificate"], "-cert_chain", settings["certificate"]]
+        found += [
+            "-cert",
+            settings["certificate"],
+            "-key",
+            settings["certificate"],
+            "-cert_chain",
+            settings["certificate"],
+        ]
     return found, None
 
 
@@ -39,7 +56,13 @@ def gnutls(job, host, target):
     settings = job.get("settings", {})
     log = tempfile.NamedTemporaryFile(prefix="gnutls-cli-", suffix=".log")
     job["close"](log.close)
-    found = ["gnutls-cli", f"--x509cafile={job['roots']}", f"--logfile={log.name}", "--alpn=http/1.1", f"--port={target[1]}"]
+    found = [
+        "gnutls-cli",
+        f"--x509cafile={job['roots']}",
+        f"--logfile={log.name}",
+        "--alpn=http/1.1",
+        f"--port={target[1]}",
+    ]
     found += [f"--verify-hostname={host}"]
     found += ["--disable-sni"] if contract.is_address(host) else [f"--sni-hostname={host}"]
     if "versions" in settings:
@@ -79,7 +102,9 @@ GNUTLS = {
 def open_client(job):
     if job.get("topic", "handshake") not in TOPICS:
         raise contract.Leave("it does a handshake only, and is no HTTP client")
-    contract.require(job, settings={"versions", "certificate", "resume"}, keep={"connections"}, stream=False, schemes=("https",))
+    contract.require(
+        job, settings={"versions", "certificate", "resume"}, keep={"connections"}, stream=False, schemes=("https",)
+    )
     if TOOL == "openssl":
         contract.leave_old_versions(job)
     for request in job["requests"]:

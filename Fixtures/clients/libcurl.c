@@ -10,57 +10,16 @@
 #include <strings.h>
 #include <unistd.h>
 
-struct bytes {
-    char *data;
-    size_t length, read;
-};
-
-static void fail(const char *what) {
-    fprintf(stderr, "libcurl: %s\n", what);
-    exit(2);
-}
-
-static void append(struct bytes *bytes, const char *data, size_t length) {
-    bytes->data = realloc(bytes->data, bytes->length + length + 1);
-    if (!bytes->data) fail("no memory");
-    memcpy(bytes->data + bytes->length, data, length);
-    bytes->length += length;
-    bytes->data[bytes->length] = 0;
-}
-
-// In the lines, a character stands for a byte; both directions are conversions between UTF-8 and Latin-1.
-static json_t *text_of(const char *data, size_t length) {
-    struct bytes text = {0};
-    append(&text, "", 0);
-    for (size_t index = 0; index < length; index++) {
-        unsigned char byte = data[index];
-        char pair[2] = {(char)(0xc0 | byte >> 6), (char)(0x80 | (byte & 0x3f))};
-        append(&text, byte < 0x80 ? (char *)&byte : pair, byte < 0x80 ? 1 : 2);
-    }
-    json_t *found = json_stringn(text.data, text.length);
-    free(text.data);
-    return found;
-}
-
-static struct bytes bytes_of(json_t *text) {
-    struct bytes found = {0};
-    const char *data = json_string_value(text);
-    size_t length = json_string_length(text);
-    append(&found, "", 0);
-    for (size_t index = 0; index < length; index++) {
-        unsigned char byte = data[index];
-        if (byte >= 0x80) byte = (unsigned char)(byte << 6 | ((unsigned char)data[++index] & 0x3f));
-        append(&found, (char *)&byte, 1);
-    }
-    return found;
-}
+#include "bytes.h"
 
 static json_t *setting(json_t *job, const char *name) { return json_object_get(json_object_get(job, "settings"), name); }
 
 static int keeps(json_t *job, const char *name) {
     size_t index;
     json_t *kept;
-    json_array_foreach(json_object_get(job, "keep"), index, kept) if (strcmp(json_string_value(kept), name) == 0) return 1;
+    json_array_foreach(json_object_get(job, "keep"), index, kept) {
+        if (strcmp(json_string_value(kept), name) == 0) return 1;
+    }
     return 0;
 }
 
@@ -149,7 +108,8 @@ static void set_common(CURL *handle, json_t *job) {
     json_t *limit = json_object_get(setting(job, "redirects"), "limit");
     if (limit) curl_easy_setopt(handle, CURLOPT_MAXREDIRS, (long)json_integer_value(limit));
     if (json_is_true(setting(job, "decode"))) curl_easy_setopt(handle, CURLOPT_ACCEPT_ENCODING, "");
-    if (!keeps(job, "sessions") || json_is_false(setting(job, "resume"))) curl_easy_setopt(handle, CURLOPT_SSL_SESSIONID_CACHE, 0L);
+    int resumes = keeps(job, "sessions") && !json_is_false(setting(job, "resume"));
+    curl_easy_setopt(handle, CURLOPT_SSL_SESSIONID_CACHE, (long)resumes);
     if (!keeps(job, "connections")) curl_easy_setopt(handle, CURLOPT_FORBID_REUSE, 1L);
     if (keeps(job, "cookies")) curl_easy_setopt(handle, CURLOPT_COOKIEFILE, "");
     if (keeps(job, "hsts")) curl_easy_setopt(handle, CURLOPT_HSTS_CTRL, (long)CURLHSTS_ENABLE);
@@ -198,11 +158,12 @@ static void set_request(CURL *handle, json_t *request, struct bytes *body) {
     const char *method = json_string_value(json_object_get(request, "method"));
     int has_body = json_object_get(request, "body") != NULL;
     if (!method) method = "GET";
-    if (has_body && (strcmp(method, "PUT") == 0 || json_is_true(json_object_get(request, "stream")))) {
+    int is_stream = json_is_true(json_object_get(request, "stream"));
+    if (has_body && (strcmp(method, "PUT") == 0 || is_stream)) {
         curl_easy_setopt(handle, CURLOPT_UPLOAD, 1L);
         curl_easy_setopt(handle, CURLOPT_READFUNCTION, read_body);
         curl_easy_setopt(handle, CURLOPT_READDATA, body);
-        if (!json_is_true(json_object_get(request, "stream"))) curl_easy_setopt(handle, CURLOPT_INFILESIZE_LARGE, (curl_off_t)body->length);
+        if (!is_stream) curl_easy_setopt(handle, CURLOPT_INFILESIZE_LARGE, (curl_off_t)body->length);
         if (strcmp(method, "PUT") != 0) curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, method);
     } else if (has_body || strcmp(method, "POST") == 0) {
         curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body->length);
@@ -218,8 +179,10 @@ static void set_request(CURL *handle, json_t *request, struct bytes *body) {
 static json_t *fields_of(CURL *handle, unsigned origin) {
     json_t *found = json_array();
     struct curl_header *header = NULL;
-    while ((header = curl_easy_nextheader(handle, origin, -1, header)))
-        json_array_append_new(found, json_pack("[o, o]", text_of(header->name, strlen(header->name)), text_of(header->value, strlen(header->value))));
+    while ((header = curl_easy_nextheader(handle, origin, -1, header))) {
+        json_t *name = text_of(header->name, strlen(header->name));
+        json_array_append_new(found, json_pack("[o, o]", name, text_of(header->value, strlen(header->value))));
+    }
     return found;
 }
 
@@ -228,9 +191,12 @@ static const char *kind_of_verification(long code) {
     static const struct { long code; const char *kind; } kinds[] = {
         {7, "badSignature"}, {9, "notYetValid"}, {10, "expired"}, {18, "untrusted"}, {19, "untrusted"}, {20, "untrusted"},
         {21, "untrusted"}, {24, "notAuthority"}, {25, "pathTooLong"}, {26, "wrongPurpose"}, {34, "unknownExtension"},
-        {47, "outsideConstraints"}, {48, "outsideConstraints"}, {66, "weak"}, {67, "weak"}, {68, "weak"}, {79, "notAuthority"},
+        {47, "outsideConstraints"}, {48, "outsideConstraints"}, {66, "weak"}, {67, "weak"}, {68, "weak"},
+        {79, "notAuthority"},
     };
-    for (size_t index = 0; index < sizeof kinds / sizeof *kinds; index++) if (kinds[index].code == code) return kinds[index].kind;
+    for (size_t index = 0; index < sizeof kinds / sizeof *kinds; index++) {
+        if (kinds[index].code == code) return kinds[index].kind;
+    }
     return NULL;
 }
 
@@ -241,7 +207,8 @@ static json_t *error_of(CURL *handle, CURLcode code, const char *text) {
     const char *kind = NULL, *place = strstr(text, "error:0A");
     curl_easy_getinfo(handle, CURLINFO_SSL_VERIFYRESULT, &verified);
     curl_easy_getinfo(handle, CURLINFO_OS_ERRNO, &number);
-    if (code == CURLE_PEER_FAILED_VERIFICATION) kind = strstr(text, "subject name") ? "wrongName" : kind_of_verification(verified);
+    if (code == CURLE_PEER_FAILED_VERIFICATION) kind = kind_of_verification(verified);
+    if (code == CURLE_PEER_FAILED_VERIFICATION && strstr(text, "subject name")) kind = "wrongName";
     if (code == CURLE_COULDNT_CONNECT && number == ECONNREFUSED && !strstr(text, " port 0 ")) kind = "refused";
     if (code == CURLE_OPERATION_TIMEDOUT) kind = "timeout";
     if (code == CURLE_GOT_NOTHING) kind = "closed";
@@ -272,10 +239,12 @@ static json_t *response_of(CURL *handle, struct bytes *content, json_t *lines) {
         else if (index + 1 < json_array_size(lines)) json_array_clear(interims);
         reason = space && strchr(space + 1, ' ') ? json_string(strchr(space + 1, ' ') + 1) : json_string("");
     }
-    return json_pack("{s:I, s:o*, s:s*, s:o, s:o, s:o, s:o, s:s}", "status", (json_int_t)status, "reason", reason, "version",
-                     version == CURL_HTTP_VERSION_1_0 ? "1.0" : version == CURL_HTTP_VERSION_1_1 ? "1.1" : NULL, "headers",
-                     fields_of(handle, CURLH_HEADER), "trailers", fields_of(handle, CURLH_TRAILER), "interims", interims, "body",
-                     text_of(content->data ? content->data : "", content->length), "url", url);
+    const char *digits = version == CURL_HTTP_VERSION_1_0 ? "1.0" : version == CURL_HTTP_VERSION_1_1 ? "1.1" : NULL;
+    json_t *body = text_of(content->data ? content->data : "", content->length);
+    json_t *headers = fields_of(handle, CURLH_HEADER), *trailers = fields_of(handle, CURLH_TRAILER);
+    return json_pack("{s:I, s:o*, s:s*, s:o, s:o, s:o, s:o, s:s}", "status", (json_int_t)status, "reason", reason,
+                     "version", digits, "headers", headers, "trailers", trailers, "interims", interims, "body", body,
+                     "url", url);
 }
 
 // Keeps the status lines: what else the head has, libcurl tells afterwards.
@@ -291,7 +260,8 @@ static size_t see_line(char *data, size_t size, size_t count, void *user) {
 static json_t *send_request(CURL *handle, json_t *job, json_t *request) {
     char message[CURL_ERROR_SIZE] = "";
     struct bytes body = bytes_of(json_object_get(request, "body")), content = {0};
-    struct curl_slist *fields = add_fields(add_fields(NULL, setting(job, "headers")), json_object_get(request, "headers"));
+    struct curl_slist *fields = add_fields(NULL, setting(job, "headers"));
+    fields = add_fields(fields, json_object_get(request, "headers"));
     struct curl_slist *lists[2] = {NULL, NULL};
     json_t *lines = json_array();
     set_common(handle, job);
@@ -324,7 +294,8 @@ static json_t *answer(json_t *job) {
     size_t index;
     json_array_foreach(json_object_get(job, "requests"), index, request) {
         char now[32];
-        snprintf(now, sizeof now, "%.0f", json_number_value(start) + json_number_value(json_object_get(request, "after")));
+        double after = json_number_value(json_object_get(request, "after"));
+        snprintf(now, sizeof now, "%.0f", json_number_value(start) + after);
         if (start) setenv("CLIENT_TIME", now, 1);
         if (!handle) handle = curl_easy_init();
         json_array_append_new(results, send_request(handle, job, request));
@@ -345,10 +316,12 @@ static void write_line(json_t *value) {
 static json_t *describe(void) {
     curl_version_info_data *version = curl_version_info(CURLVERSION_NOW);
     json_t *codings = json_array();
-    if (version->features & CURL_VERSION_LIBZ) json_array_append_new(codings, json_string("gzip")), json_array_append_new(codings, json_string("deflate"));
+    if (version->features & CURL_VERSION_LIBZ) json_array_append_new(codings, json_string("gzip"));
+    if (version->features & CURL_VERSION_LIBZ) json_array_append_new(codings, json_string("deflate"));
     if (version->features & CURL_VERSION_BROTLI) json_array_append_new(codings, json_string("br"));
     if (version->features & CURL_VERSION_ZSTD) json_array_append_new(codings, json_string("zstd"));
-    return json_pack("{s:i, s:s, s:s, s:o}", "contract", 1, "name", "libcurl", "version", version->version, "codings", codings);
+    return json_pack("{s:i, s:s, s:s, s:o}", "contract", 1, "name", "libcurl", "version", version->version, "codings",
+                     codings);
 }
 
 int main(void) {
@@ -363,7 +336,8 @@ int main(void) {
         if (!job) fail(error.text);
         json_t *id = json_incref(json_object_get(job, "id"));
         const char *left = reason_to_leave(job);
-        write_line(left ? json_pack("{s:o, s:s}", "id", id, "left", left) : json_pack("{s:o, s:o}", "id", id, "results", answer(job)));
+        write_line(left ? json_pack("{s:o, s:s}", "id", id, "left", left)
+                        : json_pack("{s:o, s:o}", "id", id, "results", answer(job)));
         json_decref(job);
     }
     free(line);

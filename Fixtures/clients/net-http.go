@@ -176,7 +176,9 @@ func (j *job) transport() *http.Transport {
 	}
 	var versions [2]string
 	if j.setting("versions", &versions) {
-		known := map[string]uint16{"1.0": tls.VersionTLS10, "1.1": tls.VersionTLS11, "1.2": tls.VersionTLS12, "1.3": tls.VersionTLS13}
+		known := map[string]uint16{
+			"1.0": tls.VersionTLS10, "1.1": tls.VersionTLS11, "1.2": tls.VersionTLS12, "1.3": tls.VersionTLS13,
+		}
 		config.MinVersion, config.MaxVersion = known[versions[0]], known[versions[1]]
 	}
 	var file string
@@ -185,7 +187,8 @@ func (j *job) transport() *http.Transport {
 		must(err)
 		config.Certificates = []tls.Certificate{pair}
 	}
-	return &http.Transport{DialContext: j.dial, TLSClientConfig: config, TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{}}
+	onlyHTTP1 := map[string]func(string, *tls.Conn) http.RoundTripper{}
+	return &http.Transport{DialContext: j.dial, TLSClientConfig: config, TLSNextProto: onlyHTTP1}
 }
 
 // Tries the addresses of the job one after the other: a dialer that takes a list has no port for each.
@@ -210,7 +213,8 @@ func isSame(one, other string) bool {
 	host, port, err := net.SplitHostPort(one)
 	must(err)
 	otherHost, otherPort, err := net.SplitHostPort(other)
-	return err == nil && port == otherPort && strings.EqualFold(strings.TrimSuffix(host, "."), strings.TrimSuffix(otherHost, "."))
+	host, otherHost = strings.TrimSuffix(host, "."), strings.TrimSuffix(otherHost, ".")
+	return err == nil && port == otherPort && strings.EqualFold(host, otherHost)
 }
 
 func (j *job) send(asked request, transport *http.Transport, jar http.CookieJar) any {
@@ -249,7 +253,8 @@ func (j *job) send(asked request, transport *http.Transport, jar http.CookieJar)
 	}
 	reason := strings.TrimPrefix(strings.TrimPrefix(found.Status, fmt.Sprintf("%03d", found.StatusCode)), " ")
 	return response{
-		Status: found.StatusCode, Reason: latin1([]byte(reason)), Version: fmt.Sprintf("%d.%d", found.ProtoMajor, found.ProtoMinor),
+		Status: found.StatusCode, Reason: latin1([]byte(reason)),
+		Version: fmt.Sprintf("%d.%d", found.ProtoMajor, found.ProtoMinor),
 		Headers: fields(found.Header), Body: latin1(content), Trailers: fields(found.Trailer), Interims: interims,
 		URL: found.Request.URL.String(),
 	}

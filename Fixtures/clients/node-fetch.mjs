@@ -16,7 +16,8 @@ function openAgent(job) {
       const host = hostname.replace(/^\[|\]$/g, "");
       const place = contract.place(job, host, port || (protocol === "https:" ? 443 : 80));
       servername ||= isIP(host) ? undefined : host;
-      const secure = { ...options, ...place, servername, ALPNProtocols: ["http/1.1"], session: sessions.get(host) };
+      const session = sessions.get(host);
+      const secure = { ...options, ...place, servername, session, ALPNProtocols: ["http/1.1"] };
       const socket = protocol === "https:" ? tls.connect(secure) : net.connect(place);
       if (keeps) socket.on("session", (ticket) => sessions.set(host, ticket));
       socket.setNoDelay(true);
@@ -51,9 +52,11 @@ async function send(job, agent, request) {
   } finally {
     clearTimeout(timer);
   }
+  // undici reads the reason as UTF-8; what is none cannot be told.
+  const reason = Buffer.from(response.statusText).toString("latin1");
   return {
     status: response.status,
-    reason: response.statusText,
+    ...(!response.statusText.includes("\ufffd") && { reason }),
     headers: [...response.headers],
     body: contract.text(content),
     url: response.url,
@@ -61,9 +64,16 @@ async function send(job, agent, request) {
 }
 
 contract.serve(
-  { name: "node fetch", version: `${process.versions.node} with undici ${process.versions.undici ?? "?"}`, codings: ["gzip", "deflate", "br"] },
+  {
+    name: "node fetch",
+    version: `${process.versions.node} with undici ${process.versions.undici ?? "?"}`,
+    codings: ["gzip", "deflate", "br"],
+  },
   (job) => {
-    contract.require(job, { settings: ["follow", "decode", "versions", "certificate", "resume"], keep: ["connections", "sessions"] });
+    contract.require(job, {
+      settings: ["follow", "decode", "versions", "certificate", "resume"],
+      keep: ["connections", "sessions"],
+    });
     const keep = job.keep ?? [];
     const kept = openAgent(job);
     return {

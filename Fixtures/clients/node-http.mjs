@@ -34,8 +34,10 @@ function send(job, agents, request) {
         method: request.method ?? "GET",
         agent: agents[url.protocol],
       });
-      for (const [name, value] of request.headers ?? [])
-        outgoing.setHeader(name, outgoing.hasHeader(name) && name.toLowerCase() !== "host" ? [outgoing.getHeader(name), value].flat() : value);
+      for (const [name, value] of request.headers ?? []) {
+        const before = name.toLowerCase() === "host" ? undefined : outgoing.getHeader(name);
+        outgoing.setHeader(name, before === undefined ? value : [before, value].flat());
+      }
     } catch (error) {
       outgoing?.destroy();
       return fail(error);

@@ -84,7 +84,8 @@ int getaddrinfo(const char *node, const char *service, const struct addrinfo *hi
     struct endpoint ignored;
     struct addrinfo numeric = hints ? *hints : (struct addrinfo){0};
     unsigned char bytes[16];
-    if (!getenv("CLIENT_CONNECT") || !node || inet_pton(AF_INET, node, bytes) == 1 || inet_pton(AF_INET6, node, bytes) == 1)
+    int is_address = node && (inet_pton(AF_INET, node, bytes) == 1 || inet_pton(AF_INET6, node, bytes) == 1);
+    if (!getenv("CLIENT_CONNECT") || !node || is_address)
         return NEXT(getaddrinfo)(node, service, hints, found);
     int index = index_of(node), port = service ? atoi(service) : 0;
     if (index < 0 || !address_of(index, port, 0, &ignored)) return EAI_NONAME;
@@ -135,11 +136,12 @@ int connect(int descriptor, const struct sockaddr *address, socklen_t length) {
     }
     struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(target.port)};
     struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(target.port)};
-    int isFour = inet_pton(AF_INET, target.host, &four.sin_addr) == 1;
-    if (!isFour) inet_pton(AF_INET6, target.host, &six.sin6_addr);
-    int family = isFour ? AF_INET : AF_INET6;
+    int is_four = inet_pton(AF_INET, target.host, &four.sin_addr) == 1;
+    if (!is_four) inet_pton(AF_INET6, target.host, &six.sin6_addr);
+    int family = is_four ? AF_INET : AF_INET6;
     if (family != address->sa_family && replace_socket(descriptor, family) < 0) return -1;
-    return isFour ? NEXT(connect)(descriptor, (void *)&four, sizeof four) : NEXT(connect)(descriptor, (void *)&six, sizeof six);
+    return is_four ? NEXT(connect)(descriptor, (void *)&four, sizeof four)
+                   : NEXT(connect)(descriptor, (void *)&six, sizeof six);
 }
 
 // The libraries that check certificates see the real time.
@@ -149,8 +151,9 @@ time_t time(time_t *place) {
     const char *set = getenv("CLIENT_TIME");
     clock_gettime(CLOCK_REALTIME, &now);
     time_t found = now.tv_sec;
-    if (set && dladdr(__builtin_return_address(0), &caller) && caller.dli_fname && !strstr(caller.dli_fname, "libcrypto") &&
-        !strstr(caller.dli_fname, "libssl") && !strstr(caller.dli_fname, "libgnutls"))
+    if (set && dladdr(__builtin_return_address(0), &caller) && caller.dli_fname &&
+        !strstr(caller.dli_fname, "libcrypto") && !strstr(caller.dli_fname, "libssl") &&
+        !strstr(caller.dli_fname, "libgnutls"))
         found = atoll(set);
     if (place) *place = found;
     return found;

@@ -80,7 +80,9 @@ async def exchange(job, request, session, headers):
     settings = job.get("settings", {})
     options = {}
     if "limit" in settings.get("redirects", {}):
-        options["max_redirects"] = settings["redirects"]["limit"] + 1  # It refuses the redirect that reaches this number.
+        options["max_redirects"] = (
+            settings["redirects"]["limit"] + 1
+        )  # It refuses the redirect that reaches this number.
     content = contract.body(request)
     try:
         async with session.request(
@@ -99,7 +101,7 @@ async def exchange(job, request, session, headers):
         found.status,
         found.raw_headers,
         received,
-        reason=found.reason,
+        reason=(found.reason or "").encode("utf-8", "surrogateescape"),
         version=f"{found.version.major}.{found.version.minor}",
         url=str(found.url),
     )

@@ -30,7 +30,9 @@ def open_session(job):
     session.headers.update(dict(settings.get("headers", [])))
     session.max_redirects = settings.get("redirects", {}).get("limit", session.max_redirects)
     if "versions" in settings:
-        context = contract.prepare_context(urllib3.util.ssl_.create_urllib3_context(), {"settings": {"versions": settings["versions"]}})
+        context = contract.prepare_context(
+            urllib3.util.ssl_.create_urllib3_context(), {"settings": {"versions": settings["versions"]}}
+        )
         session.mount("https://", Adapter(context))
     return session
 
@@ -85,7 +87,11 @@ def open_client(job):
     return send
 
 
-KINDS = [(requests.Timeout, "timeout"), (requests.TooManyRedirects, "tooMany"), (urllib3.exceptions.IncompleteRead, "incomplete")]
+KINDS = [
+    (requests.Timeout, "timeout"),
+    (requests.TooManyRedirects, "tooMany"),
+    (urllib3.exceptions.IncompleteRead, "incomplete"),
+]
 
 contract.serve(
     {

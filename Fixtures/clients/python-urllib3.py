@@ -9,7 +9,9 @@ from urllib3.util.ssl_ import create_urllib3_context
 def open_pool(job):
     context = None
     if "versions" in job.get("settings", {}):
-        context = contract.prepare_context(create_urllib3_context(), {"settings": {"versions": job["settings"]["versions"]}})
+        context = contract.prepare_context(
+            create_urllib3_context(), {"settings": {"versions": job["settings"]["versions"]}}
+        )
     return urllib3.PoolManager(
         ca_certs=job["roots"], cert_file=job.get("settings", {}).get("certificate"), ssl_context=context
     )

@@ -20,7 +20,11 @@ def asking(job, request, folder):
     found = ["wget", "--no-config", "--no-netrc", "--no-proxy", "--no-verbose", "--server-response"]
     # One try: more would ask again for what is missing, and wait before.
     found += ["--tries=1", "--content-on-error", "--save-headers", f"--output-document={folder}/found"]
-    found += [f"--ca-certificate={job['roots']}", f"--ca-directory={folder}/empty", b"--method=" + contract.raw(request.get("method", "GET"))]
+    found += [
+        f"--ca-certificate={job['roots']}",
+        f"--ca-directory={folder}/empty",
+        b"--method=" + contract.raw(request.get("method", "GET")),
+    ]
     found += [f"--hsts-file={folder}/hsts" if "hsts" in keep else "--no-hsts"]
     if "cookies" in keep:
         found += [f"--load-cookies={folder}/cookies", f"--save-cookies={folder}/cookies", "--keep-session-cookies"]
@@ -50,7 +54,11 @@ def open_client(job):
     contract.require(
         job,
         settings={"follow", "decode", "certificate", "headers", "resume", "redirects.limit"},
-        keep={"connections", "cookies", "hsts"},  # Connections are kept inside one run only, which the contract permits.
+        keep={
+            "connections",
+            "cookies",
+            "hsts",
+        },  # Connections are kept inside one run only, which the contract permits.
         time=True,
         stream=False,
     )
@@ -112,7 +120,9 @@ def kind(code, log):
 
 
 def describe():
-    line = subprocess.run(["wget", "--no-config", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
+    line = subprocess.run(
+        ["wget", "--no-config", "--version"], capture_output=True, text=True, check=True
+    ).stdout.splitlines()[0]
     return {"name": "wget", "version": line.split()[2], "codings": ["gzip"]}
 
 

@@ -3,12 +3,7 @@ internal import DirectJSON
 /// An output format. Rows are added as they come, and the totals at the end.
 protocol Report {
     mutating func add(_ row: Row)
-    mutating func finish(_ totals: Run.Totals)
-}
-
-extension Run.Totals {
-    /// The last line of every report.
-    var lastLine: String { "\(passed) passed, \(failed) failed" }
+    mutating func finish(_ score: Score)
 }
 
 /// A report with one JSON object on each line, followed by the last line.
@@ -17,8 +12,8 @@ struct JSONReport: Report {
         Terminal.write("\(Self.object(row))\n")
     }
 
-    mutating func finish(_ totals: Run.Totals) {
-        Terminal.write("\(totals.lastLine)\n")
+    mutating func finish(_ score: Score) {
+        Terminal.write("\(score.lastLine)\n")
     }
 
     /// Returns the JSON object for a row.
@@ -28,7 +23,7 @@ struct JSONReport: Report {
         var reason = JSONValue.null
         switch row.outcome {
         case .passed: break
-        case .failed(let found): (outcome, differences) = ("failed", found)
+        case .failed(let found): (outcome, differences) = (row.differsByChoice ? "differs" : "failed", found)
         case .left(let why): (outcome, reason) = ("left", .string(why))
         }
         return .object([
@@ -47,9 +42,10 @@ struct JSONReport: Report {
                     ])
                 }
             ),
-            "words": .string(outcome == "failed" ? row.words : ""),
+            "words": .string(differences.isEmpty ? "" : row.words),
             "why": .string(row.head.why),
             "reference": .string(row.head.reference),
+            "right": .string(row.head.right?.rawValue ?? ""),
         ])
     }
 }

@@ -3,7 +3,7 @@ struct TableReport: Report {
     /// The number of rows that will be added.
     let expectedCount: Int
     private let showsProgress = Terminal.isTerminal
-    private var totals: [Key: Run.Totals] = [:]
+    private var scores: [Key: Score] = [:]
     private var order: [Key] = []
     private var count = 0
     private var reasons: [String: Int] = [:]
@@ -21,8 +21,8 @@ struct TableReport: Report {
     mutating func add(_ row: Row) {
         count += 1
         let key = Key(client: row.client, topic: row.head.topic)
-        if totals[key] == nil { order.append(key) }
-        totals[key, default: Run.Totals()].count(row.outcome)
+        if scores[key] == nil { order.append(key) }
+        scores[key, default: Score()].count(row)
         clearProgress()
         switch row.outcome {
         case .passed: break
@@ -34,20 +34,24 @@ struct TableReport: Report {
         }
     }
 
-    mutating func finish(_ totals: Run.Totals) {
+    mutating func finish(_ score: Score) {
         clearProgress()
-        let rows = order.map { key in
-            let counts = self.totals[key] ?? Run.Totals()
-            return [
-                key.client, key.topic.rawValue, "\(counts.passed)", "\(counts.failed)",
-                counts.left == 0 ? "" : "\(counts.left)",
-            ]
-        }
-        Terminal.write(Self.table([["client", "topic", "passed", "failed", "left out"]] + rows))
+        Terminal.write(Self.table([Self.columns] + rows))
         for (reason, count) in reasons.sorted(by: { $0.key < $1.key }) {
             Terminal.write("left out, \(count): \(reason)\n")
         }
-        Terminal.write("\(totals.lastLine)\n")
+        Terminal.write("\(score.lastLine)\n")
+    }
+
+    private static let columns = ["client", "topic", "passed", "failed", "choices differ", "left out"]
+
+    /// The rows of the table, in the order of ``columns``. A zero in one of the last two columns is left blank.
+    var rows: [[String]] {
+        order.map { key in
+            let score = scores[key] ?? Score()
+            let others = [score.choices, score.left].map { $0 == 0 ? "" : "\($0)" }
+            return [key.client, key.topic.rawValue, "\(score.passed)", "\(score.failed)"] + others
+        }
     }
 
     private func clearProgress() {
@@ -55,11 +59,12 @@ struct TableReport: Report {
     }
 
     private static func text(of row: Row, _ differences: [Difference]) -> String {
-        var text = "FAILED  \(row.client), \(row.head.topic.rawValue), \(row.head.name)\n"
+        var text = row.differsByChoice ? "DIFFERS " : "FAILED  "
+        text += "\(row.client), \(row.head.topic.rawValue), \(row.head.name)\n"
         for difference in differences {
             text += "        \(difference.what): expected \(difference.expected), got \(difference.got)\n"
         }
-        text += "        why: \(row.head.why) (\(row.head.reference))\n"
+        text += "        why: \(row.head.why) (\(row.head.reference); \(row.head.right?.rawValue ?? ""))\n"
         if !row.words.isEmpty { text += "        the client says: \(row.words.prefix(300))\n" }
         return Terminal.harmless(text)
     }

@@ -11,6 +11,8 @@ struct VectorHead: Equatable, Sendable {
     var reference: String
     /// What is expected, as JSON, for people.
     var expectation = ""
+    /// The right by which the vector judges other clients.
+    var right: Right?
 
     init(_ topic: Topic, _ fields: inout Fields) throws(FieldError) {
         self.topic = topic
@@ -23,6 +25,7 @@ struct VectorHead: Equatable, Sendable {
             }
             return text
         }
+        right = try fields.optional("right", read: Read.choice)
     }
 
     /// Reads a text that must be one non-empty line.

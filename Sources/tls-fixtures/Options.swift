@@ -80,7 +80,8 @@ enum Options: Equatable {
         tls-fixtures run [TOPIC ...] [--client CLIENT] ... [--name TEXT] [--json|--junit|--list] [--jobs N]
             Runs the vectors of these topics (response, request, decoding, names, handshake, routes, cookies, cache,
             redirect; by default all of them) and prints the failures, a table, and `N passed, N failed`. Exits with
-            0 if none failed, else with 1.
+            0 if none failed, else with 1. Another client may differ in a vector that is a choice of this package:
+            that is counted apart.
             --client  ours (the default), a name of Fixtures/clients/clients.json such as curl, or a shell command.
                       A command without placeholders is a program that speaks the contract of
                       Fixtures/clients/README.md. One with placeholders is run once for each vector: {url}, {host},

@@ -34,7 +34,7 @@ struct CacheVectorTests {
     @Test("The vectors fail for a cache that behaves differently")
     func failing() async throws {
         let text = """
-            [{"name": "a: one", "why": "x", "reference": "RFC 9111 section 4",
+            [{"name": "a: one", "why": "x", "reference": "RFC 9111 section 4", "right": "must",
             "exchanges": [{"response": {"headers": [["Cache-Control", "max-age=10"]]}}, {"at": 5, "response": {}}],
             "expect": {"answers": [{"use": "miss"}, {"use": "miss", "headers": [["Age", "6"]]}]}}]
             """
@@ -53,7 +53,7 @@ struct CacheVectorTests {
     @Test("Vectors that violate their schema are refused")
     func faults() throws {
         func faults(_ rest: String) throws -> [String] {
-            let text = #"[{"name": "a: one", "why": "x", "reference": "RFC 1", \#(rest)}]"#
+            let text = #"[{"name": "a: one", "why": "x", "reference": "RFC 1", "right": "must", \#(rest)}]"#
             return try TemporaryFixtures(["cache/a.json": text]).faults
         }
         #expect(try faults(#""exchanges": [], "expect": {"answers": []}"#) == [])

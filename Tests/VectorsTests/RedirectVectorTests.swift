@@ -15,7 +15,7 @@ struct RedirectVectorTests {
     @Test("The vectors fail for a client that behaves differently")
     func failing() async throws {
         let text = """
-            [{"name": "a: one", "why": "x", "reference": "RFC 9110 section 15.4",
+            [{"name": "a: one", "why": "x", "reference": "RFC 9110 section 15.4", "right": "must",
             "request": {"url": "https://a.test/", "method": "PUT", "body": "new", "headers": [["X", "1"]]},
             "answers": [{"status": 307, "location": "https://b.test/"}, {"status": 303, "location": "/x"}],
             "expect": {"requests": [{"method": "PUT", "url": "https://a.test/"},
@@ -45,7 +45,7 @@ struct RedirectVectorTests {
             """#
         func faults(_ change: (from: String, to: String)) throws -> [String] {
             let rest = whole.replacing(change.from, with: change.to)
-            let text = #"[{"name": "a: one", "why": "x", "reference": "RFC 1", \#(rest)}]"#
+            let text = #"[{"name": "a: one", "why": "x", "reference": "RFC 1", "right": "must", \#(rest)}]"#
             return try TemporaryFixtures(["redirect/a.json": text]).faults
         }
         #expect(try faults(("", "")) == [])

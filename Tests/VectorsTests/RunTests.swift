@@ -44,7 +44,7 @@ struct RunTests {
     func routes() async throws {
         func vector(_ name: String, _ endings: String) -> String {
             """
-            {"name": "\(name)", "why": "x", "reference": "RFC 8305", "addresses": [{"server": "dead"},
+            {"name": "\(name)", "why": "x", "reference": "RFC 8305", "right": "must", "addresses": [{"server": "dead"},
             {"server": "good"}, {"server": "good"}], "dialling": {"keepsOrder": true}, "expect": {"addresses": \(endings)}}
             """
         }
@@ -70,13 +70,13 @@ struct RunTests {
     @Test("A run of the codec cuts the bytes everywhere, and finds faults")
     func codec() async throws {
         let response = """
-            [{"name": "a: right", "why": "x", "reference": "RFC 9112", "input": "HTTP/1.1 204 \\r\\n\\r\\n",
+            [{"name": "a: right", "why": "x", "reference": "RFC 9112", "right": "must", "input": "HTTP/1.1 204 \\r\\n\\r\\n",
             "expect": {"outcome": "end", "status": 204}},
-            {"name": "a: wrong", "why": "x", "reference": "RFC 9112", "input": "HTTP/1.1 204 \\r\\n\\r\\n",
+            {"name": "a: wrong", "why": "x", "reference": "RFC 9112", "right": "must", "input": "HTTP/1.1 204 \\r\\n\\r\\n",
             "expect": {"outcome": "end", "status": 205}}]
             """
         let request = """
-            [{"name": "b: wrong", "why": "x", "reference": "RFC 9112", "method": "A B", "expect": {"bytes": ""}}]
+            [{"name": "b: wrong", "why": "x", "reference": "RFC 9112", "right": "must", "method": "A B", "expect": {"bytes": ""}}]
             """
         let (rows, totals) = try await rows(["response/a.json": response, "request/b.json": request])
         #expect(totals == Run.Totals(passed: 1, failed: 2))

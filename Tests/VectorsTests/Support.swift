@@ -52,10 +52,11 @@ func nameVector(
     identity: String = "good.test",
     expect: String = #"{"verdict": "accept"}"#,
     reference: String = "RFC 9525 section 6.3",
+    right: String = "must",
     more: String = ""
 ) -> String {
     """
-    {"name": "\(name)", "why": "a reason", "reference": "\(reference)",
+    {"name": "\(name)", "why": "a reason", "reference": "\(reference)", "right": "\(right)",
     "certificate": "\(certificate)", "identity": "\(identity)", "expect": \(expect)\(more)}
     """
 }

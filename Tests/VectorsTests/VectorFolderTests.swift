@@ -23,6 +23,7 @@ struct VectorFolderTests {
         let text = String(decoding: bytes, as: UTF8.self)
         for fault in Ending.Fault.allCases { #expect(text.contains("`\(fault.rawValue)`"), "\(fault)") }
         for topic in Topic.allCases { #expect(text.contains("`\(topic.rawValue)`"), "\(topic)") }
+        for right in Right.allCases { #expect(text.contains("`\(right.rawValue)`"), "\(right)") }
     }
 
     @Test("A valid folder has no fault")
@@ -53,6 +54,14 @@ struct VectorFolderTests {
             (nameVector(certificate: "nobody"), #":1: a: one: there is no certificate "nobody""#),
             (nameVector("b: one"), #":1: b: one: the name does not begin with "a: ""#),
             (nameVector(reference: "hearsay"), #"reference: begins with neither "RFC " nor "CVE-""#),
+            (
+                nameVector(right: "may"),
+                #":1: a: one: right: "may" is not one of must, should, attack, choice"#
+            ),
+            (
+                #"{"name": "a: one", "why": "x", "reference": "RFC 1"}"#,
+                #":1: a: one: the field "right" is missing"#
+            ),
             (#"{"why": "x"}"#, #":1: the field "name" is missing"#),
             ("7", ":1: expected an object, found a number"),
             (
@@ -79,7 +88,8 @@ struct VectorFolderTests {
 
     @Test("A folder with one name in two topics is refused")
     func nameInTwoTopics() throws {
-        let request = #"[{"name": "a: one", "why": "x", "reference": "RFC 1", "expect": {"bytes": ""}}]"#
+        let request =
+            #"[{"name": "a: one", "why": "x", "reference": "RFC 1", "right": "must", "expect": {"bytes": ""}}]"#
         let fixtures = try TemporaryFixtures(["names/a.json": "[\(nameVector())]", "request/a.json": request])
         #expect(fixtures.faults.count == 1)
         #expect(fixtures.faults.first?.contains("used twice") == true)
@@ -98,7 +108,7 @@ struct VectorFolderTests {
     @Test("A folder whose vectors name an unknown server is refused")
     func unknownServer() throws {
         let handshake = """
-            [{"name": "a: one", "why": "x", "reference": "RFC 1", "server": "bad", "expect": {"ending": "answered"}}]
+            [{"name": "a: one", "why": "x", "reference": "RFC 1", "right": "must", "server": "bad", "expect": {"ending": "answered"}}]
             """
         let fixtures = try TemporaryFixtures(["handshake/a.json": handshake])
         #expect(

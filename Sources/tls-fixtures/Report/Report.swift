@@ -45,7 +45,7 @@ struct JSONReport: Report {
             "words": .string(differences.isEmpty ? "" : row.words),
             "why": .string(row.head.why),
             "reference": .string(row.head.reference),
-            "right": .string(row.head.right?.rawValue ?? ""),
+            "right": .string(row.head.right.rawValue),
         ])
     }
 }

@@ -64,7 +64,7 @@ struct TableReport: Report {
         for difference in differences {
             text += "        \(difference.what): expected \(difference.expected), got \(difference.got)\n"
         }
-        text += "        why: \(row.head.why) (\(row.head.reference); \(row.head.right?.rawValue ?? ""))\n"
+        text += "        why: \(row.head.why) (\(row.head.reference); \(row.head.right.rawValue))\n"
         if !row.words.isEmpty { text += "        the client says: \(row.words.prefix(300))\n" }
         return Terminal.harmless(text)
     }

@@ -12,7 +12,7 @@ struct VectorHead: Equatable, Sendable {
     /// What is expected, as JSON, for people.
     var expectation = ""
     /// The right by which the vector judges other clients.
-    var right: Right?
+    var right: Right
 
     init(_ topic: Topic, _ fields: inout Fields) throws(FieldError) {
         self.topic = topic
@@ -25,7 +25,7 @@ struct VectorHead: Equatable, Sendable {
             }
             return text
         }
-        right = try fields.optional("right", read: Read.choice)
+        right = try fields.required("right", read: Read.choice)
     }
 
     /// Reads a text that must be one non-empty line.

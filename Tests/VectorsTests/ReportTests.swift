@@ -1,0 +1,64 @@
+import DirectJSON
+import Testing
+
+@testable import tls_fixtures
+
+@Suite("A report of vectors")
+struct ReportTests {
+    private static let difference = Difference(what: "ending", expected: "answered", got: "wrongName")
+
+    private func row(
+        _ right: Right,
+        by client: String = "curl",
+        _ outcome: Row.Outcome = .failed([difference])
+    ) throws -> Row {
+        let text = nameVector(right: right.rawValue)
+        let vector = try Vector(.names, try JSONReader.read(Array(text.utf8)))
+        return Row(client: client, head: vector.head, outcome: outcome, words: "no")
+    }
+
+    private func score(_ rows: [Row]) -> Score {
+        var score = Score()
+        for row in rows { score.count(row) }
+        return score
+    }
+
+    @Test("A choice that another client makes otherwise is counted apart from failures")
+    func choices() throws {
+        let rows = try Right.allCases.map { try row($0) }
+        #expect(score(rows) == Score(failed: 3, choices: 1))
+        #expect(try score([row(.choice, .passed), row(.choice, .left("x"))]) == Score(passed: 1, left: 1))
+    }
+
+    @Test("A choice that this package's client does not keep is a failure")
+    func ourChoices() throws {
+        let rows = try Right.allCases.map { try row($0, by: OurClient().title) }
+        #expect(score(rows) == Score(failed: 4))
+    }
+
+    @Test("The last line counts differing choices only if there are any")
+    func lastLine() {
+        #expect(Score(passed: 3, failed: 2, left: 1).lastLine == "3 passed, 2 failed")
+        #expect(Score(passed: 3, choices: 2).lastLine == "3 passed, 0 failed, 2 choices differ")
+    }
+
+    @Test("The table has differing choices in a column of their own")
+    func table() throws {
+        var report = TableReport(expectedCount: 0)
+        for right in [Right.must, .choice, .choice] { report.add(try row(right)) }
+        report.add(try row(.must, by: "wget", .passed))
+        #expect(
+            report.rows == [["curl", "names", "0", "1", "2", ""], ["wget", "names", "1", "0", "", ""]]
+        )
+    }
+
+    @Test("JSON output has the right of each vector, and names a differing choice", arguments: Right.allCases)
+    func json(_ right: Right) throws {
+        let value = try JSONReader.read(Array("\(JSONReport.object(try row(right)))".utf8))
+        guard case .object(let members) = value.content else { return #expect(Bool(false), "\(value)") }
+        let texts = Dictionary(uniqueKeysWithValues: members.map { ($0.name, $0.value.content) })
+        #expect(texts["right"] == .string(right.rawValue))
+        #expect(texts["outcome"] == .string(right == .choice ? "differs" : "failed"))
+        #expect(texts["words"] == .string("no"))
+    }
+}

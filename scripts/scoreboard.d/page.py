@@ -2,7 +2,7 @@
 
 from html import escape
 
-from results import RIGHTS, TOPICS, file_of
+from results import FAILED, RIGHTS, TOPICS, file_of
 
 STYLE = """
 :root { color-scheme: light dark; --line: #8884; --bad: #b3261e; --good: #1b7f3b; }
@@ -26,7 +26,7 @@ def cell(client, topic, file):
     """What one client did with the vectors of one file."""
     judged = [row for row in client.rows if row["topic"] == topic and file_of(row) == file]
     run = [row for row in judged if row["outcome"] != "left"]
-    failed = [row for row in run if row["outcome"] == "failed"]
+    failed = [row for row in run if row["outcome"] in FAILED]
     hard = [row for row in failed if row["right"] != "choice"]
     if not run:
         why = sorted({row["leftBecause"] for row in judged})

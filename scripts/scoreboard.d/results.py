@@ -14,6 +14,8 @@ TOPICS = {
     "cache": "cache",
     "redirect": "redirects",
 }
+# A vector that is a choice of this package does not fail: the client differs.
+FAILED = ["failed", "differs"]
 RIGHTS = ["attack", "must", "should", "choice"]
 
 
@@ -30,7 +32,7 @@ class Count:
             self.left += 1
             return
         self.run += 1
-        self.failed += row["outcome"] == "failed"
+        self.failed += row["outcome"] in FAILED
 
     @property
     def text(self):
@@ -66,7 +68,7 @@ class Client:
         def fits(row):
             return all((file_of(row) if key == "file" else row[key]) == value for key, value in filters.items())
 
-        return [row for row in self.rows if row["outcome"] == "failed" and fits(row)]
+        return [row for row in self.rows if row["outcome"] in FAILED and fits(row)]
 
     def reasons(self):
         """Why vectors were left out, with their number, the most frequent first."""

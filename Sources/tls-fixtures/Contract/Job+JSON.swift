@@ -6,7 +6,8 @@ extension Job {
     /// - Parameter proxy: The authority of a proxy for clients that cannot be told an address.
     func json(id: Int, proxy: String?) -> JSONValue {
         var members: [(String, JSONValue)] = [
-            ("id", .number(id)), ("vector", .string(vector)), ("roots", .string(roots)),
+            ("id", .number(id)), ("topic", .string(topic)), ("vector", .string(vector)),
+            ("roots", .string(roots)),
             ("connect", .object(members: routes.map { ($0.authority, .texts($0.addresses)) })),
         ]
         if let proxy { members.append(("proxy", .string(proxy))) }

@@ -8,6 +8,7 @@ extension Job {
         var fields = try Fields(value)
         let id: Int = try fields.required("id", read: Read.integer)
         var job = Job(
+            topic: try fields.optional("topic", read: Read.text) ?? "",
             vector: try fields.optional("vector", read: Read.text) ?? "",
             roots: try fields.required("roots", read: Read.text),
             routes: try fields.required("connect", read: Read.routes),

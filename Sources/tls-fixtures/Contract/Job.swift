@@ -4,6 +4,8 @@ internal import DirectJSON
 ///
 /// `Fixtures/clients/README.md` describes its JSON form.
 struct Job: Sendable {
+    /// The folder of the vector.
+    var topic: String
     /// The name of the vector, for messages.
     var vector: String
     /// The path of a PEM file with the only roots to trust.

@@ -8,7 +8,7 @@ struct JUnitReport: Report {
         suites[suites.count - 1].rows.append(row)
     }
 
-    mutating func finish(_ totals: Run.Totals) {
+    mutating func finish(_ score: Score) {
         Terminal.write(text)
     }
 
@@ -16,8 +16,8 @@ struct JUnitReport: Report {
     var text: String {
         var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
         for suite in suites {
-            var counts = Run.Totals()
-            for row in suite.rows { counts.count(row.outcome) }
+            var counts = Score()
+            for row in suite.rows { counts.count(row) }
             text += "  <testsuite name=\"\(Self.escaped(suite.name))\" tests=\"\(suite.rows.count)\""
             text += " failures=\"\(counts.failed)\" skipped=\"\(counts.left)\" errors=\"0\">\n"
             for row in suite.rows { text += Self.element(row) }
@@ -31,6 +31,10 @@ struct JUnitReport: Report {
             "    <testcase classname=\"\(escaped(row.client)).\(row.head.topic.rawValue)\" name=\"\(escaped(row.head.name))\""
         switch row.outcome {
         case .passed: return start + "/>\n"
+        case .failed(let differences) where row.differsByChoice:
+            // Not a failure, so it is only noted.
+            let lines = differences.map { "\($0.what): here \($0.expected), there \($0.got)" }
+            return start + "><system-out>\(escaped(lines.joined(separator: "\n")))</system-out></testcase>\n"
         case .left(let why): return start + "><skipped message=\"\(escaped(why))\"/></testcase>\n"
         case .failed(let differences):
             let lines = differences.map { "\($0.what): expected \($0.expected), got \($0.got)" }

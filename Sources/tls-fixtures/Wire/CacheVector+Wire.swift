@@ -24,6 +24,7 @@ extension CacheVector {
                     .http { request in script.answer(request) }
                 }
                 var job = Job(
+                    topic: head.topic.rawValue,
                     vector: head.name,
                     roots: authority.rootFile,
                     routes: servers.routes(places),

@@ -17,6 +17,7 @@ extension CookieVector {
                     .http { _ in script.nextAnswer() }
                 }
                 var job = Job(
+                    topic: head.topic.rawValue,
                     vector: head.name,
                     roots: authority.rootFile,
                     routes: servers.routes(places),

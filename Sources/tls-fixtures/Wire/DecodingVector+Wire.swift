@@ -31,6 +31,7 @@ extension DecodingVector {
             }
             let port: UInt16 = scheme == "https" ? 443 : 80
             var job = Job(
+                topic: head.topic.rawValue,
                 vector: head.name,
                 roots: authority.rootFile,
                 routes: servers.routes([Place(scheme: scheme, host: Self.host, port: port)]),

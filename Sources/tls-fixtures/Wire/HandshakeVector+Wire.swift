@@ -30,6 +30,7 @@ extension HandshakeVector {
             routes.append(Job.Route(host: name, port: server.port, addresses: [server.authority]))
         }
         var job = Job(
+            topic: head.topic.rawValue,
             vector: head.name,
             roots: certificates.root,
             routes: routes,

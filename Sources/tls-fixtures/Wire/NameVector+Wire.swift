@@ -8,6 +8,7 @@ extension NameVector {
                 let server = try ServerSetup.plain(certificate: certificate).start(on: address, from: folder)
                 let stage = VectorServers(servers: [server], endsByItself: [true])
                 let job = Job(
+                    topic: head.topic.rawValue,
                     vector: head.name,
                     roots: folder.root,
                     routes: [Job.Route(host: identity, port: server.port, addresses: [server.authority])],

@@ -37,7 +37,13 @@ extension RedirectVector {
         request.fields = question.fields.map { ($0.name.latin1Bytes, $0.value.latin1Bytes) }
         request.body = question.body.map { Array($0.utf8) }
         request.isStream = question.isSentOnce
-        var job = Job(vector: head.name, roots: authority.rootFile, routes: routes, requests: [request])
+        var job = Job(
+            topic: head.topic.rawValue,
+            vector: head.name,
+            roots: authority.rootFile,
+            routes: routes,
+            requests: [request]
+        )
         job.settings.follows = settings.follows
         job.settings.redirects.limit = settings.limit
         job.settings.redirects.allowsDowngrade = settings.allowsDowngrade

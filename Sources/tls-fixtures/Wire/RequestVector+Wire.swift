@@ -47,6 +47,7 @@ extension RequestVector {
             asked.body = body
             asked.isStream = request.framing == .chunked
             var job = Job(
+                topic: head.topic.rawValue,
                 vector: head.name,
                 roots: authority.rootFile,
                 routes: [Job.Route(host: place.host, port: place.port, addresses: [server.authority])],

@@ -51,6 +51,7 @@ extension ResponseVector {
             var requests = [first]
             if asksAgain { requests.append(Job.Request(url: "\(scheme)://\(Self.host)/again")) }
             var job = Job(
+                topic: head.topic.rawValue,
                 vector: head.name,
                 roots: authority.rootFile,
                 routes: servers.routes([Place(scheme: scheme, host: Self.host, port: port)]),

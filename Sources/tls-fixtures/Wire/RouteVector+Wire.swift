@@ -32,6 +32,7 @@ extension RouteVector {
         let mapped = plan.texts(of: .map)
         let given = plan.texts(of: .request)
         var job = Job(
+            topic: head.topic.rawValue,
             vector: head.name,
             roots: certificates.root,
             routes: [

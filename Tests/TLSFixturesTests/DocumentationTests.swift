@@ -2,7 +2,7 @@ import DirectTestCommands
 import TLSFixtures
 import Testing
 
-/// The examples of docs/Fixtures.md, with curl in the place of a user's client.
+/// The examples of docs/TLSFixtures.md, with curl in the place of a user's client.
 @Suite("Examples of the documentation", .idleLimit, .enabled(if: isInstalled("curl")))
 struct DocumentationTests {
     @Test("The first example tests a client against two names")

@@ -45,7 +45,7 @@ struct WireTests {
         let authority = try WireAuthority(certificates: folder.certificates)
         var counts: [Substring: Int] = [:]
         var rows: [Row] = []
-        for vector in folder.vectors(of: [topic]) {
+        for vector in folder.vectors(of: [topic]) where !waitsForSilence(vector, folder) {
             let file = vector.head.name.prefix { $0 != ":" }
             counts[file, default: 0] += 1
             guard counts[file, default: 0] <= perFile else { continue }
@@ -53,6 +53,16 @@ struct WireTests {
             rows.append(await runner.runOverNetwork(vector))
         }
         return rows
+    }
+
+    /// Whether the vector has an address that never answers, so that a busy machine can change its result.
+    private func waitsForSilence(_ vector: Vector, _ folder: VectorFolder) -> Bool {
+        guard case .routes(let route) = vector else { return false }
+        if route.isAboutTime { return true }
+        return route.addresses.contains { address in
+            guard let setup = address.server.flatMap(folder.server) else { return false }
+            return setup.connecting == .unanswered || !setup.endsByItself
+        }
     }
 
     @Test("Our client passes vectors of every file", arguments: Topic.allCases)

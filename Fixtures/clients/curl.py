@@ -82,8 +82,12 @@ def asking(request, place):
     if "body" in request:
         with open(content, "wb") as file:
             file.write(contract.raw(request["body"]))
+    if request.get("stream") and method != "PUT":
+        raise contract.Leave("it streams by PUT only: another method would be kept in all redirects")
+    if method == "PUT" and "body" in request and not request.get("stream") and request["url"].split("?")[0].endswith("/"):
+        raise contract.Leave("it adds the name of a file to a URL that ends with a slash")
     if request.get("stream"):
-        found += ["--upload-file", "-"] + ([] if method == "PUT" else ["--request", contract.raw(method)])
+        found += ["--upload-file", "-"]
     elif method == "HEAD" and "body" not in request:
         found.append("--head")
     elif method == "PUT" and "body" in request:

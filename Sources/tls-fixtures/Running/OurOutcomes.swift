@@ -48,7 +48,7 @@ extension ReportedResponse {
     fileprivate init(_ response: BufferedResponse) {
         status = Int(response.status.code)
         reason = Array(response.reason.utf8).latin1
-        version = response.version.description
+        version = String(response.version.description.dropFirst("HTTP/".count))
         fields = Self.fields(response.headers)
         body = response.body
         trailers = Self.fields(response.trailers)

@@ -11,7 +11,13 @@ extension NameVector {
                     topic: head.topic.rawValue,
                     vector: head.name,
                     roots: folder.root,
-                    routes: [Job.Route(host: identity, port: server.port, addresses: [server.authority])],
+                    routes: [
+                        Job.Route(
+                            host: identity.canonicalAddress,
+                            port: server.port,
+                            addresses: [server.authority]
+                        )
+                    ],
                     requests: [Job.Request(url: Job.url("https", host: identity, port: server.port))]
                 )
                 return Trial(job: job) { outcome, facts in

@@ -105,7 +105,8 @@ private final class RedirectScript: Sendable {
         let text = try request.text
         let seen = RedirectVector.Seen(
             method: request.method,
-            url: "\(scheme)://\(request.host ?? "none")\(request.target)",
+            // A host has no case, so a client may send it as it was written.
+            url: "\(scheme)://\(request.host?.lowercased() ?? "none")\(request.target)",
             fields: request.headers.fields.map { ($0.name, $0.value) },
             body: text.isEmpty ? "none" : text,
             isFromNetwork: true

@@ -122,7 +122,8 @@ extension ResponseVector {
             found += Self.differences("reason", expected: expect.reason, got: [reason])
         }
         if let version = got.version {
-            found += Difference.between("version", expected: expect.version, got: version)
+            let wanted = expect.version.map { String($0.dropFirst("HTTP/".count)) }
+            found += Difference.between("version", expected: wanted, got: version)
         }
         found += Difference.between("content", expected: expect.content, got: got.body)
         if !got.fields.isEmpty, let wanted = expect.headers {

@@ -36,7 +36,11 @@ extension RouteVector {
             vector: head.name,
             roots: certificates.root,
             routes: [
-                Job.Route(host: host, port: plan.port, addresses: (mapped ?? given ?? []).map(plan.complete))
+                Job.Route(
+                    host: host.canonicalAddress,
+                    port: plan.port,
+                    addresses: (mapped ?? given ?? []).map(plan.complete)
+                )
             ],
             requests: [Job.Request(url: Job.url(scheme.rawValue, host: host, port: plan.port))]
         )

@@ -29,7 +29,9 @@ extension CookieVector {
                 )
                 job.kept = [.cookies]
                 if isAboutTime { job.time = Self.start.seconds }
-                return Trial(job: job) { outcome, _ in differences(outcome, requests: servers.requests) }
+                return Trial(job: job) { outcome, facts in
+                    differences(outcome, requests: servers.requests, facts: facts)
+                }
             }
         ])
     }
@@ -63,7 +65,11 @@ extension CookieVector {
         }
     }
 
-    private func differences(_ outcome: JobOutcome, requests seen: [RequestRecord]) -> [Difference] {
+    private func differences(
+        _ outcome: JobOutcome,
+        requests seen: [RequestRecord],
+        facts: ClientDescription
+    ) -> [Difference] {
         if isRefusedAsAWhole(outcome) { return [] }
         let count = responses.count + requests.count
         guard seen.count == count else {
@@ -72,7 +78,13 @@ extension CookieVector {
         }
         return zip(requests, seen.dropFirst(responses.count)).flatMap { request, got in
             let values = got.head.fieldValues("cookie")
-            let cookie = values.isEmpty ? nil : Array(values.joined(separator: Array("; ".utf8)))
+            var cookie = values.isEmpty ? nil : Array(values.joined(separator: Array("; ".utf8)))
+            // The order of cookies is a SHOULD, with vectors of its own.
+            if !facts.givesReasons, !head.name.hasPrefix("order:"),
+                request.cookie?.cookiesInOrder == cookie?.cookiesInOrder
+            {
+                cookie = request.cookie
+            }
             return Difference.between(
                 "\(request.url)",
                 expected: Self.text(request.cookie),
@@ -105,6 +117,11 @@ private final class CookieScript: Sendable {
 }
 
 extension [UInt8] {
+    /// The cookies of a `Cookie` field in alphabetical order.
+    fileprivate var cookiesInOrder: [String] {
+        split(separator: 59).map { String(decoding: $0.drop { $0 == 32 }, as: UTF8.self) }.sorted()
+    }
+
     /// The values of the fields with this lower-case name in a request head.
     fileprivate func fieldValues(_ name: String) -> [[UInt8]] {
         split(separator: 10).compactMap { line in

@@ -200,6 +200,7 @@ def add_failures(all, house):
     all.add("an end inside of a chunk", "/short-chunk", fails("incomplete", "closed", "badHTTP"))
     all.add("an end before the response", "/no-answer", fails("closed", "reset"))
     all.add("what is not HTTP", "/garbage", anything)
+    all.add("a switch to another protocol", "/switch", anything, timeout=1000)
     all.add("silence", "/silent", fails("timeout"), timeout=1000)
     all.add("a content that comes slowly", "/trickle", fails("timeout"), timeout=1500)
     requests = [{"url": all.url + "/silent"}, {"url": all.url + "/hello"}]

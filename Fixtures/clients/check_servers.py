@@ -191,6 +191,7 @@ ANSWERS = {
         None,
     ],
     "/interim": lambda _: b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" + message(b"after the hint"),
+    "/switch": lambda _: b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nwhat is not HTTP",
     "/missing": lambda _: message(b"not here", status="404 Not Found"),
     "/empty": lambda _: b"HTTP/1.1 204 No Content\r\n\r\n",
 }

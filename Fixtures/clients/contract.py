@@ -192,9 +192,12 @@ def parse_head(head):
     lines = [line.rstrip(b"\r") for line in head.split(b"\n")]
     words = lines[0].split(b" ", 2) + [b"", b""]
     fields = []
-    for line in filter(None, lines[1:]):
-        name, _, value = line.partition(b":")
-        fields.append((name.strip(), value.strip()))
+    for line in lines[1:]:
+        name, colon, value = line.partition(b":")
+        if line[:1] in (b" ", b"\t") and fields:
+            fields[-1] = (fields[-1][0], (fields[-1][1] + b" " + line.strip()).strip())
+        elif colon:
+            fields.append((name.strip(), value.strip()))
     return words[0].rpartition(b"/")[2].decode("latin-1"), int(words[1]), words[2], fields
 
 

@@ -242,12 +242,18 @@ func (j *job) send(asked request, transport *http.Transport, jar http.CookieJar)
 		interims = append(interims, code)
 		return nil
 	}}
+	start := time.Now()
 	found, err := client.Do(outgoing.WithContext(httptrace.WithClientTrace(context.Background(), trace)))
 	if err != nil {
 		return fail(err, false)
 	}
 	defer found.Body.Close()
+	// The client's own limit does not hold for what follows a 101.
+	limit := time.AfterFunc(time.Until(start.Add(client.Timeout)), func() { found.Body.Close() })
 	content, err := io.ReadAll(found.Body)
+	if !limit.Stop() {
+		return failed{failure{Kind: "timeout", Text: "the time of the request is over"}}
+	}
 	if err != nil {
 		return fail(err, true)
 	}

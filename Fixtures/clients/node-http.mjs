@@ -42,10 +42,17 @@ function send(job, agents, request) {
       outgoing?.destroy();
       return fail(error);
     }
-    timer = setTimeout(() => outgoing.destroy(contract.overdue()), job.timeout);
+    timer = setTimeout(() => {
+      outgoing.destroy();
+      fail(contract.overdue());
+    }, job.timeout);
     outgoing.on("error", fail);
+    // Node ends a switch to another protocol without an error if nothing listens for it.
+    let hasAnswer = false;
+    outgoing.on("close", () => hasAnswer || fail(new Error("the connection was closed without a response")));
     outgoing.on("information", (info) => interims.push(info.statusCode));
     outgoing.on("response", (response) => {
+      hasAnswer = true;
       const parts = [];
       response.on("data", (part) => parts.push(part));
       response.on("error", fail);

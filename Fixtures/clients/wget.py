@@ -106,7 +106,7 @@ def result(done, place, request, follows):
         if status not in (204, 304) and request.get("method") != "HEAD":
             raise contract.Leave("it saves no response that is a redirect which it does not follow")
         return contract.response(status, fields, b"", reason=reason, version=version)
-    head, _, content = data.partition(b"\r\n\r\n")
+    head, content = [*re.split(rb"(?<=\n)\r?\n", data, maxsplit=1), b""][:2]
     version, status, reason, fields = contract.parse_head(head)
     return contract.response(status, fields, content, reason=reason, version=version)
 

@@ -18,17 +18,6 @@ from check_tests import (
 
 BEGIN = 1800000000  # Friday, 15 January 2027, 08:00:00 GMT
 
-# Jobs whose results are the client's own affair: what differs here is told, and the adapter need not be wrong.
-CLIENTS_OWN = {
-    "an address of IPv6 in the URL",
-    "an end before the content's",
-    "an end inside of a chunk",
-    "an interim response",
-    "other bytes in a field",
-    "trailers",
-    "what is not HTTP",
-}
-
 
 class Jobs:
     """Jobs for one scheme: names, members, and the tests of the results."""

@@ -2,6 +2,17 @@
 
 import json
 
+# Jobs whose results are the client's own affair: what differs here is told, and the adapter need not be wrong.
+CLIENTS_OWN = {
+    "an address of IPv6 in the URL",
+    "an end before the content's",
+    "an end inside of a chunk",
+    "an interim response",
+    "other bytes in a field",
+    "trailers",
+    "what is not HTTP",
+}
+
 
 class Wrong(Exception):
     """The adapter does something wrong."""

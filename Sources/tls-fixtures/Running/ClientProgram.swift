@@ -19,7 +19,7 @@ final class ClientProgram: VectorClient {
     /// Starts the program and reads what it says of itself.
     ///
     /// - Throws: ``Fault``. (Swift 6.3 fails to optimise these functions with a typed error.)
-    init(_ command: String, width: Int = 8) async throws {
+    init(_ command: String, width: Int = 12) async throws {
         let (conversation, facts) = try await Self.start(command)
         (self.command, self.facts, self.width) = (command, facts, width)
         idle = Mutex([conversation])

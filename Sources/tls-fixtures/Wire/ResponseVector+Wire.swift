@@ -40,10 +40,10 @@ extension ResponseVector {
     ) -> TrialPlan {
         TrialPlan(label: label) {
             let servers = try NamedServers(hosts: [Self.host], authority: authority) { scheme in
-                .sequence([
-                    .bytes(ByteScript(steps(pieces, scheme: scheme))),
-                    .bytes([.awaitHead, .send(Self.answer(Self.elsewhere))]),
-                ])
+                let script = FixtureBehaviour.bytes(ByteScript(steps(pieces, scheme: scheme)))
+                // A client that tries again after a fault must see the same fault again.
+                guard asksAgain else { return script }
+                return .sequence([script, .bytes([.awaitHead, .send(Self.answer(Self.elsewhere))])])
             }
             let port: UInt16 = scheme == "https" ? 443 : 80
             var first = Job.Request(url: "\(scheme)://\(Self.host)/")

@@ -11,7 +11,8 @@ with its reason. Each client is used as its documentation says, with its default
 
 A vector says by what right it judges. An *attack* is a known way to harm a client. *Must* and *should* are words of an RFC. A
 *choice* is a decision of this package, where a client may do otherwise: those are counted apart and are not failures. What a
-client cannot be asked to do is left out and is not a failure either.
+client cannot be asked to do is left out and is not a failure either. An attack that a client fails is shown only where that is
+public; else it is left out, too, until its authors have had time to answer.
 
 The figures are failed vectors of those that were run; – means that none could be run.
 """
@@ -38,7 +39,7 @@ def text(board):
                      str(client.seconds)])
     parts.append(table(rows).replace("|---|--:|", "|---|---|", 1))
 
-    parts.append("\n## Attacks\n\nVectors of known attacks that at least one client fails.\n\n")
+    parts.append("\n## Attacks\n\nVectors of known attacks that at least one client fails, as far as that is public.\n\n")
     rows = [["vector", *titles]]
     marks = {"passed": "ok", "failed": "**fails**", "left": "–"}
     for row in board.attacks():

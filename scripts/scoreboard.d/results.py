@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, field
+from pathlib import Path
 
 TOPICS = {
     "response": "reading responses",
@@ -84,6 +85,20 @@ def file_of(row):
     return row["name"].split(":")[0]
 
 
+def published(client, rows):
+    """The rows without failed attacks that are not published yet: those are for the client's authors first.
+
+    known.json lists what is known, with its source.
+    """
+    known = json.loads((Path(__file__).parent / "known.json").read_text())
+    names = [name for entry in known if client in entry["clients"] for name in entry["vectors"]]
+    for row in rows:
+        is_attack = row["outcome"] == "failed" and row["right"] == "attack"
+        if is_attack and client != "ours" and not row["name"].startswith(tuple(names) or ("\n",)):
+            row |= {"outcome": "left", "leftBecause": "the result is not published", "differences": []}
+    return rows
+
+
 class Board:
     """The clients in the order of clients.json."""
 
@@ -96,7 +111,8 @@ class Board:
         for name in names:
             path = folder / f"{name}.json"
             if path.exists():
-                clients.append(Client(**json.loads(path.read_text())))
+                kept = json.loads(path.read_text())
+                clients.append(Client(**kept | {"rows": published(name, kept["rows"])}))
         return Board(clients)
 
     @property

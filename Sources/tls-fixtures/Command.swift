@@ -25,7 +25,7 @@ struct Command {
             return await withFolder(fixtures) { folder in serve(folder, name: name) }
         case .run(let options):
             return await withFolder(options.fixtures) { folder in await run(options, folder: folder) }
-        case .client: return await JobReader.run(OurClient())
+        case .client: return await JobReader.run(OurClient(keepsTimeLimit: true))
         }
     }
 

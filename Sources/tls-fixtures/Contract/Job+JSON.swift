@@ -16,7 +16,7 @@ extension Job {
         if !kept.isEmpty { members.append(("keep", .texts(kept.map(\.rawValue).sorted()))) }
         if let time { members.append(("time", .number(text: "\(time)"))) }
         if let dialling = self.settings.dialling { members.append(("stagger", .number(dialling.stagger))) }
-        members.append(("timeout", .number(Self.timeout)))
+        members.append(("timeout", .number(timeout)))
         members.append(("requests", .array(requests.map { .object(members: $0.members) })))
         return .object(members: members)
     }

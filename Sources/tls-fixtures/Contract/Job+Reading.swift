@@ -24,7 +24,7 @@ extension Job {
             dialling.stagger = stagger
             job.settings.dialling = dialling
         }
-        _ = try fields.optional("timeout", read: Read.integer) as Int?
+        job.timeout = try fields.optional("timeout", read: Read.integer) ?? job.timeout
         job.requests = try fields.required("requests", read: Read.list(of: Request.init))
         try fields.end()
         return (id, job)

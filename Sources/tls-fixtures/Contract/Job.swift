@@ -20,7 +20,7 @@ struct Job: Sendable {
     var requests: [Request]
 
     /// The time limit of one request in milliseconds.
-    static let timeout = 4000
+    var timeout = 4000
 
     /// The addresses for one host and port.
     struct Route: Equatable, Sendable {

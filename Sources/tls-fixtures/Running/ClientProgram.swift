@@ -98,7 +98,7 @@ private final class ProgramConversation: Sendable {
         let proxy = ConnectProxy.forJob(job)
         let line = "\(job.json(id: id, proxy: proxy.map { "127.0.0.1:\($0.port)" }))\n"
         // Every request may take its whole time.
-        let limit = Duration.milliseconds(Job.timeout * job.requests.count + 6000)
+        let limit = Duration.milliseconds(job.timeout * job.requests.count + 6000)
         let answer = await onThread { [process] in
             process.write(line) ? process.readLine(within: limit) : nil
         }

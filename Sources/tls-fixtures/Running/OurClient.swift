@@ -5,6 +5,9 @@ internal import DirectHTTP1
 /// The client of this package.
 struct OurClient: VectorClient {
     var isOurs: Bool { true }
+    /// Whether a request may take no longer than its job says. In this process the phases have limits of their own, and
+    /// the time of a whole request depends on the machine's load.
+    var keepsTimeLimit = false
     /// Most of the time is spent waiting.
     var width: Int { 24 }
 
@@ -18,9 +21,12 @@ struct OurClient: VectorClient {
     }
 
     func run(_ job: Job) async -> JobOutcome {
+        if job.time != nil, job.kept.contains(.hsts) {
+            return .left("its list of HSTS takes no time of a job")
+        }
         let visit: OurVisit
         do {
-            visit = try OurVisit(job)
+            visit = try OurVisit(job, keepsTimeLimit: keepsTimeLimit)
         } catch let error as FieldError {
             return .crashed("\(error)")
         } catch {
@@ -42,7 +48,7 @@ private final class OurVisit {
     /// The client of all requests, if it keeps connections or sessions.
     private let shared: HTTPClient?
 
-    init(_ job: Job) throws {
+    init(_ job: Job, keepsTimeLimit: Bool) throws {
         self.job = job
         let clock = self.clock
         var configuration = HTTPClient.Configuration()
@@ -58,8 +64,10 @@ private final class OurVisit {
                 )
             }
         }
-        // An address that is not in the job must not be asked for.
+        // Nothing that is not in the job may be connected to.
         configuration.resolver = NoResolver()
+        configuration.networkInterceptors = [Self.guarding(job.routes)]
+        if !job.kept.contains(.sessions) { configuration.tls.resumesSessions = false }
         if job.kept.contains(.cookies) { configuration.cookies = DatedJar { clock.now } }
         if job.kept.contains(.hsts) { configuration.hsts = HSTSStore() }
         if job.kept.contains(.cache) {
@@ -69,13 +77,15 @@ private final class OurVisit {
             }
         }
         if !job.kept.contains(.connections) { configuration.maximumIdleConnections = 0 }
-        let phaseLimit = Self.phaseLimit
+        let limit = Duration.milliseconds(job.timeout)
+        let phaseLimit = min(Self.phaseLimit, limit)
         configuration.timeouts = Timeouts(
             connect: phaseLimit,
             tls: phaseLimit,
             write: phaseLimit,
             response: phaseLimit,
-            read: phaseLimit
+            read: phaseLimit,
+            total: keepsTimeLimit ? limit : nil
         )
         self.configuration = configuration
         shared =
@@ -85,6 +95,18 @@ private final class OurVisit {
     /// The time limit of each phase. It is the cost of every server that never answers, and is long enough for
     /// those that do, even on a loaded machine.
     private static let phaseLimit = Duration.milliseconds(2500)
+
+    /// Fails every request for a host and port that are not in the job.
+    private static func guarding(_ routes: [Job.Route]) -> Interceptor {
+        let places = routes.compactMap { Place(url: "http://\($0.authority)/") }
+        return { request, forward in
+            let place = Place(url: try request.url.text)
+            guard places.contains(where: { $0.host == place?.host && $0.port == place?.port }) else {
+                throw HTTPError(.resolve, .noAddresses)
+            }
+            return try await forward(request)
+        }
+    }
 
     func run(_ asked: Job.Request) async -> RequestOutcome {
         clock.set(job.time.map { UnixTime(seconds: $0 + asked.time) })

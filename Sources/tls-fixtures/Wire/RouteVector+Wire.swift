@@ -44,6 +44,8 @@ extension RouteVector {
             ],
             requests: [Job.Request(url: Job.url(scheme.rawValue, host: host, port: plan.port))]
         )
+        // Several addresses may take the time limit of a connection each.
+        job.timeout = 8000
         job.settings.usesMap = mapped != nil
         if mapped != nil || addresses.isEmpty || addresses.contains(where: { $0.server == nil }) {
             job.settings.addressTexts = given

@@ -152,9 +152,11 @@ struct CurlProxy {
 
 /// A word of a shell command.
 enum ShellWord {
-    /// Returns the word quoted for a POSIX shell, if it needs quotes.
+    /// Returns the word quoted for a POSIX shell, if it needs quotes. A word that a terminal would not show as it is becomes
+    /// the output of `printf`.
     static func quoted(_ word: String) -> String {
         guard word.isEmpty || !word.utf8.allSatisfy({ plain.contains($0) }) else { return word }
+        guard word.isPlain else { return "\"$(printf '\(word.utf8.map(\.octalEscape).joined())')\"" }
         return "'" + word.replacing(scalar: "'", with: #"'\''"#) + "'"
     }
 
@@ -183,11 +185,15 @@ extension String {
         unicodeScalars.allSatisfy { $0 == "\t" || $0.value >= 0x20 && $0.value != 0x7F }
     }
 
-    /// Whether the text can stand in a command and be shown by a terminal: it has no control characters but tabs and
-    /// line feeds.
+    /// Whether the text can stand in a command and be shown by a terminal: it has no control characters but tabs and line
+    /// feeds, and none that change the direction of the text, so that a reader sees another command.
     fileprivate var isPlain: Bool {
         unicodeScalars.allSatisfy { scalar in
-            scalar == "\t" || scalar == "\n" || scalar.value >= 0x20 && !(0x7F...0x9F).contains(scalar.value)
+            switch scalar.value {
+            case 0x09, 0x0A: true
+            case 0..<0x20, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069: false
+            default: true
+            }
         }
     }
 }

@@ -196,4 +196,21 @@ struct CurlCommandTests {
         #expect(try await run("unset http_proxy; " + command.withLock { $0 }) == 0)
         #expect(fields(server.requests[0]) == fields(server.requests[1]))
     }
+
+    @Test(
+        "A command shows no character that controls a terminal, and sends it all the same",
+        .enabled(if: hasCurl)
+    )
+    func controls() async throws {
+        let server = try FixtureServer.start { _ in .text("ok") }
+        let client = HTTPClient.untimed()
+        for value in ["a\u{9B}31m%s\\b'", "a\u{85}b", "a\u{202E}b\u{2066}c \"$1\"", "\u{9F}"] {
+            let request = Request(.get, server.http(), headers: ["X-Odd": value])
+            let command = try client.curlCommand(for: request)
+            let scalars = command.unicodeScalars.map(\.value)
+            #expect(!scalars.contains { (0x7F...0x9F).contains($0) || (0x2028...0x2069).contains($0) })
+            #expect(try await run(command) == 0)
+            #expect(server.requests.last?.headers["x-odd"] == value)
+        }
+    }
 }

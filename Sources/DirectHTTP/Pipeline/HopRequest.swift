@@ -36,7 +36,7 @@ struct HopRequest: Sendable {
     init(continuing request: Request, _ crossing: Crossing) {
         self = .beginning(request)
         var facts = facts
-        facts.leaveOrigin(crossing)
+        facts.leaveOrigin(crossing, byServer: true)
         facts.home = nil
         trail = Trail(facts)
     }
@@ -69,7 +69,7 @@ extension HopRequest {
     func redirected(_ next: NextHop, crossing: Crossing) -> HopRequest {
         var request = next.request
         request.addresses = nil
-        return moved(to: next.url, request, crossing: next.crossesOrigins ? crossing : nil)
+        return moved(to: next.url, request, crossing: next.crossesOrigins ? crossing : nil, byServer: true)
     }
 
     /// Returns a request that other code made from this one, reduced to what it may carry to its origin.
@@ -93,19 +93,20 @@ extension HopRequest {
             return HopRequest.beginning(next)
         }
         for copied in shown { next = next.withoutCopies(of: copied, surviving: crossing.surviving) }
-        return moved(to: url, next, crossing: url.origin == origin ? nil : crossing)
+        return moved(to: url, next, crossing: url.origin == origin ? nil : crossing, byServer: false)
     }
 
     /// Returns the request at another URL, with the addresses that are for it.
     ///
     /// - Parameter crossing: the fields that may be sent along if the URL is of another origin; `nil` if it is of
     ///   the same.
-    private func moved(to url: HTTPURL, _ next: Request, crossing: Crossing?) -> HopRequest {
+    /// - Parameter byServer: whether a server has chosen the URL.
+    private func moved(to url: HTTPURL, _ next: Request, crossing: Crossing?, byServer: Bool) -> HopRequest {
         var hop = with(next)
         if next.addresses == nil { hop.request.addresses = addresses(for: url) }
         if let crossing {
             var facts = facts
-            facts.leaveOrigin(crossing)
+            facts.leaveOrigin(crossing, byServer: byServer)
             hop.trail = Trail(facts)
         }
         if next.hasOptions, next.authenticator != nil { hop.takeAuthenticator() }
@@ -149,6 +150,8 @@ final class Trail: Sendable {
         /// Whether a hop has crossed to another origin. This is never reset, not by the way back either
         /// (CVE-2024-45336).
         private(set) var hasCrossed = false
+        /// Whether it was a server that chose the present origin, and not the caller or its code.
+        private(set) var isServersChoice = false
         /// The client's own fields that may be sent; `nil` before the first crossing.
         private(set) var clientFields: ContentDecoding?
         /// The authenticator of the current origin.
@@ -160,8 +163,9 @@ final class Trail: Sendable {
         }
 
         /// Notes a crossing: the client's own fields are reduced and the authenticator is dropped.
-        mutating func leaveOrigin(_ crossing: Crossing) {
+        mutating func leaveOrigin(_ crossing: Crossing, byServer: Bool) {
             hasCrossed = true
+            isServersChoice = byServer
             clientFields = crossing.clientFields
             authenticator = nil
         }
@@ -178,6 +182,9 @@ final class Trail: Sendable {
 
     /// The client's own fields that may be sent; `nil` for all of them.
     var clientFields: ContentDecoding? { facts.clientFields }
+
+    /// Whether a redirect from another origin led to the present one.
+    var isServersChoice: Bool { facts.isServersChoice }
 
     /// Whether a redirect or an interceptor led to this URL, and not the caller: the client certificate is used
     /// only for the host and port of the caller's request.

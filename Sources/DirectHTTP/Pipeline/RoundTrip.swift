@@ -72,7 +72,7 @@ final class RoundTrip: NetworkLayer {
         let hasAllFields = options == nil && request.body.contentType == nil && !request.body.isGzipped
         let headers = hasAllFields ? request.headers : request.completedHeaders(defaults)
         do throws(DialFailure) {
-            let settings = settings(of: request, to: url)
+            let settings = try settings(of: request, to: url, trail)
             let proxy = proxy(for: url, settings)
             var route = try knownRoute(of: request, to: url, over: proxy, settings)
             var isChecked = false
@@ -133,7 +133,7 @@ final class RoundTrip: NetworkLayer {
     func warm(for request: Request, call: Call, count: Int) async throws {
         let url = try request.checkedURL()
         do throws(DialFailure) {
-            let settings = settings(of: request, to: url)
+            let settings = try settings(of: request, to: url, nil)
             let proxy = proxy(for: url, settings)
             var route = try knownRoute(of: request, to: url, over: proxy, settings)
             if route == nil { route = try await resolvedRoute(of: request, to: url, call: call) }
@@ -169,10 +169,17 @@ final class RoundTrip: NetworkLayer {
     /// Returns the settings of the request's connection, with the client's Unix domain socket for the origin if there is
     /// one; `nil` if there are none.
     @inline(__always)
-    private func settings(of request: Request, to url: HTTPURL) -> ConnectionSettings.Box? {
+    ///
+    /// A server must not send the client to it: what listens there trusts the processes of this machine.
+    private func settings(of request: Request, to url: HTTPURL, _ trail: Trail?) throws(DialFailure)
+        -> ConnectionSettings.Box?
+    {
         let own = request.connectionSettings
-        guard !unixSockets.isEmpty, request.addresses == nil, let given = unixSockets[url.origin] else {
-            return own
+        guard !unixSockets.isEmpty, request.addresses == nil, own?.settings.unixSocket == nil,
+            let given = unixSockets[url.origin]
+        else { return own }
+        guard trail?.isServersChoice != true else {
+            throw DialFailure(cause: .failed(.request, .settings(.unixSocketBehindRedirect)))
         }
         guard var settings = own?.settings else { return given }
         settings.inherit(given.settings)

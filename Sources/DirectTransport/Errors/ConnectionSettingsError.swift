@@ -7,6 +7,9 @@ public enum ConnectionSettingsError: Error, Hashable, Sendable, CustomStringConv
     case unixSocketAndBinding
     /// The request is for a Unix domain socket, and the client vets addresses, of which a socket has none.
     case unixSocketAndVetting
+    /// A redirect leads from another origin to one that the client reaches over a Unix domain socket. A server must not send
+    /// the client to a service of its own machine.
+    case unixSocketBehindRedirect
 
     /// The conflict as text.
     public var description: String {
@@ -14,6 +17,8 @@ public enum ConnectionSettingsError: Error, Hashable, Sendable, CustomStringConv
         case .unixSocketAndAddresses: "the request has both a Unix domain socket and addresses"
         case .unixSocketAndBinding: "the request has both a Unix domain socket and a local binding"
         case .unixSocketAndVetting: "a Unix domain socket has no address that the client's vetting could see"
+        case .unixSocketBehindRedirect:
+            "a redirect leads to an origin that is reached over a Unix domain socket"
         }
     }
 }

@@ -184,4 +184,46 @@ struct UnixSocketTests {
         }
         #expect(try result.get().isTimeout)
     }
+
+    @Test("A redirect does not lead from another origin to one with a Unix domain socket")
+    func redirected() async throws {
+        let service = try FixtureServer.start { request in
+            request.path == "/old" ? .redirect(to: "/new") : .text("\(request.method) \(request.path)")
+        }
+        let relay = try UnixRelay(to: service)
+        let outside = try FixtureServer.start { _ in
+            .text("", status: 307, ["Location": "http://docker/containers/create"])
+        }
+        let origin = try HTTPURL("http://docker/").origin
+        let client = HTTPClient.untimed { $0.unixSockets[origin] = relay.path }
+        let error = try await httpError { try await client.post(outside.http(), .text("x")) }
+        guard case .settings(.unixSocketBehindRedirect) = error.reason else { throw error }
+        #expect(error.history.map(\.reason) == [.redirect] && relay.count == 0)
+        // Redirects of the service itself, and requests that the program's own code sends there, are followed.
+        #expect(try await client.get("http://docker/old").text == "GET /new")
+        let choosing = HTTPClient.untimed {
+            $0.unixSockets[origin] = relay.path
+            $0.interceptors = [
+                { request, forward in try await forward(request.replacing(url: "http://docker/own")) }
+            ]
+        }
+        #expect(try await choosing.get(outside.http()).text == "GET /own")
+        let deciding = HTTPClient.untimed {
+            $0.unixSockets[origin] = relay.path
+            $0.redirects.decide = { redirect in
+                var next = redirect.next
+                next.unixSocket = relay.path
+                return .follow(next)
+            }
+        }
+        #expect(try await deciding.get(outside.http()).text == "GET /containers/create")
+        // The way back to the socket is the other server's choice as well.
+        let back = try FixtureServer.start { _ in .redirect(to: "http://docker/back") }
+        let away = try FixtureServer.start { _ in .redirect(to: back.http()) }
+        let pair = try UnixRelay(to: away)
+        let returning = HTTPClient.untimed { $0.unixSockets[origin] = pair.path }
+        let second = try await httpError { try await returning.get("http://docker/") }
+        guard case .settings(.unixSocketBehindRedirect) = second.reason else { throw second }
+        #expect(pair.count == 1)
+    }
 }

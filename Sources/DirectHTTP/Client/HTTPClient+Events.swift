@@ -57,6 +57,8 @@ public struct EventStream: AsyncSequence, Sendable {
         private var parser: EventParser
         private var state = State.waiting(.zero)
         private var failures = 0
+        /// What was sent below the network interceptors.
+        private let sent = Repeatability()
 
         private enum State {
             /// The next connection begins after this time.
@@ -107,6 +109,7 @@ public struct EventStream: AsyncSequence, Sendable {
         /// The request with the id of the last event.
         private var numberedRequest: HTTPClient.Request {
             var request = stream.request
+            request.repeatability = sent
             if !request.headers.contains("Accept") { request.headers["Accept"] = "text/event-stream" }
             if !request.headers.contains("Cache-Control") { request.headers["Cache-Control"] = "no-store" }
             if !parser.lastEventID.isEmpty { request.headers["Last-Event-ID"] = parser.lastEventID }
@@ -127,7 +130,9 @@ public struct EventStream: AsyncSequence, Sendable {
             }
         }
 
-        private var isRepeatable: Bool { stream.request.method == .get }
+        private var isRepeatable: Bool {
+            stream.request.method == .get && sent.isIdempotent && sent.isReplayable
+        }
 
         private func mayConnectAgain(after error: HTTPError) -> Bool {
             if case .status = error.reason { return false }

@@ -261,6 +261,7 @@ extension Download {
         }
         request.retries = .singleAttempt
         request.failedEndpoints = endpoints
+        request.repeatability = call.repeatability
         request.bypassesCache = true
         if call.end < .never { request.timeouts.total = .after(max(.zero, call.end.since(loop.now))) }
         return request

@@ -16,7 +16,8 @@ extension Pipeline {
         if let error = request.obstacleToDownload { throw HTTPError(.request, .download(error), name: name) }
         let loop = configuration.loop
         let limits = request.timeouts.over(configuration.timeouts)
-        let call = Call(limits, from: loop.now)
+        var call = Call(limits, from: loop.now)
+        call.repeatability = Repeatability()
         let wait = DownloadDisk.Wait(call: call, name: name, loop: loop)
         let disk = try await DownloadDisk(path, mode: options.mode, wait: wait)
         var isUseless = false

@@ -19,4 +19,10 @@ extension Request {
         get { hasOptions ? options.failedEndpoints : FailedEndpoints() }
         set { options.failedEndpoints = newValue }
     }
+
+    /// Notes what is really sent, for a caller that sends the request several times; `nil` for one that does not.
+    var repeatability: Repeatability? {
+        get { hasOptions ? options.repeatability : nil }
+        set { options.repeatability = newValue }
+    }
 }

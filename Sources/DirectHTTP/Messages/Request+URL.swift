@@ -48,6 +48,7 @@ extension Request {
         // These belong to the call, whatever code builds its requests.
         own.bypassesCache = own.bypassesCache || given.bypassesCache
         if own.failedEndpoints.isEmpty { own.failedEndpoints = given.failedEndpoints }
+        own.repeatability = given.repeatability ?? own.repeatability
         options = own
         inheritConnection(of: other)
     }

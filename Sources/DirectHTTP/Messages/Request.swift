@@ -67,6 +67,8 @@ extension HTTPClient {
             var bypassesCache = false
             /// The endpoints that a retry policy avoids from the first attempt on.
             var failedEndpoints = FailedEndpoints()
+            /// Notes what is really sent, for a caller that sends the request several times.
+            var repeatability: Repeatability?
             var timeouts: RequestTimeouts?
             var redirects: RedirectPolicy?
             var retries: RetryPolicy?

@@ -11,6 +11,8 @@ final class Attempts: Layer {
     private let networkLayers: (any NetworkLayer)?
     /// The client's policy. A policy of the request takes precedence.
     private let retries: RetryPolicy?
+    /// Whether other code may send other requests than those that this layer knows.
+    private let isIntercepted: Bool
     private let loop: EventLoop
 
     init(_ configuration: HTTPClient.Configuration, roundTrip: RoundTrip, networkLayers: (any NetworkLayer)?)
@@ -18,6 +20,7 @@ final class Attempts: Layer {
         self.roundTrip = roundTrip
         self.networkLayers = networkLayers
         retries = configuration.retries
+        isIntercepted = !configuration.networkInterceptors.isEmpty
         loop = configuration.loop
     }
 
@@ -28,6 +31,25 @@ final class Attempts: Layer {
     /// Sends the request, which began at `start`. Inlined, because every request passes through it.
     @inline(__always)
     func begin(
+        _ request: Request,
+        trail: Trail?,
+        call: Call,
+        from start: Instant
+    ) async throws -> Response {
+        if isIntercepted { return try await sendNoted(request, trail: trail, call: call) }
+        return try await sendAsKnown(request, trail: trail, call: call, from: start)
+    }
+
+    /// Sends the request, and notes what is sent below the network interceptors.
+    private func sendNoted(_ request: Request, trail: Trail?, call: Call) async throws -> Response {
+        var call = call
+        call.repeatability = request.repeatability ?? Repeatability()
+        return try await sendAsKnown(request, trail: trail, call: call, from: loop.now)
+    }
+
+    /// Sends the request, which is retried as far as this layer and the call's notes know it.
+    @inline(__always)
+    private func sendAsKnown(
         _ request: Request,
         trail: Trail?,
         call: Call,
@@ -67,11 +89,18 @@ final class Attempts: Layer {
     private func send(_ request: Request, trail: Trail?, call: Call, by policy: RetryPolicy) async throws
         -> Response
     {
+        var request = request
         var history: [Hop] = []
         var endpoints = request.failedEndpoints
         var count = 0
         while true {
-            let result = try await attempt(request, trail: trail, call: call, endpoints: &endpoints)
+            let result = try await attempt(
+                &request,
+                trail: trail,
+                call: call,
+                endpoints: &endpoints,
+                isFirst: count == 0
+            )
             count += 1
             history += result.history
             switch policy.next(after: count, result, of: request, call: call, on: loop) {
@@ -90,12 +119,14 @@ final class Attempts: Layer {
 
     /// Makes one attempt. If it fails, records the endpoint, so that the next attempt prefers another one.
     private func attempt(
-        _ request: Request,
+        _ request: inout Request,
         trail: Trail?,
         call: Call,
-        endpoints: inout FailedEndpoints
+        endpoints: inout FailedEndpoints,
+        isFirst: Bool
     ) async throws -> Result<Response, HTTPError> {
         do {
+            if !isFirst { try await call.renewCredentials(of: &request) }
             var response = try await sendOnce(
                 request,
                 trail: trail,
@@ -131,8 +162,9 @@ final class Attempts: Layer {
         call: Call,
         endpoints: inout FailedEndpoints
     ) async throws -> Response {
-        let next: Request
+        var next: Request
         let reason: Hop.Reason
+        guard call.repeatability?.isReplayable ?? true else { return response }
         if response.status == .misdirectedRequest, request.body.isReplayable {
             (next, reason) = (request, .misdirected)
         } else if let plain = request.withoutExpectation(after: response.status) {
@@ -146,6 +178,7 @@ final class Attempts: Layer {
         if isMisdirected { endpoints.recordMisdirection(at: response.transaction?.endpoint) }
         do {
             let detour = endpoints.detour(onNewConnection: isMisdirected)
+            try await call.renewCredentials(of: &next)
             var second = try await sendOnce(
                 next,
                 trail: trail,

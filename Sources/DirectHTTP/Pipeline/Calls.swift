@@ -116,6 +116,10 @@ struct Call: Sendable {
     let log: CallLog?
     /// Records the requests that are sent, for the cache; `nil` without a cache.
     var sent: SentRequests?
+    /// Knows whether what was really sent may be sent again; `nil` without network interceptors.
+    var repeatability: Repeatability?
+    /// Makes credentials for each further time that the request is sent; `nil` if no authenticator made them.
+    var credentials: RenewedCredentials?
 
     init(_ timeouts: Timeouts.Nanoseconds, from start: Instant, _ log: CallLog? = nil) {
         self.timeouts = timeouts

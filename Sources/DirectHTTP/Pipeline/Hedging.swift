@@ -26,12 +26,13 @@ final class Hedging: NetworkLayer {
     }
 
     func send(_ request: Request, trail: Trail?, call: Call, detour: Detour?) async throws -> Response {
-        guard request.method.isIdempotent, request.body.isReplayable, request.upgrade.isEmpty,
-            let origin = try? request.url.origin
+        guard request.mayBeHedged, let origin = try? request.url.origin
         else { return try await next.send(request, trail: trail, call: call, detour: detour) }
         var race = Race(hedging: self, origin: origin, call: call, detour: detour)
         return try await race.run { [next] detour in
-            try await next.send(request, trail: trail, call: call, detour: detour)
+            var request = request
+            if let detour, detour.isHedge { try await call.renewCredentials(of: &request) }
+            return try await next.send(request, trail: trail, call: call, detour: detour)
         } mayHedge: { now in
             (request.retries ?? self.retries)?.budget.map { $0.take(at: now) }
                 ?? self.policy.budget?.take(at: now) ?? true
@@ -86,7 +87,8 @@ final class Hedging: NetworkLayer {
                 switch event {
                 case .sent(let endpoint): wait(for: endpoint)
                 case .late(let endpoint):
-                    guard !hasHedge, mayHedge(hedging.loop.now) else { continue }
+                    guard !hasHedge, call.repeatability?.mayBeHedged ?? true, mayHedge(hedging.loop.now)
+                    else { continue }
                     hasHedge = true
                     call.log?.hedges(beside: endpoint)
                     begin(.hedge, Detour.hedging(detour, beside: endpoint), send)
@@ -194,6 +196,11 @@ final class Hedging: NetworkLayer {
             loop.now.advanced(byNanoseconds: $0.clampedNanoseconds)
         }
     }
+}
+
+extension Request {
+    /// Whether the server may get the request twice at a time.
+    var mayBeHedged: Bool { method.isIdempotent && body.isReplayable && upgrade.isEmpty }
 }
 
 extension HTTPError {

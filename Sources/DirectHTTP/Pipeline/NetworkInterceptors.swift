@@ -80,6 +80,15 @@ final class NetworkInterceptors: NetworkLayer {
             shown: [shown.request],
             fields.crossing(by: shown.request.redirects ?? redirects)
         )
+        // The layers above have decided by what they know of the request; this is the one that is sent.
+        if let detour, detour.isHedge, !hop.request.mayBeHedged {
+            throw HTTPError(.request, .overtaken, method: hop.request.method, url: try? hop.request.url)
+        }
+        call.repeatability?.note(
+            hop.request.method,
+            hop.request.body.content,
+            isUpgrade: !hop.request.upgrade.isEmpty
+        )
         call.sent?.note(hop.request, defaults: HTTPHeaders())
         guard let transport else {
             return try await roundTrip.send(

@@ -20,7 +20,7 @@ extension RetryPolicy {
         on loop: EventLoop
     ) -> Next {
         let now = loop.now
-        let isRepeatable = (repeatsAnyMethod || request.method.isIdempotent) && request.body.isReplayable
+        let isRepeatable = allowsRepeating(request, as: call.repeatability)
         var generator = SystemRandom()
         let random = Double.random(in: 0..<1, using: &generator)
         let outcome = result.outcome(at: loop.date)
@@ -29,6 +29,12 @@ extension RetryPolicy {
         guard call.leaves(wait, at: now) else { return .end(.deadline) }
         guard budget?.take(at: now) ?? true else { return .end(.budget) }
         return next
+    }
+
+    /// Whether the request may be sent again, as it is known and as it was sent.
+    private func allowsRepeating(_ request: Request, as sent: Repeatability?) -> Bool {
+        guard request.body.isReplayable, sent?.isReplayable ?? true else { return false }
+        return repeatsAnyMethod || request.method.isIdempotent && sent?.isIdempotent ?? true
     }
 
     /// Returns part of a token to the budget if the attempt succeeded.

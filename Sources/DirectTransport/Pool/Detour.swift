@@ -10,7 +10,7 @@ package final class Detour: Sendable {
     /// The endpoints that this attempt may use, if they are known.
     package let selection: EndpointSelection?
     /// Whether the request is sent beside another one, and only to another endpoint.
-    let isHedge: Bool
+    package let isHedge: Bool
     /// Called when the request is sent, with the endpoint; `nil` if no code waits for that.
     package let onSending: (@Sendable (Endpoint) -> Void)?
     private let failed: [Endpoint]

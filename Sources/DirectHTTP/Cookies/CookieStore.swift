@@ -13,6 +13,8 @@ public protocol CookieStore: AnyObject, Sendable {
     /// Stores the cookies in the `Set-Cookie` fields of a response.
     ///
     /// - Parameter headers: The fields of the response.
-    /// - Parameter url: The URL of the request.
+    /// - Parameter url: The URL of the request. Its scheme is `http` if the server has not proved to be the URL's host, because
+    ///   an override accepted its certificate or the request names another identity: such a server must not set `Secure`
+    ///   cookies.
     func take(_ headers: HTTPHeaders, from url: HTTPURL)
 }

@@ -106,6 +106,7 @@ struct Download {
         let judgement = PartJudgement(
             response.head,
             from: response.url.withoutFragment,
+            identity: response.unprovedIdentity,
             bodyLength: response.body.bytesLeft,
             wanted: wanted
         )

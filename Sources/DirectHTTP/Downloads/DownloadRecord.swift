@@ -16,6 +16,9 @@ struct DownloadRecord: Hashable, Sendable {
 
     private static let title = "direct-http download 1"
 
+    /// The place of the line that only the record of a server without proof has: before the empty one.
+    private static let identityLine = 6
+
     /// The largest record that is read. A URL may be long.
     static let sizeLimit = 1 << 20
 
@@ -27,10 +30,13 @@ struct DownloadRecord: Hashable, Sendable {
             case .date(let date): ("last-modified", date)
             }
         let length = representation.length.map { "\($0)" } ?? "unknown"
-        let lines = [
+        var lines = [
             Self.title, "url \(representation.url.text)", "\(kind) \(value)", "length \(length)",
             "saved \(savedBytes)", "sha256 \(Hex.encode(digest))", "",
         ]
+        if let identity = representation.identity {
+            lines.insert("server \(Hex.encode(Array(identity.utf8)))", at: Self.identityLine)
+        }
         let text = Array(lines.joined(separator: "\n").utf8)
         guard let check = MessageDigest.sha256.digest(of: text) else { return nil }
         return text + Array("check \(Hex.encode(check))\n".utf8)
@@ -48,7 +54,14 @@ struct DownloadRecord: Hashable, Sendable {
     /// Parses the bytes of a file; `nil` if they are not those of a record.
     init?(parsing bytes: [UInt8]) {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        var identity: String?
+        if lines.count == 9 {
+            guard let value = Self.value("server", of: lines.remove(at: Self.identityLine)),
+                let bytes = Hex.decode(value)
+            else { return nil }
+            identity = String(validating: bytes, as: UTF8.self)
+        }
         guard lines.count == 8, lines[0] == Self.title, lines[7].isEmpty,
             let url = Self.value("url", of: lines[1]).flatMap({ try? HTTPURL(String($0)) }),
             let validator = Self.validator(lines[2]),
@@ -57,7 +70,12 @@ struct DownloadRecord: Hashable, Sendable {
             let digest = Self.value("sha256", of: lines[5]).flatMap({ Hex.decode($0) }),
             length == "unknown" || UInt64(length) != nil
         else { return nil }
-        let representation = Representation(url: url, validator: validator, length: UInt64(length))
+        let representation = Representation(
+            url: url,
+            identity: identity,
+            validator: validator,
+            length: UInt64(length)
+        )
         self.init(representation, savedBytes: saved, digest: digest)
         // One form only: the check and every spelling are right if the record is written as it was read.
         guard self.bytes == bytes, saved <= representation.length ?? .max else { return nil }

@@ -36,15 +36,29 @@ enum PartJudgement: Hashable, Sendable {
     case coded
 
     /// Judges the response to a request for the whole content, or for `wanted`.
-    init(_ head: ResponseHead, from url: HTTPURL, bodyLength: UInt64?, wanted: WantedRest?) {
+    ///
+    /// - Parameter identity: what the server is known by if it has not proved to be the URL's host.
+    init(
+        _ head: ResponseHead,
+        from url: HTTPURL,
+        identity: String? = nil,
+        bodyLength: UInt64?,
+        wanted: WantedRest?
+    ) {
         switch head.status {
         case .ok where head.headers.isCoded: self = .coded
         case .ok:
             let validator = StrongValidator(head.headers)
-            self = .whole(Representation(url: url, validator: validator, length: bodyLength))
+            self = .whole(
+                Representation(url: url, identity: identity, validator: validator, length: bodyLength)
+            )
         case .partialContent:
             guard let wanted else {
                 self = .useless(.unexpectedPart)
+                return
+            }
+            guard wanted.representation.identity == identity else {
+                self = .useless(.otherIdentity)
                 return
             }
             self = Self.part(head.headers, from: url, bodyLength: bodyLength, wanted: wanted)

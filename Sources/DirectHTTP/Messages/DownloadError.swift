@@ -41,6 +41,9 @@ public enum DownloadError: Error, Hashable, Sendable {
         case otherVersion
         /// A redirect led to another URL than before, to which the validator does not belong.
         case otherURL
+        /// The file was begun with a server that proved another identity, or none, or over a Unix domain socket; or the part
+        /// comes from such a server.
+        case otherIdentity
         /// The part is of another total length.
         case otherLength
         /// The part is of coded content.
@@ -84,6 +87,7 @@ extension DownloadError.Restart: CustomStringConvertible {
         case .unexpectedPart: "the server sent a part instead of the whole content"
         case .otherVersion: "the server sent a part of another version"
         case .otherURL: "a redirect led to another URL than before"
+        case .otherIdentity: "the server has not proved the same identity as before"
         case .otherLength: "the server sent a part of another total length"
         case .coded: "the server sent a part of coded content"
         case .tooLong: "the server sent more than it announced"

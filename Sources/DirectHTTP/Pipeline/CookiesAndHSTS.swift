@@ -30,22 +30,18 @@ struct CookiesAndHSTS: Sendable {
     }
 
     /// Stores the cookies and the HSTS policy of a response.
+    ///
+    /// A server that has not proved the name is believed no more than one over plain HTTP, which anyone on the path could
+    /// be: it sets no HSTS policy (RFC 6797, section 8.1) and no `Secure` cookie, and replaces none.
     func learn(from response: Response) {
-        cookies?.take(response.headers, from: response.url)
-        // Over plain HTTP anyone on the path could set it (RFC 6797, section 8.1), and so could a server that has not
-        // proved the name.
-        if response.url.scheme == .https, response.isProved {
-            hsts?.learn(from: response.headers, host: response.url.host, at: .now)
+        guard response.url.scheme == .https, response.unprovedIdentity != nil else {
+            cookies?.take(response.headers, from: response.url)
+            if response.url.scheme == .https {
+                hsts?.learn(from: response.headers, host: response.url.host, at: .now)
+            }
+            return
         }
-    }
-}
-
-extension Response {
-    /// Whether the server has proved to be the URL's host. A response that no connection brought counts as proved.
-    fileprivate var isProved: Bool {
-        guard let transaction else { return true }
-        guard let tls = transaction.tls, tls.acceptedFault == nil else { return false }
-        return tls.verifiedName == url.host.description
+        cookies?.take(response.headers, from: response.url.with(scheme: .http))
     }
 }
 

@@ -25,6 +25,34 @@ struct BridgeTests {
         #expect(server.requests.first?.target == "/a%20b?c")
     }
 
+    @Test("The length of a body that was decoded is unknown, and that of any other is its own")
+    func lengthOfADecodedBody() async throws {
+        // "hello", as gzip codes it.
+        let coded: [UInt8] = [
+            31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 203, 72,
+            205, 201, 201, 7, 0, 134, 166, 16, 54, 5, 0, 0, 0,
+        ]
+        let server = try FixtureServer.start { request in
+            request.path == "/coded" ? .bytes(coded, ["Content-Encoding": "gzip"]) : .text("hello")
+        }
+        let client = HTTPClient.untimed()
+        for path in ["/coded", "/plain"] {
+            let length: Int64 = path == "/coded" ? -1 : 5
+            let (data, head) = try await client.data(from: server.url(path))
+            #expect(String(decoding: data, as: UTF8.self) == "hello" && head.expectedContentLength == length)
+            let (bytes, streamed) = try await client.bytes(from: server.url(path))
+            #expect(streamed.expectedContentLength == length)
+            #expect(streamed.value(forHTTPHeaderField: "Content-Encoding") == (length < 0 ? "gzip" : nil))
+            for try await _ in bytes {}
+            let response = try await client.get("http://\(server.authority)\(path)")
+            #expect(HTTPURLResponse(response)?.expectedContentLength == length)
+        }
+        // A client that does not decode hands out what the length is of.
+        let raw = HTTPClient.untimed { $0.decoding.isEnabled = false }
+        let (data, head) = try await raw.data(from: server.url("/coded"))
+        #expect(data.count == coded.count && head.expectedContentLength == Int64(coded.count))
+    }
+
     @Test("A body in memory is sent with the method and fields of its request")
     func aBodyInMemoryIsSentWithItsFields() async throws {
         let server = try FixtureServer.start { try .echo($0) }

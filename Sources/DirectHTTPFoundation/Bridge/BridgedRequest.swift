@@ -91,7 +91,7 @@ struct BridgedRequest: Sendable {
         let head = HTTPURLResponse(
             status: response.status,
             version: response.version,
-            headers: headers ?? response.headers,
+            headers: (headers ?? response.headers).delivered(with: response.body.decoding),
             url: url
         )
         return try checked(head, isLocal: response.transaction == nil)
@@ -103,7 +103,7 @@ struct BridgedRequest: Sendable {
         let head = HTTPURLResponse(
             status: response.status,
             version: response.version,
-            headers: response.headers,
+            headers: response.headers.delivered(with: response.decoding),
             url: url
         )
         return try checked(head, isLocal: response.transaction == nil)

@@ -14,16 +14,20 @@ extension HTTPURLResponse {
     /// (RFC 9110, section 5.3). That spoils `Set-Cookie`: read cookies from the `Response` itself, or let
     /// `configuration.cookies` or `configuration.useCookies(of:)` handle them.
     ///
+    /// Of a body that was decoded the length is unknown: `Content-Length` is left out, so `expectedContentLength` is -1.
+    ///
     /// The URL is that of the response, after redirects. The result is `nil` if Foundation cannot parse it.
     public convenience init?(_ response: HTTPClient.Response) {
         guard let url = URL(response.url) else { return nil }
-        self.init(status: response.status, version: response.version, headers: response.headers, url: url)
+        let headers = response.headers.delivered(with: response.body.decoding)
+        self.init(status: response.status, version: response.version, headers: headers, url: url)
     }
 
     /// Converts the head of a buffered response, as the initialiser for a `Response` does.
     public convenience init?(_ response: HTTPClient.BufferedResponse) {
         guard let url = URL(response.url) else { return nil }
-        self.init(status: response.status, version: response.version, headers: response.headers, url: url)
+        let headers = response.headers.delivered(with: response.decoding)
+        self.init(status: response.status, version: response.version, headers: headers, url: url)
     }
 
     /// Builds a head from its parts.
@@ -38,6 +42,14 @@ extension HTTPURLResponse {
 }
 
 extension HTTPHeaders {
+    /// Returns the fields as they fit the body that is handed out: without the length of one that was decoded.
+    func delivered(with decoding: BodyDecoding) -> HTTPHeaders {
+        guard case .decoded = decoding else { return self }
+        var fields = self
+        fields.remove("Content-Length")
+        return fields
+    }
+
     /// One value for each name, in the spelling of the first field of that name.
     var folded: [String: String] {
         var values = [String: String](minimumCapacity: count)

@@ -22,6 +22,10 @@ public struct RedirectPolicy: Sendable {
     /// Names of fields, the request's and the client's, that may be sent to other origins although they are not
     /// known to be safe.
     public var extraCrossOriginFields: [String] = []
+    /// The longest delay that a redirect may ask for with `Retry-After` (RFC 9110, section 10.2.3). The client waits so long
+    /// before the hop. A redirect that asks for a longer delay, or for one past the call's deadline, fails with
+    /// ``RedirectError/delay(_:)``. `nil`, the default, follows all redirects at once.
+    public var longestDelay: Duration?
     /// Called before each hop, to change the request or to deliver the response. An error that it throws fails the
     /// call.
     public var decide: (@Sendable (Redirect) async throws -> RedirectDecision)?
@@ -83,6 +87,9 @@ public enum RedirectError: Error, Hashable, Sendable, CustomStringConvertible {
     case bodyNotReplayable
     /// The body would have to be sent to another origin, which the policy forbids.
     case bodyAcrossOrigins
+    /// The server asks for this delay before the hop (`Retry-After`), and it is longer than
+    /// ``RedirectPolicy/longestDelay``, or longer than the time that the call has left.
+    case delay(Duration)
 
     /// The fault in words.
     public var description: String {
@@ -93,6 +100,7 @@ public enum RedirectError: Error, Hashable, Sendable, CustomStringConvertible {
         case .location(let fault): "Location: \(fault)"
         case .downgrade: "a redirect from https to http"
         case .bodyNotReplayable: "a redirect requires the body again, and it can be sent only once"
+        case .delay(let delay): "a redirect asks for a delay of \(delay), more than allowed"
         case .bodyAcrossOrigins: "a redirect would send the body to another origin"
         }
     }

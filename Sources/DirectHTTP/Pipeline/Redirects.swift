@@ -100,8 +100,10 @@ struct Redirects: Sendable {
                     history: history
                 )
             }
+            let end = try delayEnd(after: hop.request, response, policy, call, history: history)
             await response.body.drain()
             call.log?.goesOn(refused)
+            if let end { try await configuration.loop.sleep(until: end) }
             hop = next
             do {
                 response = try await sendOne(
@@ -135,6 +137,26 @@ struct Redirects: Sendable {
         } catch {
             throw failure(error, of: request, response: response, history: history)
         }
+    }
+
+    /// Returns the end of the delay that the response asks for before the next request; `nil` for none.
+    ///
+    /// A response of the cache asked for it when it was received.
+    private func delayEnd(
+        after request: Request,
+        _ response: Response,
+        _ policy: RedirectPolicy,
+        _ call: Call,
+        history: [Hop]
+    ) throws(HTTPError) -> Instant? {
+        guard let longest = policy.longestDelay, response.cacheUse != .hit, response.cacheUse != .stale,
+            let delay = RetryAfter.wait(response.headers, now: configuration.loop.date)
+        else { return nil }
+        let end = configuration.loop.now.advanced(byNanoseconds: delay.clampedNanoseconds)
+        guard delay <= longest, end < call.end else {
+            throw failure(.delay(delay), of: request, response: response, history: history)
+        }
+        return end
     }
 
     private func failure(

@@ -150,6 +150,7 @@ extension RedirectError {
         case .downgrade: fault = .downgrade
         case .bodyNotReplayable: fault = .bodySentOnce
         case .bodyAcrossOrigins: fault = .bodyAcrossOrigins
+        case .delay: return "\(self)"
         @unknown default: return "\(self)"
         }
         return fault.rawValue

@@ -140,7 +140,13 @@ extension HTTPURL {
     /// therefore never derives a URL from the text of another one.
     public var text: String { storage.text(userinfo: storage.authority.userinfo) }
 
+    /// The host and, unless it is the default one of the scheme, the port, as in `Host`.
+    public var authority: String { String(decoding: authorityBytes, as: UTF8.self) }
+
     /// The path and the query as the request line contains them: visible ASCII only, beginning with a slash.
+    public var target: String { String(decoding: targetBytes, as: UTF8.self) }
+
+    /// The same, as bytes.
     package var targetBytes: [UInt8] { storage.target.bytes }
 
     /// The number of bytes of the target that are the path.

@@ -41,7 +41,7 @@ struct PublicNamesTests {
             Redirect.self,
             RedirectDecision.self,
             RedirectError.self, RedirectPolicy.self, RequestBody.self, RequestBodyError.self,
-            RequestTimeouts.self, Resolution.self, ResolveContext.self, (any Resolver).self,
+            RequestTags.self, RequestTimeouts.self, Resolution.self, ResolveContext.self, (any Resolver).self,
             ResolverError.self, ResponseBody.self, ResponseCache.self, ResponseHead.self, RetryBudget.self,
             RetryPolicy.self, RetryStop.self, ServerSentEvent.self, ServiceServers.self, ResolverEvent.self,
             ResolverMetrics.self, ResolverObserver.self, ServiceSettings.self, StaticMap.self,

@@ -43,6 +43,8 @@ extension Request {
         own.timeouts = own.timeouts ?? given.timeouts
         own.redirects = own.redirects ?? given.redirects
         own.retries = own.retries ?? given.retries
+        own.hedging = own.hedging ?? given.hedging
+        if let tags = given.tags { own.tags = own.tags.map { $0.inheriting(tags) } ?? tags }
         own.resolver = own.resolver ?? given.resolver
         own.exchange = own.exchange ?? given.exchange
         // These belong to the call, whatever code builds its requests.

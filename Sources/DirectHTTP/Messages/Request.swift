@@ -41,6 +41,17 @@ extension HTTPClient {
             get { optionsBox?.options.retries }
             set { options.retries = newValue }
         }
+        /// The hedging policy; `nil` for the client's policy. ``HedgingPolicy/off`` sends this request to one address at a time.
+        public var hedging: HedgingPolicy? {
+            get { optionsBox?.options.hedging }
+            set { options.hedging = newValue }
+        }
+        /// Values of the program's own that travel with the request: to interceptors, observers and redirects. They are never
+        /// sent.
+        public var tags: RequestTags {
+            get { optionsBox?.options.tags ?? RequestTags() }
+            set { if !newValue.isEmpty || !tags.isEmpty { options.tags = newValue } }
+        }
         /// Provides credentials for the origin of this URL only, and for no other origin that a redirect leads to; `nil`
         /// for the client's authenticator.
         public var authenticator: (any Authenticator)? {
@@ -72,6 +83,8 @@ extension HTTPClient {
             var timeouts: RequestTimeouts?
             var redirects: RedirectPolicy?
             var retries: RetryPolicy?
+            var hedging: HedgingPolicy?
+            var tags: RequestTags?
             var authenticator: (any Authenticator)?
             var cookies: (any CookieStore)?
             /// `Expect: 100-continue`, the upgrade and the callbacks; `nil` if none is set.
@@ -153,3 +166,35 @@ extension HTTPClient {
 
 /// The short name within the package.
 package typealias Request = HTTPClient.Request
+
+/// Values of a program's own that travel with a request, one of each type.
+///
+/// ```swift
+/// struct JobNumber { let value: Int }
+/// request.tags[JobNumber.self] = JobNumber(value: 7)
+/// ```
+///
+/// The client does not look at them and sends none of them. Retries, hedges and redirects keep them, and so does a request that
+/// an interceptor builds anew, unless it sets a value of that type itself.
+public struct RequestTags: Sendable {
+    private var values: [ObjectIdentifier: any Sendable] = [:]
+
+    /// Makes an empty collection.
+    public init() {}
+
+    /// The value of this type; `nil` if there is none.
+    public subscript<Value: Sendable>(type: Value.Type) -> Value? {
+        get { values[ObjectIdentifier(type)] as? Value }
+        set { values[ObjectIdentifier(type)] = newValue }
+    }
+
+    /// Whether there are no values.
+    public var isEmpty: Bool { values.isEmpty }
+
+    /// Returns the values with those of the other collection whose types have none here.
+    func inheriting(_ other: RequestTags) -> RequestTags {
+        var tags = self
+        tags.values.merge(other.values) { own, _ in own }
+        return tags
+    }
+}

@@ -14,6 +14,8 @@ public typealias CallObserver = @Sendable (CallEvent) -> Void
 public struct CallEvent: Sendable, CustomStringConvertible {
     /// The number of the call, unique in the process.
     public let call: UInt64
+    /// The tags of the caller's request.
+    public let tags: RequestTags
     /// The time since the call began.
     public let time: Duration
     /// The event itself.

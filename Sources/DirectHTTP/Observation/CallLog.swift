@@ -33,6 +33,7 @@ final class CallLog: Sendable {
     private let start: Instant
     private let method: HTTPMethod
     private let url: HTTPURL?
+    private let tags: RequestTags
     private let state = Locked(State())
 
     init(_ observer: @escaping CallObserver, _ request: Request, on loop: EventLoop) {
@@ -40,6 +41,7 @@ final class CallLog: Sendable {
         start = loop.now
         self.observer = observer
         method = request.method
+        tags = request.tags
         url = (try? request.parsedURL.get())?.withoutCredentials
         tell { [method, url] _ in .began(method, url) }
     }
@@ -161,7 +163,7 @@ final class CallLog: Sendable {
     private func tell(_ change: (inout State) -> CallEvent.Kind?) {
         let begins = state.withLock { state in
             guard let kind = change(&state), !state.isSilent(kind) else { return false }
-            state.untold.append(CallEvent(call: number, time: loop.now.since(start), kind: kind))
+            state.untold.append(CallEvent(call: number, tags: tags, time: loop.now.since(start), kind: kind))
             defer { state.isTelling = true }
             return !state.isTelling
         }

@@ -22,6 +22,7 @@ final class Calls: CallLayer {
         layers = InnerLayers(
             configuration,
             cookies: configuration.cookies,
+            hedging: configuration.hedging,
             fields: fields,
             roundTrip: roundTrip
         )
@@ -46,7 +47,7 @@ final class Calls: CallLayer {
     {
         // Checked here, because a request that never suspends would not notice its cancellation.
         if Task.isCancelled { throw CancellationError() }
-        let layers = layers(for: original)
+        let layers = layers(for: request, original: original)
         if let hop = firstHop(request, original: original, isContinued: isContinued) {
             return try await send(hop, through: layers, log: log)
         }
@@ -58,12 +59,24 @@ final class Calls: CallLayer {
         try await send(hop.request, trail: hop.trail, through: layers, log: log)
     }
 
-    /// Returns the client's layers, or others for a call that has a cookie store of its own. The store belongs to
-    /// the call, whatever request an interceptor sends on.
+    /// Returns the client's layers, or others for a call that has a cookie store or a hedging policy of its own. The store
+    /// belongs to the call, whatever request an interceptor sends on.
     @inline(__always)
-    private func layers(for original: Request) -> InnerLayers {
-        guard let cookies = original.explicitCookies else { return layers }
-        return InnerLayers(configuration, cookies: cookies, fields: fields, roundTrip: roundTrip)
+    private func layers(for request: Request, original: Request) -> InnerLayers {
+        guard request.hasOptions || original.hasOptions else { return layers }
+        return ownLayers(for: request, original: original)
+    }
+
+    private func ownLayers(for request: Request, original: Request) -> InnerLayers {
+        let hedging = request.hedging ?? original.hedging
+        guard hedging != nil || original.explicitCookies != nil else { return layers }
+        return InnerLayers(
+            configuration,
+            cookies: original.explicitCookies ?? configuration.cookies,
+            hedging: hedging ?? configuration.hedging,
+            fields: fields,
+            roundTrip: roundTrip
+        )
     }
 
     /// Returns the first request of a call, as the interceptors sent it on; `nil` if that is the caller's.

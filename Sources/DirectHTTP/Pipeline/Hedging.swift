@@ -9,15 +9,19 @@ internal import DirectTransport
 /// events in one stream, which only the caller's task reads: it needs no lock, and the cancellation of the caller ends
 /// the stream.
 final class Hedging: NetworkLayer {
+    /// The policy of the client or of the call; a request's own takes precedence.
     private let policy: HedgingPolicy
     private let retries: RetryPolicy?
     private let table: HedgeTable
     private let loop: EventLoop
     private let next: any NetworkLayer
 
-    /// `nil` without a policy.
-    init?(_ configuration: HTTPClient.Configuration, table: HedgeTable, next: any NetworkLayer) {
-        guard let policy = configuration.hedging else { return nil }
+    init(
+        _ configuration: HTTPClient.Configuration,
+        by policy: HedgingPolicy,
+        table: HedgeTable,
+        next: any NetworkLayer
+    ) {
         self.policy = policy
         retries = configuration.retries
         self.table = table
@@ -26,16 +30,17 @@ final class Hedging: NetworkLayer {
     }
 
     func send(_ request: Request, trail: Trail?, call: Call, detour: Detour?) async throws -> Response {
-        guard request.mayBeHedged, let origin = try? request.url.origin
+        let policy = request.hedging ?? policy
+        guard policy.isHedging, request.mayBeHedged, let origin = try? request.url.origin
         else { return try await next.send(request, trail: trail, call: call, detour: detour) }
-        var race = Race(hedging: self, origin: origin, call: call, detour: detour)
+        var race = Race(hedging: self, policy: policy, origin: origin, call: call, detour: detour)
         return try await race.run { [next] detour in
             var request = request
             if let detour, detour.isHedge { try await call.renewCredentials(of: &request) }
             return try await next.send(request, trail: trail, call: call, detour: detour)
         } mayHedge: { now in
             (request.retries ?? self.retries)?.budget.map { $0.take(at: now) }
-                ?? self.policy.budget?.take(at: now) ?? true
+                ?? policy.budget?.take(at: now) ?? true
         }
     }
 
@@ -54,6 +59,7 @@ final class Hedging: NetworkLayer {
     /// One request, and its hedge if it gets one.
     private struct Race {
         let hedging: Hedging
+        let policy: HedgingPolicy
         let origin: Origin
         let call: Call
         let detour: Detour?
@@ -68,8 +74,9 @@ final class Hedging: NetworkLayer {
         private var first: Result<Response, any Error>?
         private var second: Result<Response, any Error>?
 
-        init(hedging: Hedging, origin: Origin, call: Call, detour: Detour?) {
+        init(hedging: Hedging, policy: HedgingPolicy, origin: Origin, call: Call, detour: Detour?) {
             self.hedging = hedging
+            self.policy = policy
             self.origin = origin
             self.call = call
             self.detour = detour
@@ -122,7 +129,7 @@ final class Hedging: NetworkLayer {
             timer?.cancel()
             let now = hedging.loop.now
             sentAt = now
-            guard !hasHedge, let delay = hedging.table.delay(of: hedging.policy, for: origin, at: now) else {
+            guard !hasHedge, let delay = hedging.table.delay(of: policy, for: origin, at: now) else {
                 return
             }
             let (sink, loop) = (sink, hedging.loop)

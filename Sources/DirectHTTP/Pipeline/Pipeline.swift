@@ -87,9 +87,11 @@ final class InnerLayers: Sendable {
     /// Makes the layers from the inside out.
     ///
     /// - Parameter cookies: the client's cookie store, or the one that a call has of its own.
+    /// - Parameter hedging: the client's policy, or the one that a call has of its own.
     init(
         _ configuration: HTTPClient.Configuration,
         cookies: (any CookieStore)?,
+        hedging: HedgingPolicy?,
         fields: ClientFields,
         roundTrip: RoundTrip
     ) {
@@ -99,8 +101,13 @@ final class InnerLayers: Sendable {
             fields: fields,
             roundTrip: roundTrip
         )
-        if let hedging = Hedging(configuration, table: roundTrip.hedges, next: network ?? roundTrip) {
-            network = hedging
+        if let hedging {
+            network = Hedging(
+                configuration,
+                by: hedging,
+                table: roundTrip.hedges,
+                next: network ?? roundTrip
+            )
         }
         if let stores { network = CookieLearning(stores: stores, next: network ?? roundTrip) }
         attempts = Attempts(configuration, roundTrip: roundTrip, networkLayers: network)

@@ -20,6 +20,8 @@ public struct HedgingPolicy: Sendable {
         case quantile(Double)
     }
 
+    /// Whether any request is sent twice.
+    var isHedging = true
     /// The time to wait before the second address is asked.
     public var delay = Delay.quantile(0.95)
     /// The shortest time to wait, whatever the quantile is.
@@ -30,6 +32,13 @@ public struct HedgingPolicy: Sendable {
 
     /// Makes a policy that sends a request to a second address if its response is slower than 95 % of the origin's.
     public init() {}
+
+    /// Sends no request twice: for a request of a client that does otherwise.
+    public static let off: HedgingPolicy = {
+        var policy = HedgingPolicy()
+        policy.isHedging = false
+        return policy
+    }()
 
     /// Makes a policy that sends a request to a second address after this time.
     public init(after delay: Duration) {

@@ -1,0 +1,148 @@
+import DirectCore
+import DirectTestCommands
+import DirectTestTime
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+private struct JobNumber: Equatable {
+    let value: Int
+}
+
+@Suite("Tags of requests", .idleLimit)
+struct RequestTagTests {
+    @Test("There is one value of each type, and an unset one is nil")
+    func values() {
+        var request = Request(.get, "http://a.test/")
+        #expect(request.tags.isEmpty && !request.hasOptions)
+        request.tags = RequestTags()
+        #expect(!request.hasOptions)
+        request.tags[JobNumber.self] = JobNumber(value: 1)
+        request.tags[String.self] = "one"
+        request.tags[JobNumber.self] = JobNumber(value: 2)
+        #expect(request.tags[JobNumber.self] == JobNumber(value: 2) && request.tags[String.self] == "one")
+        #expect(request.tags[Int.self] == nil)
+        request.tags[JobNumber.self] = nil
+        #expect(request.tags[JobNumber.self] == nil && !request.tags.isEmpty)
+        request.tags[String.self] = nil
+        #expect(request.tags.isEmpty)
+    }
+
+    @Test("They travel to interceptors, observers, retries and redirects, and no byte of them is sent")
+    func travelling() async throws {
+        let other = try FixtureServer.start { request in
+            .text(request.headers.fields.map { "\($0.name): \($0.value)" }.joined(separator: "\n"))
+        }
+        let count = Locked(0)
+        let server = try FixtureServer.start { _ in
+            let isFirst = count.withLock { count in
+                count += 1
+                return count == 1
+            }
+            return isFirst ? .status(503) : .redirect(to: other.http())
+        }
+        let (seen, told) = (Heard<Int?>(), Heard<Int?>())
+        let noting: Interceptor = { request, forward in
+            seen.add(request.tags[JobNumber.self]?.value)
+            // Another request that the program makes of it.
+            var next = Request(request.method, try request.url, headers: request.headers)
+            next.tags[String.self] = "own"
+            return try await forward(next)
+        }
+        let client = HTTPClient.untimed {
+            $0.retries = RetryPolicy()
+            $0.retries?.delay = .zero
+            $0.interceptors = [noting]
+            $0.networkInterceptors = [noting]
+            $0.observer = { told.add($0.tags[JobNumber.self]?.value) }
+        }
+        var request = Request(.get, server.http())
+        request.tags[JobNumber.self] = JobNumber(value: 727_272)
+        let response = try await client.fetch(request)
+        #expect(response.history.map(\.reason) == [.retry, .redirect])
+        #expect(seen.all == Array(repeating: 727_272, count: 4))
+        #expect(!told.all.isEmpty && told.all.allSatisfy { $0 == 727_272 })
+        #expect(response.text?.contains("727272") == false)
+        #expect(!server.records.map(\.receivedText).joined().contains("727272"))
+    }
+}
+
+@Suite("The hedging of a request", .idleLimit)
+struct RequestHedgingTests {
+    private let time = HeldTime()
+    private let gate = Gate()
+
+    private func servers() throws -> [FixtureServer] {
+        try FixtureServer.startOnSamePort(["127.0.0.1", "127.0.0.2"]) { [gate] request in
+            if request.serverAddress == "127.0.0.1" { try request.wait(for: gate) }
+            return .text(request.serverAddress, ["Set-Cookie": "a=\(request.serverAddress)"])
+        }
+    }
+
+    private func request(_ servers: [FixtureServer], _ hedging: HedgingPolicy?) -> Request {
+        var request = Request(.get, "http://a.test:\(servers[0].port)/")
+        request.addresses = ["127.0.0.1", "127.0.0.2"]
+        request.hedging = hedging
+        return request
+    }
+
+    private func client(_ policy: HedgingPolicy?) -> HTTPClient {
+        time.client {
+            $0.dialling.keepsOrder = true
+            $0.hedging = policy
+            $0.cookies = CookieJar()
+        }
+    }
+
+    @Test(
+        "A request has hedging of its own in a client with none, and another delay in a client with some",
+        arguments: [true, false]
+    )
+    func own(clientHedges: Bool) async throws {
+        let servers = try servers()
+        defer { gate.open() }
+        let client = client(clientHedges ? HedgingPolicy(after: .seconds(100)) : nil)
+        let request = request(servers, HedgingPolicy(after: .milliseconds(30)))
+        let call = Task { try await client.fetch(request) }
+        try await time.pass(.milliseconds(30))
+        #expect(try await call.value.text == "127.0.0.2")
+        // The client's own cookies are learned all the same.
+        #expect(client.configuration.cookies?.cookies(for: try request.url).map(\.value) == ["127.0.0.2"])
+    }
+
+    @Test("An interceptor can set it as well, and a request without it follows the client")
+    func intercepted() async throws {
+        let servers = try servers()
+        defer { gate.open() }
+        let client = time.client {
+            $0.dialling.keepsOrder = true
+            $0.interceptors = [
+                { request, forward in
+                    var request = request
+                    request.hedging = HedgingPolicy(after: .milliseconds(30))
+                    return try await forward(request)
+                }
+            ]
+        }
+        let request = request(servers, nil)
+        let call = Task { try await client.fetch(request) }
+        try await time.pass(.milliseconds(30))
+        #expect(try await call.value.text == "127.0.0.2")
+    }
+
+    @Test("A request can turn the client's hedging off")
+    func off() async throws {
+        let servers = try servers()
+        let client = client(HedgingPolicy(after: .milliseconds(30)))
+        let request = request(servers, .off)
+        let call = Task { try await client.fetch(request) }
+        while servers[0].requests.isEmpty { await Task.yield() }
+        for _ in 0..<3 {
+            time.advance(by: .seconds(1))
+            await time.settle()
+        }
+        gate.open()
+        #expect(try await call.value.text == "127.0.0.1" && servers[1].records.isEmpty)
+    }
+}

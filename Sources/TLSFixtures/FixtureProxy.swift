@@ -12,6 +12,9 @@ public struct FixtureProxy: Sendable {
     public var routes: [String: String]
     /// The required credentials as "user:password". `nil` admits every client.
     public var credentials: String?
+    /// Returns the challenge to refuse the value of `Proxy-Authorization` with, and `nil` to admit it. The value is `nil` if
+    /// the request has none. The closure is `nil` to ask for nothing but ``credentials``.
+    public var challenge: (@Sendable (String?) -> String?)?
     /// The refusal to send instead of connecting to the target. `nil` sends none.
     public var refusal: Refusal?
 
@@ -68,6 +71,12 @@ struct ProxySession {
                     "Proxy-Authenticate: Basic realm=\"fixture\"\r\nContent-Length: 7\r\n\r\nwho? me"
                 return try refuse("HTTP/1.1 407 Proxy Authentication Required\r\n\(challenge)")
             }
+        }
+        let field = "proxy-authorization: "
+        let value = lines.first { $0.lowercased().hasPrefix(field) }.map { String($0.dropFirst(field.count)) }
+        if let challenge = proxy.challenge?(value) {
+            let fields = "Proxy-Authenticate: \(challenge)\r\nContent-Length: 0\r\n\r\n"
+            return try refuse("HTTP/1.1 407 Proxy Authentication Required\r\n\(fields)")
         }
         guard words.count == 3, words[0] == "CONNECT" else {
             return try refuse("HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n")

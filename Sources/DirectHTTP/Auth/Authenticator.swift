@@ -1,26 +1,30 @@
 internal import DirectCore
 public import DirectHTTP1
 
-/// Supplies the value of the `Authorization` field for one origin, in advance or in answer to a challenge.
+/// Supplies the value of the `Authorization` field for one origin, or of `Proxy-Authorization` for one proxy, in advance or
+/// in answer to a challenge.
 ///
 /// Set one on a request (``HTTPClient/Request/authenticator``), or on the client for an origin
-/// (``HTTPClient/Configuration/authenticators``). After a redirect to another origin its answers are no longer sent.
+/// (``HTTPClient/Configuration/authenticators``) or a proxy (``HTTPClient/Configuration/proxyAuthenticators``). After a
+/// redirect to another origin its answers are no longer sent.
 /// Many tasks may call it concurrently.
 public protocol Authenticator: Sendable {
-    /// Returns the value to send in `Authorization` preemptively, without a challenge.
+    /// Returns the value to send in `Authorization` preemptively, without a challenge. It is called anew for each further
+    /// time that a request is sent: for each retry, and for each hedge.
     ///
     /// - Parameter request: The request to authenticate.
     /// - Returns: The field's value, or `nil` to wait for a challenge.
     func authorization(for request: AuthenticationRequest) async throws -> String?
 
-    /// Returns the value to send after the server has answered with 401.
+    /// Returns the value to send after the server has answered with 401, or the proxy with 407.
     ///
     /// It is called at most twice for each request, so that a wrong password is not retried for ever.
     ///
     /// - Parameter request: The request to authenticate.
     /// - Parameter challenges: The challenges of the response, in order.
     /// - Parameter refused: The `Authorization` value of the request that was refused; `nil` if it had none.
-    /// - Returns: The field's value, or `nil` to hand the 401 to the caller.
+    /// - Returns: The field's value, or `nil` to hand the 401 to the caller. A proxy's 407 to a
+    ///   `CONNECT` becomes ``ProxyError/refused(_:)``.
     func authorization(
         for request: AuthenticationRequest,
         answering challenges: [Challenge],
@@ -32,10 +36,16 @@ public protocol Authenticator: Sendable {
 public struct AuthenticationRequest: Sendable {
     /// The request's method.
     public let method: HTTPMethod
-    /// The request's URL, which determines the origin.
+    /// The URL, whose origin gets the credentials: that of the request or, for a proxy, the proxy's own.
     public let url: HTTPURL
     /// The request's body, or `nil` if it is streamed and not in memory.
     public let body: [UInt8]?
+    /// The target in the request line, if a proxy gets the credentials; `nil` otherwise.
+    var proxyTarget: String?
+
+    /// The target in the request line: path and query. For a proxy the whole URL of the request or, if the method is
+    /// `CONNECT`, the host and the port to connect to.
+    public var target: String { proxyTarget ?? url.target }
 }
 
 extension Authenticator where Self == BasicAuthenticator {

@@ -60,7 +60,7 @@ struct DigestSession: Sendable {
         password: String,
         clientNonce: String
     ) throws(AuthenticationError) -> String {
-        let target = String(decoding: request.url.targetBytes, as: UTF8.self)
+        let target = request.target
         let protection = try protection(for: request)
         let paddedCount = Hex.encode(padded: count)
 

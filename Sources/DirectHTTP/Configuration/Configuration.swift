@@ -49,6 +49,9 @@ extension HTTPClient {
         public var hedging: HedgingPolicy?
         /// Provides credentials, by origin. ``HTTPClient/Request/authenticator`` comes before it.
         public var authenticators: [Origin: any Authenticator] = [:]
+        /// Provides credentials for proxies, by the origin of the proxy, such as that of `http://proxy.example:3128`. They take
+        /// the place of ``Proxy/credentials``. Proxies with ``Proxy/Scheme/socks5`` take none.
+        public var proxyAuthenticators: [Origin: any Authenticator] = [:]
         /// See every call, the first one outermost: the request that the caller makes and the response that it
         /// gets.
         public var interceptors: [Interceptor] = []

@@ -62,7 +62,7 @@ extension ProxyError {
         case .socksReply(let code): (1...6).contains(code) && code != 2
         case .notAProxy: true
         case .url, .unknownScheme, .hasPath, .notAnException, .unfitCredentials, .noCommonMethod,
-            .wrongCredentials, .nameTooLong, .unseenByVetting:
+            .wrongCredentials, .nameTooLong, .unseenByVetting, .authenticator:
             false
         }
     }

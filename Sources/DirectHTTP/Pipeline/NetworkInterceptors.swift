@@ -9,16 +9,24 @@ final class NetworkInterceptors: NetworkLayer {
     private let interceptors: [Interceptor]
     private let transport: Forward?
     private let roundTrip: RoundTrip
+    /// The layer around the round trip; `nil` if there is none.
+    private let proxied: ProxyCredentials?
     private let fields: ClientFields
     private let redirects: RedirectPolicy
     private let loop: EventLoop
 
     /// `nil` if the client has neither network interceptors nor a transport of its own.
-    init?(_ configuration: HTTPClient.Configuration, fields: ClientFields, roundTrip: RoundTrip) {
+    init?(
+        _ configuration: HTTPClient.Configuration,
+        fields: ClientFields,
+        roundTrip: RoundTrip,
+        proxied: ProxyCredentials?
+    ) {
         guard !configuration.networkInterceptors.isEmpty || configuration.transport != nil else { return nil }
         interceptors = configuration.networkInterceptors
         transport = configuration.transport
         self.roundTrip = roundTrip
+        self.proxied = proxied
         self.fields = fields
         redirects = configuration.redirects
         loop = configuration.loop
@@ -91,6 +99,14 @@ final class NetworkInterceptors: NetworkLayer {
         )
         call.sent?.note(hop.request, defaults: HTTPHeaders())
         guard let transport else {
+            if let proxied {
+                return try await proxied.send(
+                    complete: hop.request,
+                    trail: hop.trail,
+                    call: call,
+                    detour: detour
+                )
+            }
             return try await roundTrip.send(
                 complete: hop.request,
                 trail: hop.trail,

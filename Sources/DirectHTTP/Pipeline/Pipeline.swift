@@ -19,6 +19,7 @@ internal import DirectTransport
 /// | ``CookieLearning`` | with cookies or HSTS | Each response of the network counts, also one that is retried. |
 /// | ``Hedging`` | with a policy | Of an attempt and its hedge only the response that counts goes further. |
 /// | ``NetworkInterceptors`` | with such, or a transport | They see each request with all of its fields. |
+/// | ``ProxyCredentials`` | if a proxy has an authenticator | A refusal of the proxy is no response of the server. |
 /// | ``RoundTrip`` | always | Finds the route; the rest is the ``Transport``'s. |
 ///
 /// A layer calls the one inside it once, several times or not at all. Above `Calls` it takes the caller's request;
@@ -96,11 +97,16 @@ final class InnerLayers: Sendable {
         roundTrip: RoundTrip
     ) {
         let stores = CookiesAndHSTS(cookies: cookies, hsts: configuration.hsts)
-        var network: (any NetworkLayer)? = NetworkInterceptors(
+        let proxied = ProxyCredentials(configuration, roundTrip: roundTrip)
+        var network: (any NetworkLayer)? = proxied
+        if let interceptors = NetworkInterceptors(
             configuration,
             fields: fields,
-            roundTrip: roundTrip
-        )
+            roundTrip: roundTrip,
+            proxied: proxied
+        ) {
+            network = interceptors
+        }
         if let hedging {
             network = Hedging(
                 configuration,

@@ -24,7 +24,9 @@ final class RoundTrip: NetworkLayer {
         self.transport = transport
         self.fields = fields
         planner = RoutePlanner(configuration)
-        proxies = ProxyTable(configuration.proxy, tls: configuration.tls)
+        proxies = ProxyTable(configuration.proxy, tls: configuration.tls) { [configuration] proxy in
+            ProxyAuthentication(configuration.proxyAuthenticators, for: proxy)
+        }
         hasIdentity = configuration.tls.clientIdentity != nil
         unixSockets = configuration.unixSockets.compactMapValues {
             var settings = ConnectionSettings()
@@ -191,6 +193,13 @@ final class RoundTrip: NetworkLayer {
     private func proxy(for url: HTTPURL, _ settings: ConnectionSettings.Box?) -> ProxyEntry? {
         guard let proxies, settings?.settings.unixSocket == nil else { return nil }
         return proxies.entry(for: url)
+    }
+
+    /// Returns the source of credentials for the proxy that forwards the request; `nil` if there is none.
+    func forwardingAuthorizer(of request: Request, to url: HTTPURL) -> (any ProxyAuthorizer)? {
+        let settings = (try? settings(of: request, to: url, nil)) ?? nil
+        guard settings?.settings.unixSocket == nil else { return nil }
+        return proxies?.entry(for: url)?.forwardingAuthorizer(for: url)
     }
 
     /// Returns the route of a request; `nil` if a resolver has to be asked for it.

@@ -152,11 +152,14 @@ extension Dialler {
 
     /// Opens a tunnel to the target through the proxy and, if the destination is secure, performs the TLS handshake with
     /// the server inside it.
-    private func openTunnel(
+    ///
+    /// - Parameter authorization: the credentials for the proxy; `nil` for those of its settings.
+    func openTunnel(
         with connector: Connector,
         target: ProxyTarget,
         result: DialResult,
-        entry: ProxyEntry
+        entry: ProxyEntry,
+        as authorization: String?
     ) async throws(AttemptFailure) -> EstablishedTransport {
         let start = loop.now
         let limits = connector.limits
@@ -178,6 +181,7 @@ extension Dialler {
             connection: connection(proxyTransport, facts: facts),
             entry: entry,
             target: target,
+            authorization: authorization,
             deadline: limits.deadline(.proxy, stall: limits.timeouts.connect)
         )
         // If this throws, the connection closes the transport.
@@ -210,7 +214,7 @@ extension DialFailure {
 }
 
 extension Destination {
-    fileprivate init(_ proxy: Proxy) {
+    init(_ proxy: Proxy) {
         self.init(host: proxy.host, port: proxy.port, isSecure: proxy.scheme == .https)
     }
 }

@@ -118,11 +118,18 @@ package struct Dialler: Sendable {
 
     /// The result of a search: the transport, and all attempts that failed before.
     struct DialResult {
-        let established: EstablishedTransport
+        var established: EstablishedTransport
         let attempt: ConnectAttempt
         let selection: EndpointSelection
         let failedAttempts: [FailedAttempt]
         let isFallback: Bool
+
+        /// Returns the result with another transport to the same address.
+        func with(_ established: EstablishedTransport) -> DialResult {
+            var result = self
+            result.established = established
+            return result
+        }
     }
 
     /// Connects to one of these addresses or, if none will do, to one of their fallback.

@@ -31,6 +31,8 @@ public enum ProxyError: Error, Sendable {
     case nameTooLong
     /// The proxy would resolve the name, so the client's vetting never sees the address.
     case unseenByVetting
+    /// The authenticator that has to provide the credentials failed.
+    case authenticator(any Error)
 }
 
 extension ProxyError: CustomStringConvertible {
@@ -48,6 +50,7 @@ extension ProxyError: CustomStringConvertible {
         case .wrongCredentials: "the SOCKS proxy rejected the user name and password"
         case .notAProxy: "the proxy's reply does not follow its protocol"
         case .nameTooLong: "the name is too long for SOCKS"
+        case .authenticator: "the authenticator for the proxy failed"
         case .unseenByVetting: "the proxy would resolve the name, so the address could not be vetted"
         }
     }

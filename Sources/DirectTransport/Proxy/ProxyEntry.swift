@@ -10,10 +10,13 @@ package final class ProxyEntry: Sendable {
     /// The settings of connections to the proxy itself. Its TLS settings and sessions are separate from those for the
     /// servers behind it.
     let profile: ConnectionProfile
+    /// Makes its credentials; `nil` if it has those of its settings, or none.
+    let authorizer: (any ProxyAuthorizer)?
 
     /// Makes an entry; `tls` are the settings for proxies that have none of their own.
-    package init(_ proxy: Proxy, tls: TLSSettings) {
+    package init(_ proxy: Proxy, tls: TLSSettings, authorizer: (any ProxyAuthorizer)? = nil) {
         self.proxy = proxy
+        self.authorizer = authorizer
         var tls = tls
         tls.clientIdentity = nil
         profile = ConnectionProfile(tls: proxy.tls ?? tls, socket: SocketOptions())
@@ -24,9 +27,14 @@ package final class ProxyEntry: Sendable {
         url.scheme == .http && proxy.speaksHTTP && proxy.lookup == .byProxy
     }
 
-    /// The value of Proxy-Authorization.
+    /// Returns the source of credentials for requests to this URL that the proxy forwards; `nil` if there is none.
+    package func forwardingAuthorizer(for url: HTTPURL) -> (any ProxyAuthorizer)? {
+        forwards(url) ? authorizer : nil
+    }
+
+    /// The value of Proxy-Authorization as the proxy's settings give it.
     package func authorization() throws(ProxyError) -> String? {
-        guard let credentials = proxy.credentials else { return nil }
+        guard authorizer == nil, let credentials = proxy.credentials else { return nil }
         let (user, password) = (Array(credentials.user.utf8), Array(credentials.password.utf8))
         // A user name with a colon has no clear end, and control characters are not allowed (RFC 7617, section 2).
         guard !user.contains(UInt8(ascii: ":")), (user + password).allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
@@ -42,13 +50,22 @@ package struct ProxyTable: Sendable {
     private let exceptions: ProxyExceptions
 
     /// Returns `nil` if the settings name no proxy.
-    package init?(_ settings: ProxySettings, tls: TLSSettings) {
+    ///
+    /// - Parameter authorizer: returns the source of a proxy's credentials; `nil` for those of its settings.
+    package init?(
+        _ settings: ProxySettings,
+        tls: TLSSettings,
+        authorizer: (Proxy) -> (any ProxyAuthorizer)? = { _ in nil }
+    ) {
         guard !settings.isEmpty else { return nil }
-        forHTTP = settings.forHTTP.map { ProxyEntry($0, tls: tls) }
+        func entry(_ proxy: Proxy) -> ProxyEntry {
+            ProxyEntry(proxy, tls: tls, authorizer: authorizer(proxy))
+        }
+        forHTTP = settings.forHTTP.map(entry)
         // The same proxy becomes the same entry.
         forHTTPS =
             settings.forHTTPS == settings.forHTTP
-            ? forHTTP : settings.forHTTPS.map { ProxyEntry($0, tls: tls) }
+            ? forHTTP : settings.forHTTPS.map(entry)
         exceptions = settings.exceptions
     }
 

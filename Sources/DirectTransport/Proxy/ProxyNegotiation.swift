@@ -21,6 +21,8 @@ package struct ProxyNegotiation {
     package let connection: Connection
     package let entry: ProxyEntry
     let target: ProxyTarget
+    /// The credentials that the proxy's authenticator has made; `nil` for those of the settings.
+    var authorization: String?
     /// The deadline of the whole negotiation.
     package let deadline: Deadline
 
@@ -40,9 +42,8 @@ package struct ProxyNegotiation {
         let authority = target.authority
         var headers = HTTPHeaders()
         do throws(ProxyError) {
-            if let authorization = try entry.authorization() {
-                headers.add("Proxy-Authorization", authorization)
-            }
+            let value = authorization == nil ? try entry.authorization() : authorization
+            if let value { headers.add("Proxy-Authorization", value) }
         } catch {
             throw fault(error)
         }

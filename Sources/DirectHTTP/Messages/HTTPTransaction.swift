@@ -25,11 +25,16 @@ public struct HTTPTransaction: Sendable, CustomStringConvertible {
     public var translatedAddress: IPAddress? { connection.translated }
     /// The Unix domain socket that the bytes went to; `nil` if they went to ``endpoint``.
     public var unixSocket: UnixSocketPath? { connection.unixSocket }
+    /// The address and the port on this machine that the bytes left from; `nil` for a ``unixSocket``.
+    public var localEndpoint: Endpoint? { connection.local }
     /// The result of the TLS handshake; `nil` for `http`.
     public var tls: TLSFacts? { connection.tls }
     /// The addresses that were tried before this one, and failed.
     public var failedAttempts: [Attempt] { connection.failedAttempts.map(Attempt.init) }
 
+    /// The time that the request waited in the queue because the client may have no more connections; close to zero if it
+    /// did not wait.
+    public var queueTime: Duration { .nanoseconds(Int64(clamping: record.queued)) }
     /// The time to resolve the name; `nil` if that was not needed.
     public var resolveTime: Duration? { isReused ? nil : connection.resolveTime }
     /// The time to connect to the address; `nil` on a reused connection.
@@ -42,6 +47,15 @@ public struct HTTPTransaction: Sendable, CustomStringConvertible {
     /// The time from the start of the request, before its connection was found, to the head of the response.
     public var responseTime: Duration { record.response.since(record.start) }
 
+    /// The time from the head of the response to the last byte of its body, as it was read; zero if the body arrived together
+    /// with the head. `nil` as long as it has not been read whole, and for a response that switches protocols.
+    public var bodyTime: Duration? { bodyEnd?.since(record.response) }
+    /// The time from the start of the request, before its connection was found, to the last byte of the response's body; `nil`
+    /// as long as that is for ``bodyTime``.
+    public var totalTime: Duration? { bodyEnd?.since(record.start) }
+
+    private var bodyEnd: Instant? { record.bodyEnd.map(\.time) ?? record.response }
+
     /// The name, the endpoint, the proxy, the connection, TLS and the response time.
     public var description: String {
         let place = unixSocket.map { "unix:\($0)" } ?? "\(endpoint)"
@@ -51,4 +65,23 @@ public struct HTTPTransaction: Sendable, CustomStringConvertible {
         if let tls { text += ", \(tls)" }
         return text + ", response after \(responseTime)"
     }
+}
+extension HTTPTransaction {
+    /// What the server is known by if it has not proved to be the URL's host: the name that it has proved instead, the key
+    /// that an override has accepted, or the Unix domain socket of a plain connection.
+    ///
+    /// `nil` if it has proved to be the host, and over plain HTTP, where no server proves anything.
+    fileprivate func unprovedIdentity(for url: HTTPURL) -> String? {
+        guard let tls else { return unixSocket.map { "unix \($0.path)" } }
+        guard tls.acceptedFault == nil else {
+            return "key \(Hex.encode(tls.certificate?.spkiSHA256 ?? []))"
+        }
+        return tls.verifiedName == url.host.description ? nil : "name \(tls.verifiedName)"
+    }
+}
+
+extension Response {
+    /// What the server is known by if it has not proved to be the URL's host. `nil` if it has, and for a response that no
+    /// connection brought.
+    var unprovedIdentity: String? { transaction?.unprovedIdentity(for: url) }
 }

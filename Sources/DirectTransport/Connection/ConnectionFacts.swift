@@ -21,6 +21,8 @@ package final class ConnectionFacts: Sendable {
     package let proxy: String?
     package let translated: IPAddress?
     package let unixSocket: UnixSocketPath?
+    /// The address and the port that its bytes leave from; `nil` for a Unix domain socket.
+    package let local: Endpoint?
 
     package init(
         name: String,
@@ -36,7 +38,8 @@ package final class ConnectionFacts: Sendable {
         fallbackForAnswer: [Endpoint]?,
         proxy: String? = nil,
         translated: IPAddress? = nil,
-        unixSocket: UnixSocketPath? = nil
+        unixSocket: UnixSocketPath? = nil,
+        local: Endpoint? = nil
     ) {
         self.name = name
         self.endpoint = endpoint
@@ -52,6 +55,7 @@ package final class ConnectionFacts: Sendable {
         self.proxy = proxy
         self.translated = translated
         self.unixSocket = unixSocket
+        self.local = local
     }
 
     /// Whether this connection was made because the route's own addresses failed. They are not tried again while it

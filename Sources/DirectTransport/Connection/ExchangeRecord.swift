@@ -1,4 +1,5 @@
 package import DirectCore
+internal import Synchronization
 
 /// The facts of one exchange: the connection and the times.
 package struct ExchangeRecord: Sendable {
@@ -7,6 +8,10 @@ package struct ExchangeRecord: Sendable {
     package let start, sent, response: Instant
     /// Whether the connection had served another request before.
     package let isReused: Bool
+    /// The nanoseconds in the queue for a connection.
+    package let queued: UInt64
+    /// Knows when the body of the response ended; `nil` if it arrived whole together with the head.
+    package internal(set) var bodyEnd: BodyEnd?
 
     /// Makes a value of its parts.
     package init(
@@ -14,12 +19,32 @@ package struct ExchangeRecord: Sendable {
         start: Instant,
         sent: Instant,
         response: Instant,
-        isReused: Bool
+        isReused: Bool,
+        queued: UInt64 = 0,
+        bodyEnd: BodyEnd? = nil
     ) {
         self.connection = connection
         self.start = start
         self.sent = sent
         self.response = response
         self.isReused = isReused
+        self.queued = queued
+        self.bodyEnd = bodyEnd
+    }
+}
+
+/// The time at which the body of one response was received whole.
+package final class BodyEnd: Sendable {
+    private let nanoseconds = Atomic<UInt64>(0)
+
+    /// The time; `nil` until then, and for a body that is never received whole.
+    package var time: Instant? {
+        let value = nanoseconds.load(ordering: .relaxed)
+        return value == 0 ? nil : Instant(nanoseconds: value)
+    }
+
+    /// Records the time.
+    func note(_ time: Instant) {
+        nanoseconds.store(max(1, time.nanoseconds), ordering: .relaxed)
     }
 }

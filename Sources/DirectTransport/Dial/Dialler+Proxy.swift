@@ -46,7 +46,8 @@ extension Dialler {
             createdAt: loop.now,
             tracksResolver: false,
             fallbackForAnswer: nil,
-            proxy: "\(entry.proxy)"
+            proxy: "\(entry.proxy)",
+            local: established.layers.socket.localEndpoint
         )
         return connection(established, facts: facts, forwarding: forwarding)
     }

@@ -344,7 +344,8 @@ package struct Dialler: Sendable {
             fallbackForAnswer: result.isFallback ? route.answer : nil,
             proxy: proxy.map { "\($0.proxy)" },
             translated: result.established.translated,
-            unixSocket: unixSocket
+            unixSocket: unixSocket,
+            local: unixSocket == nil ? result.established.layers.socket.localEndpoint : nil
         )
         return connection(result.established, facts: facts)
     }

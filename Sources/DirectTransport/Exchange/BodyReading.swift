@@ -24,6 +24,8 @@ package struct BodyReading {
     package var onProgress: (@Sendable (TransferProgress) -> Void)?
     /// The limit on the bytes that are received, if any.
     package var rate: RateLimit?
+    /// Is told the time at which the body ends; `nil` if it arrived together with the head.
+    var end: BodyEnd?
     /// The trailer fields received so far.
     package private(set) var trailers = HTTPHeaders()
     /// Whether the last byte has been read.

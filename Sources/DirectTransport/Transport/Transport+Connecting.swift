@@ -7,6 +7,8 @@ struct LeasedConnection {
     let connection: Connection
     let lease: ConnectionPool.Lease
     let isReused: Bool
+    /// The nanoseconds in the queue for it.
+    var queued: UInt64 = 0
 }
 
 /// Connections for a request: from the pool, or dialled.
@@ -46,6 +48,7 @@ extension Transport {
     /// Leases an idle connection or dials one, whichever is possible first.
     private func firstFree(for request: OutgoingRequest) async throws(DialFailure) -> LeasedConnection {
         let acquisition: ConnectionPool.Acquisition
+        let start = loop.now
         do throws(TransportError) {
             acquisition = try await pool.checkOut(
                 request.poolKey,
@@ -56,10 +59,14 @@ extension Transport {
         } catch {
             throw DialFailure(cause: error)
         }
+        let queued = loop.now.since(start).clampedNanoseconds
         switch acquisition {
         case .reuse(let connection, let lease):
-            return LeasedConnection(connection: connection, lease: lease, isReused: true)
-        case .dial(let permit): return try await dial(request, permit: permit)
+            return LeasedConnection(connection: connection, lease: lease, isReused: true, queued: queued)
+        case .dial(let permit):
+            var leased = try await dial(request, permit: permit)
+            leased.queued = queued
+            return leased
         }
     }
 

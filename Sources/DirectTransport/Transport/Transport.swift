@@ -117,14 +117,17 @@ package final class Transport: Sendable {
                     observer: observer,
                     on: leased.connection,
                     lease: leased.lease,
-                    isReused: leased.isReused
+                    isReused: leased.isReused,
+                    queued: leased.queued
                 )
             } catch {
                 failure = error
             }
             let request = outgoing(around: detour)
             let permit = try replace(leased, after: failure, of: request)
+            let queued = leased.queued
             leased = try await dial(request, permit: permit)
+            leased.queued = queued
         }
     }
 }
@@ -150,7 +153,8 @@ extension Transport {
         observer: (any TransportObserver)?,
         on connection: Connection,
         lease: ConnectionPool.Lease,
-        isReused: Bool
+        isReused: Bool,
+        queued: UInt64
     ) async throws(TransportError) -> IncomingResponse {
         let exchange = Exchange(connection: connection, timeouts: timeouts, end: end)
         var upload: Upload?
@@ -204,12 +208,15 @@ extension Transport {
             }
             // The server will not serve the name on this connection next time either.
             if head.status == .misdirectedRequest { connection.retire() }
-            let record = ExchangeRecord(
+            var record = ExchangeRecord(
                 connection: connection.facts,
                 start: start,
                 sent: sent,
                 response: loop.now,
-                isReused: isReused
+                isReused: isReused,
+                queued: queued,
+                // An observer gets the record before it is known whether the body has arrived.
+                bodyEnd: observer == nil ? nil : BodyEnd()
             )
             if let observer { observer.note(.responded(head.status, record)) }
             // The server refused the request before all of it was sent: the rest is useless (RFC 9112, section 9.3),
@@ -218,9 +225,11 @@ extension Transport {
             if case .tunnel = connection.framing {
                 try await detach(connection, lease: lease, after: upload, exchange: exchange)
                 observer?.note(.bodyEnded(bytes: 0, isWhole: true))
+                record.bodyEnd = record.bodyEnd ?? BodyEnd()
                 return (head, .upgraded(connection, timeouts), record)
             }
             var reading = BodyReading(exchange, upload, observer)
+            reading.end = record.bodyEnd
             if upload != nil { reading.head = head }
             if let options {
                 reading.onProgress = options.options.onDownload
@@ -232,6 +241,8 @@ extension Transport {
                 reading.rate?.count(first.count, at: loop.now)
             }
             guard reading.isAtEnd, reading.isRequestSent else {
+                let end = record.bodyEnd ?? BodyEnd()
+                (record.bodyEnd, reading.end) = (end, end)
                 return (head, .arriving(reading, first: first, lease), record)
             }
             pool.conclude(reading, lease: lease, at: record.response)
@@ -261,6 +272,7 @@ extension ConnectionPool {
     /// reused.
     package func conclude(_ reading: BodyReading, lease: Lease, at now: Instant) {
         let connection = reading.exchange.connection
+        reading.end?.note(now)
         reading.observer?.note(.bodyEnded(bytes: reading.received, isWhole: true))
         if let upload = reading.upload {
             guard upload.isFinished else { return giveUp(reading, lease: lease) }

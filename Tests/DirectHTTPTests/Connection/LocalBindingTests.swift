@@ -1,5 +1,5 @@
 import DirectCore
-import DirectHTTP
+@testable import DirectHTTP
 import DirectIO
 import DirectTestCommands
 import Foundation
@@ -55,6 +55,28 @@ struct LocalBindingTests {
             #expect(try await behind.fetch(bound(far, try address("127.0.0.8"))).text == "hello")
             #expect(gate.records.last?.clientAddress == "127.0.0.8")
         }
+    }
+
+    @Test("The facts of an exchange have the address and the port that its bytes left from, also to a proxy")
+    func localEndpoint() async throws {
+        let server = try server()
+        let client = HTTPClient.untimed()
+        for _ in 0..<2 {
+            let transaction = try await client.fetch(bound(server, try address("127.0.0.6"))).transaction
+            let record = try #require(server.records.last)
+            #expect(transaction?.localEndpoint == Endpoint(stringLiteral: "127.0.0.6:\(record.clientPort)"))
+        }
+        let routes = FixtureProxy(["\(server.authority)": server.authority])
+        let gate = try FixtureServer.start(.plain, on: "127.0.0.3", behaviour: .proxy(routes))
+        let proxy = try Proxy("socks5h://\(gate.authority)")
+        let behind = HTTPClient.untimed { $0.proxy = ProxySettings(proxy) }
+        let facts = try await behind.fetch(bound(server, nil)).transaction
+        let port = try #require(gate.records.last?.clientPort)
+        #expect(facts?.localEndpoint == Endpoint(stringLiteral: "127.0.0.1:\(port)"))
+        let relay = try UnixRelay(to: server)
+        var request = Request(.get, "http://docker/")
+        request.unixSocket = relay.path
+        #expect(try await client.fetch(request).transaction?.localEndpoint == nil)
     }
 
     @Test("An interface is bound to, and one that does not exist is an error")

@@ -54,15 +54,62 @@ struct TimesTests {
         #expect(transaction.resolveTime == .seconds(2) && transaction.connectTime == .zero)
         #expect(transaction.tlsTime == nil)
         #expect(transaction.requestTime == .seconds(2) && transaction.responseTime == .seconds(5))
+        #expect(transaction.queueTime == .zero && transaction.bodyTime == nil && transaction.totalTime == nil)
         clock.advance(by: .seconds(7))
         mayEnd.open()
         _ = try await response.body.collect(upTo: 10)
+        #expect(transaction.bodyTime == .seconds(7) && transaction.totalTime == .seconds(12))
         let report = try #require(log.reports.first)
         #expect(report.method == .post && report.duration == .seconds(12))
         let exchange = try #require(report.exchanges.first)
         #expect(exchange.method == .post && exchange.start == .zero && exchange.duration == .seconds(12))
         let times = log.all.map(\.time)
         #expect(times.first == .zero && times.last == .seconds(12) && times.contains(.seconds(5)))
+    }
+
+    @Test("The time in the queue is a time of its own, and a body that comes with its head takes none")
+    func queue() async throws {
+        let (mayAnswer, log) = (Gate(), EventList())
+        let server = try FixtureServer.start { request in
+            if request.path == "/first" { try request.wait(for: mayAnswer) }
+            return .text("ok")
+        }
+        let client = client {
+            $0.maximumConnectionsPerOrigin = 1
+            $0.observer = log.observer
+        }
+        async let first = client.get(server.http("/first"))
+        try await server.waitUntil { $0.first?.requests.count == 1 }
+        async let second = client.get(server.http("/second"))
+        try await waitUntil { client.connections.origins.first?.waiting == 1 }
+        clock.advance(by: .seconds(4))
+        mayAnswer.open()
+        let transactions = [try await first.transaction, try await second.transaction]
+        #expect(transactions.map { $0?.queueTime } == [.zero, .seconds(4)])
+        #expect(transactions.map { $0?.requestTime } == [.zero, .seconds(4)])
+        #expect(transactions.map { $0?.bodyTime } == [.zero, .zero])
+        #expect(transactions.map { $0?.totalTime } == [.seconds(4), .seconds(4)])
+        #expect(log.reports.map { $0.exchanges.first?.transaction?.bodyTime } == [.zero, .zero])
+    }
+
+    @Test(
+        "The body of an abandoned response has no time, and one that replaces a dead connection keeps its time in the queue"
+    )
+    func abandoned() async throws {
+        let never = Gate()
+        defer { never.open() }
+        let server = try FixtureServer.start { _ in
+            .written(length: 1_000_000, framing: .length) { writer in
+                try writer.write([1])
+                try writer.wait(for: never)
+            }
+        }
+        let client = client()
+        var response: Response? = try await client.send(Request(.get, server.http()))
+        let transaction = try #require(response?.transaction)
+        response = nil
+        try await waitUntil { client.connections.origins.isEmpty }
+        #expect(transaction.bodyTime == nil && transaction.totalTime == nil)
     }
 
     @Test("A reused connection has no times for look-up, connect and TLS")

@@ -17,10 +17,12 @@ def add_transaction(table):
         ("proxy", "proxy: String? { |connection.proxy| }", "nil"),
         ("translatedAddress", "translatedAddress: IPAddress? { |connection.translated| }", "nil"),
         ("unixSocket", "unixSocket: UnixSocketPath? { |connection.unixSocket| }", "nil"),
+        ("localEndpoint", "localEndpoint: Endpoint? { |connection.local| }", "nil"),
         ("tls", "tls: TLSFacts? { |connection.tls| }", "nil"),
         ("failedAttempts", "failedAttempts: [Attempt] { |connection.failedAttempts.map(Attempt.init)| }", "[]"),
     ]:
-        suites = {"proxy": "ProxyTests", "translatedAddress": "TranslationTests", "unixSocket": "UnixSocketTests"}.get(member, "ObserverTests")
+        suites = {"proxy": "ProxyTests", "translatedAddress": "TranslationTests", "unixSocket": "UnixSocketTests",
+                  "localEndpoint": "LocalBindingTests"}.get(member, "ObserverTests")
         table.place(f"HTTPTransaction.{member}", file, at, becomes, suites)
     for member, other in [("resolve", "connect"), ("connect", "resolve"), ("tls", "connect")]:
         time = f"{member}Time: Duration? {{ isReused ? nil : connection.{member}Time"
@@ -37,6 +39,15 @@ def add_transaction(table):
         )
     table.place(
         "HTTPTransaction.requestTime", file, "|record.sent.since(record.start)|", "record.response.since(record.start)", "TimesTests"
+    )
+    table.place(
+        "HTTPTransaction.queueTime", file, "|.nanoseconds(Int64(clamping: record.queued))|", ".zero", "TimesTests"
+    )
+    table.place(
+        "HTTPTransaction.bodyTime", file, "bodyEnd?.since(|record.response|)", "record.start", "TimesTests"
+    )
+    table.place(
+        "HTTPTransaction.totalTime", file, "bodyEnd?.since(|record.start|)", "record.response", "TimesTests"
     )
     table.place(
         "HTTPTransaction.responseTime", file, "|record.response.since(record.start)|", "record.sent.since(record.start)", "TimesTests"
@@ -105,7 +116,8 @@ def add_report(table):
         "Observation/ExchangeLog.swift", "exchange.requestBytes = |bytes|", "0", "ObserverTests",
     )
     table.place("CallEvent.time", log, "time: |loop.now.since(start)|, kind", ".zero", "TimesTests")
-    table.place("CallEvent.call", log, "CallEvent(call: |number|,", "0", "ObserverTests")
+    table.place("CallEvent.tags", log, "call: number, tags: |tags|", "RequestTags()", "RequestTagTests")
+    table.place("CallEvent.call", log, "CallEvent(call: |number|, tags", "0", "ObserverTests")
 
 
 CLOSING = ".duration = |loop.now.since(start) - state.exchanges[place].start|"

@@ -34,6 +34,7 @@ def add_client(table):
             "retries": "RetryTests",
             "hedging": "HedgingTests",
             "authenticators": "AuthenticationTests",
+            "proxyAuthenticators": "ProxyAuthenticationTests",
             "interceptors": "InterceptorTests",
             "networkInterceptors": "InterceptorTests",
             "transport": "RedirectTests",
@@ -86,6 +87,8 @@ def add_request(table):
             "timeouts": ("PhaseLimitTests", "value.timeouts = RequestTimeouts()"),
             "redirects": ("RedirectTests", "value.redirects = nil"),
             "retries": ("RetryTests", "value.retries = nil"),
+            "hedging": ("RequestHedgingTests", "value.hedging = nil"),
+            "tags": ("RequestTagTests", "value.tags = RequestTags()"),
             "authenticator": ("AuthenticationTests", "value.authenticator = nil"),
             "tls": ("RequestTLSTests", "value.tls = nil"),
             "insecureServerIdentity": ("ServerIdentityApartTests", "value.insecureServerIdentity = nil"),
@@ -168,7 +171,7 @@ def add_proxies(table):
     table.door(
         "Proxy",
         "Proxy/ProxyEntry.swift",
-        "init(_ proxy: Proxy, tls: TLSSettings) {||",
+        "init(_ proxy: Proxy, tls: TLSSettings, authorizer: (any ProxyAuthorizer)? = nil) {||",
         " let proxy = mutated(proxy)",
         {
             "credentials": ("ProxyTests", "value.credentials = nil"),
@@ -211,7 +214,7 @@ def add_proxies(table):
     table.door(
         "ProxySettings",
         "Proxy/ProxyEntry.swift",
-        "init?(_ settings: ProxySettings, tls: TLSSettings) {||",
+        "(Proxy) -> (any ProxyAuthorizer)? = { _ in nil }\n    ) {||",
         " let settings = mutated(settings)",
         {"forHTTP": "ProxyTests", "forHTTPS": "ProxyTests", "exceptions": "ProxyTests"},
     )
@@ -249,6 +252,7 @@ def add_repetition(table):
             "carriesBodyAcrossOrigins": "RedirectTests",
             "sendsReferer": "RedirectTests",
             "extraCrossOriginFields": "RedirectTests",
+            "longestDelay": "RedirectDelayTests",
             "decide": "RedirectTests",
         },
     )

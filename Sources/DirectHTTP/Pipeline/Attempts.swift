@@ -43,7 +43,7 @@ final class Attempts: Layer {
     /// Sends the request, and notes what is sent below the network interceptors.
     private func sendNoted(_ request: Request, trail: Trail?, call: Call) async throws -> Response {
         var call = call
-        call.repeatability = request.repeatability ?? Repeatability()
+        call.repeatability = request.repeatability ?? call.repeatability ?? Repeatability()
         return try await sendAsKnown(request, trail: trail, call: call, from: loop.now)
     }
 

@@ -6,11 +6,14 @@ internal import DirectIO
 final class Credentials: Layer {
     /// The client's authenticators; a request's own comes before them.
     private let authenticators: [Origin: any Authenticator]
+    /// Whether other code may send other requests than those that this layer knows.
+    private let isIntercepted: Bool
     private let loop: EventLoop
     private let next: any Layer
 
     init(_ configuration: HTTPClient.Configuration, next: any Layer) {
         authenticators = configuration.authenticators
+        isIntercepted = !configuration.networkInterceptors.isEmpty
         loop = configuration.loop
         self.next = next
     }
@@ -42,10 +45,13 @@ final class Credentials: Layer {
         try await credentials.renew(&request)
         var call = call
         call.credentials = credentials
+        if isIntercepted { call.repeatability = Repeatability() }
         var response = try await next.send(request, trail: trail, call: call)
         var history = response.history
         for _ in 0..<Self.credentialLimit {
-            guard response.status == .unauthorized, body.isReplayable else { break }
+            guard response.status == .unauthorized, body.isReplayable,
+                call.repeatability?.isReplayable ?? true
+            else { break }
             let challenges = Challenge.all(in: response.headers)
             let refused = credentials.latest
             let answer = try await call.answer(to: url, .response, on: loop) {

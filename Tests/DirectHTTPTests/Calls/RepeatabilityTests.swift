@@ -201,6 +201,21 @@ struct RepeatabilityTests {
         #expect(try await method.get(server.http()).status == 421 && server.requests.count == 3)
     }
 
+    @Test("A 401 is delivered if the body that an interceptor has added cannot be sent again")
+    func unauthorized() async throws {
+        for (change, count) in zip(Self.changes, [2, 2, 1]) {
+            let server = try FixtureServer.start { request in
+                _ = try request.body
+                return request.headers["authorization"] == nil ? Self.challenge : .text("in")
+            }
+            var request = server.request(server.http())
+            request.authenticator = .digest(user: "u", password: "p")
+            let client = HTTPClient.untimed { $0.networkInterceptors = [changing(change)] }
+            let response = try await client.fetch(request)
+            #expect(response.status == (count == 1 ? 401 : 200) && server.requests.count == count)
+        }
+    }
+
     @Test("A redirect begins anew: what was sent before it does not count")
     func afterRedirect() async throws {
         let count = Locked(0)

@@ -52,7 +52,9 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         case refused(AddressRefusal)
         /// A system call failed.
         case system(SystemError)
-        /// The attempt was abandoned, because the attempt at another address settled the matter first.
+        /// The attempt was abandoned, because the attempt at another address settled the matter first. A network interceptor
+        /// also gets this for a hedge that is not sent: there is no other address for it, or the interceptor has made a
+        /// request of it that may be sent only once.
         case overtaken
         /// The TLS handshake or the TLS connection failed.
         case tls(TLSError)

@@ -127,18 +127,45 @@ struct Call: Sendable {
     let end: Instant
     /// Records the call's events; `nil` without an observer.
     let log: CallLog?
-    /// Records the requests that are sent, for the cache; `nil` without a cache.
-    var sent: SentRequests?
-    /// Knows whether what was really sent may be sent again; `nil` without network interceptors.
-    var repeatability: Repeatability?
-    /// Makes credentials for each further time that the request is sent; `nil` if no authenticator made them.
-    var credentials: RenewedCredentials?
+    /// What the layers above the network have to do with the request that is in progress; `nil` for nothing. One
+    /// reference for all of them, because each costs about 200 instructions a request.
+    private var notes: Notes?
 
     init(_ timeouts: Timeouts.Nanoseconds, from start: Instant, _ log: CallLog? = nil) {
         self.timeouts = timeouts
         self.start = start
         self.log = log
         end = start.advanced(byNanoseconds: timeouts.total)
+    }
+
+    private final class Notes: Sendable {
+        let sent: SentRequests?
+        let repeatability: Repeatability?
+        let credentials: RenewedCredentials?
+
+        init(_ sent: SentRequests?, _ repeatability: Repeatability?, _ credentials: RenewedCredentials?) {
+            self.sent = sent
+            self.repeatability = repeatability
+            self.credentials = credentials
+        }
+    }
+
+    /// Records the requests that are sent, for the cache; `nil` without a cache.
+    var sent: SentRequests? {
+        get { notes?.sent }
+        set { notes = Notes(newValue, repeatability, credentials) }
+    }
+
+    /// Knows whether what was really sent may be sent again; `nil` without network interceptors.
+    var repeatability: Repeatability? {
+        get { notes?.repeatability }
+        set { notes = Notes(sent, newValue, credentials) }
+    }
+
+    /// Makes credentials for each further time that the request is sent; `nil` if no authenticator made them.
+    var credentials: RenewedCredentials? {
+        get { notes?.credentials }
+        set { notes = Notes(sent, repeatability, newValue) }
     }
 
     /// The deadline and the total time limit of the call.

@@ -93,7 +93,7 @@ struct TimesTests {
     }
 
     @Test(
-        "The body of an abandoned response has no time, and one that replaces a dead connection keeps its time in the queue"
+        "The body of an abandoned response has no time"
     )
     func abandoned() async throws {
         let never = Gate()
@@ -110,6 +110,30 @@ struct TimesTests {
         response = nil
         try await waitUntil { client.connections.origins.isEmpty }
         #expect(transaction.bodyTime == nil && transaction.totalTime == nil)
+    }
+
+    @Test(
+        "The time in the queue is that of the request, also if the connection it waited for was dead and is replaced"
+    )
+    func queueForDeadConnection() async throws {
+        let mayAnswer = Gate()
+        let server = try FixtureServer.start(
+            behaviour: .sequence([
+                .bytes([.awaitHead, .wait(mayAnswer), Self.ok, .awaitHead, .cut]),
+                .http { _ in .text("again") },
+            ])
+        )
+        let client = client { $0.maximumConnectionsPerOrigin = 1 }
+        async let first = client.get(server.http("/first"))
+        try await server.waitUntil { ($0.first?.receivedCount ?? 0) > 0 }
+        async let second = client.get(server.http("/second"))
+        try await waitUntil { client.connections.origins.first?.waiting == 1 }
+        clock.advance(by: .seconds(4))
+        mayAnswer.open()
+        #expect(try await first.text == "ok")
+        let response = try await second
+        #expect(response.text == "again" && !response.isReused)
+        #expect(response.transaction?.queueTime == .seconds(4))
     }
 
     @Test("A reused connection has no times for look-up, connect and TLS")

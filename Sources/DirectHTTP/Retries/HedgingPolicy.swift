@@ -8,7 +8,7 @@ internal import DirectIO
 /// is closed.
 ///
 /// Only requests with idempotent methods are sent twice, and only if their body can be sent again: the server may act on
-/// both. A hedge needs an address other than the first one's and a connection at once, within the client's limits; it
+/// both. A request that a network interceptor makes another one of is judged by that, too. A hedge needs an address other than the first one's and a connection at once, within the client's limits; it
 /// never waits in the queue. A response with `Retry-After` ends hedging for its origin until that time.
 public struct HedgingPolicy: Sendable {
     /// The time to wait for the head of a response, from sending the request.

@@ -5,7 +5,8 @@ internal import DirectIO
 /// Which responses and failures are retried, and after what delay.
 ///
 /// Only a request that may be sent twice is retried: its method is idempotent, or the caller allows any method, and
-/// its body can be sent again. No delay goes past the call's deadline. A client whose budget is empty stops
+/// its body can be sent again. That must be true of the request that the caller makes, and of what the network interceptors
+/// send in its place. No delay goes past the call's deadline. A client whose budget is empty stops
 /// retrying, because the retries of all its callers together can keep a server down. If a result that a retry might
 /// have changed is the last one, `retryStop` of the response, the error or the report says why.
 ///

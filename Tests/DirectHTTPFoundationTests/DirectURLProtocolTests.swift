@@ -20,6 +20,18 @@ struct DirectURLProtocolTests {
         #expect((response as? HTTPURLResponse)?.statusCode == 200)
     }
 
+    @Test("The length of a body that was decoded is unknown to the session")
+    func lengthOfADecodedBody() async throws {
+        // "hello", as gzip codes it.
+        let coded: [UInt8] = [
+            31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 203, 72,
+            205, 201, 201, 7, 0, 134, 166, 16, 54, 5, 0, 0, 0,
+        ]
+        let server = try FixtureServer.start { _ in .bytes(coded, ["Content-Encoding": "gzip"]) }
+        let (data, response) = try await session().data(from: server.url())
+        #expect(String(decoding: data, as: UTF8.self) == "hello" && response.expectedContentLength == -1)
+    }
+
     @Test("Bodies in memory and body streams are sent")
     func bodiesInMemoryAndStreamsAreSent() async throws {
         let server = try FixtureServer.start { try .echo($0) }

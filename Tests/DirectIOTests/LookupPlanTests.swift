@@ -102,6 +102,51 @@ struct LookupPlanTests {
         #expect(plan.nextCall()?.name == "other.test")
     }
 
+    @Test("A call that takes longer than a second makes room for another, up to the limit of threads")
+    func patience() throws {
+        let plan = Plan()
+        for number in 0..<100 { _ = plan.ask("slow\(number).test", number) }
+        #expect(plan.calls().count == 12)
+        plan.now = plan.now.advanced(byNanoseconds: 999_999_999)
+        #expect(plan.calls().isEmpty)
+        plan.now = plan.now.advanced(byNanoseconds: 1)
+        #expect(plan.calls().count == 12)
+        for _ in 0..<10 {
+            plan.now = plan.now.advanced(byNanoseconds: 1_000_000_000)
+            _ = plan.calls()
+        }
+        #expect(plan.callCount == 60)
+    }
+
+    @Test("A slow call still answers all its callers, and its end makes no room a second time")
+    func slowAnswer() throws {
+        let plan = Plan(.init(awaited: 2, reserved: 0))
+        _ = plan.ask("slow.test", 1)
+        let slow = try #require(plan.nextCall())
+        plan.now = plan.now.advanced(byNanoseconds: 1_000_000_000)
+        _ = plan.ask("slow.test", 2)
+        for number in 3...6 { _ = plan.ask("\(number).test", number) }
+        #expect(plan.calls().map(\.name) == ["3.test", "4.test"])
+        #expect(plan.end(slow) == [1, 2])
+        #expect(plan.nextCall() == nil)
+    }
+
+    @Test("A caller is told whether its call has been started, and when")
+    func progress() throws {
+        let plan = Plan(.init(awaited: 1, reserved: 0))
+        let first = plan.ask("a.test", 1)
+        let second = plan.ask("b.test", 2)
+        #expect(plan.progress(of: first) == .queued)
+        let call = try #require(plan.nextCall())
+        #expect(plan.progress(of: first) == .called(plan.now))
+        #expect(plan.progress(of: second) == .queued)
+        _ = plan.end(call)
+        #expect(plan.progress(of: first) == nil)
+        plan.now = plan.now.advanced(byNanoseconds: 7)
+        _ = plan.nextCall()
+        #expect(plan.progress(of: second) == .called(plan.now))
+    }
+
     @Test("A call from before `forgetAll` answers no caller that came after it")
     func forgetting() throws {
         let plan = Plan()
@@ -184,6 +229,7 @@ struct LookupPlanTests {
             default: break
             }
             running += plan.calls()
+            if random.below(4) == 0 { plan.now = plan.now.advanced(byNanoseconds: 300_000_000) }
             #expect(running.count <= 10)
             #expect(Dictionary(grouping: running, by: \.name).values.allSatisfy { $0.count <= 2 })
             #expect(plan.askerCount == waiting.count)
@@ -217,9 +263,23 @@ private final class Plan {
         plan.ask(name, asker: asker, until: now.advanced(byNanoseconds: idleTime), at: now)
     }
 
+    /// The number of calls that were started and have not ended.
+    private(set) var callCount = 0
+
     func leave(_ ticket: Ticket) { plan.leave(ticket) }
-    func nextCall() -> Call? { plan.nextCall(at: now) }
-    func end(_ call: Call) -> [Int] { plan.end(call) }
+    func progress(of ticket: Ticket) -> LookupPlan<Int>.Progress? { plan.progress(of: ticket) }
+
+    func nextCall() -> Call? {
+        let call = plan.nextCall(at: now)
+        if call != nil { callCount += 1 }
+        return call
+    }
+
+    func end(_ call: Call) -> [Int] {
+        callCount -= 1
+        return plan.end(call)
+    }
+
     func forgetAll() { plan.forgetAll() }
 
     /// All calls that are to be made now.

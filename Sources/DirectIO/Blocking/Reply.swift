@@ -20,17 +20,35 @@ package struct Reply<Value: Sendable>: Sendable {
     ///
     /// - Throws: ``BlockingWork/Abandoned`` if the deadline passes or the task is cancelled first.
     package func value(until deadline: Instant) async throws(BlockingWork.Abandoned) -> Value {
+        try await value { Pause(end: deadline) }
+    }
+
+    /// Waits for the value, with a deadline that may change. `pause` is called before the wait, and again each time
+    /// that its result says.
+    ///
+    /// - Throws: ``BlockingWork/Abandoned`` if the deadline passes or the task is cancelled first.
+    func value(_ pause: () -> Pause) async throws(BlockingWork.Abandoned) -> Value {
         turn.loop.add(turn)
         defer { turn.loop.remove(turn) }
         while true {
-            let wake = await turn.waitForSignal(until: deadline)
+            let pause = pause()
+            let wake = await turn.waitForSignal(until: min(pause.end, pause.nextLook))
             // A value counts even if it arrives together with the deadline.
             if let value = answer.withLock({ $0.take() }) { return value }
             switch wake {
             case .ready: continue
+            case .expired where turn.loop.now < pause.end: continue
             case .expired: throw .expired
             case .cancelled: throw .cancelled
             }
         }
+    }
+
+    /// How long a wait lasts.
+    struct Pause {
+        /// The deadline.
+        var end: Instant
+        /// The time of the next look at the deadline, if that is earlier.
+        var nextLook = Instant.never
     }
 }

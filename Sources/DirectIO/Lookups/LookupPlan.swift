@@ -8,14 +8,16 @@ internal import DirectCore
 /// names that do not.
 ///
 /// A call of the resolver cannot be interrupted. A call that all its callers have abandoned still occupies its
-/// thread, so it counts towards the limit of threads but no longer towards the limit of awaited calls.
+/// thread, so it counts towards the limit of threads but no longer towards the limit of awaited calls. The same holds
+/// for a call that takes longer than `patience`: it probably waits for a server that does not answer, and names that
+/// are answered should not wait for it.
 ///
 /// A name is in one of three states (``Standing``): idle, queued, or called. Its entry is removed when it has neither
 /// callers nor calls.
 struct LookupPlan<Asker> {
     /// The limits on calls.
     struct Limits {
-        /// The maximum number of calls that have waiting callers.
+        /// The maximum number of calls that have waiting callers and are younger than `patience`.
         var awaited = 16
         /// The number of these calls, and of threads, that only names that have been answered before may use. Names
         /// that hang thus leave room for names that do not.
@@ -24,6 +26,16 @@ struct LookupPlan<Asker> {
         var perName = 4
         /// The maximum number of calls.
         var threads = 64
+        /// The nanoseconds after which a call no longer counts as awaited.
+        var patience: UInt64 = 1_000_000_000
+    }
+
+    /// The state of a name, as far as its callers need to know it.
+    enum Progress: Equatable {
+        /// No call has been started for the caller.
+        case queued
+        /// A call was started at this time.
+        case called(Instant)
     }
 
     /// A caller's place in the plan.
@@ -35,6 +47,7 @@ struct LookupPlan<Asker> {
     /// A call to make now.
     struct Call {
         let name: String
+        let start: Instant
         fileprivate let number: UInt64
         fileprivate let era: UInt64
     }
@@ -62,16 +75,25 @@ struct LookupPlan<Asker> {
         /// The name is waiting for a call to be started.
         case queued(Waitlist<String>.Ticket, isKnown: Bool)
         /// A call that was started for the present callers is in progress.
-        case called(UInt64, era: UInt64)
+        case called(Ongoing)
 
         /// Whether there is nothing left to wait for once this call is over.
         func isOver(with number: UInt64) -> Bool {
             switch self {
             case .idle: true
             case .queued: false
-            case .called(let own, _): own == number
+            case .called(let call): call.number == number
             }
         }
+    }
+
+    /// A call in progress.
+    private struct Ongoing {
+        let number: UInt64
+        let era: UInt64
+        let start: Instant
+        /// Whether it counts towards the limit of awaited calls.
+        var counts = true
     }
 
     private let limits: Limits
@@ -81,6 +103,8 @@ struct LookupPlan<Asker> {
     private var queueOfOthers = Waitlist<String>()
     private var calls = 0
     private var awaitedCalls = 0
+    /// The calls that may count towards the limit of awaited calls, the oldest first.
+    private var recent: [(name: String, number: UInt64, start: Instant)] = []
     /// The last number given to a caller or a call.
     private var lastNumber: UInt64 = 0
     /// The number of times that ``forgetAll()`` was called.
@@ -107,7 +131,7 @@ struct LookupPlan<Asker> {
         question.askers[lastNumber] = Entry(asker: asker, era: era, lastStart: lastStart)
         switch question.standing {
         case .queued: break
-        case .called(_, let age) where age == era: break
+        case .called(let call) where call.era == era: break
         case .called, .idle: enqueue(&question, name: name)
         }
         questions[name] = question
@@ -128,6 +152,7 @@ struct LookupPlan<Asker> {
 
     /// Returns the next call to make, or `nil` if there is none or no room for it.
     mutating func nextCall(at now: Instant) -> Call? {
+        giveUpSlowCalls(at: now)
         while let name = nextName() {
             guard var question = questions[name] else { continue }
             defer { questions[name] = question }
@@ -136,14 +161,26 @@ struct LookupPlan<Asker> {
                 continue
             }
             lastNumber += 1
-            let call = Call(name: name, number: lastNumber, era: era)
-            stand(.called(call.number, era: era), question: &question)
+            let call = Call(name: name, start: now, number: lastNumber, era: era)
+            let ongoing = Ongoing(number: call.number, era: era, start: now)
+            stand(.called(ongoing), question: &question)
+            recent.append((name, call.number, now))
             question.calls += 1
             calls += 1
             return call
         }
         return nil
     }
+
+    /// Returns what has become of the name that a caller waits for; `nil` if the caller has left or was answered.
+    func progress(of ticket: Ticket) -> Progress? {
+        guard let question = questions[ticket.name], question.askers[ticket.number] != nil else { return nil }
+        guard case .called(let call) = question.standing else { return .queued }
+        return .called(call.start)
+    }
+
+    /// The nanoseconds after which a call no longer counts as awaited.
+    var patience: UInt64 { limits.patience }
 
     /// Notes that a call is over, and returns the callers that get its result: all callers for the name except
     /// those that came after a ``forgetAll()`` that is later than the call.
@@ -184,10 +221,26 @@ struct LookupPlan<Asker> {
         case .idle: break
         case .queued(let ticket, isKnown: true): _ = queueOfKnown.remove(ticket)
         case .queued(let ticket, isKnown: false): _ = queueOfOthers.remove(ticket)
-        case .called: awaitedCalls -= 1
+        case .called(let call): awaitedCalls -= call.counts ? 1 : 0
         }
-        if case .called = next { awaitedCalls += 1 }
+        if case .called(let call) = next, call.counts { awaitedCalls += 1 }
         question.standing = next
+    }
+
+    /// Stops counting the calls as awaited that have taken too long.
+    private mutating func giveUpSlowCalls(at now: Instant) {
+        var done = 0
+        for (name, number, start) in recent {
+            var question = questions[name] ?? Question()
+            if case .called(var call) = question.standing, call.number == number {
+                guard start.advanced(byNanoseconds: limits.patience) <= now else { break }
+                call.counts = false
+                stand(.called(call), question: &question)
+                questions[name] = question
+            }
+            done += 1
+        }
+        recent.removeFirst(done)
     }
 
     /// Removes and returns the next name that may be looked up.

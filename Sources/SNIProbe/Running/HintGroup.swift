@@ -5,6 +5,7 @@ struct HintGroup {
     private let template: String
     /// The first places, as host and address.
     private var places: [Place] = []
+    private var knownPlaces: Set<Place> = []
     private(set) var count = 0
 
     private struct Place: Hashable {
@@ -31,9 +32,11 @@ struct HintGroup {
     /// Adds a probe with the same advice.
     mutating func add(host: String, address: String) {
         let place = Place(host: host, address: address)
-        guard !places.contains(place) else { return }
+        guard !knownPlaces.contains(place) else { return }
         count += 1
-        if places.count < Self.mostPlaces { places.append(place) }
+        guard places.count < Self.mostPlaces else { return }
+        places.append(place)
+        knownPlaces.insert(place)
     }
 
     /// Returns the text of the hint. If it is for several places, they are listed first, and the text does not name one
@@ -54,20 +57,29 @@ struct HintGroup {
 
     /// Returns the text with "the IP" and "the host" in place of the address and the host that it names.
     private static func template(_ hint: Hint, host: String, address: String) -> String {
-        let address = address.isEmpty ? host : address
-        return hint.text.split(separator: " ", omittingEmptySubsequences: false).map { word in
-            if let rest = remainder(of: word, after: address) { return "the IP" + rest }
-            if let rest = remainder(of: word, after: host) { return anyHost + rest }
-            return String(word)
-        }.joined(separator: " ")
+        // Bytes are compared, not characters: a run may have a million hints.
+        let (host, text) = (Array(host.utf8), Array(hint.text.utf8))
+        let address = address.isEmpty ? host : Array(address.utf8)
+        var template: [UInt8] = []
+        template.reserveCapacity(text.count + 16)
+        for word in text.split(separator: 0x20, omittingEmptySubsequences: false) {
+            if word.startIndex > 0 { template.append(0x20) }
+            if isName(address, in: word) {
+                template += "the IP".utf8
+                template += word.dropFirst(address.count)
+            } else if isName(host, in: word) {
+                template += anyHost.utf8
+                template += word.dropFirst(host.count)
+            } else {
+                template += word
+            }
+        }
+        return String(decoding: template, as: UTF8.self)
     }
 
-    /// Returns the punctuation after a name; `nil` if the word is not the name.
-    private static func remainder(of word: Substring, after name: String) -> String? {
-        guard word.hasPrefix(name), word.dropFirst(name.count).allSatisfy({ ",.;:)".contains($0) }) else {
-            return nil
-        }
-        return String(word.dropFirst(name.count))
+    /// Whether the word is the name, and perhaps punctuation after it.
+    private static func isName(_ name: [UInt8], in word: ArraySlice<UInt8>) -> Bool {
+        word.starts(with: name) && word.dropFirst(name.count).allSatisfy(",.;:)".utf8.contains)
     }
 }
 

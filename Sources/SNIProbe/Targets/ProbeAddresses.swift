@@ -19,8 +19,8 @@ struct ProbeAddresses: Hashable, Sendable {
 
     /// Parses `203.0.113.7`, `203.0.113.7:8443`, `2001:db8::7`, `[2001:db8::7]:8443` or `203.0.113.0/28`.
     init(_ text: some StringProtocol) throws(TargetError) {
-        if let slash = text.firstIndex(of: "/") {
-            try self.init(network: text[..<slash], length: text[text.index(after: slash)...])
+        if let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")) {
+            try self.init(network: text[..<slash], length: text[text.utf8.index(after: slash)...])
             return
         }
         do throws(AddressError) {

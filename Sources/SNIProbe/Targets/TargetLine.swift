@@ -17,14 +17,15 @@ struct TargetLine: Equatable {
     /// Parses a line. It contains the same words as the command line, `IP name…` as in hosts(5), `IP,name` as for
     /// zgrab2, or addresses alone. A word that begins with `#` ends the line.
     init(_ line: some StringProtocol) throws(TargetError) {
+        // Bytes are compared, not characters: a list may have a million lines.
         var words: [Substring] = []
-        for word in Substring(line).split(whereSeparator: { $0 == " " || $0 == "\t" || $0 == "\r" }) {
-            guard word.first != "#" else { break }
-            words.append(word)
+        for word in Substring(line).utf8.split(whereSeparator: { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) {
+            guard word.first != UInt8(ascii: "#") else { break }
+            words.append(Substring(word))
         }
         guard let first = words.first else { return }
-        if words.count == 1, try readPair(first) { return }
-        isAlias = words.count == 1 && first.last == "."
+        if words.count == 1, first.utf8.contains(UInt8(ascii: ",")), try readPair(first) { return }
+        isAlias = words.count == 1 && first.utf8.last == UInt8(ascii: ".")
         try read(words)
     }
 
@@ -47,7 +48,7 @@ struct TargetLine: Equatable {
         var ranges: [ProbeAddresses] = []
         for word in words {
             // In a file an address needs no @.
-            if let found = try? TargetWord.addresses(word) {
+            if word.mayBeAddresses, let found = try? TargetWord.addresses(word) {
                 ranges += found
                 continue
             }
@@ -64,5 +65,22 @@ struct TargetLine: Equatable {
         for case .target(let target, let own) in words {
             targets.append((target, own.isEmpty ? ranges : own))
         }
+    }
+}
+
+extension Substring {
+    /// Whether each byte may occur in an address or a list of addresses. A zone may have any bytes.
+    fileprivate var mayBeAddresses: Bool {
+        for byte in utf8 {
+            switch byte {
+            case UInt8(ascii: "%"): return true
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+                UInt8(ascii: "A")...UInt8(ascii: "F"), UInt8(ascii: "."), UInt8(ascii: ":"),
+                UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "/"), UInt8(ascii: ","):
+                continue
+            default: return false
+            }
+        }
+        return true
     }
 }

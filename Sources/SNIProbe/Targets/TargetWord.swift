@@ -7,9 +7,9 @@ enum TargetWord: Equatable {
     case addresses([ProbeAddresses])
 
     init(_ word: String) throws(TargetError) {
-        if word.hasPrefix("@") {
+        if word.utf8.first == UInt8(ascii: "@") {
             self = .addresses(try Self.addresses(word.dropFirst()))
-        } else if word.contains("://") {
+        } else if word.hasSchemeEnd {
             self = try Self.url(word)
         } else {
             self = try Self.host(word)
@@ -20,8 +20,8 @@ enum TargetWord: Equatable {
     static func addresses(_ text: some StringProtocol) throws(TargetError) -> [ProbeAddresses] {
         guard !text.isEmpty else { throw .noAddresses }
         var ranges: [ProbeAddresses] = []
-        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-            ranges.append(try ProbeAddresses(part))
+        for part in Substring(text).utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+            ranges.append(try ProbeAddresses(Substring(part)))
         }
         return ranges
     }
@@ -60,8 +60,8 @@ enum TargetWord: Equatable {
     }
 
     private static func host(_ word: String) throws(TargetError) -> TargetWord {
-        guard let at = word.firstIndex(of: "@") else { return try named(word, at: nil) }
-        return try named(String(word[..<at]), at: addresses(word[word.index(after: at)...]))
+        guard let at = word.utf8.firstIndex(of: UInt8(ascii: "@")) else { return try named(word, at: nil) }
+        return try named(String(word[..<at]), at: addresses(word[word.utf8.index(after: at)...]))
     }
 
     /// Parses `host`, `host:port`, or `host:port:IP` in curl's syntax.
@@ -72,7 +72,11 @@ enum TargetWord: Equatable {
             // If the host is an address, the probe connects to it.
             return .target(target, at: ranges ?? [ProbeAddresses(endpoint.address)])
         }
-        let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+        let parts = Substring(text).utf8.split(
+            separator: UInt8(ascii: ":"),
+            maxSplits: 2,
+            omittingEmptySubsequences: false
+        ).map(Substring.init)
         let host = try name(String(parts.first ?? ""))
         let port = parts.count > 1 ? try Self.port(parts[1]) : 443
         guard parts.count > 2 else { return .target(ProbeTarget(host: host, port: port), at: ranges ?? []) }
@@ -82,7 +86,8 @@ enum TargetWord: Equatable {
 
     private static func name(_ text: String) throws(TargetError) -> HTTPHost {
         // A trailing dot marks a fully qualified name and is not part of it.
-        let bare = text.hasSuffix(".") && !text.hasSuffix("..") ? String(text.dropLast()) : text
+        let isComplete = text.utf8.last == UInt8(ascii: ".") && !text.hasSuffix("..")
+        let bare = isComplete ? String(text.dropLast()) : text
         do throws(HTTPHostError) {
             return .name(try DomainName(bare))
         } catch .notASCII {
@@ -95,7 +100,7 @@ enum TargetWord: Equatable {
     }
 
     private static func port(_ text: Substring) throws(TargetError) -> UInt16 {
-        guard let port = UInt16(text), port > 0, text.allSatisfy({ $0.isASCII && $0.isNumber }) else {
+        guard let port = UInt16(text), port > 0, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             throw .badPort(String(text))
         }
         return port
@@ -103,6 +108,22 @@ enum TargetWord: Equatable {
 }
 
 extension String {
+    /// Whether `://` occurs in it.
+    fileprivate var hasSchemeEnd: Bool {
+        var slashes = -1
+        for byte in utf8 {
+            if byte == UInt8(ascii: ":") {
+                slashes = 0
+            } else if byte == UInt8(ascii: "/"), slashes >= 0 {
+                slashes += 1
+                if slashes == 2 { return true }
+            } else {
+                slashes = -1
+            }
+        }
+        return false
+    }
+
     /// Returns the first range of `text` in this string.
     fileprivate func range(of text: String) -> Range<String.Index>? {
         var start = startIndex

@@ -37,7 +37,9 @@ package final class SystemLookups: Sendable {
     ///   - awaited: The maximum number of calls that have waiting callers and are younger than half a second.
     ///   - threads: The maximum number of calls.
     package convenience init(awaited: Int, threads: Int) {
-        self.init(.init(awaited: awaited, threads: threads, patience: 500_000_000), lookUp)
+        // With few threads none can be reserved.
+        let reserved = min(4, min(awaited, threads) / 4)
+        self.init(.init(awaited: awaited, reserved: reserved, threads: threads, patience: 500_000_000), lookUp)
     }
 
     init(_ limits: LookupPlan<Asker>.Limits, _ call: @escaping @Sendable (String) -> Answer) {

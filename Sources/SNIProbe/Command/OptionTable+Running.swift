@@ -17,8 +17,10 @@ extension CommandOption {
             long: "jobs",
             value: "N",
             group: .running,
-            help: ["probes at once, default 64"],
-            manual: "Run N probes at once, 64 if not given, of which about 8 at most are for one server."
+            help: ["N probes at once; default 64 that work"],
+            manual:
+                "Run at most N probes at once. If not given, 64 that work, and with those that have received nothing for half "
+                + "a second 1,024. About 8 of the working ones are for one server."
         ),
         CommandOption(
             key: .rate,

@@ -35,7 +35,8 @@ struct Options: Sendable {
     var same = false
     /// The options of the command line that concern a request, and have no effect on a handshake alone.
     var requestOptions: [String] = []
-    var jobs = 64
+    /// The number of probes at the same time; `nil` for 64 and those that only wait.
+    var jobs: Int?
     var rate: Double?
     var wait: Duration?
     var format = Format.text

@@ -7,10 +7,13 @@ internal import DirectHTTP
 /// the recorder at a time, as it does the socket, so `@unchecked Sendable` is safe.
 final class FirstBytes: @unchecked Sendable {
     private let socket: Socket
+    private let signs: SignsOfLife
     private(set) var bytes: [UInt8] = []
 
-    init(of socket: Socket) {
+    /// Creates a recorder, which counts the pieces that it receives.
+    init(of socket: Socket, _ signs: SignsOfLife) {
         self.socket = socket
+        self.signs = signs
     }
 
     /// The transport for TLS over the socket.
@@ -20,9 +23,12 @@ final class FirstBytes: @unchecked Sendable {
 
     fileprivate func receive(into target: UnsafeMutableRawPointer, count: Int) -> Int {
         let outcome = socket.receive(into: target, count: count)
-        if case .moved(let count) = outcome, bytes.count < Self.limit {
-            let received = UnsafeRawBufferPointer(start: target, count: count)
-            bytes += received.prefix(Self.limit - bytes.count)
+        if case .moved(let count) = outcome {
+            signs.add()
+            if bytes.count < Self.limit {
+                let received = UnsafeRawBufferPointer(start: target, count: count)
+                bytes += received.prefix(Self.limit - bytes.count)
+            }
         }
         return outcome.transportResult
     }

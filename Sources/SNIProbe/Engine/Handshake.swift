@@ -41,6 +41,7 @@ extension Handshake {
         offersHTTP: Bool,
         accepting keys: SurveyKeys = .all,
         tools: ProbeTools,
+        signs: SignsOfLife,
         limits: DialLimits
     ) async -> (handshake: Handshake, connection: Connection?, tls: SurveyConnection?) {
         let loop = limits.loop
@@ -67,7 +68,7 @@ extension Handshake {
         // The wait for the context is not measured: loading the trust roots may take longer than the whole handshake.
         let context = await tools.context.value()
         let handshakeStart = loop.now
-        let firstBytes = FirstBytes(of: socket)
+        let firstBytes = FirstBytes(of: socket, signs)
         var tls: SurveyConnection?
         let result: Result<(SurveyFacts, ServedChain), TransportError>
         do throws(TransportError) {

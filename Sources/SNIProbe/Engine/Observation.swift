@@ -29,6 +29,15 @@ struct Observation: Sendable {
         if case .failure(let failure)? = first?.outcome { return failure }
         return nil
     }
+
+    /// Whether the server has answered in any way, if only by refusing the connection.
+    var hasAnswer: Bool {
+        switch firstFailure {
+        case .silentTCP?, .silentTLS?: first?.hasReceivedBytes ?? false
+        case nil where first == nil: exchange?.failure != .timedOut || exchange?.firstByteTime != nil
+        default: true
+        }
+    }
 }
 
 /// A handshake that accepted only one kind of key, to see a certificate that the first handshake did not get.

@@ -12,6 +12,8 @@ struct ProbeEngine: Sendable {
     let tools: ProbeTools
     /// The event loop on which the probes run and wait.
     let loop: EventLoop
+    /// Counts what the probe receives.
+    let signs: SignsOfLife
 
     private var settings: ProbeSettings { tools.settings }
 
@@ -92,7 +94,7 @@ struct ProbeEngine: Sendable {
     }
 
     private func request(_ url: HTTPURL, over connection: Connection, _ limits: DialLimits) -> ProbeRequest {
-        ProbeRequest(connection: connection, url: url, settings: settings, limits: limits)
+        ProbeRequest(connection: connection, url: url, settings: settings, signs: signs, limits: limits)
     }
 
     /// Makes both handshakes at the same time, so that the comparison does not make the probe slower.
@@ -173,6 +175,7 @@ struct ProbeEngine: Sendable {
             serverName: serverName.name,
             offersHTTP: probe.target.url != nil,
             tools: tools,
+            signs: signs,
             limits: limits
         )
         var exchangeTime = Duration.zero
@@ -219,6 +222,7 @@ struct ProbeEngine: Sendable {
             offersHTTP: false,
             accepting: keys,
             tools: tools,
+            signs: signs,
             limits: limits
         )
         connection?.close()

@@ -13,6 +13,7 @@ struct ProbeRequest {
     let connection: Connection
     let url: HTTPURL
     let settings: ProbeSettings
+    let signs: SignsOfLife
     let limits: DialLimits
 
     private var exchange: Exchange {
@@ -81,6 +82,7 @@ struct ProbeRequest {
         while let piece = try await body.next() {
             piece.withUnsafeBytes { hash.add($0) }
             outcome.bodyCount += piece.count
+            signs.add()
         }
         outcome.bodyHash = hash.finish()
     }

@@ -21,8 +21,15 @@ struct Loops {
     /// Returns the loop for the next probe.
     mutating func next() -> EventLoop {
         started += 1
-        // A loop of the caller's may have a clock of its own, which a second one would not share.
-        guard first === EventLoop.shared, started > Self.few, started.isMultiple(of: 2) else { return first }
+        guard usesSecond, started.isMultiple(of: 2) else { return first }
         return Self.second
+    }
+
+    /// The loops that have probes.
+    var inUse: [EventLoop] { usesSecond ? [first, Self.second] : [first] }
+
+    private var usesSecond: Bool {
+        // A loop of the caller's may have a clock of its own, which a second one would not share.
+        first === EventLoop.shared && started > Self.few
     }
 }

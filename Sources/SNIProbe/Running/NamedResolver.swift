@@ -15,7 +15,7 @@ struct NamedResolver: Sendable {
         settings.attemptTimeout = options.settings.timeout
         settings.tls.roots = options.settings.roots
         switch spec {
-        case .system: resolver = SystemResolver()
+        case .system: resolver = SystemResolverOfRuns()
         case .dns(let server, let subnet): resolver = PlainDNS([server], clientSubnet: subnet, settings)
         case .https(let host, let path, let servers):
             resolver = DNSOverHTTPS(.https(servers, name: host), path: path, settings)

@@ -5,11 +5,11 @@ internal import DirectHTTP
 extension Run {
     func resolve(_ slot: Slot, target: ProbeTarget) {
         let (loop, mailbox) = (loops.first, mailbox)
-        let start = loop.now
-        let deadline = start.advanced(byNanoseconds: options.settings.timeout.clampedNanoseconds)
         let name = target.name
         if !resolvers.isEmpty, let host = target.host.name {
             let (resolvers, family) = (resolvers, options.family)
+            let start = loop.now
+            let deadline = start.advanced(byNanoseconds: options.settings.timeout.clampedNanoseconds)
             let context = ResolveContext(deadline: deadline, loop: loop)
             Task(executorPreference: loop) {
                 let replies = await HostReplies.ask(
@@ -23,10 +23,15 @@ extension Run {
             }
             return
         }
+        let (lookups, limit) = (lookups ?? .ofRuns, options.settings.timeout)
         Task(executorPreference: loop) {
             // `nil` if the resolver took longer than the time limit of a probe.
-            let answer = try? await SystemLookups.shared.addresses(of: name, until: deadline, on: loop)
-            mailbox.put(.resolved(slot, answer, loop.now.since(start)))
+            let result = try? await lookups.addresses(
+                of: name,
+                allowing: limit.clampedNanoseconds,
+                on: loop
+            )
+            mailbox.put(.resolved(slot, result?.answer, result?.time ?? limit))
         }
     }
 

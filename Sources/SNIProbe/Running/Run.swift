@@ -15,7 +15,7 @@ internal import DirectHTTP
 /// - The trust roots are loaded after the first probes were started, because both take about the same time.
 final class Run {
     let options: Options
-    private let feed: ProbeFeed
+    let feed: ProbeFeed
     let output: any RecordOutput
     private let tools: ProbeTools
     let mailbox: Mailbox<Letter>
@@ -23,32 +23,37 @@ final class Run {
     var loops: Loops
     /// The TLS context. `nil` if it is still to be made.
     private var context: Result<SurveyContext, TLSError>?
-    private var progress: Progress
-    private var pool = PoolWatch()
-    private let baseline: Baseline?
+    var progress: Progress
+    var pool = PoolWatch()
+    let baseline: Baseline?
     let resolvers: [NamedResolver]
+    /// The look-ups by the system's resolver; `nil` for those that all runs share.
+    let lookups: SystemLookups?
     /// Gets the line on the baseline in place of standard error.
     var report: ((String) -> Void)?
-    private var tally = Tally()
+    var tally = Tally()
 
     /// The slots in the order of their results. Those before the index `printed` have been printed.
     var slots: [Slot] = []
     var printed = 0
     var slotCount = 0
-    private var feedState = FeedState.open
-    private var waitEnd = Instant.never
+    var feedState = FeedState.open
+    var waitEnd = Instant.never
     var ended = 0
     var failed = 0
     /// The number of probes that have failed and are tried again.
-    private var late = 0
+    var late = 0
     /// The exit code for faulty input, if there was any.
-    private var usageCode: Int32?
+    var usageCode: Int32?
     private var hasProvided = false
+    /// The number of event loops that have been asked whether they have processed everything, and since when.
+    private var loopsBehind = 0
+    private var behindSince = Instant.never
     /// Whether the run has got to the end of a usable input, so that its results are all there are.
     private(set) var isComplete = false
 
     /// The state of the input.
-    private enum FeedState: Equatable {
+    enum FeedState: Equatable {
         case open
         case needsInput(Int32)
         case ended
@@ -59,6 +64,8 @@ final class Run {
         case observed(Slot, Observation)
         case resolved(Slot, Result<[IPAddress], LookupError>?, Duration)
         case answered(Slot, HostReplies, Duration)
+        /// An event loop has processed all that had arrived when it was asked.
+        case caughtUp
     }
 
     /// Creates a run.
@@ -72,6 +79,7 @@ final class Run {
     ///   - context: The TLS context, if it was made already.
     ///   - baseline: The results of an earlier run.
     ///   - resolvers: The resolvers that are asked for addresses; none stands for the system's.
+    ///   - lookups: The look-ups by the system's resolver.
     ///   - loop: The event loop of the probes, whose clock measures their times and limits.
     init(
         _ options: Options,
@@ -82,24 +90,26 @@ final class Run {
         context: Result<SurveyContext, TLSError>? = nil,
         baseline: Baseline? = nil,
         resolvers: [NamedResolver] = [],
+        lookups: SystemLookups? = nil,
         loop: EventLoop = .shared
     ) {
         self.context = context
         self.options = options
         self.baseline = baseline
         self.resolvers = resolvers
+        self.lookups = lookups
         self.feed = feed
         self.output = output
         tools = ProbeTools(options.settings, loop: loop)
         loops = Loops(first: loop)
         mailbox = Mailbox(alarm)
-        starts = StartQueue(jobs: Descriptors.room(for: options.jobs), rate: options.rate)
+        starts = StartQueue(Descriptors.room(for: options.jobs).probes, rate: options.rate)
         progress = Progress(isShown: console.errorsAreTerminal && !options.quiet)
     }
 
     /// Runs to the end, or until it is interrupted, and returns the exit code.
     func run() -> Int32 {
-        if let wait = options.wait { waitEnd = Instant.now.advanced(byNanoseconds: wait.clampedNanoseconds) }
+        if let wait = options.wait { waitEnd = now.advanced(byNanoseconds: wait.clampedNanoseconds) }
         while !Interrupts.hasCome {
             takeLetters()
             refill()
@@ -110,6 +120,7 @@ final class Run {
             }
             guard printFinished() else { return Console.endOfOutput() }
             if feedState == .ended, slots.isEmpty { break }
+            lookForSilence()
             sleep()
         }
         if Interrupts.hasCome { printWhatIsDone() }
@@ -144,7 +155,7 @@ final class Run {
     }
 
     private func sleep() {
-        var limit = starts.timeUntilNext()
+        var limit = starts.timeUntilNext(at: now)
         if let tick = progress.timeUntilNext { limit = min(limit ?? tick, tick) }
         var descriptor: Int32?
         if case .needsInput(let number) = feedState, hasRoom { descriptor = number }
@@ -161,68 +172,8 @@ final class Run {
         )
     }
 
-    private var hasRoom: Bool { slots.count - printed < Self.window }
-
-    /// The maximum number of probes that are in flight, or done and not yet printed.
-    private static let window = 4096
-
-    private func refill() {
-        while feedState == .open, hasRoom {
-            switch feed.step() {
-            case .probe(let probe): add(Slot(.probe(probe)))
-            case .resolve(let target): add(Slot(.target(target)))
-            case .needsInput(let descriptor): feedState = .needsInput(descriptor)
-            case .end: feedState = .ended
-            case .badLine(let error): report(error)
-            }
-        }
-    }
-
-    private func report(_ error: UsageError) {
-        progress.clear()
-        if feed.badLines <= Self.mostBadLines { Console.complain(error.text) }
-        guard !options.skipsBad else { return }
-        usageCode = error.code
-    }
-
-    /// Reports what was wrong with the input as a whole.
-    private func reportInput() {
-        if options.skipsBad, feed.badLines > 0 {
-            let count = feed.badLines == 1 ? "1 line" : "\(Words.grouped(feed.badLines)) lines"
-            let shown =
-                feed.badLines > Self.mostBadLines ? "; the first \(Self.mostBadLines) are shown above" : ""
-            Console.complain("sni-probe: \(count) of the input could not be used\(shown)\n")
-        }
-        guard usageCode == nil, !Interrupts.hasCome else { return }
-        if !feed.hasFoundAny {
-            usageCode = reportNothing()
-        } else if !options.requestOptions.isEmpty, !feed.hasFoundURL {
-            let error = options.requestOptionsWithoutRequest
-            Console.complain(error.text)
-            usageCode = error.code
-        }
-    }
-
-    /// The number of bad lines that are reported each by itself.
-    private static let mostBadLines = 10
-
-    /// Reports that no target was found. This is an error: an empty list is usually a mistake where it was made, and
-    /// must not look like success.
-    private func reportNothing() -> Int32 {
-        let error = UsageError("nothing to probe: there is no target in the files", code: ExitCode.noInput)
-        Console.complain(error.text)
-        return error.code
-    }
-
-    private func add(_ slot: Slot) {
-        if case .probe(let probe) = slot.job { output.expect(probe) }
-        slots.append(slot)
-        slotCount += 1
-        starts.add(slot)
-    }
-
     private func startWaiting() {
-        while let slot = starts.next() {
+        while let slot = starts.next(at: now) {
             switch slot.job {
             case .probe(let probe): observe(slot, probe: probe)
             case .target(let target): resolve(slot, target: target)
@@ -230,134 +181,42 @@ final class Run {
         }
     }
 
+    /// The time on the clock of the probes.
+    var now: Instant { loops.first.now }
+
+    /// Lets the event loops say when they have processed what has arrived, if there may be probes that only wait.
+    private func lookForSilence() {
+        let now = now
+        guard starts.beginRelease(at: now) else { return }
+        let loops = loops.inUse
+        (loopsBehind, behindSince) = (loops.count, now)
+        for loop in loops {
+            let mailbox = mailbox
+            Task(executorPreference: loop) { mailbox.put(.caughtUp) }
+        }
+    }
+
+    private func noteCaughtUp() {
+        loopsBehind -= 1
+        if loopsBehind == 0 { starts.release(silentAt: behindSince, now: now) }
+    }
+
     private func observe(_ slot: Slot, probe: Probe) {
         let loop = loops.next()
-        let (engine, mailbox) = (ProbeEngine(tools: tools, loop: loop), mailbox)
+        let (engine, mailbox) = (ProbeEngine(tools: tools, loop: loop, signs: slot.signs), mailbox)
         Task(executorPreference: loop) {
             mailbox.put(.observed(slot, await engine.observe(probe)))
         }
     }
 
-    private func takeLetters() {
+    func takeLetters() {
         for letter in mailbox.takeAll() {
             switch letter {
             case .observed(let slot, let observation): finish(slot, observation: observation)
             case .resolved(let slot, let answer, let time): finish(slot, answer: answer, time: time)
             case .answered(let slot, let replies, let time): finish(slot, replies: replies, time: time)
+            case .caughtUp: noteCaughtUp()
             }
         }
-    }
-
-    var judge: Judge { Judge(settings: options.settings, now: Int(UnixTime.now.seconds)) }
-
-    private func finish(_ slot: Slot, observation: Observation) {
-        starts.ended(slot)
-        slot.rounds += observation.attempts
-        var observation = observation
-        observation.attempts = slot.rounds
-        settle(slot, record: judge.record(of: observation))
-    }
-
-    /// Stores a slot's result, or queues the slot for another round if it failed and `--wait` leaves time for one.
-    func settle(_ slot: Slot, record: ProbeRecord) {
-        if !record.passed, options.wait != nil, let moment = slot.nextRound(after: .now, until: waitEnd) {
-            if slot.latest == nil { late += 1 }
-            slot.latest = completed(record, replies: slot.replies)
-            return starts.add(slot, notBefore: moment)
-        }
-        if slot.latest != nil { late -= 1 }
-        slot.record = completed(record, replies: slot.replies)
-        ended += 1
-        if !record.passed { failed += 1 }
-    }
-
-    private func print(_ record: ProbeRecord) {
-        var record = record
-        if options.same {
-            pool.compareWithMost(&record)
-        } else {
-            pool.compareWithFirst(&record)
-        }
-        if let baseline {
-            let change = baseline.compare(record)
-            record.change = change
-            if let words = change.words(record) { record.warnings.append(Warning(id: .changed, text: words)) }
-        }
-        judge.applyStrictness(to: &record)
-        tally.add(record)
-        progress.clear()
-        output.add(record, isOnlyOne: slotCount == 1 && feedState == .ended)
-    }
-
-    /// Prints all results after an interruption: also those behind probes that will never finish, and the last
-    /// failures of probes that would have been tried again.
-    private func printWhatIsDone() {
-        takeLetters()
-        let records = slots[printed...].compactMap { $0.record ?? $0.latest }
-        tally.unfinished = slots.count - printed - records.count
-        tally.isCutShort = feedState != .ended
-        if options.same { pool.learn(records) }
-        for record in records { print(record) }
-    }
-
-    /// Prints the finished results that are next in order. Returns `false` if standard output accepts no more.
-    private func printFinished() -> Bool {
-        if options.same {
-            // What most addresses show is known when all results are there, or as many as are kept.
-            let waiting = slots[printed...]
-            guard feedState == .ended || !hasRoom, waiting.allSatisfy({ $0.record != nil }) else {
-                return output.flush()
-            }
-            pool.learn(waiting.lazy.compactMap(\.record))
-        }
-        while printed < slots.count, let record = slots[printed].record {
-            if feedState == .open, slotCount == 1 { break }
-            print(record)
-            printed += 1
-        }
-        if printed == slots.count || printed > 512 {
-            slots.removeFirst(printed)
-            printed = 0
-        }
-        return output.flush()
-    }
-}
-
-/// A probe or an unresolved target, with its place in the order of results.
-///
-/// Only the main thread accesses the mutable properties. Tasks only pass the reference on, which is why `@unchecked
-/// Sendable` is safe.
-final class Slot: @unchecked Sendable {
-    /// The work of a slot.
-    enum Job: Sendable {
-        case probe(Probe)
-        case target(ProbeTarget)
-    }
-
-    let job: Job
-    /// The final result. `nil` until the probe is done.
-    var record: ProbeRecord?
-    /// The result of the last round, if it failed and another round follows.
-    var latest: ProbeRecord?
-    /// The number of attempts in all rounds of `--wait`.
-    var rounds = 0
-    /// The replies of the named resolvers for its host.
-    var replies: HostReplies?
-    /// Whether it counts towards the limit of its server in the `StartQueue`.
-    var countsAtServer = false
-    /// The nanoseconds until the next round. Doubled before each.
-    var pause: UInt64 = 500_000_000
-
-    init(_ job: Job) {
-        self.job = job
-    }
-
-    /// Returns the time of the next round, with growing pauses. `nil` if the time is up.
-    ///
-    /// The last round is at `end`, so that none of the time is wasted.
-    func nextRound(after now: Instant, until end: Instant) -> Instant? {
-        guard now < end else { return nil }
-        pause = min(pause * 2, 10_000_000_000)
-        return min(now.advanced(byNanoseconds: pause), end)
     }
 }

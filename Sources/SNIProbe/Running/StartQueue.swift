@@ -1,49 +1,112 @@
 internal import DirectCore
 internal import DirectHTTP
 
-/// Decides which probe may start, within three limits: `jobs` running probes, 8 at one server, and the start rate.
+/// Decides which probe may start, within four limits: `jobs` probes that work, `running` probes that work or wait, a few
+/// at one server, and the start rate.
 ///
-/// A slot is in one of four states:
+/// A slot is in one of five states:
 /// - delayed: its next round has not come yet,
-/// - waiting: it starts when the limits allow, in order of arrival,
-/// - parked: 8 probes count at its server; it returns to the front of the queue when one of them no longer counts,
-/// - running: from `next(at:)` until `ended(_:)`.
+/// - queued: it starts when the limits allow, in order of arrival,
+/// - parked: too many probes count at its server; it returns to the front of the queue when one of them no longer
+///   counts,
+/// - working: from `next(at:)` until it has received nothing for half a second,
+/// - waiting: from then until `ended(_:hasAnswer:)`.
 ///
-/// A running probe counts at its server for half a second at most: a server that is silent for so long is not
-/// working on the answer, and its other probes should not wait. Only the main thread uses this type, and the time
-/// is an argument.
+/// A probe becomes a waiting one by `release(silentAt:now:)`, which the caller makes when it knows that the event loops
+/// have processed everything that had arrived: on a busy machine a probe may have input that it has not read. So a lack
+/// of processor time never makes more probes start.
+///
+/// Only the main thread uses this type, and the time is an argument.
 final class StartQueue {
-    private let jobs: Int
+    /// The limits on running probes.
+    struct Limits: Equatable {
+        /// The maximum number of probes that work.
+        var jobs: Int
+        /// The maximum number of probes that work or wait.
+        var running: Int
+    }
+
+    private let limits: Limits
     /// The nanoseconds between two starts.
     private let interval: UInt64
-    private var waiting: [Slot] = []
-    /// The index of the first slot in `waiting` that has not been taken.
+    private var queued: [Slot] = []
+    /// The index of the first slot in `queued` that has not been taken.
     private var first = 0
-    private var runningCount = 0
-    /// The slots that wait for their server, by server.
-    private var parked: [Endpoint: [Slot]] = [:]
+    private var working = 0
+    private var running = 0
+    private var servers: [Endpoint: Server] = [:]
     private var parkedCount = 0
-    /// The number of running probes that count at each server.
-    private var atServer: [Endpoint: Int] = [:]
-    /// The slots that count at their server with the time of their start, the oldest first.
-    private var recent: [(slot: Slot, start: Instant)] = []
+    /// The working slots in the order of their last sight, and some that have ended.
+    private var sightings: [Sighting] = []
+    /// Whether the event loops are being asked for a release.
+    private var isReleasing = false
     private var delayed: [(slot: Slot, moment: Instant)] = []
     private var nextStart = Instant(nanoseconds: 0)
+
+    /// A server with running or parked probes.
+    private struct Server {
+        /// The probes that count here.
+        var working = 0
+        var running = 0
+        var parked: [Slot] = []
+        /// The slots that were parked and are at the front of the queue.
+        var summoned = 0
+        /// The number of probes that may count here.
+        var limit = mostAtOneServer
+        var hasAnswered = false
+
+        var isIdle: Bool { running == 0 && summoned == 0 && parked.isEmpty }
+
+        private var hasRoom: Bool {
+            working + summoned < limit && (!hasAnswered || running + summoned < mostWaitingAtOneServer)
+        }
+
+        /// Whether there is room for this slot. Parks it if there is none.
+        mutating func takeTurn(_ slot: Slot, isSummoned: Bool) -> Bool {
+            if isSummoned { summoned -= 1 }
+            if hasRoom { return true }
+            parked.insert(slot, at: isSummoned ? 0 : parked.count)
+            return false
+        }
+
+        /// Removes and returns the parked slots that there is room for.
+        mutating func summon() -> [Slot] {
+            var count = 0
+            while count < parked.count, hasRoom {
+                parked[count].standing = .summoned
+                summoned += 1
+                count += 1
+            }
+            defer { parked.removeFirst(count) }
+            return Array(parked.prefix(count))
+        }
+    }
+
+    /// The last time at which a slot was known to work, and the number of pieces it had received then.
+    private struct Sighting {
+        let slot: Slot
+        let moment: Instant
+        let pieces: Int
+    }
 
     /// The limit for one server. With more probes at the same time it answers slowly or considers them an attack.
     private static let mostAtOneServer = 8
 
-    /// The time for which a running probe counts at its server, in nanoseconds.
-    private static let countingTime: UInt64 = 500_000_000
+    /// The limit for one server with the probes that wait there, and for those that count at a server that has not
+    /// answered yet. There each probe that has waited in vain makes room for three.
+    private static let mostWaitingAtOneServer = 64
 
-    init(jobs: Int, rate: Double?) {
-        self.jobs = jobs
+    /// The nanoseconds without data after which a probe no longer counts.
+    private static let patience: UInt64 = 500_000_000
+
+    init(_ limits: Limits, rate: Double?) {
+        self.limits = limits
         interval = rate.map { UInt64(1_000_000_000 / $0) } ?? 0
     }
 
     /// Adds a slot that may start now.
     func add(_ slot: Slot) {
-        waiting.append(slot)
+        queued.append(slot)
     }
 
     /// Adds a slot that may not start before `moment`.
@@ -51,97 +114,152 @@ final class StartQueue {
         delayed.append((slot, moment))
     }
 
-    /// Returns the next slot that may start now, or `nil`. It counts as running from then on.
-    func next(at now: Instant = .now) -> Slot? {
+    /// Returns the next slot that may start now, or `nil`. It works from then on.
+    func next(at now: Instant) -> Slot? {
         wakeDelayed(now)
-        forgetOverdue(now)
-        while runningCount < jobs, first < waiting.count, nextStart <= now {
+        while hasRoom, first < queued.count, nextStart <= now {
             let slot = takeFirst()
-            guard hasTurn(slot, now: now) else { continue }
-            runningCount += 1
-            // Unused time is not saved up, so the rate holds in every period.
-            if interval > 0 { nextStart = max(nextStart, now).advanced(byNanoseconds: interval) }
+            guard hasTurn(slot) else { continue }
+            begin(slot, now: now)
             return slot
         }
         return nil
     }
 
     /// Marks a running slot as ended.
-    func ended(_ slot: Slot) {
-        runningCount -= 1
-        leave(slot)
+    ///
+    /// - Parameter hasAnswer: Whether its server has answered in any way, if only by refusing the connection.
+    func ended(_ slot: Slot, hasAnswer: Bool = true) {
+        guard slot.isRunning else { return }
+        let didCount = slot.standing == .working
+        slot.standing = .idle
+        running -= 1
+        if didCount { working -= 1 }
+        change(slot.server) { server in
+            server.running -= 1
+            if didCount { server.working -= 1 }
+            if hasAnswer { (server.hasAnswered, server.limit) = (true, Self.mostAtOneServer) }
+        }
     }
 
-    /// Returns the time until another slot may start. `nil` if that depends only on a running probe's end.
-    func timeUntilNext(at now: Instant = .now) -> Duration? {
-        guard runningCount < jobs else { return nil }
-        var moment = Instant.never
-        if interval > 0, first < waiting.count { moment = nextStart }
-        if parkedCount > 0, let oldest = recent.first {
-            moment = min(moment, oldest.start.advanced(byNanoseconds: Self.countingTime))
+    /// Whether it is time to look for probes that wait, because others would start in their place. If so, the caller
+    /// must let the event loops process what has arrived until `now`, and then call ``release(silentAt:now:)``.
+    func beginRelease(at now: Instant) -> Bool {
+        guard let due = nextRelease, due <= now else { return false }
+        isReleasing = true
+        return true
+    }
+
+    /// Stops counting the probes that had received nothing for half a second at `moment`. What had arrived until then
+    /// must have been processed.
+    func release(silentAt moment: Instant, now: Instant) {
+        isReleasing = false
+        var count = 0
+        var active: [Sighting] = []
+        for sighting in sightings {
+            let slot = sighting.slot
+            if slot.standing == .working {
+                guard sighting.moment.advanced(byNanoseconds: Self.patience) <= moment else { break }
+                if slot.signs.count == sighting.pieces {
+                    release(slot)
+                } else {
+                    active.append(Sighting(slot: slot, moment: now, pieces: slot.signs.count))
+                }
+            }
+            count += 1
         }
-        for (_, due) in delayed { moment = min(moment, due) }
-        guard moment < .never else { return nil }
-        return moment.since(now)
+        sightings.removeFirst(count)
+        sightings += active
+    }
+
+    /// Returns the time until another slot may start, or until the next look for probes that wait. `nil` if that
+    /// depends only on a running probe's end.
+    func timeUntilNext(at now: Instant) -> Duration? {
+        var moment = nextRelease ?? .never
+        if hasRoom {
+            if interval > 0, first < queued.count { moment = min(moment, nextStart) }
+            for (_, due) in delayed { moment = min(moment, due) }
+        }
+        return moment < .never ? moment.since(now) : nil
+    }
+
+    private var hasRoom: Bool { working < limits.jobs && running < limits.running }
+
+    /// The time at which a probe may turn out to wait; `nil` if none can start in its place, or the loops are being
+    /// asked already.
+    private var nextRelease: Instant? {
+        guard !isReleasing, parkedCount > 0 || first < queued.count && running < limits.running else {
+            return nil
+        }
+        let oldest = sightings.first { $0.slot.standing == .working }
+        return oldest?.moment.advanced(byNanoseconds: Self.patience)
+    }
+
+    private func begin(_ slot: Slot, now: Instant) {
+        slot.standing = .working
+        (working, running) = (working + 1, running + 1)
+        change(slot.server) { server in
+            server.working += 1
+            server.running += 1
+        }
+        let ended = sightings.prefix { $0.slot.standing != .working }.count
+        if ended > 0 { sightings.removeFirst(ended) }
+        sightings.append(Sighting(slot: slot, moment: now, pieces: slot.signs.count))
+        // Unused time is not saved up, so the rate holds in every period.
+        if interval > 0 { nextStart = max(nextStart, now).advanced(byNanoseconds: interval) }
+    }
+
+    private func release(_ slot: Slot) {
+        slot.standing = .waiting
+        working -= 1
+        change(slot.server) { server in
+            server.working -= 1
+            // Three take its place at a server that has never answered: there are probably no answers to come.
+            if !server.hasAnswered { server.limit = min(server.limit + 2, Self.mostWaitingAtOneServer) }
+        }
     }
 
     private func takeFirst() -> Slot {
-        let slot = waiting[first]
+        let slot = queued[first]
         first += 1
         if first > 1024 {
-            waiting.removeFirst(first)
+            queued.removeFirst(first)
             first = 0
         }
         return slot
     }
 
     /// Whether the slot's server is below its limit. Parks the slot if it is not.
-    private func hasTurn(_ slot: Slot, now: Instant) -> Bool {
+    private func hasTurn(_ slot: Slot) -> Bool {
         guard let server = slot.server else { return true }
-        guard atServer[server, default: 0] < Self.mostAtOneServer else {
-            parked[server, default: []].append(slot)
-            parkedCount += 1
-            return false
-        }
-        atServer[server, default: 0] += 1
-        slot.countsAtServer = true
-        recent.append((slot, now))
-        return true
+        let isSummoned = slot.standing == .summoned
+        slot.standing = .idle
+        let hasTurn = servers[server, default: Server()].takeTurn(slot, isSummoned: isSummoned)
+        if !hasTurn { parkedCount += 1 }
+        return hasTurn
     }
 
-    /// Stops counting the slot at its server, and moves the server's next parked slot to the front of the queue.
-    private func leave(_ slot: Slot) {
-        guard slot.countsAtServer, let server = slot.server else { return }
-        slot.countsAtServer = false
-        atServer[server] = atServer[server].flatMap { $0 > 1 ? $0 - 1 : nil }
-        guard var others = parked[server], !others.isEmpty else { return }
-        waiting.insert(others.removeFirst(), at: first)
-        parkedCount -= 1
-        parked[server] = others.isEmpty ? nil : others
-    }
-
-    private func forgetOverdue(_ now: Instant) {
-        var done = 0
-        for (slot, start) in recent {
-            // Slots that have ended are removed here as well, regardless of their start.
-            guard !slot.countsAtServer || start.advanced(byNanoseconds: Self.countingTime) <= now else {
-                break
-            }
-            leave(slot)
-            done += 1
+    /// Changes the counts of a server, and moves as many of its parked slots to the front of the queue as it has room
+    /// for.
+    private func change(_ name: Endpoint?, _ change: (inout Server) -> Void) {
+        guard let name else { return }
+        // In place: a copy of a server would copy its parked slots.
+        change(&servers[name, default: Server()])
+        let next = servers[name]?.summon() ?? []
+        if !next.isEmpty {
+            parkedCount -= next.count
+            queued.insert(contentsOf: next, at: first)
         }
-        recent.removeFirst(done)
+        if servers[name]?.isIdle == true { servers[name] = nil }
     }
 
     private func wakeDelayed(_ now: Instant) {
         guard !delayed.isEmpty else { return }
-        for (slot, moment) in delayed where moment <= now { waiting.append(slot) }
+        for (slot, moment) in delayed where moment <= now { queued.append(slot) }
         delayed.removeAll { $0.moment <= now }
     }
 }
 
 extension Slot {
-    fileprivate var server: Endpoint? {
-        if case .probe(let probe) = job { Endpoint(probe.address, port: probe.port) } else { nil }
-    }
+    fileprivate var isRunning: Bool { standing == .working || standing == .waiting }
 }

@@ -8,22 +8,50 @@ internal import Glibc
 
 /// The limit on open descriptors. Fewer probes run at the same time if it is low, so that they do not fail.
 enum Descriptors {
-    /// Returns how many of `jobs` probes can run at the same time. Raises the soft limit up to the hard limit if
-    /// needed.
-    static func room(for jobs: Int) -> Int {
-        var limits = rlimit()
-        guard getrlimit(openFiles, &limits) == 0 else { return jobs }
-        let needed = rlim_t(jobs * perProbe + others)
-        if limits.rlim_cur < needed {
-            limits.rlim_cur = min(needed, limits.rlim_max)
-            guard setrlimit(openFiles, &limits) == 0, getrlimit(openFiles, &limits) == 0 else { return jobs }
-        }
-        return max(1, min(jobs, (Int(clamping: limits.rlim_cur) - others) / perProbe))
+    /// What the limit leaves room for.
+    struct Room: Equatable {
+        /// The probes.
+        var probes: StartQueue.Limits
+        /// The calls of the system's resolver, some of which may go on after their callers have given up.
+        var lookups: Int
     }
 
+    /// Returns the room for so many probes at the same time; `nil` for the default. Raises the soft limit up to the
+    /// hard limit if needed.
+    static func room(for jobs: Int?) -> Room {
+        let wanted = wanted(jobs)
+        var limits = rlimit()
+        guard getrlimit(openFiles, &limits) == 0 else { return Room(probes: wanted, lookups: mostLookups) }
+        let needed = rlim_t(wanted.running * perProbe + mostLookups + others)
+        if limits.rlim_cur < needed {
+            let old = limits.rlim_cur
+            limits.rlim_cur = min(needed, limits.rlim_max)
+            if setrlimit(openFiles, &limits) != 0 { limits.rlim_cur = old }
+        }
+        return room(for: wanted, descriptors: Int(clamping: limits.rlim_cur))
+    }
+
+    /// Returns the limits without regard to descriptors.
+    static func wanted(_ jobs: Int?) -> StartQueue.Limits {
+        StartQueue.Limits(jobs: jobs ?? usualJobs, running: jobs ?? mostRunning)
+    }
+
+    /// Returns the room for so many probes with so many descriptors.
+    static func room(for wanted: StartQueue.Limits, descriptors: Int) -> Room {
+        let lookups = max(1, min(mostLookups, (descriptors - others) / 8))
+        let running = max(1, min(wanted.running, (descriptors - others - lookups) / perProbe))
+        return Room(probes: .init(jobs: min(wanted.jobs, running), running: running), lookups: lookups)
+    }
+
+    /// The number of probes that work at the same time, without `--jobs`.
+    private static let usualJobs = 64
+    /// The number of probes at the same time with those that wait, without `--jobs`.
+    private static let mostRunning = 1024
+    /// The calls of the system's resolver.
+    private static let mostLookups = 256
     /// The descriptors of one probe, which makes two connections.
     private static let perProbe = 2
-    /// The descriptors for files, pipes, event loops and the system resolver.
+    /// The descriptors for files, pipes and event loops.
     private static let others = 20
 
     #if canImport(Glibc)

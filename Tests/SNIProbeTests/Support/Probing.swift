@@ -19,9 +19,10 @@ struct Outcome: Sendable {
 func probe(
     _ arguments: [String],
     trusting roots: String? = nil,
+    lookups: SystemLookups? = nil,
     on loop: EventLoop = .shared
 ) async throws -> Outcome {
-    try await onOwnThread { try probeBlocking(arguments, roots, loop) }
+    try await onOwnThread { try probeBlocking(arguments, roots, lookups, loop) }
 }
 
 /// The same for one server: `host` at the server's address and port.
@@ -32,7 +33,12 @@ func probe(_ host: String, at server: FixtureServer, _ options: String..., trust
     try await probe(["\(host)@\(server.authority)"] + options, trusting: roots)
 }
 
-private func probeBlocking(_ arguments: [String], _ roots: String?, _ loop: EventLoop) throws -> Outcome {
+private func probeBlocking(
+    _ arguments: [String],
+    _ roots: String?,
+    _ lookups: SystemLookups?,
+    _ loop: EventLoop
+) throws -> Outcome {
     var options = try Options(arguments)
     if let roots { options.settings.roots = .only([.pem(Array(roots.utf8))]) }
     let output = CollectedOutput()
@@ -45,6 +51,7 @@ private func probeBlocking(_ arguments: [String], _ roots: String?, _ loop: Even
         Alarm(),
         console,
         resolvers: resolvers,
+        lookups: lookups,
         loop: loop
     ).run()
     return Outcome(records: output.records, code: code)

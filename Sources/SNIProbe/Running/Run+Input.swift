@@ -1,0 +1,64 @@
+internal import DirectHTTP
+
+/// The input of a run: reading targets while there is room for them, and reporting what is wrong with them.
+extension Run {
+    var hasRoom: Bool { slots.count - printed < Self.window }
+
+    /// The maximum number of probes that are in flight, or done and not yet printed.
+    private static let window = 4096
+
+    func refill() {
+        while feedState == .open, hasRoom {
+            switch feed.step() {
+            case .probe(let probe): add(Slot(.probe(probe)))
+            case .resolve(let target): add(Slot(.target(target)))
+            case .needsInput(let descriptor): feedState = .needsInput(descriptor)
+            case .end: feedState = .ended
+            case .badLine(let error): report(error)
+            }
+        }
+    }
+
+    private func report(_ error: UsageError) {
+        progress.clear()
+        if feed.badLines <= Self.mostBadLines { Console.complain(error.text) }
+        guard !options.skipsBad else { return }
+        usageCode = error.code
+    }
+
+    /// Reports what was wrong with the input as a whole.
+    func reportInput() {
+        if options.skipsBad, feed.badLines > 0 {
+            let count = feed.badLines == 1 ? "1 line" : "\(Words.grouped(feed.badLines)) lines"
+            let shown =
+                feed.badLines > Self.mostBadLines ? "; the first \(Self.mostBadLines) are shown above" : ""
+            Console.complain("sni-probe: \(count) of the input could not be used\(shown)\n")
+        }
+        guard usageCode == nil, !Interrupts.hasCome else { return }
+        if !feed.hasFoundAny {
+            usageCode = reportNothing()
+        } else if !options.requestOptions.isEmpty, !feed.hasFoundURL {
+            let error = options.requestOptionsWithoutRequest
+            Console.complain(error.text)
+            usageCode = error.code
+        }
+    }
+
+    /// The number of bad lines that are reported each by itself.
+    private static let mostBadLines = 10
+
+    /// Reports that no target was found. This is an error: an empty list is usually a mistake where it was made, and
+    /// must not look like success.
+    private func reportNothing() -> Int32 {
+        let error = UsageError("nothing to probe: there is no target in the files", code: ExitCode.noInput)
+        Console.complain(error.text)
+        return error.code
+    }
+
+    private func add(_ slot: Slot) {
+        if case .probe(let probe) = slot.job { output.expect(probe) }
+        slots.append(slot)
+        slotCount += 1
+        starts.add(slot)
+    }
+}

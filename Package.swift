@@ -169,8 +169,8 @@ let package = Package(
         .testTarget(
             name: "SNIProbeTests",
             dependencies: [
-                "SNIProbe", "sni-probe", "DirectHTTP", "DirectJSON", "TLSFixtures", "DirectTestCommands",
-                "DirectTestData", "DirectTestPeers", "DirectTestTime", "DirectIO",
+                "SNIProbe", "sni-probe", "DirectHTTP", "DirectResolvers", "DirectJSON", "TLSFixtures",
+                "DirectTestCommands", "DirectTestData", "DirectTestPeers", "DirectTestTime", "DirectIO",
             ],
             exclude: ["Golden"],
             swiftSettings: commonSettings

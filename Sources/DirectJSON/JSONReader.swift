@@ -52,6 +52,7 @@ package struct JSONReader {
 
     private mutating func members(depth: Int) throws(JSONError) -> [JSONValue.Member] {
         var members: [JSONValue.Member] = []
+        // Used for many members only: a few names are compared faster than hashed.
         var names: Set<String> = []
         try sequence(until: UInt8(ascii: "}")) { (reader: inout Self) throws(JSONError) in
             guard reader.peek == UInt8(ascii: "\"") else {
@@ -59,7 +60,11 @@ package struct JSONReader {
             }
             // Errors quote it as JSON, escaped: the text may come from a server, and the error may go to a log.
             let name = try reader.text()
-            guard names.insert(name).inserted else {
+            if members.count == Self.fewMembers { names = Set(members.map(\.name)) }
+            let isNew =
+                members.count < Self.fewMembers
+                ? !members.contains { $0.name == name } : names.insert(name).inserted
+            guard isNew else {
                 throw reader.fault("\(JSONValue.string(name)) is a duplicate name")
             }
             reader.skipSpace()
@@ -98,7 +103,21 @@ package struct JSONReader {
 
     private mutating func text() throws(JSONError) -> String {
         position += 1
-        var scalars: [UInt8] = []
+        let start = position
+        // Most strings are ASCII without escapes: they are taken as they are.
+        while let byte = peek, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), (0x20..<0x80).contains(byte) {
+            position += 1
+        }
+        guard peek != UInt8(ascii: "\"") else {
+            defer { position += 1 }
+            return String(decoding: bytes[start..<position], as: UTF8.self)
+        }
+        return try text(from: start)
+    }
+
+    /// Parses the rest of a string whose first bytes, from `start`, need no decoding.
+    private mutating func text(from start: Int) throws(JSONError) -> String {
+        var scalars = Array(bytes[start..<position])
         while let byte = peek {
             switch byte {
             case UInt8(ascii: "\""):
@@ -179,10 +198,10 @@ package struct JSONReader {
         guard position > start else { throw fault("a number lacks digits") }
     }
 
-    private mutating func word(_ word: StaticString, content: JSONValue.Content) throws(JSONError)
+    private mutating func word(_ word: String, content: JSONValue.Content) throws(JSONError)
         -> JSONValue.Content
     {
-        for byte in "\(word)".utf8 where !take(byte) { throw fault("expected a value") }
+        for byte in word.utf8 where !take(byte) { throw fault("expected a value") }
         return content
     }
 
@@ -210,6 +229,9 @@ package struct JSONReader {
     private static func isDigit(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
+
+    /// The number of members up to which an object's names are compared one by one.
+    private static let fewMembers = 32
 
     /// The maximum nesting depth. None of our files comes near it, and a thread's stack would allow much more.
     private static let depthLimit = 64

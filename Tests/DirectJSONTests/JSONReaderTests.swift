@@ -58,6 +58,38 @@ struct JSONReaderTests {
         }
     }
 
+    @Test("Of any number of names, each pair of equal ones is found", arguments: [2, 31, 32, 33, 34, 100])
+    func duplicates(count: Int) throws {
+        let members = (0..<count).map { "\"name\($0)\":\($0)" }
+        let value = try JSONReader.read(Array("{\(members.joined(separator: ","))}".utf8))
+        #expect("\(value)" == "{\(members.joined(separator: ","))}")
+        for (first, second) in [(0, count - 1), (count / 2 - 1, count - 1), (0, 1)] {
+            var members = members
+            members[second] = members[first]
+            let error = try #require(throws: JSONError.self) {
+                try JSONReader.read(Array("{\(members.joined(separator: ","))}".utf8))
+            }
+            #expect(error.what == "\"name\(first)\" is a duplicate name")
+        }
+    }
+
+    @Test("A string may change to escapes and other characters than ASCII anywhere")
+    func strings() throws {
+        let parts = ["plain", #"\n"#, "é", #"\u00e9"#, "x", ""]
+        let meanings = ["plain", "\n", "é", "é", "x", ""]
+        for first in parts.indices {
+            for second in parts.indices {
+                let value = try JSONReader.read(Array("[\"\(parts[first])\(parts[second])\"]".utf8))
+                let text = JSONValue.string(meanings[first] + meanings[second])
+                #expect("\(value)" == "\(JSONValue.array([text]))")
+            }
+        }
+        for text in ["\"a\u{1F}\"", "\"é\u{1F}\"", "\"abc", "\"é", "\"a\\"] {
+            #expect(throws: JSONError.self) { try JSONReader.read(Array(text.utf8)) }
+        }
+        #expect(throws: JSONError.self) { try JSONReader.read([0x22, 0x61, 0xFF, 0x22]) }
+    }
+
     @Test(
         "An error quotes a name with its control characters escaped, and stays one line",
         arguments: [

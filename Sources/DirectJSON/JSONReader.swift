@@ -105,7 +105,9 @@ package struct JSONReader {
         position += 1
         let start = position
         // Most strings are ASCII without escapes: they are taken as they are.
-        while let byte = peek, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), (0x20..<0x80).contains(byte) {
+        while let byte = peek, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"),
+            (0x20..<0x80).contains(byte)
+        {
             position += 1
         }
         guard peek != UInt8(ascii: "\"") else {

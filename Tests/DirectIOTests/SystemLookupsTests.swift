@@ -102,7 +102,11 @@ struct SystemLookupsTests {
         }
         while lookups.waiting < 1 { await Task.yield() }
         let short = Task.detached { [loop] in
-            try await lookups.addresses(of: "late.test", until: .now.advanced(byNanoseconds: 1_000_000), on: loop)
+            try await lookups.addresses(
+                of: "late.test",
+                until: .now.advanced(byNanoseconds: 1_000_000),
+                on: loop
+            )
         }
         #expect(await short.result.isExpired)
         let opening = Instant.now

@@ -39,7 +39,10 @@ package final class SystemLookups: Sendable {
     package convenience init(awaited: Int, threads: Int) {
         // With few threads none can be reserved.
         let reserved = min(4, min(awaited, threads) / 4)
-        self.init(.init(awaited: awaited, reserved: reserved, threads: threads, patience: 500_000_000), lookUp)
+        self.init(
+            .init(awaited: awaited, reserved: reserved, threads: threads, patience: 500_000_000),
+            lookUp
+        )
     }
 
     init(_ limits: LookupPlan<Asker>.Limits, _ call: @escaping @Sendable (String) -> Answer) {

@@ -20,7 +20,8 @@ enum TargetWord: Equatable {
     static func addresses(_ text: some StringProtocol) throws(TargetError) -> [ProbeAddresses] {
         guard !text.isEmpty else { throw .noAddresses }
         var ranges: [ProbeAddresses] = []
-        for part in Substring(text).utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+        for part in Substring(text).utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+        {
             ranges.append(try ProbeAddresses(Substring(part)))
         }
         return ranges

@@ -58,7 +58,9 @@ struct StartQueueTests {
         #expect(queue.next(at: moment(1)) == nil)
     }
 
-    @Test("Probes that have received nothing for half a second make room for others, three each at a silent server")
+    @Test(
+        "Probes that have received nothing for half a second make room for others, three each at a silent server"
+    )
     func silentServer() throws {
         let queue = StartQueue(.init(jobs: 64, running: 1024), rate: nil)
         let slots = try (0..<300).map { _ in try slot("127.0.0.1") }
@@ -101,7 +103,9 @@ struct StartQueueTests {
         #expect(queue.start(at: moment(11_000)) == 1)
     }
 
-    @Test("A probe that receives data keeps counting, and one that waits does not, unless the number is given")
+    @Test(
+        "A probe that receives data keeps counting, and one that waits does not, unless the number is given"
+    )
     func activeProbes() throws {
         for running in [2, 3, 1024] {
             let queue = StartQueue(.init(jobs: 2, running: running), rate: nil)

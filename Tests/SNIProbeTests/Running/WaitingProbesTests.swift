@@ -28,7 +28,9 @@ struct WaitingProbesTests {
             trusting: root.rootPEM
         )
         #expect(outcome.records.map(\.passed) == Array(repeating: false, count: 80) + [true])
-        for record in outcome.records.dropLast() { #expect(record.observation.firstFailure?.isRejection == true) }
+        for record in outcome.records.dropLast() {
+            #expect(record.observation.firstFailure?.isRejection == true)
+        }
     }
 
     @Test("Names that are never answered do not keep others from being resolved and probed")
@@ -38,7 +40,8 @@ struct WaitingProbesTests {
             gate.open()
             return .text("hello")
         }
-        let lookups = SystemLookups(.init(awaited: 8, reserved: 0, threads: 100, patience: 1_000_000)) { name in
+        let lookups = SystemLookups(.init(awaited: 8, reserved: 0, threads: 100, patience: 1_000_000)) {
+            name in
             guard name != "a.test" else { return .success([IPAddress(healthy.address)].compactMap(\.self)) }
             gate.wait()
             return .failure(LookupError(code: -2, systemCode: 0))
@@ -74,10 +77,13 @@ struct WaitingProbesTests {
         #expect(try await outcome.records.map(\.passed) == [false, false, true])
     }
 
-    @Test("The descriptors are shared by the probes and the look-ups", arguments: [
-        (nil, 4096, 64, 1024, 256), (nil, 1024, 64, 439, 125), (nil, 30, 4, 4, 1), (nil, 8, 1, 1, 1),
-        (200, 4096, 200, 200, 256), (200, 300, 122, 122, 35),
-    ] as [(Int?, Int, Int, Int, Int)])
+    @Test(
+        "The descriptors are shared by the probes and the look-ups",
+        arguments: [
+            (nil, 4096, 64, 1024, 256), (nil, 1024, 64, 439, 125), (nil, 30, 4, 4, 1), (nil, 8, 1, 1, 1),
+            (200, 4096, 200, 200, 256), (200, 300, 122, 122, 35),
+        ] as [(Int?, Int, Int, Int, Int)]
+    )
     func descriptors(jobs: Int?, descriptors: Int, working: Int, running: Int, lookups: Int) {
         let room = Descriptors.room(for: Descriptors.wanted(jobs), descriptors: descriptors)
         #expect(room == .init(probes: .init(jobs: working, running: running), lookups: lookups))

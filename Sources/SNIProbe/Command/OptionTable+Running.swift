@@ -20,7 +20,7 @@ extension CommandOption {
             help: ["N probes at once; default 64 that work"],
             manual:
                 "Run at most N probes at once. If not given, 64 that work, and with those that have received nothing for half "
-                + "a second 1,024. About 8 of the working ones are for one server."
+                + "a second 512. About 8 of the working ones are for one server."
         ),
         CommandOption(
             key: .rate,

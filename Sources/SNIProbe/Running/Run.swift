@@ -103,7 +103,8 @@ final class Run {
         tools = ProbeTools(options.settings, loop: loop)
         loops = Loops(first: loop)
         mailbox = Mailbox(alarm)
-        starts = StartQueue(Descriptors.room(for: options.jobs).probes, rate: options.rate)
+        let room = Descriptors.room(for: options.jobs, resolvers: resolvers.count)
+        starts = StartQueue(room.probes, rate: options.rate)
         progress = Progress(isShown: console.errorsAreTerminal && !options.quiet)
     }
 

@@ -18,8 +18,11 @@ enum Descriptors {
 
     /// Returns the room for so many probes at the same time; `nil` for the default. Raises the soft limit up to the
     /// hard limit if needed.
-    static func room(for jobs: Int?) -> Room {
+    ///
+    /// - Parameter resolvers: The number of resolvers that are asked for each name.
+    static func room(for jobs: Int?, resolvers: Int = 0) -> Room {
         let wanted = wanted(jobs)
+        let perProbe = perProbe(resolvers: resolvers)
         var limits = rlimit()
         guard getrlimit(openFiles, &limits) == 0 else { return Room(probes: wanted, lookups: mostLookups) }
         let needed = rlim_t(wanted.running * perProbe + mostLookups + others)
@@ -28,7 +31,7 @@ enum Descriptors {
             limits.rlim_cur = min(needed, limits.rlim_max)
             if setrlimit(openFiles, &limits) != 0 { limits.rlim_cur = old }
         }
-        return room(for: wanted, descriptors: Int(clamping: limits.rlim_cur))
+        return room(for: wanted, resolvers: resolvers, descriptors: Int(clamping: limits.rlim_cur))
     }
 
     /// Returns the limits without regard to descriptors.
@@ -37,7 +40,8 @@ enum Descriptors {
     }
 
     /// Returns the room for so many probes with so many descriptors.
-    static func room(for wanted: StartQueue.Limits, descriptors: Int) -> Room {
+    static func room(for wanted: StartQueue.Limits, resolvers: Int = 0, descriptors: Int) -> Room {
+        let perProbe = perProbe(resolvers: resolvers)
         let lookups = max(1, min(mostLookups, (descriptors - others) / 8))
         let running = max(1, min(wanted.running, (descriptors - others - lookups) / perProbe))
         return Room(probes: .init(jobs: min(wanted.jobs, running), running: running), lookups: lookups)
@@ -45,12 +49,13 @@ enum Descriptors {
 
     /// The number of probes that work at the same time, without `--jobs`.
     private static let usualJobs = 64
-    /// The number of probes at the same time with those that wait, without `--jobs`.
-    private static let mostRunning = 1024
+    /// The number of probes at the same time with those that wait, without `--jobs`. Two handshakes that wait take some
+    /// 100 KiB.
+    private static let mostRunning = 512
     /// The calls of the system's resolver.
     private static let mostLookups = 256
-    /// The descriptors of one probe, which makes two connections.
-    private static let perProbe = 2
+    /// The descriptors of one probe, which makes two connections, or before that asks each resolver for two families.
+    private static func perProbe(resolvers: Int) -> Int { 2 * max(1, resolvers) }
     /// The descriptors for files, pipes and event loops.
     private static let others = 20
 

@@ -78,14 +78,23 @@ struct WaitingProbesTests {
     }
 
     @Test(
-        "The descriptors are shared by the probes and the look-ups",
+        "The descriptors are shared by the probes, the questions to resolvers, and the look-ups",
         arguments: [
-            (nil, 4096, 64, 1024, 256), (nil, 1024, 64, 439, 125), (nil, 30, 4, 4, 1), (nil, 8, 1, 1, 1),
-            (200, 4096, 200, 200, 256), (200, 300, 122, 122, 35),
-        ] as [(Int?, Int, Int, Int, Int)]
+            (nil, 0, 4096, 64, 512, 256), (nil, 1, 4096, 64, 512, 256), (nil, 5, 4096, 64, 382, 256),
+            (nil, 0, 1024, 64, 439, 125), (nil, 0, 30, 4, 4, 1), (nil, 4, 30, 1, 1, 1),
+            (nil, 0, 8, 1, 1, 1), (200, 0, 4096, 200, 200, 256), (200, 0, 300, 122, 122, 35),
+        ] as [(Int?, Int, Int, Int, Int, Int)]
     )
-    func descriptors(jobs: Int?, descriptors: Int, working: Int, running: Int, lookups: Int) {
-        let room = Descriptors.room(for: Descriptors.wanted(jobs), descriptors: descriptors)
+    func descriptors(
+        jobs: Int?,
+        resolvers: Int,
+        descriptors: Int,
+        working: Int,
+        running: Int,
+        lookups: Int
+    ) {
+        let wanted = Descriptors.wanted(jobs)
+        let room = Descriptors.room(for: wanted, resolvers: resolvers, descriptors: descriptors)
         #expect(room == .init(probes: .init(jobs: working, running: running), lookups: lookups))
     }
 }

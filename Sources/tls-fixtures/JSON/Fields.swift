@@ -1,13 +1,5 @@
 internal import DirectJSON
 
-/// A value in a JSON file that does not fit the schema.
-struct FieldError: Error, Equatable, CustomStringConvertible {
-    var line: Int
-    var what: String
-
-    var description: String { "line \(line): \(what)" }
-}
-
 /// The members of a JSON object, each read once. A member that was never read is an error at the end.
 struct Fields: ~Copyable {
     let line: Int
@@ -121,11 +113,6 @@ enum Read {
 
 extension JSONValue {
     var isNull: Bool { content == .null }
-
-    /// Returns an error that says what was expected instead of this value.
-    func wrong(_ wanted: String) -> FieldError {
-        FieldError(line: line, what: "expected \(wanted), found \(kind)")
-    }
 }
 
 extension Read {

@@ -83,9 +83,9 @@ struct ClientProgramTests {
             }
             let job = try plans[0].start().job
             let text = "\(job.json(id: 7, proxy: "127.0.0.1:1"))"
-            let (id, read) = try Job.read(try JSONReader.read(Array(text.utf8)))
-            #expect(id == 7)
-            #expect("\(read.json(id: 7, proxy: "127.0.0.1:1"))" == text)
+            let read = try StrictDecoder.decode(NumberedJob.self, from: try JSONReader.read(Array(text.utf8)))
+            #expect(read.id == 7)
+            #expect("\(read.job.json(id: 7, proxy: "127.0.0.1:1"))" == text)
             count += 1
         }
         #expect(count >= 1000)

@@ -57,6 +57,10 @@ struct RedirectVectorTests {
                 from: #"[{"url": "u"}]"#, to: #"[{"url": "u"}], "error": "sad""#,
                 fault: #""sad" is not one of tooMany"#
             ),
+            (
+                from: #"[{"url": "u"}]"#, to: #"[{"url": "u"}], "error": "loop", "status": 200"#,
+                fault: "either an error or a response"
+            ),
             (from: #""status": 302"#, to: #""status": 302, "headers": [["a"]]"#, fault: "names and values"),
         ]
         for (from, to, fault) in wrong {

@@ -69,6 +69,7 @@ struct VectorFolderTests {
                 "a: one: the name is used twice, also in vectors/names/a.json"
             ),
             (nameVector() + ",", ":2: expected a value"),
+            (nameVector(more: #", "why": "x""#), #":2: "why" is a duplicate name"#),
         ]
     )
     func fault(_ vectors: String, _ wanted: String) throws {

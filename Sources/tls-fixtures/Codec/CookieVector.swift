@@ -3,60 +3,41 @@ internal import DirectHTTP1
 internal import DirectJSON
 
 /// A test of the cookie jar: the responses that set cookies, and the cookies that later requests must carry.
-struct CookieVector: Sendable {
-    let head: VectorHead
+struct CookieVector: TopicVector {
+    var head: VectorHead
     let responses: [Response]
-    let requests: [Request]
+    var requests: [Request] { expect.requests }
+    private let expect: Expectation
 
     /// The time that `at` is relative to: Friday, 15 January 2027, 08:00:00 GMT.
     static let start = UnixTime(seconds: 1_800_000_000)
 
     /// A response whose cookies the jar takes.
-    struct Response {
+    struct Response: Decodable, Sendable {
         var url: HTTPURL
         /// The values of the `Set-Cookie` fields.
         var fields: [[UInt8]]
-        var time: UnixTime
+        @Or<Zero> private var at: Int64
 
-        init(_ value: JSONValue) throws(FieldError) {
-            var fields = try Fields(value)
-            url = try fields.required("url", read: CookieVector.url)
-            self.fields = try fields.required("set", read: Read.list(of: Read.bytes))
-            time = CookieVector.start.advanced(bySeconds: try fields.optional("at", read: Read.integer) ?? 0)
-            try fields.end()
-        }
+        var time: UnixTime { CookieVector.start.advanced(bySeconds: at) }
+
+        private enum CodingKeys: String, CodingKey { case url, fields = "set", at }
     }
 
     /// A request and the cookies that it must carry.
-    struct Request {
+    struct Request: Decodable, Sendable {
         var url: HTTPURL
         /// The expected value of `Cookie`. `nil` if the request must not have that field.
-        var cookie: [UInt8]?
-        var time: UnixTime
+        @OrNull var cookie: [UInt8]?
+        @Or<Zero> private var at: Int64
 
-        init(_ value: JSONValue) throws(FieldError) {
-            var fields = try Fields(value)
-            url = try fields.required("url", read: CookieVector.url)
-            cookie = try fields.required("cookie") { value throws(FieldError) -> [UInt8]? in
-                value.isNull ? nil : try Read.bytes(value)
-            }
-            time = CookieVector.start.advanced(bySeconds: try fields.optional("at", read: Read.integer) ?? 0)
-            try fields.end()
-        }
+        var time: UnixTime { CookieVector.start.advanced(bySeconds: at) }
     }
 
-    init(_ head: VectorHead, _ fields: inout Fields) throws(FieldError) {
-        self.head = head
-        responses = try fields.required("responses", read: Read.list(of: Response.init))
-        requests = try fields.required("expect") { value throws(FieldError) -> [Request] in
-            var expect = try Fields(value)
-            let requests = try expect.required("requests", read: Read.list(of: Request.init))
-            try expect.end()
-            guard !requests.isEmpty else {
-                throw FieldError(line: value.line, what: "no request is expected")
-            }
-            return requests
-        }
+    private struct Expectation: Checked, Sendable {
+        let requests: [Request]
+
+        var fault: String? { requests.isEmpty ? "no request is expected" : nil }
     }
 
     /// Returns what our cookie jar does differently.
@@ -80,13 +61,15 @@ struct CookieVector: Sendable {
     static func text(_ bytes: [UInt8]?) -> String {
         bytes.map { String(String.UnicodeScalarView($0.map { Unicode.Scalar($0) })) } ?? "no field"
     }
+}
 
-    private static func url(_ value: JSONValue) throws(FieldError) -> HTTPURL {
-        let text = try Read.text(value)
+extension HTTPURL: FromJSON {
+    init(_ value: JSONValue) throws(FieldError) {
+        let text = try value.text()
         do throws(HTTPURLError) {
-            return try HTTPURL(text)
+            self = try HTTPURL(text)
         } catch {
-            throw FieldError(line: value.line, what: "\(error)")
+            throw value.fault("\(error)")
         }
     }
 }

@@ -3,8 +3,8 @@ internal import DirectCore
 internal import DirectJSON
 
 /// A test of the content decoders: an encoded body and the result of decoding it.
-struct DecodingVector: Sendable {
-    let head: VectorHead
+struct DecodingVector: TopicVector {
+    var head: VectorHead
     /// The values of the response's `Content-Encoding` fields.
     let encodings: [String]
     /// Content codings other than `gzip` and `deflate` that the vector uses and that a build may lack.
@@ -26,14 +26,16 @@ struct DecodingVector: Sendable {
         case raw
     }
 
-    init(_ head: VectorHead, _ fields: inout Fields) throws(FieldError) {
-        self.head = head
-        encodings = try fields.required("encodings", read: Read.texts)
-        needs = try fields.optional("needs", read: Read.texts) ?? []
-        settings = try fields.optional("limits", read: Read.anything)
-        (limits, maximumCodings) = try settings.map(Read.decodingLimits) ?? (DecodingLimits(), 5)
-        input = try fields.required("input", read: Read.repeated("hex", read: Read.hexadecimal))
-        expect = try fields.required("expect", read: Self.expectation)
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.strict
+        head = try VectorHead(from: decoder)
+        encodings = try members.required("encodings")
+        needs = try members.optional("needs") ?? []
+        settings = try members.optional("limits")
+        let bounds = try members.optional("limits") ?? DecodingBounds()
+        (limits, maximumCodings) = (bounds.limits, bounds.codings)
+        input = try members.required("input", as: Repeated<Hexadecimal>.self).bytes
+        expect = try members.required("expect")
     }
 
     /// A required coding that this build does not support, or `nil`.
@@ -85,18 +87,18 @@ struct DecodingVector: Sendable {
             return .fault(error.label)
         }
     }
+}
 
-    private static func expectation(_ value: JSONValue) throws(FieldError) -> Decoded {
-        var fields = try Fields(value)
-        let content = try fields.optional("content", read: Read.repeated("text", read: Read.bytes))
-        let fault = try fields.optional("fault", read: Read.text)
-        let raw = try fields.optional("raw", read: Read.flag)
-        try fields.end()
-        switch (content, fault, raw) {
-        case (let content?, nil, nil): return .content(content)
-        case (nil, let fault?, nil): return .fault(fault)
-        case (nil, nil, true): return .raw
-        default: throw FieldError(line: value.line, what: "one of content, fault and raw is expected")
+extension DecodingVector.Decoded: Decodable {
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.strict
+        let content = try members.optional("content", as: Repeated<Latin1>.self)
+        let fault = try members.optional("fault", as: String.self)
+        switch (content, fault, try members.optional("raw", as: Bool.self)) {
+        case (let content?, nil, nil): self = .content(content.bytes)
+        case (nil, let fault?, nil): self = .fault(fault)
+        case (nil, nil, true): self = .raw
+        default: throw members.value.fault("one of content, fault and raw is expected")
         }
     }
 }
@@ -116,59 +118,78 @@ extension DecodingVector.Decoded {
     }
 }
 
-extension Read {
-    /// Reads the decoder's limits and the maximum number of codings.
-    static func decodingLimits(_ value: JSONValue) throws(FieldError) -> (DecodingLimits, Int) {
-        var limits = DecodingLimits()
-        var fields = try Fields(value)
-        if let size: UInt64 = try fields.optional("size", read: integer) { limits.size = size }
-        if let ratio = try fields.optional("ratio", read: bound) { limits.ratio = ratio }
-        if let size: UInt64 = try fields.optional("unratedSize", read: integer) {
-            limits.unratedSize = size
-        }
-        if let limit = try fields.optional("inputWithoutOutput", read: bound) {
-            limits.inputWithoutOutput = limit
-        }
-        let codings: Int? = try fields.optional("codings", read: integer)
-        try fields.end()
-        return (limits, codings ?? 5)
-    }
+/// The decoder's limits and the maximum number of codings.
+struct DecodingBounds: MayBeAbsent {
+    var limits = DecodingLimits()
+    var codings = 5
 
-    /// Reads a number or null, which means no limit.
-    fileprivate static func bound(_ value: JSONValue) throws(FieldError) -> UInt64? {
-        value.isNull ? nil : try integer(value)
-    }
+    init() {}
 
-    /// Returns a reader for a value that is given once or in parts. A list may contain objects that give a part and
-    /// the number of times it is repeated.
-    fileprivate static func repeated(
-        _ name: String,
-        read: @escaping (JSONValue) throws(FieldError) -> [UInt8]
-    ) -> (JSONValue) throws(FieldError) -> [UInt8] {
-        { value throws(FieldError) in
-            guard case .array(let elements) = value.content else { return try read(value) }
-            var bytes: [UInt8] = []
-            for element in elements {
-                guard case .object = element.content else {
-                    bytes += try read(element)
-                    continue
-                }
-                var fields = try Fields(element)
-                let part = try fields.required(name, read: read)
-                let times: Int = try fields.required("times", read: integer)
-                try fields.end()
-                for _ in 0..<max(0, times) { bytes += part }
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.strict
+        limits.size = try members.optional("size") ?? limits.size
+        // Null means no limit.
+        limits.ratio = try members.optional("ratio", as: UInt64?.self) ?? limits.ratio
+        limits.unratedSize = try members.optional("unratedSize") ?? limits.unratedSize
+        let bound = try members.optional("inputWithoutOutput", as: UInt64?.self)
+        limits.inputWithoutOutput = bound ?? limits.inputWithoutOutput
+        codings = try members.optional("codings") ?? codings
+    }
+}
+
+/// A part of an input or a content.
+private protocol Part: FromJSON {
+    /// The name of the member that gives it.
+    static var name: String { get }
+    var bytes: [UInt8] { get }
+}
+
+/// Bytes with two hexadecimal digits each.
+private struct Hexadecimal: Part {
+    static let name = "hex"
+    let bytes: [UInt8]
+
+    init(_ value: JSONValue) throws(FieldError) {
+        guard let bytes = Hex.decode(try value.text()) else { throw value.fault("is not hexadecimal") }
+        self.bytes = bytes
+    }
+}
+
+private struct Latin1: Part {
+    static let name = "text"
+    let bytes: [UInt8]
+
+    init(_ value: JSONValue) throws(FieldError) { bytes = try value.bytes() }
+}
+
+/// A value that is given once or in parts. A list may contain objects that give a part and the number of times it is
+/// repeated.
+private struct Repeated<Piece: Part>: FromJSON {
+    private(set) var bytes: [UInt8] = []
+
+    init(_ value: JSONValue) throws(FieldError) {
+        guard case .array(let elements) = value.content else {
+            bytes = try Piece(value).bytes
+            return
+        }
+        for element in elements {
+            guard case .object = element.content else {
+                bytes += try Piece(element).bytes
+                continue
             }
-            return bytes
+            let run = try StrictDecoder.decode(Run.self, from: element)
+            for _ in 0..<max(0, run.times) { bytes += run.piece.bytes }
         }
     }
 
-    /// Reads bytes with two hexadecimal digits each.
-    fileprivate static func hexadecimal(_ value: JSONValue) throws(FieldError) -> [UInt8] {
-        guard let bytes = Hex.decode(try text(value)) else {
-            throw FieldError(line: value.line, what: "is not hexadecimal")
+    private struct Run: Decodable {
+        let piece: Piece
+        let times: Int
+
+        init(from decoder: any Decoder) throws {
+            piece = try decoder.strict.required(Piece.name)
+            times = try decoder.strict.required("times")
         }
-        return bytes
     }
 }
 

@@ -2,8 +2,8 @@ internal import DirectJSON
 internal import DirectHTTP1
 
 /// A test of the request writer: a request head, a chunk head or trailers, and the expected bytes or error.
-struct RequestVector: Sendable {
-    let head: VectorHead
+struct RequestVector: TopicVector {
+    var head: VectorHead
     let message: Message
     let expect: Expectation
 
@@ -21,28 +21,35 @@ struct RequestVector: Sendable {
     }
 
     /// The arguments of ``RequestWriter``, with the defaults of the vectors.
-    struct RequestHead: Sendable {
-        var method = HTTPMethod.get
-        var target = Array("/".utf8)
-        var authority = Array("a.example".utf8)
-        var headers = HTTPHeaders()
-        var extra = HTTPHeaders()
-        var framing = BodyFraming.none
-        var expectContinue = false
-        var close = false
-        var upgrade = false
+    struct RequestHead: Decodable, Sendable {
+        @Or<GetMethod> var method: HTTPMethod
+        @Or<Root> var target: [UInt8]
+        @Or<Example> var authority: [UInt8]
+        @Or<NoFields> var headers: HTTPHeaders
+        @Or<NoFields> var extra: HTTPHeaders
+        @Or<NoBody> var framing: BodyFraming
+        @Or<False> var expectContinue: Bool
+        @Or<False> var close: Bool
+        @Or<False> var upgrade: Bool
+
+        enum GetMethod: Fallback { static let value = HTTPMethod.get }
+        enum Root: Fallback { static let value = Array("/".utf8) }
+        enum Example: Fallback { static let value = Array("a.example".utf8) }
+        enum NoFields: Fallback { static let value = HTTPHeaders() }
+        enum NoBody: Fallback { static let value = BodyFraming.none }
     }
 
-    init(_ head: VectorHead, _ fields: inout Fields) throws(FieldError) {
-        self.head = head
-        if let size: Int = try fields.optional("chunk", read: Read.integer) {
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.strict
+        head = try VectorHead(from: decoder)
+        if let size: Int = try members.optional("chunk") {
             message = .chunkHead(size)
-        } else if let trailers = try fields.optional("trailers", read: Read.fields) {
+        } else if let trailers: HTTPHeaders = try members.optional("trailers") {
             message = .trailers(trailers)
         } else {
-            message = .head(try RequestHead(&fields))
+            message = .head(try RequestHead(from: decoder))
         }
-        expect = try fields.required("expect", read: Expectation.init)
+        expect = try members.required("expect")
     }
 
     /// Writes the message and compares the result.
@@ -74,32 +81,15 @@ struct RequestVector: Sendable {
     }
 }
 
-extension RequestVector.RequestHead {
-    fileprivate init(_ fields: inout Fields) throws(FieldError) {
-        if let method = try fields.optional("method", read: Read.bytes) {
-            self.method = HTTPMethod(stringLiteral: method.latin1)
-        }
-        target = try fields.optional("target", read: Read.bytes) ?? target
-        authority = try fields.optional("authority", read: Read.bytes) ?? authority
-        headers = try fields.optional("headers", read: Read.fields) ?? headers
-        extra = try fields.optional("extra", read: Read.fields) ?? extra
-        framing = try fields.optional("framing", read: Read.framing) ?? framing
-        expectContinue = try fields.optional("expectContinue", read: Read.flag) ?? false
-        close = try fields.optional("close", read: Read.flag) ?? false
-        upgrade = try fields.optional("upgrade", read: Read.flag) ?? false
-    }
-}
-
-extension RequestVector.Expectation {
-    fileprivate init(_ value: JSONValue) throws(FieldError) {
-        var fields = try Fields(value)
-        let bytes = try fields.optional("bytes", read: Read.bytes)
-        let error = try fields.optional("error", read: Read.text)
-        try fields.end()
-        switch (bytes, error) {
+extension RequestVector.Expectation: Decodable {
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.strict
+        switch (
+            try members.optional("bytes", as: [UInt8].self), try members.optional("error", as: String.self)
+        ) {
         case (let bytes?, nil): self = .bytes(bytes)
         case (nil, let error?): self = .error(error)
-        default: throw FieldError(line: value.line, what: "either bytes or an error is expected")
+        default: throw members.value.fault("either bytes or an error is expected")
         }
     }
 }
@@ -153,18 +143,21 @@ func written(
     return unsafe Array(buffer.prefix(count))
 }
 
-extension Read {
-    fileprivate static func fields(_ value: JSONValue) throws(FieldError) -> HTTPHeaders {
-        var headers = HTTPHeaders()
-        for pair in try list(of: pair(of: bytes))(value) { headers.add(pair[0].latin1, bytes: pair[1]) }
-        return headers
+extension HTTPHeaders: FromJSON {
+    init(_ value: JSONValue) throws(FieldError) {
+        self.init()
+        for pair in try StrictDecoder.decode([Pair<[UInt8]>].self, from: value) {
+            add(pair.elements[0].latin1, bytes: pair.elements[1])
+        }
     }
+}
 
-    fileprivate static func framing(_ value: JSONValue) throws(FieldError) -> BodyFraming {
+extension BodyFraming: FromJSON {
+    init(_ value: JSONValue) throws(FieldError) {
         switch value.content {
-        case .string("none"): return .none
-        case .string("chunked"): return .chunked
-        case .number: return .length(try integer(value))
+        case .string("none"): self = .none
+        case .string("chunked"): self = .chunked
+        case .number: self = .length(try StrictDecoder.decode(from: value))
         default: throw value.wrong("none, chunked or a number of bytes")
         }
     }

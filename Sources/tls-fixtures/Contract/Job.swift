@@ -35,58 +35,79 @@ struct Job: Sendable {
     }
 
     /// What a client can keep from one request to the next.
-    enum Kept: String, CaseIterable, Sendable {
+    enum Kept: String, Choice {
         case connections, sessions, cookies, hsts, cache
     }
 
-    struct Request: Sendable {
+    struct Request: Decodable, Sendable {
         var url: String
-        var method = "GET"
-        var fields: [(name: [UInt8], value: [UInt8])] = []
+        @Or<Get> var method: String
+        @Pairs var fields: [(name: [UInt8], value: [UInt8])]
         var body: [UInt8]?
         /// Whether the body can be read only once.
-        var isStream = false
+        @Or<False> var isStream: Bool
         /// The time of the request, in seconds after that of the first.
-        var time: Int64 = 0
+        @Or<Zero> var time: Int64
         /// The protocols that it offers to switch to.
-        var upgrade: [String] = []
+        @OrEmpty var upgrade: [String]
+
+        init(url: String) { self.url = url }
+
+        private enum CodingKeys: String, CodingKey {
+            case url, method, fields = "headers", body, isStream = "stream", time = "after", upgrade
+        }
     }
 
     /// The client's settings. What is absent is left to the client.
-    struct Settings: Sendable {
-        var follows = false
+    struct Settings: MayBeAbsent, Sendable {
+        @Or<False> var follows: Bool
         var redirects = RedirectSettings()
         /// Fields that the client sends with every request.
-        var fields: [(name: [UInt8], value: [UInt8])] = []
+        @Pairs var fields: [(name: [UInt8], value: [UInt8])]
         /// Whether the client asks for content codings and removes them.
-        var decodes = false
+        @Or<False> var decodes: Bool
         var versions: ClosedRange<ProtocolVersion>?
         /// The path of a PEM file with the client's certificate and key.
         var certificate: String?
-        var resumes = true
+        @Or<True> var resumes: Bool
         /// Whether the addresses belong to the client's own map instead of the request.
-        var usesMap = false
+        @IsMap var usesMap: Bool
         /// The addresses of the request as texts, which need not be addresses. They come before those of the only route.
         var addressTexts: [String]?
         /// The addresses of the only route, spelled as in the vector. Only the client in this process is told.
         var spelling: [String]?
-        var dialling: RouteVector.Dialling?
+        @JobDialling var dialling: RouteVector.Dialling?
         /// The settings of the parser and the decoder, in the form of the vectors.
         var leniency: JSONValue?
         var limits: JSONValue?
         var decoding: JSONValue?
         /// The time for which a cache may use stale responses if the origin cannot be reached, in seconds.
         var stale: Int64?
+
+        init() {}
+
+        private enum CodingKeys: String, CodingKey {
+            case follows = "follow", redirects, fields = "headers", decodes = "decode", versions, certificate
+            case resumes = "resume", usesMap = "addresses", addressTexts, dialling, leniency, limits,
+                decoding, stale
+        }
     }
 
     /// The settings of redirects. What is `nil` or `false` is left to the client.
-    struct RedirectSettings: Equatable, Sendable {
+    struct RedirectSettings: MayBeAbsent, Equatable, Sendable {
         var limit: Int?
-        var allowsDowngrade = false
-        var carriesBodyAcrossOrigins = true
-        var sendsReferer = false
+        @Or<False> var allowsDowngrade: Bool
+        @Or<True> var carriesBodyAcrossOrigins: Bool
+        @Or<False> var sendsReferer: Bool
         /// The names of fields that may be sent to other origins.
-        var surviving: [String] = []
+        @OrEmpty var surviving: [String]
+
+        init() {}
+
+        private enum CodingKeys: String, CodingKey {
+            case limit, allowsDowngrade = "downgrade", carriesBodyAcrossOrigins = "bodyAcrossOrigins"
+            case sendsReferer = "referer", surviving
+        }
     }
 }
 

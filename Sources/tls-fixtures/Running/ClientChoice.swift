@@ -30,14 +30,11 @@ enum ClientChoice {
         let path = "\(folder.clients)/clients.json"
         guard let bytes = try? Files.contents(of: path) else { return [] }
         do {
-            return try Read.list(of: name)(try Read.member("clients", of: try JSONReader.read(bytes)))
+            let clients = try JSONReader.read(bytes).member("clients").elements()
+            return try clients.map { client throws(FieldError) in try client.member("name").text() }
         } catch {
             throw Fault(description: "\(path): \(error)")
         }
-    }
-
-    private static func name(_ value: JSONValue) throws(FieldError) -> String {
-        try Read.text(try Read.member("name", of: value))
     }
 
     /// Installs and builds what the client needs, and returns the command that starts it.
@@ -50,17 +47,6 @@ enum ClientChoice {
             let line = String(decoding: outcome.output, as: UTF8.self).split(separator: "\n").last
         else { throw Fault(description: "the client \(name) cannot be prepared") }
         return String(line)
-    }
-}
-
-extension Read {
-    /// Returns one member of an object, which may have others.
-    static func member(_ name: String, of value: JSONValue) throws(FieldError) -> JSONValue {
-        guard case .object(let members) = value.content else { throw value.wrong("an object") }
-        guard let member = members.first(where: { $0.name == name }) else {
-            throw FieldError(line: value.line, what: "the field \"\(name)\" is missing")
-        }
-        return member.value
     }
 }
 

@@ -42,7 +42,7 @@ final class ClientProgram: VectorClient {
             )
         }
         do {
-            return (conversation, try ClientDescription(try JSONReader.read(Array(line.utf8))))
+            return (conversation, try StrictDecoder.decode(from: try JSONReader.read(Array(line.utf8))))
         } catch {
             throw Fault(description: "\(command): its first line is not a description of a client: \(error)")
         }
@@ -107,12 +107,13 @@ private final class ProgramConversation: Sendable {
             return .crashed("no result: it \(process.ending(within: .milliseconds(200))); \(lastWords)")
         }
         do {
-            let (answered, outcome) = try JobOutcome.read(try JSONReader.read(Array(answer.utf8)))
-            guard answered == id else { return .crashed("a result for job \(answered) instead of \(id)") }
-            if case .done(let results) = outcome, results.count != job.requests.count {
+            let value = try JSONReader.read(Array(answer.utf8))
+            let line = try StrictDecoder.decode(NumberedOutcome.self, from: value)
+            guard line.id == id else { return .crashed("a result for job \(line.id) instead of \(id)") }
+            if case .done(let results) = line.outcome, results.count != job.requests.count {
                 return .crashed("\(results.count) results for \(job.requests.count) requests")
             }
-            return outcome
+            return line.outcome
         } catch {
             return .crashed("its result breaks the contract: \(error)")
         }

@@ -174,15 +174,16 @@ extension Job.Settings {
             configuration.dialling.onCertificateMismatch =
                 dialling.passesOverWrongServers ? .tryNext : .fail
         }
-        if let leniency { configuration.leniency = try Read.leniency(leniency) }
-        if let limits { configuration.limits = try Read.limits(limits) }
+        if let leniency { configuration.leniency = try StrictDecoder.decode(from: leniency) }
+        if let limits { configuration.limits = try StrictDecoder.decode(from: limits) }
         if let decoding {
-            let (limits, codings) = try Read.decodingLimits(decoding)
+            let bounds = try StrictDecoder.decode(DecodingBounds.self, from: decoding)
+            let limits = bounds.limits
             configuration.decoding.maximumSize = limits.size
             configuration.decoding.maximumRatio = limits.ratio
             configuration.decoding.unratedSize = limits.unratedSize
             configuration.decoding.maximumInputWithoutOutput = limits.inputWithoutOutput
-            configuration.decoding.maximumCodings = codings
+            configuration.decoding.maximumCodings = bounds.codings
         }
     }
 }

@@ -87,26 +87,30 @@ extension Ending {
             return nil
         }
     }
+}
 
-    /// Reads one word.
-    static func read(_ value: JSONValue) throws(FieldError) -> Ending {
-        let word = try Read.text(value)
-        if let ending = Ending(word: word) { return ending }
-        let known = Fault.allCases.map(\.rawValue).joined(separator: ", ")
-        throw FieldError(
-            line: value.line,
-            what: "\"\(word)\" is not one of answered, untried, alert N, \(known)"
-        )
+extension Ending: FromJSON {
+    init(_ value: JSONValue) throws(FieldError) {
+        let word = try value.text()
+        guard let ending = Ending(word: word) else {
+            let faults = Fault.allCases.map(\.rawValue).joined(separator: ", ")
+            throw value.unknown(word, known: "answered, untried, alert N, \(faults)")
+        }
+        self = ending
     }
 }
 
-extension Ending {
-    /// Reads one word or a list of words, any of which is accepted.
-    static func readOneOrMore(_ value: JSONValue) throws(FieldError) -> [Ending] {
-        guard case .array = value.content else { return [try read(value)] }
-        let endings = try Read.list(of: read)(value)
-        guard !endings.isEmpty else { throw FieldError(line: value.line, what: "the list is empty") }
-        return endings
+/// One word or a list of words, any of which is accepted.
+@propertyWrapper struct OneOrMore: FromJSON, Sendable {
+    var wrappedValue: [Ending]
+
+    init(_ value: JSONValue) throws(FieldError) {
+        guard case .array = value.content else {
+            wrappedValue = [try Ending(value)]
+            return
+        }
+        wrappedValue = try StrictDecoder.decode(from: value)
+        guard !wrappedValue.isEmpty else { throw value.fault("the list is empty") }
     }
 }
 

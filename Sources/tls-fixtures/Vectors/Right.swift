@@ -1,5 +1,5 @@
 /// The right by which a vector judges other clients than this package's own.
-enum Right: String, CaseIterable, Sendable {
+enum Right: String, Choice {
     /// The referenced RFC requires the result: a MUST, or a definition from which one result follows.
     case must
     /// The referenced RFC recommends the result: SHOULD or RECOMMENDED.

@@ -2,9 +2,9 @@ internal import DirectJSON
 internal import TLSFixtures
 
 /// A server in `servers.json`: how it accepts connections, speaks TLS and answers.
-struct ServerSetup: Sendable {
+struct ServerSetup: Checked, Sendable {
     /// The server's behaviour towards a connecting client.
-    enum Connecting: String, CaseIterable, Sendable {
+    enum Connecting: String, Choice {
         /// Connections are accepted.
         case accepted
         /// Connections are refused, since nothing listens on the port.
@@ -14,31 +14,46 @@ struct ServerSetup: Sendable {
     }
 
     /// Whether the server requests a client certificate.
-    enum ClientCertificates: String, CaseIterable, Sendable {
+    enum ClientCertificates: String, Choice {
         case none, requested, required
     }
 
     var name: String
     var about: String
-    var connecting = Connecting.accepted
-    var speaksTLS = true
+    @Or<Accepted> var connecting: Connecting
+    @Or<True> var speaksTLS: Bool
     /// The certificates to choose from by SNI. The first is the default.
-    var certificates = ["good"]
-    var versions = ProtocolVersion.tls12 ... .tls13
-    var unknownName = FixtureTLSSettings.Answer.defaultCertificate
-    var missingName = FixtureTLSSettings.Answer.defaultCertificate
-    var tickets = 2
-    var clientCertificates = ClientCertificates.none
-    var protocols = ["http/1.1"]
+    @Or<Good> var certificates: [String]
+    @Or<Modern> var versions: ClosedRange<ProtocolVersion>
+    @Or<DefaultCertificate> var unknownName: FixtureTLSSettings.Answer
+    @Or<DefaultCertificate> var missingName: FixtureTLSSettings.Answer
+    @Or<Two> var tickets: Int
+    @Or<Unwanted> var clientCertificates: ClientCertificates
+    @Or<HTTP11> var protocols: [String]
     var forcedProtocol: String?
-    var refusesOtherProtocols = false
+    @Or<False> var refusesOtherProtocols: Bool
     /// The name of a file with an OCSP response to staple.
     var staple: String?
     var ciphers: String?
     var groups: String?
-    var allowsRenegotiation = false
+    @Or<False> var allowsRenegotiation: Bool
     /// The steps to run instead of an HTTP server.
     var script: [ByteScript.Step]?
+
+    private enum CodingKeys: String, CodingKey {
+        case name, about, connecting, speaksTLS = "tls", certificates, versions, unknownName, missingName,
+            tickets
+        case clientCertificates, protocols, forcedProtocol, refusesOtherProtocols, staple, ciphers, groups
+        case allowsRenegotiation = "renegotiation", script
+    }
+
+    enum Accepted: Fallback { static let value = Connecting.accepted }
+    enum Good: Fallback { static let value = ["good"] }
+    enum Modern: Fallback { static let value = ProtocolVersion.tls12 ... .tls13 }
+    enum DefaultCertificate: Fallback { static let value = FixtureTLSSettings.Answer.defaultCertificate }
+    enum Two: Fallback { static let value = 2 }
+    enum Unwanted: Fallback { static let value = ClientCertificates.none }
+    enum HTTP11: Fallback { static let value = ["http/1.1"] }
 
     /// Creates an ordinary HTTPS server.
     init(name: String, about: String = "") {
@@ -46,91 +61,53 @@ struct ServerSetup: Sendable {
         self.about = about
     }
 
-    init(_ value: JSONValue) throws(FieldError) {
-        var fields = try Fields(value)
-        name = try fields.required("name", read: Read.text)
-        about = try fields.required("about", read: Read.text)
-        connecting = try fields.optional("connecting", read: Read.choice) ?? connecting
-        speaksTLS = try fields.optional("tls", read: Read.flag) ?? speaksTLS
-        certificates = try fields.optional("certificates", read: Read.texts) ?? certificates
-        versions = try fields.optional("versions", read: Read.versions) ?? versions
-        unknownName = try fields.optional("unknownName", read: Self.answer) ?? unknownName
-        missingName = try fields.optional("missingName", read: Self.answer) ?? missingName
-        tickets = try fields.optional("tickets", read: Read.integer) ?? tickets
-        clientCertificates =
-            try fields.optional("clientCertificates", read: Read.choice) ?? clientCertificates
-        protocols = try fields.optional("protocols", read: Read.texts) ?? protocols
-        forcedProtocol = try fields.optional("forcedProtocol", read: Read.text)
-        refusesOtherProtocols =
-            try fields.optional("refusesOtherProtocols", read: Read.flag) ?? refusesOtherProtocols
-        staple = try fields.optional("staple", read: Read.text)
-        ciphers = try fields.optional("ciphers", read: Read.text)
-        groups = try fields.optional("groups", read: Read.text)
-        allowsRenegotiation = try fields.optional("renegotiation", read: Read.flag) ?? allowsRenegotiation
-        script = try fields.optional("script", read: Read.list(of: ByteScript.Step.init))
-        guard !certificates.isEmpty else {
-            throw FieldError(line: fields.line, what: "certificates: the list is empty")
-        }
-        try fields.end()
-    }
+    var fault: String? { certificates.isEmpty ? "certificates: the list is empty" : nil }
 
     /// The files in `certificates` that the server needs.
     var certificateFiles: [String] {
         certificates.map { "\($0).pem" } + (staple.map { [$0] } ?? [])
     }
+}
 
-    private static func answer(_ value: JSONValue) throws(FieldError) -> FixtureTLSSettings.Answer {
-        switch try Read.text(value) {
-        case "default": return .defaultCertificate
-        case "warning": return .warning
-        case "close": return .close
-        case "reset": return .reset
+extension FixtureTLSSettings.Answer: FromJSON {
+    init(_ value: JSONValue) throws(FieldError) {
+        switch try value.text() {
+        case "default": self = .defaultCertificate
+        case "warning": self = .warning
+        case "close": self = .close
+        case "reset": self = .reset
         case let text:
             guard text.hasPrefix("alert "), let number = UInt8(text.dropFirst(6)) else {
-                throw FieldError(
-                    line: value.line,
-                    what: "\"\(text)\" is not one of default, alert N, warning, close, reset"
-                )
+                throw value.unknown(text, known: "default, alert N, warning, close, reset")
             }
-            return .alert(number)
+            self = .alert(number)
         }
     }
 }
 
-extension ByteScript.Step {
+extension ByteScript.Step: Decodable {
     /// Reads a step: a word, or an object with one member.
-    init(_ value: JSONValue) throws(FieldError) {
-        if case .string(let word) = value.content {
-            self = try Self.step(word, line: value.line)
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.strict
+        if case .string(let word) = members.value.content {
+            self = try Self.step(word, line: members.value.line)
             return
         }
-        var fields = try Fields(value)
-        var steps: [Self] = []
-        func add(_ step: Self?) { if let step { steps.append(step) } }
-        add(try fields.optional("send") { value throws(FieldError) in .bytes(try Read.bytes(value)) })
-        add(try fields.optional("raw") { value throws(FieldError) in .rawBytes(try Read.bytes(value)) })
-        add(try fields.optional("alert") { value throws(FieldError) in .alert(try Read.integer(value)) })
-        add(
-            try fields.optional("mute") { value throws(FieldError) in
-                .mute(afterBytes: try Read.integer(value))
-            }
-        )
-        add(
-            try fields.optional("updateKeys") { value throws(FieldError) in
-                .updateKeys(times: try Read.integer(value))
-            }
-        )
-        let pause: Int? = try fields.optional("pause", read: Read.integer)
-        add(pause.map { .pause(.milliseconds($0)) })
-        let line = fields.line
-        try fields.end()
-        guard let step = steps.first, steps.count == 1 else {
-            throw FieldError(
-                line: line,
-                what: "a step has exactly one of send, raw, alert, mute, updateKeys and pause"
+        let steps: [Self?] = [
+            try members.optional("send").map { .bytes($0) },
+            try members.optional("raw").map { .rawBytes($0) },
+            try members.optional("alert").map { .alert($0) },
+            try members.optional("mute").map { .mute(afterBytes: $0) },
+            try members.optional("updateKeys").map { .updateKeys(times: $0) },
+            try members.optional("pause", as: Int.self).map { .pause(.milliseconds($0)) },
+        ]
+        let given = steps.compactMap(\.self)
+        guard given.count == 1 else {
+            throw members.value.fault(
+                "a step has exactly one of send, raw, alert, mute, updateKeys and pause"
             )
         }
-        self = step
+        self = given[0]
     }
 
     private static func step(_ word: String, line: Int) throws(FieldError) -> Self {

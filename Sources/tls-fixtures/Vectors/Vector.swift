@@ -1,41 +1,49 @@
 internal import DirectJSON
 
 /// The members that every vector has.
-struct VectorHead: Equatable, Sendable {
-    var topic: Topic
+struct VectorHead: Inlined, Equatable, Sendable {
+    var topic = Topic.response
     /// The name, which is unique among all vectors and begins with the name of its file.
-    var name: String
+    @OneLine var name: String
     /// The rule, or the consequence of breaking it.
-    var why: String
+    @OneLine var why: String
     /// The section of an RFC, or a CVE.
-    var reference: String
+    @Reference var reference: String
     /// What is expected, as JSON, for people.
     var expectation = ""
     /// The right by which the vector judges other clients.
     var right: Right
 
-    init(_ topic: Topic, _ fields: inout Fields) throws(FieldError) {
-        self.topic = topic
-        name = try fields.required("name", read: Self.line)
-        why = try fields.required("why", read: Self.line)
-        reference = try fields.required("reference") { value throws(FieldError) in
-            let text = try Self.line(value)
-            guard text.hasPrefix("RFC ") || text.hasPrefix("CVE-") else {
-                throw FieldError(line: value.line, what: "begins with neither \"RFC \" nor \"CVE-\"")
-            }
-            return text
-        }
-        right = try fields.required("right", read: Read.choice)
-    }
+    private enum CodingKeys: String, CodingKey { case name, why, reference, right }
+}
 
-    /// Reads a text that must be one non-empty line.
-    private static func line(_ value: JSONValue) throws(FieldError) -> String {
-        let text = try Read.text(value)
-        guard !text.isEmpty, !text.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
-            throw FieldError(line: value.line, what: "is not one line")
+/// A text of one line that is not empty.
+@propertyWrapper struct OneLine: FromJSON, Equatable, Sendable {
+    var wrappedValue: String
+
+    init(_ value: JSONValue) throws(FieldError) {
+        wrappedValue = try value.text()
+        guard !wrappedValue.isEmpty, !wrappedValue.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
+            throw value.fault("is not one line")
         }
-        return text
     }
+}
+
+/// A section of an RFC, or a CVE.
+@propertyWrapper struct Reference: FromJSON, Equatable, Sendable {
+    @OneLine var wrappedValue: String
+
+    init(_ value: JSONValue) throws(FieldError) {
+        _wrappedValue = try OneLine(value)
+        guard wrappedValue.hasPrefix("RFC ") || wrappedValue.hasPrefix("CVE-") else {
+            throw value.fault("begins with neither \"RFC \" nor \"CVE-\"")
+        }
+    }
+}
+
+/// The vector of one topic.
+protocol TopicVector: Decodable, Sendable {
+    var head: VectorHead { get set }
 }
 
 /// A vector of any topic.
@@ -51,21 +59,23 @@ enum Vector: Sendable {
     case redirect(RedirectVector)
 
     init(_ topic: Topic, _ value: JSONValue) throws(FieldError) {
-        var fields = try Fields(value)
-        var head = try VectorHead(topic, &fields)
-        head.expectation = (try? Read.member("expect", of: value)).map { "\($0)" } ?? ""
-        switch topic {
-        case .response: self = .response(try ResponseVector(head, &fields))
-        case .request: self = .request(try RequestVector(head, &fields))
-        case .decoding: self = .decoding(try DecodingVector(head, &fields))
-        case .names: self = .names(try NameVector(head, &fields))
-        case .handshake: self = .handshake(try HandshakeVector(head, &fields))
-        case .routes: self = .routes(try RouteVector(head, &fields))
-        case .cookies: self = .cookies(try CookieVector(head, &fields))
-        case .cache: self = .cache(try CacheVector(head, &fields))
-        case .redirect: self = .redirect(try RedirectVector(head, &fields))
+        func read<Body: TopicVector>() throws(FieldError) -> Body {
+            var body = try StrictDecoder.decode(Body.self, from: value)
+            body.head.topic = topic
+            body.head.expectation = (try? value.member("expect")).map { "\($0)" } ?? ""
+            return body
         }
-        try fields.end()
+        switch topic {
+        case .response: self = .response(try read())
+        case .request: self = .request(try read())
+        case .decoding: self = .decoding(try read())
+        case .names: self = .names(try read())
+        case .handshake: self = .handshake(try read())
+        case .routes: self = .routes(try read())
+        case .cookies: self = .cookies(try read())
+        case .cache: self = .cache(try read())
+        case .redirect: self = .redirect(try read())
+        }
     }
 
     var head: VectorHead {

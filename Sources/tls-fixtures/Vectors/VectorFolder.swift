@@ -54,7 +54,7 @@ private struct Reading {
     mutating func readServers() {
         for value in elements(of: "vectors/servers.json") {
             do throws(FieldError) {
-                let setup = try ServerSetup(value)
+                let setup = try StrictDecoder.decode(ServerSetup.self, from: value)
                 guard !servers.contains(where: { $0.name == setup.name }) else {
                     throw FieldError(line: value.line, what: "there are two servers called \"\(setup.name)\"")
                 }
@@ -121,7 +121,7 @@ private struct Reading {
     /// Returns the elements of a JSON file. Errors are noted, and give an empty list.
     private mutating func elements(of file: String) -> [JSONValue] {
         do {
-            return try Read.elements(try JSONReader.read(try Files.contents(of: "\(fixtures)/\(file)")))
+            return try JSONReader.read(try Files.contents(of: "\(fixtures)/\(file)")).elements()
         } catch let fault as JSONError {
             faults.append(VectorError(file: file, line: fault.line, what: fault.what))
         } catch let fault as FieldError {

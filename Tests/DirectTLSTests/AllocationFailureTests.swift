@@ -78,7 +78,9 @@ struct AllocationFailureTests {
             defer { try? FileManager.default.removeItem(at: folder) }
             let hash = X509_NAME_hash_ex(X509_get_issuer_name(leaf.x509), nil, nil, nil)
             let file = folder.appending(path: String(format: "%08lx.0", hash))
-            try Data(TestCertificate.authority.pem).write(to: file)
+            // As many as make the store's list grow, the one that is needed at the end.
+            let others = (0..<4).map { TestCertificate(.init(commonName: "root \($0)", isAuthority: true)) }
+            try Data(others.flatMap(\.pem) + TestCertificate.authority.pem).write(to: file)
             // The first one is with all memory: it fetches what OpenSSL keeps for good.
             try #require(vouches(try source.store(folder.path, file.path), for: leaf))
             var (count, isFailing) = (0, true)

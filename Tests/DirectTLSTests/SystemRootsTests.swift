@@ -68,6 +68,27 @@ struct SystemRootsTests {
         #expect(vouches(store, for: leaf))
     }
 
+    @Test("A bundle in which a root cannot be parsed is read once more, and the roots before it count")
+    func brokenBundle() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "roots-\(UUID().uuidString).pem")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let damage = Array("-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n".utf8)
+        let other = TestCertificate(.init(commonName: "Other Root", isAuthority: true))
+        let known = TestCertificate.leaf("a.test"), unknown = TestCertificate(.init(), issuer: other)
+        for isMended in [true, false] {
+            try Data(TestCertificate.authority.pem + damage + other.pem).write(to: file)
+            let store = try TrustStore.filled { store throws(TLSError) in
+                try DeferredBundle.attach(file.path, to: store)
+            }
+            defer { X509_STORE_free(store) }
+            #expect(vouches(store, for: known))
+            // Memory may have been what was missing, so the bundle has a second attempt, and no third.
+            if !isMended { #expect(!vouches(store, for: unknown)) }
+            try Data(other.pem).write(to: file)
+            #expect(vouches(store, for: unknown) == isMended)
+        }
+    }
+
     /// Whether a chain from the certificate to a root in the store is good.
     private func vouches(_ store: OpaquePointer, for leaf: TestCertificate) -> Bool {
         guard let check = X509_STORE_CTX_new() else { return false }

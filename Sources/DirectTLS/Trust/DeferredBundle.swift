@@ -7,7 +7,14 @@ internal import DirectCore
 /// OpenSSL asks its lookups in order, and this one last. Parsing takes about 17 ms, once.
 final class DeferredBundle: Sendable {
     private let path: String
-    private let isLoaded = Locked(false)
+    private let state = Locked(State.unread)
+
+    private enum State {
+        case unread
+        /// The last attempt ended at a root that could not be parsed.
+        case broken(after: Int)
+        case read
+    }
 
     private init(_ path: String) {
         self.path = path
@@ -23,10 +30,16 @@ final class DeferredBundle: Sendable {
 
     /// Reads the bundle into the store, if that has not been done.
     fileprivate func load(into store: OpaquePointer) {
-        isLoaded.withLock { isLoaded in
-            guard !isLoaded else { return }
+        state.withLock { state in
+            if case .read = state { return }
             // After a failure, the next handshake that needs the bundle reads it again.
-            isLoaded = RootFile(path: path).add(to: store)
+            switch (RootFile(path: path).add(to: store), state) {
+            case (.whole, _): state = .read
+            // A root that is malformed stays so. Lack of memory would hardly end two attempts at the same place.
+            case (.broken(let count), .broken(let before)) where count == before: state = .read
+            case (.broken(let count), _): state = .broken(after: count)
+            case (.incomplete, _): state = .unread
+            }
         }
     }
 }

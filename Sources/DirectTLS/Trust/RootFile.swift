@@ -23,28 +23,39 @@ struct RootFile {
         try CertificateList(pem: try bytes(), as: role)
     }
 
+    /// How far a file was read into a store.
+    enum Reading: Equatable {
+        /// All its roots are in the store.
+        case whole
+        /// The file cannot be read, or memory ran out.
+        case incomplete
+        /// After so many roots there is one that cannot be parsed: it is malformed, or memory ran out. OpenSSL 3.5 does not
+        /// say when it could not enlarge a string (`CRYPTO_realloc`), and reports an error of ASN.1.
+        case broken(after: Int)
+    }
+
     /// Adds the file's roots to a store that other connections use at the same time, during a handshake. The store skips
     /// those that it already has.
     ///
-    /// Returns whether the file could be read and memory sufficed. A root that is incomplete for lack of memory is not
-    /// added, because the store would keep it for good. The error queue is left without errors of its own.
+    /// A root that is incomplete for lack of memory is not added, because the store would keep it for good. The error queue
+    /// is left without errors of its own.
     @discardableResult
-    func add(to store: OpaquePointer) -> Bool {
-        guard let bytes = try? bytes() else { return false }
+    func add(to store: OpaquePointer) -> Reading {
+        guard let bytes = try? bytes() else { return .incomplete }
         return bytes.withUnsafeBytes { buffer in
             ErrorQueue.clear()
             guard let text = BIO_new_mem_buf(buffer.baseAddress, Int32(clamping: buffer.count)) else {
                 // Only memory can be missing, whatever the error says.
                 ErrorQueue.clear()
-                return false
+                return .incomplete
             }
             defer { BIO_free(text) }
             return add(from: text, to: store)
         }
     }
 
-    private func add(from text: OpaquePointer, to store: OpaquePointer) -> Bool {
-        var isWhole = true
+    private func add(from text: OpaquePointer, to store: OpaquePointer) -> Reading {
+        var (count, isWhole) = (0, true)
         while let certificate = PEM_read_bio_X509_AUX(text, nil, refusePassword, nil) {
             defer { X509_free(certificate) }
             guard !isDamagedRoot(certificate), !ErrorQueue.drainSaysNoMemory() else {
@@ -52,15 +63,13 @@ struct RootFile {
                 continue
             }
             // The store adds a reference of its own.
-            X509_STORE_add_cert(store, certificate)
+            if X509_STORE_add_cert(store, certificate) != 1 { isWhole = false }
+            count += 1
         }
-        return hasEndedInOrder() && isWhole
-    }
-
-    /// Returns whether parsing ended with an error, as it does at the end of the text, but with none for lack of
-    /// memory. Without memory, OpenSSL may also end without any error.
-    private func hasEndedInOrder() -> Bool {
-        ERR_peek_last_error() != 0 && !ErrorQueue.drainSaysNoMemory()
+        let end = ERR_peek_error()
+        // The end of the text is an error, too. Without memory, OpenSSL may also end without any.
+        guard !ErrorQueue.drainSaysNoMemory(), isWhole, end != 0 else { return .incomplete }
+        return ERR_GET_REASON(end) == PEM_R_NO_START_LINE ? .whole : .broken(after: count)
     }
 
     /// Returns the bytes of the file.

@@ -41,7 +41,8 @@ public final class HARReplay: Sendable {
 
     /// Answers requests, as a client's ``HTTPClient/Configuration/transport``.
     ///
-    /// It throws a ``HARError`` for a request that is not in the archive.
+    /// It throws a ``HARError`` for a request that is not in the archive. A content that was not recorded to its end
+    /// is an error when it is read.
     public var transport: Forward {
         { [self] request in
             let url = try request.checkedURL()
@@ -117,8 +118,8 @@ private struct ReplayedExchange: Sendable {
         status = HTTPStatus(code: code)
         guard status != nil || code == 0 else { throw .invalid(line: response.line, "an invalid status") }
         reason = response["statusText"]?.text ?? ""
-        headers = try Self.headers(response["headers"])
         let recorded = response["content"]
+        headers = try Self.headers(response["headers"], isCoded: recorded?["_isCoded"] != nil)
         let isComplete = recorded?["_isComplete"] == nil
         let isEmpty = isComplete && (recorded?["size"]?.number ?? 0) == 0
         content = try Self.bytes(recorded, encoding: recorded?["encoding"]) ?? (isEmpty ? [] : nil)
@@ -126,14 +127,23 @@ private struct ReplayedExchange: Sendable {
 
     func response(to request: Request) throws -> Response {
         guard let status else { throw HARError.failedWhenRecorded(line: line) }
-        guard let content else { throw HARError.contentNotRecorded(line: line) }
-        let head = ResponseHead(status: status, reason: reason, headers: headers)
+        let url = try request.checkedURL().withoutCredentials
         return Response(
-            head: head,
-            body: ResponseBody(content: .complete(content, HTTPHeaders(), nil)),
-            url: try request.checkedURL().withoutCredentials,
+            head: ResponseHead(status: status, reason: reason, headers: headers),
+            body: ResponseBody(content: body(name: url.host.description)),
+            url: url,
             transaction: nil
         )
+    }
+
+    /// The content. One that was not recorded fails when it is read: a client that follows a redirect does not read its
+    /// body, neither when it is recorded nor now.
+    private func body(name: String) -> ResponseBody.Storage {
+        if let content { return .complete(content, HTTPHeaders(), nil) }
+        let failure = AsyncThrowingStream<[UInt8], any Error> { [line] in
+            throw HARError.contentNotRecorded(line: line)
+        }
+        return .arriving(SequenceBody(failure, name: name))
     }
 
     private static func bytes(_ value: JSONValue?, encoding: JSONValue?) throws(HARError) -> [UInt8]? {
@@ -143,17 +153,21 @@ private struct ReplayedExchange: Sendable {
         return bytes
     }
 
-    private static func headers(_ value: JSONValue?) throws(HARError) -> HTTPHeaders {
+    /// Returns the fields, without those about a coding that the recorded content no longer has.
+    private static func headers(_ value: JSONValue?, isCoded: Bool) throws(HARError) -> HTTPHeaders {
         var headers = HTTPHeaders()
         guard case .array(let fields)? = value?.content else { return headers }
         for field in fields {
             guard let name = field["name"]?.text, let value = field["value"]?.text else {
                 throw .invalid(line: field.line, "a field needs a name and a value")
             }
-            let isAboutCoding = ["content-encoding", "content-length", "transfer-encoding"].contains(
-                name.lowercased()
-            )
-            if !isAboutCoding, value != Redaction.mask { headers.add(name, value) }
+            let isOutdated =
+                switch name.lowercased() {
+                case "content-encoding": !isCoded
+                case "content-length", "transfer-encoding": true
+                default: false
+                }
+            if !isOutdated, value != Redaction.mask { headers.add(name, value) }
         }
         return headers
     }

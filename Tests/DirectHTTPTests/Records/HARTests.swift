@@ -17,6 +17,12 @@ struct HARTests {
             let body = try request.text
             switch request.path {
             case "/from": return .redirect(to: "/to?key=hush1")
+            case "/moved":
+                return .written(status: 302, ["Location": "/p"]) { writer in
+                    try writer.write([UInt8](repeating: 1, count: 40_000))
+                }
+            case "/odd": return .bytes([7, 8, 9], ["Content-Encoding": "odd"])
+            case "/damaged": return .bytes([7, 8, 9], ["Content-Encoding": "gzip"])
             case "/gzip":
                 return .bytes(deflated(Array("plain text".utf8)), ["Content-Encoding": "gzip"])
             case "/binary": return .bytes([0, 255, 10])
@@ -187,6 +193,74 @@ struct HARTests {
             default: Issue.record("\(path): \(String(describing: error))")
             }
         }
+    }
+
+    @Test("A body that is read piece by piece is recorded, up to the place where it fails or is given up")
+    func pieces() async throws {
+        let recorder = HARRecorder()
+        let client = client(recorder)
+        var whole: [UInt8] = []
+        let body = try await client.send(Request(.get, server.http("/large"))).body
+        for try await piece in body { whole += piece }
+        #expect(whole.count == 300_000 && body.trailers.isEmpty)
+        let again = try await httpError { try await body.collect(upTo: 1) }
+        guard case .bodyAlreadyRead = again.reason else { throw again }
+        for try await _ in try await client.send(Request(.get, server.http("/large"))).body { break }
+        _ = try await httpError {
+            for try await _ in try await client.send(Request(.get, server.http("/broken"))).body {}
+        }
+        let entries = try entries(recorder)
+        let contents = entries.map { ($0["response"] as? [String: Any])?["content"] as? [String: Any] }
+        #expect(contents.map { $0?["_isComplete"] as? Bool } == [nil, false, false])
+        #expect(contents[0]?["size"] as? Int == 300_000 && contents[1]?["text"] == nil)
+        #expect(entries.map { $0["_error"] != nil } == [false, false, true])
+        let replay = try HARReplay(recorder.archive)
+        let replaying = HTTPClient.untimed { $0.transport = replay.transport }
+        #expect(try await replaying.get(server.http("/large")).body == whole)
+    }
+
+    @Test("A recorded body has its length, so that a file is written with progress and a limit holds at once")
+    func length() async throws {
+        let folder = try TemporaryFolder()
+        let totals = Heard<UInt64>()
+        let client = client(HARRecorder())
+        let response = try await client.send(Request(.get, server.http("/large")))
+        _ = try await response.body.write(to: folder.path + "/file") { totals.add($0.total ?? 0) }
+        #expect(Set(totals.all) == [300_000])
+    }
+
+    @Test("A redirect whose body the client gave up is replayed as one, and its body fails if it is read")
+    func discarded() async throws {
+        let recorder = HARRecorder()
+        let recorded = try await client(recorder).get(server.http("/moved"))
+        let replay = try HARReplay(recorder.archive)
+        let replaying = HTTPClient.untimed { $0.transport = replay.transport }
+        let replayed = try await replaying.get(server.http("/moved"))
+        #expect(replayed.text == recorded.text && replayed.history.map(\.status) == [302])
+        let unread = try HARReplay(recorder.archive)
+        let unmoved = HTTPClient.untimed {
+            $0.transport = unread.transport
+            $0.redirects = .deliver
+        }
+        let error = await #expect(throws: HARError.self) { try await unmoved.get(server.http("/moved")) }
+        guard case .contentNotRecorded? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test("A content that cannot be decoded is replayed as it came, with its coding")
+    func coded() async throws {
+        let recorder = HARRecorder()
+        let recording = client(recorder)
+        let odd = try await recording.get(server.http("/odd"))
+        let fault = try await httpError { try await recording.get(server.http("/damaged")) }
+        let replay = try HARReplay(recorder.archive)
+        let replaying = HTTPClient.untimed { $0.transport = replay.transport }
+        let replayed = try await replaying.get(server.http("/odd"))
+        #expect(replayed.body == odd.body && replayed.headers["Content-Encoding"] == "odd")
+        let again = try await httpError { try await replaying.get(server.http("/damaged")) }
+        #expect("\(again.reason)" == "\(fault.reason)")
     }
 
     @Test("Recording changes nothing: pieces, trailers, reuse, cancellation and upgrades are as without it")

@@ -25,21 +25,6 @@ package enum CloseReason: String, Hashable, Sendable {
     case failed
 }
 
-extension CloseReason: CustomStringConvertible {
-    /// The reason as text.
-    package var description: String {
-        switch self {
-        case .unfinished: "the response was not read to its end"
-        case .serverCloses: "the server said Connection: close"
-        case .http10: "HTTP/1.0 without Connection: keep-alive"
-        case .untilClose: "the content ended with the connection"
-        case .tunnel: "the connection no longer speaks HTTP"
-        case .doubtfulFraming: "the response's framing is in doubt"
-        case .failed: "the response was faulty or cut off"
-        }
-    }
-}
-
 /// A server's hint about an idle connection (`Keep-Alive: timeout=5, max=100`).
 package struct KeepAliveHint: Hashable, Sendable {
     /// The number of seconds for which the server keeps an idle connection.

@@ -16,8 +16,6 @@ package struct HostTable<Value> {
     /// Makes an empty table.
     package init() {}
 
-    package var isEmpty: Bool { count == 0 }
-
     /// All values, in no particular order.
     package var values: [Value] { places.values.flatMap { $0.map(\.value) } }
 

@@ -17,8 +17,6 @@ struct CookieTable {
         self.limits = limits
     }
 
-    var isEmpty: Bool { count == 0 }
-
     /// All cookies, the oldest first.
     var cookies: [Cookie] {
         sites.values.flatMap(\.kept).sorted { $0.created < $1.created }.map(\.cookie)

@@ -31,7 +31,6 @@ struct NameTable<Value> {
 
     /// The number of entries.
     var count: Int { records.count }
-    var isEmpty: Bool { records.isEmpty }
 
     /// Returns the value of a name of at most 255 bytes; `nil` if there is none.
     func value(_ name: Span<UInt8>, tag: UInt32) -> Value? {

@@ -32,11 +32,6 @@ final class ExaminedChain: Sendable {
     func match(_ identity: ServerIdentity?) -> String? {
         identity.flatMap(served.match)
     }
-
-    /// Whether both chains have the same server certificate.
-    func showsSame(as other: ExaminedChain) -> Bool {
-        self === other || leaf?.summary.sha256 == other.leaf?.summary.sha256
-    }
 }
 
 /// A cache of verified chains. The many servers of a pool usually send few different chains.

@@ -1,5 +1,5 @@
 /// A parsed line of a file.
-struct TargetLine: Equatable {
+struct TargetLine {
     /// The targets, with their own addresses if they have any.
     var targets: [(target: ProbeTarget, ranges: [ProbeAddresses])] = []
     /// The addresses of a line without a target. They are for the targets of the command line.
@@ -8,11 +8,6 @@ struct TargetLine: Equatable {
     /// Whether the line consists of one name with a trailing dot. This is how `dig +short` prints the aliases before
     /// the addresses, and unlikely to be typed as a target.
     private(set) var isAlias = false
-
-    static func == (left: TargetLine, right: TargetLine) -> Bool {
-        left.addresses == right.addresses
-            && left.targets.elementsEqual(right.targets) { $0.target == $1.target && $0.ranges == $1.ranges }
-    }
 
     /// Parses a line. It contains the same words as the command line, `IP name…` as in hosts(5), `IP,name` as for
     /// zgrab2, or addresses alone. A word that begins with `#` ends the line.

@@ -387,7 +387,7 @@ enum Place: CaseIterable, CustomTestStringConvertible {
 }
 
 /// Counts from one.
-private final class SerialNumbers: Sendable {
+final class SerialNumbers: Sendable {
     private let count = Locked(0)
 
     func next() -> Int {

@@ -1,6 +1,7 @@
 import DirectCore
-import DirectIO
+@testable import DirectIO
 import DirectTestCommands
+import Foundation
 import Testing
 
 @Suite("Results of the system's resolver", .idleLimit)
@@ -11,6 +12,20 @@ struct NameLookupTests {
         #expect(!addresses.isEmpty)
         #expect(Set(addresses).count == addresses.count)
         #expect(addresses.allSatisfy { $0.description == "::1" || $0.bytes.first == 127 })
+    }
+
+    @Test("Only the answer that there is no such name or no address says none, not a failure to answer")
+    func none() {
+        #expect(LookupError(code: EAI_NONAME, systemCode: 0).saysNone)
+        #if !canImport(Darwin)
+        // EAI_NODATA
+        #expect(LookupError(code: -5, systemCode: 0).saysNone)
+        #endif
+        for code in [EAI_AGAIN, EAI_FAIL, EAI_MEMORY, EAI_SYSTEM] {
+            #expect(!LookupError(code: code, systemCode: ENOENT).saysNone)
+        }
+        let error = LookupError(code: EAI_SYSTEM, systemCode: EMFILE)
+        #expect(error.description == "Too many open files" && error.isDescriptorShortage)
     }
 
     /// Its label is too long for DNS, so it fails without asking any server.

@@ -114,6 +114,20 @@ struct PlainDNSTests {
         #expect(try await resolver(failing).complaint().contains("SERVFAIL"))
     }
 
+    @Test("A server that failed comes last until all is forgotten")
+    func forgetting() async throws {
+        let failing = try DNSPeer { [DNSPeer.reply(to: $0, [], code: 2)] }
+        let good = try DNSPeer { [DNSPeer.reply(to: $0, [Self.four])] }
+        defer { for peer in [failing, good] { peer.stop() } }
+        let resolver = resolver(failing, good)
+        for _ in 0..<2 { #expect(try await resolver.endpoints() == ["192.0.2.1"]) }
+        #expect(failing.questions.count == 1 && good.questions.count == 2)
+        resolver.forgetAll()
+        #expect(try await resolver.endpoints() == ["192.0.2.1"])
+        #expect(failing.questions.count == 2 && good.questions.count == 3)
+        #expect(resolver.name == "DNS" && !resolver.dependsOnPort)
+    }
+
     @Test("A port where nothing listens is an error at once")
     func refusal() async throws {
         let peer = try DNSPeer { _ in [] }

@@ -73,6 +73,16 @@ struct RacingResolverTests {
         }
     }
 
+    @Test("A race that forgets all makes each of its resolvers forget")
+    func forgetting() async throws {
+        let caches = [CachingResolver(good), CachingResolver(broken)]
+        let race = RacingResolver(caches[0], caches[1])
+        for _ in 0..<2 { #expect(try await race.endpoints("a.test") == ["192.0.2.1"]) }
+        #expect(good.asked.count == 1)
+        race.forgetAll()
+        #expect(try await race.endpoints("a.test") == ["192.0.2.1"] && good.asked.count == 2)
+    }
+
     @Test("A race reports the results of dialling to all resolvers")
     func feedback() {
         let race = RacingResolver(good, broken)

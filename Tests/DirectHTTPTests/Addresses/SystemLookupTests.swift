@@ -1,6 +1,7 @@
 @testable import DirectCore
 import DirectIO
 import DirectTestCommands
+import DirectTestTime
 @testable import DirectTransport
 import Foundation
 import TLSFixtures
@@ -66,6 +67,39 @@ struct SystemLookupTests {
         try await before.value.close()
         try await after.value.close()
         #expect(asked.withLock { $0 } == ["hangs.test", "hangs.test"])
+    }
+
+    @Test("A resolver stops waiting at the caller's deadline or cancellation, while its call goes on")
+    func limits() async throws {
+        defer { gate.signal() }
+        let time = HeldTime()
+        let resolver = SystemResolver(lookups)
+        let context = ResolveContext(within: .seconds(3), on: time.loop)
+        async let failure = resolverError {
+            try await resolver.resolve(.test("hangs.test"), port: 80, context: context)
+        }
+        try await time.pass(.seconds(3))
+        let error = try await failure
+        guard case .timedOut(after: .seconds(3)) = error.reason else { throw error }
+        #expect(error.source == "system")
+        let cancelled = Task { try await resolver.endpoints("hangs.test") }
+        while lookups.waiting < 1 { await Task.yield() }
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        #expect(lookups.waiting == 0)
+    }
+
+    @Test("A resolver that forgets all does not share a call from before")
+    func forgetting() async throws {
+        let resolver = SystemResolver(lookups)
+        let before = Task { try await resolver.endpoints("hangs.test") }
+        while asked.withLock({ $0.isEmpty }) { await Task.yield() }
+        resolver.forgetAll()
+        let after = Task { try await resolver.endpoints("hangs.test") }
+        while asked.withLock({ $0.count }) < 2 { await Task.yield() }
+        gate.signal()
+        #expect(try await before.value == ["127.0.0.1"])
+        #expect(try await after.value == ["127.0.0.1"])
     }
 
     private func dialler() -> Dialler {

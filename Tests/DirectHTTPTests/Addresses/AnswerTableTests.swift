@@ -1,0 +1,70 @@
+@testable import DirectCore
+import DirectIO
+@testable import DirectTransport
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("The table of a resolver cache")
+struct AnswerTableTests {
+    private let now = Instant(nanoseconds: 1_000_000)
+    private var table = AnswerTable(
+        AnswerTable.Rules(
+            shortest: 0,
+            longest: .max,
+            otherwise: 60_000_000_000,
+            negative: 60_000_000_000,
+            stale: 0,
+            refreshesAhead: false,
+            capacity: 100
+        )
+    )
+
+    private func key(_ number: Int) -> AnswerKey { AnswerKey(host: .test("n\(number).test"), port: 0) }
+
+    /// The addresses of a name in a round: as many as the round says.
+    private func endpoints(_ number: Int, round: Int) -> [Endpoint] {
+        (0...round % 7).compactMap { index in
+            IPAddress(bytes: [10, UInt8(number), UInt8(round), UInt8(index)]).map { Endpoint($0) }
+        }
+    }
+
+    private func answer(_ number: Int, round: Int) -> Resolution {
+        Resolution(endpoints(number, round: round), source: .resolver("r"))
+    }
+
+    private func found(_ number: Int) -> [Endpoint]? {
+        guard case .answer(let answer, _) = table.find(key(number), at: now) else { return nil }
+        return answer.endpoints
+    }
+
+    @Test("Answers stay right while others are replaced and removed so often that the bytes are copied")
+    mutating func replacing() {
+        for round in 0..<200 {
+            for number in 0..<20 where number % 4 != 0 || round == 0 {
+                table.keep(answer(number, round: round), for: key(number), at: now)
+            }
+            // An answer without addresses removes the one before.
+            if round % 10 == 9 {
+                table.keep(Resolution([], source: .resolver("r")), for: key(1), at: now)
+                #expect(found(1) == nil)
+            }
+        }
+        for number in 2..<20 {
+            #expect(found(number) == endpoints(number, round: number % 4 == 0 ? 0 : 199))
+        }
+        #expect(table.entries.count == 19)
+    }
+
+    @Test("A failure to answer leaves the answer, and a denial replaces it")
+    mutating func failures() {
+        table.keep(answer(1, round: 3), for: key(1), at: now)
+        table.keep(ResolverError("r", .timedOut(after: .seconds(1))), for: key(1), at: now)
+        #expect(found(1) == endpoints(1, round: 3))
+        table.keep(ResolverError("r", .noSuchName), for: key(1), at: now)
+        guard case .denial(.noSuchName) = table.find(key(1), at: now) else {
+            Issue.record("\(table.find(key(1), at: now))")
+            return
+        }
+    }
+}

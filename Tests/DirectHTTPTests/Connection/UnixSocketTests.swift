@@ -107,6 +107,9 @@ struct UnixSocketTests {
         #expect(
             try await client.fetch(request("http://docker/", other)).transaction?.unixSocket == other.path
         )
+        var trusting = Request(.get, url)
+        trusting.tls = TLSSettings()
+        #expect(try await client.fetch(trusting).transaction?.unixSocket == one.path)
         try await client.prewarm(Request(.get, url))
         #expect(try await client.fetch(Request(.get, url)).isReused)
     }

@@ -237,6 +237,18 @@ struct CookieLimitTests {
         #expect(try jar.field("https://a.test/", at: end.advanced(bySeconds: -1)) == "a=1; b=2")
         #expect(try jar.field("https://a.test/", at: end) == nil)
     }
+
+    @Test("A jar from which all cookies are removed sends none, and takes new ones")
+    func removingAll() throws {
+        let jar = CookieJar()
+        try jar.take("a=1", "b=2; Max-Age=9", from: "https://a.test/")
+        try jar.take("c=3", from: "https://b.test/")
+        jar.removeAll()
+        #expect(jar.cookies.isEmpty)
+        for url in ["https://a.test/", "https://b.test/"] { #expect(try jar.field(url) == nil) }
+        try jar.take("a=4", from: "https://a.test/")
+        #expect(try jar.field("https://a.test/") == "a=4")
+    }
 }
 
 let testTime = UnixTime(seconds: 1_800_000_000)

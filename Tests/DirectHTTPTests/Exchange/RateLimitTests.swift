@@ -83,6 +83,22 @@ struct RateLimitTests {
         #expect(try await client.fetch(request).isReused)
     }
 
+    @Test("The client's limits hold for a request that has other options, too")
+    func otherOptions() async throws {
+        let server = try server()
+        let client = client {
+            $0.receivingRate = RateLimit(bytesPerSecond: 40_000)
+            $0.sendingRate = RateLimit(bytesPerSecond: 40_000)
+        }
+        let (sent, received) = (Heard<UInt64>(), Heard<UInt64>())
+        var request = Request(.post, server.http(), body: .bytes(content))
+        request.onUpload = { sent.add($0.bytes) }
+        request.onDownload = { received.add($0.bytes) }
+        let (response, elapsed) = try await run(client, request)
+        #expect(response.body == content && elapsed >= .milliseconds(1_700))
+        #expect(sent.all.last == 40_000 && received.all.last == 40_000)
+    }
+
     @Test("It holds over TLS, also on the event loop's own thread", arguments: [true, false])
     func secure(isOnLoop: Bool) async throws {
         let content = content

@@ -170,6 +170,16 @@ struct HSTSTests {
         #expect(store.entries(at: time).map(\.name.text) == ["a.test", "c.test", "d.test"])
     }
 
+    @Test("A store whose entries are all removed upgrades nothing, and learns again")
+    func removingAll() throws {
+        let store = HSTSStore()
+        try learn(store, "a.test", "max-age=60; includeSubDomains")
+        store.removeAll()
+        #expect(try upgraded(store, "http://b.a.test/") == nil && store.entries.isEmpty)
+        try learn(store, "a.test", "max-age=60")
+        #expect(try upgraded(store, "http://a.test/") == "https://a.test/")
+    }
+
     @Test("A file restores its entries, and never weakens existing ones")
     func files() async throws {
         let store = HSTSStore()

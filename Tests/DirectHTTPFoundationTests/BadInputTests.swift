@@ -202,4 +202,47 @@ struct BadInputTests {
         #expect(error?.code == .serverCertificateUntrusted)
         #expect(error?.httpError?.phase == .tls)
     }
+
+    /// The error for a server whose certificate the authority has issued so.
+    private func refusal(
+        trusts: TestAuthority? = nil,
+        _ change: (inout CertificateProfile) -> Void = { _ in }
+    ) async throws -> URLError? {
+        let authority = TestAuthority()
+        var profile = CertificateProfile(for: "127.0.0.1")
+        change(&profile)
+        let certificate = try authority.issue(profile)
+        let server = try FixtureServer.start(.tls(certificates: [certificate])) { _ in .text("never") }
+        let client = HTTPClient.untimed { $0.tls.roots = .only([.der((trusts ?? authority).rootDER)]) }
+        let url = try #require(URL(string: "https://\(server.authority)/"))
+        let error = await urlError { _ = try await client.data(from: url) }
+        #expect(error?.failingURL == url && error?.httpError?.errorDescription == error?.localizedDescription)
+        return error
+    }
+
+    @Test("The error for a certificate says whether its time or its root is the reason")
+    func certificates() async throws {
+        #expect(try await refusal { $0.validity = .expired }?.code == .serverCertificateHasBadDate)
+        #expect(try await refusal { $0.validity = .notYet }?.code == .serverCertificateNotYetValid)
+        #expect(try await refusal(trusts: TestAuthority())?.code == .serverCertificateHasUnknownRoot)
+        #expect(try await refusal { $0.isSelfSigned = true }?.code == .serverCertificateHasUnknownRoot)
+    }
+
+    @Test("A head that is larger than the limits is an error for too much data, and a malformed one is none")
+    func heads() async throws {
+        let long = String(repeating: "x", count: 500)
+        for (head, code) in [
+            ("HTTP/1.1 200 OK\r\nX: \(long)\r\n\r\n", URLError.Code.dataLengthExceedsMaximum),
+            ("HTTP/1.1 200 OK\r\nA: 1\r\nB: 2\r\nC: 3\r\n\r\n", .dataLengthExceedsMaximum),
+            ("HTTP/1.1 200 OK\r\nA 1\r\n\r\n", .cannotParseResponse),
+        ] {
+            let server = try FixtureServer.start(behaviour: .bytes([.awaitHead, .send(head), .awaitClose]))
+            let client = HTTPClient.untimed {
+                $0.limits.headBytes = 200
+                $0.limits.fieldCount = 2
+            }
+            let error = await urlError { _ = try await client.data(from: server.url()) }
+            #expect(error?.code == code)
+        }
+    }
 }

@@ -82,4 +82,26 @@ struct ConversionTests {
         #expect(head.value(forHTTPHeaderField: "Vary") == "A, B")
         #expect(head.mimeType == "text/plain" && head.textEncodingName == "utf-8")
     }
+
+    @Test("Fields of one name are joined in their order, whatever their spelling, in both kinds of responses")
+    func severalFieldsOfOneName() async throws {
+        let client = HTTPClient.untimed {
+            $0.transport = { request in
+                var headers: HTTPHeaders = ["Via": "1.1 a", "vary": "A"]
+                for (name, value) in [("Via", "1.1 b"), ("VARY", "B"), ("vary", "C"), ("Via", "1.1 c")] {
+                    headers.add(name, value)
+                }
+                return try Response(to: request, 203, headers: headers)
+            }
+        }
+        let request = Request(.get, "http://www.example/a?b")
+        let heads = [
+            HTTPURLResponse(try await client.send(request)), HTTPURLResponse(try await client.fetch(request)),
+        ]
+        for head in heads {
+            #expect(head?.value(forHTTPHeaderField: "Via") == "1.1 a, 1.1 b, 1.1 c")
+            #expect(head?.value(forHTTPHeaderField: "Vary") == "A, B, C")
+            #expect(head?.statusCode == 203 && head?.url?.absoluteString == "http://www.example/a?b")
+        }
+    }
 }

@@ -44,6 +44,22 @@ struct ResumptionTests {
     }
 
     @Test(
+        "The facts of two handshakes are equal if certificate and chain are, and differ if one of them does"
+    )
+    func factsAreEqualByValue() throws {
+        let context = try TLSContext.testing()
+        func facts(_ server: TestServer) throws -> TLSFacts {
+            let pair = try Pair(server, context, .name("a.test"))
+            _ = try exchange(pair)
+            return pair.client.facts
+        }
+        let first = try facts(server13), second = try facts(server13)
+        #expect(first == second && first.hashValue == second.hashValue && first.certificates.count == 2)
+        let other = try facts(TestServer(.leaf("a.test", "b.test", "*.c.test")))
+        #expect(other != first && other.description == first.description)
+    }
+
+    @Test(
         "A session can be resumed after its connection was dropped without close",
         arguments: [TLSVersion.tls12, .tls13]
     )

@@ -49,6 +49,17 @@ struct SettingsTests {
         #expect(problem { $0.roots = .only([.pem(broken)]) }.contains("certificate 2"))
     }
 
+    @Test("The description of a source has its kind, its size or its path, and no byte of it")
+    func sourcesAreDescribed() {
+        #expect("\(CertificateSource.pem([77, 88]))" == "PEM (2 bytes)")
+        #expect("\(CertificateSource.der([77, 88, 99]))" == "DER (3 bytes)")
+        // A path may come from outside, and a log is made of lines.
+        #expect("\(CertificateSource.pemFile("/a\nb.pem"))" == "PEM file /a\\nb.pem")
+        var settings = TLSSettings()
+        settings.roots = .only([.der([77, 88])])
+        #expect(!"\(settings)".contains("77") && "\(settings)".contains("DER (2 bytes)"))
+    }
+
     @Test("The same root may be given twice")
     func sameRootTwiceIsFine() {
         let root = TestCertificate.authority

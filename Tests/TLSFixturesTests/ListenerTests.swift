@@ -60,6 +60,15 @@ struct ListenerTests {
         #expect(dead.records.isEmpty)
     }
 
+    @Test("A port is shared by loopback addresses only, of which there has to be one")
+    func reservation() throws {
+        #expect(throws: FixtureError.notLoopback("192.0.2.1")) {
+            try SharedPort(on: ["127.0.0.2", "192.0.2.1"])
+        }
+        #expect(throws: FixtureError.notAnAddress("a.test")) { try SharedPort(on: ["127.0.0.2", "a.test"]) }
+        #expect(throws: FixtureError.badSettings("a shared port needs an address")) { try SharedPort(on: []) }
+    }
+
     @Test("A port in use is an error that says so")
     func takenPort() throws {
         let first = try FixtureServer.start { _ in .text("") }

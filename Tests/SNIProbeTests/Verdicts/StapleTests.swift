@@ -80,6 +80,26 @@ struct StapleTests {
         }
     }
 
+    @Test("The JSON output and the long form have one word for each kind of response")
+    func words() async throws {
+        let responses: [(String, (FixtureCertificate) throws -> [UInt8]?)] = [
+            ("good", { try lab.issuer.ocspResponse(for: $0) }),
+            ("revoked", { try lab.issuer.ocspResponse(for: $0, .revoked) }),
+            ("unknown", { try lab.issuer.ocspResponse(for: $0, .unknown) }),
+            ("unusable", { _ in [0x30, 0x00] }),
+            ("out_of_date", { try lab.issuer.ocspResponse(for: $0, validity: .expired) }),
+            ("out_of_date", { try lab.issuer.ocspResponse(for: $0, validity: .notYet) }),
+        ]
+        for (word, response) in responses {
+            let record = try #require(try await outcome(response).record)
+            #expect(record.served?.staple?.word(now: record.judgedAt) == word)
+            let text = LongForm(record: record, style: Style(), verbose: true).text
+            #expect(text.contains("OCSP response: " + word.replacing("_", with: " ")))
+        }
+        let early = try await outcome { try lab.issuer.ocspResponse(for: $0, validity: .notYet) }
+        #expect(early.record?.warnings.map(\.text) == ["the stapled OCSP response is not valid yet"])
+    }
+
     @Test("Nothing is sent to a server whose certificate is revoked")
     func noRequest() async throws {
         let certificate = try lab.issuer.issue(.publicLeaf(host))

@@ -87,15 +87,15 @@ struct RateLimitTests {
     func otherOptions() async throws {
         let server = try server()
         let client = client {
-            $0.receivingRate = RateLimit(bytesPerSecond: 40_000)
-            $0.sendingRate = RateLimit(bytesPerSecond: 40_000)
+            $0.receivingRate = RateLimit(bytesPerSecond: 20_000)
+            $0.sendingRate = RateLimit(bytesPerSecond: 20_000)
         }
         let (sent, received) = (Heard<UInt64>(), Heard<UInt64>())
         var request = Request(.post, server.http(), body: .bytes(content))
         request.onUpload = { sent.add($0.bytes) }
         request.onDownload = { received.add($0.bytes) }
         let (response, elapsed) = try await run(client, request)
-        #expect(response.body == content && elapsed >= .milliseconds(1_700))
+        #expect(response.body == content && elapsed >= .milliseconds(3_000))
         #expect(sent.all.last == 40_000 && received.all.last == 40_000)
     }
 

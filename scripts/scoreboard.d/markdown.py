@@ -15,6 +15,7 @@ client cannot be asked to do is left out and is not a failure either. An attack 
 public; else it is left out, too, until its authors have had time to answer.
 
 The figures are failed vectors of those that were run; – means that none could be run.
+
 """
 
 
@@ -32,11 +33,10 @@ def text(board):
     parts = [HEAD.format(date=board.date)]
 
     parts.append("## In all\n\n")
-    rows = [["client", "version", "attack", "must", "should", "choices that differ", "left out", "seconds"]]
+    rows = [["client", "version", "attack", "must", "should", "choices that differ", "left out"]]
     for client in clients:
         counts = [client.count(right=right) for right in RIGHTS]
-        rows.append([client.title, client.version, *(count.text for count in counts), str(client.count().left),
-                     str(client.seconds)])
+        rows.append([client.title, client.version, *(count.text for count in counts), str(client.count().left)])
     parts.append(table(rows).replace("|---|--:|", "|---|---|", 1))
 
     parts.append("\n## Attacks\n\nVectors of known attacks that at least one client fails, as far as that is public.\n\n")

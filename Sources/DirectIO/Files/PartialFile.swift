@@ -52,6 +52,8 @@ package final class PartialFile: @unchecked Sendable {
     /// Unlocks and closes the file. It must not be used afterwards.
     package func close() {
         guard descriptor >= 0 else { return }
+        // A process that is being started has a copy of the descriptor until its exec, and a copy would keep the lock.
+        _ = flock(descriptor, LOCK_UN)
         Self.systemClose(descriptor)
         descriptor = -1
     }

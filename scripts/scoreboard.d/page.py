@@ -96,7 +96,8 @@ def text(board):
 <h1>HTTP clients compared</h1>
 <p>Made by <code>scripts/scoreboard</code> on {board.date}. Each cell has the number of vectors that the client fails, of those
 that it was shown, and opens what failed and why. A vector judges by a known attack, by a MUST or a SHOULD of an RFC, or by a
-choice of direct-http; choices are not failures. A dash means that the client cannot be asked.</p>
+choice of direct-http; choices are not failures. A dash means that the client cannot be asked. Attacks that a client fails are
+left out unless that is public.</p>
 {overview(board)}
 {topics}
 </body>

@@ -65,11 +65,13 @@ def answer(job, open_client):
         job["close"] = stack.callback
         send = open_client(job)
         results = []
-        for request in job["requests"]:
-            if "time" in job:
-                Clock.now = job["time"] + request.get("after", 0)
-            results.append(send(request))
-        Clock.now = None
+        try:
+            for request in job["requests"]:
+                if "time" in job:
+                    Clock.now = job["time"] + request.get("after", 0)
+                results.append(send(request))
+        finally:
+            Clock.now = None  # A job may also be left out in the middle.
         return results
 
 

@@ -108,7 +108,9 @@ extension RequestOutcome: Decodable {
 extension ReportedResponse: Decodable {
     init(from decoder: any Decoder) throws {
         let members = try decoder.strict
-        status = try members.required("status", as: Int.self)
+        let status = try members.required("status", as: Int.self)
+        guard (100...999).contains(status) else { throw members.value.fault("no status is \(status)") }
+        self.status = status
         reason = try members.optional("reason")
         version = try members.optional("version")
         fields = try members.required("headers", as: [Pair<String>].self).map {

@@ -51,7 +51,7 @@ struct RequestOutcome: Sendable {
     var ending: Ending {
         switch result {
         case .response(let response): response.status == 421 ? .fault(.misdirected) : .answered
-        case .failed(let kind?, _, let text): Ending(word: kind) ?? .other(text)
+        case .failed(let kind?, _, let text): Ending(failure: kind) ?? .other(text)
         case .failed(nil, _, let text): .other(text)
         case .crashed(let why): .crashed(why)
         }

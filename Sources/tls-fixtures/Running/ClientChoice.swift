@@ -10,7 +10,7 @@ enum ClientChoice {
     /// Returns the client for "ours", for a name of `clients.json` in the fixtures, or for a shell command.
     static func client(_ text: String, folder: VectorFolder) async throws -> any VectorClient {
         if text == "ours" { return OurClient() }
-        if isName(text), try names(folder).contains(text) {
+        if try names(folder).contains(text) {
             return try await ClientProgram(try await prepare(text, folder: folder))
         }
         if placeholders.contains(where: text.contains) { return CommandClient(text) }
@@ -20,10 +20,6 @@ enum ClientChoice {
     private static let placeholders = [
         "{url}", "{host}", "{port}", "{address}", "{addresses}", "{ca}", "{proxy}",
     ]
-
-    private static func isName(_ text: String) -> Bool {
-        text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
-    }
 
     /// The names in `clients.json`. None if there is no such file.
     private static func names(_ folder: VectorFolder) throws -> [String] {
@@ -39,7 +35,7 @@ enum ClientChoice {
 
     /// Installs and builds what the client needs, and returns the command that starts it.
     private static func prepare(_ name: String, folder: VectorFolder) async throws -> String {
-        let command = "\(Shell.quoted("\(folder.clients)/prepare")) \(name)"
+        let command = "\(Shell.quoted("\(folder.clients)/prepare")) \(Shell.quoted(name))"
         let outcome = await onThread { ChildProcess.run(command, within: .seconds(900)) }
         let errors = String(decoding: outcome.errors, as: UTF8.self)
         if !errors.isEmpty { Terminal.complain(Terminal.harmless(errors.trimmed)) }

@@ -80,6 +80,9 @@ struct VectorRunner: Sendable {
                 if case .left(let why) = outcome { return .left(why) }
                 words = outcome.message
                 differences = await trial.differences(outcome, client.facts)
+                if case .crashed(let why) = outcome {
+                    differences.append(Difference(what: "client", expected: "a result", got: why))
+                }
             } catch {
                 differences = [Difference(what: "servers", expected: "started", got: "\(error)")]
             }

@@ -13,6 +13,8 @@ internal import Synchronization
 final class InteractiveProcess: Sendable {
     private struct State {
         var unread: [UInt8] = []
+        /// The number of bytes of `unread` that are known to have no end of line.
+        var searched = 0
         var errors: [UInt8] = []
         var outputHasEnded = false
         var errorsHaveEnded = false
@@ -104,7 +106,11 @@ final class InteractiveProcess: Sendable {
         while true {
             collect()
             let (line, hasEnded): (String?, Bool) = state.withLock { state in
-                guard let index = state.unread.firstIndex(of: 10) else { return (nil, state.outputHasEnded) }
+                guard let index = state.unread[state.searched...].firstIndex(of: 10) else {
+                    state.searched = state.unread.count
+                    return (nil, state.outputHasEnded)
+                }
+                state.searched = 0
                 let line = String(decoding: state.unread[..<index], as: UTF8.self)
                 state.unread.removeSubrange(...index)
                 return (line, false)

@@ -73,6 +73,12 @@ enum Ending: Hashable, Sendable {
 }
 
 extension Ending {
+    /// Returns the failure with this word, or `nil` if there is none.
+    init?(failure word: String) {
+        guard let ending = Ending(word: word), ending != .answered, ending != .untried else { return nil }
+        self = ending
+    }
+
     /// Returns the ending with this word, or `nil` if there is none.
     init?(word: String) {
         if word == "answered" {

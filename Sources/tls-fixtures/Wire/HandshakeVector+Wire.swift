@@ -14,6 +14,18 @@ extension HandshakeVector {
                     let last = outcome.last
                     let records = await stage.records()[0]
                     var differences = Difference.between(expect.endings, got: last.ending, facts: facts)
+                    if case .done(let outcomes) = outcome {
+                        for (index, earlier) in outcomes.dropLast().enumerated()
+                        where earlier.ending != .answered {
+                            let what = "request \(index + 1)"
+                            differences.append(
+                                Difference(what: what, expected: "answered", got: earlier.word)
+                            )
+                        }
+                    }
+                    if last.ending == .answered, records.allSatisfy({ $0.receivedCount == 0 }) {
+                        differences.append(Difference(what: "requests", expected: "one", got: "none"))
+                    }
                     if let content = expect.content, let response = last.response {
                         let text = String(decoding: response.body, as: UTF8.self)
                         differences += Difference.between("content", expected: content, got: text)

@@ -11,13 +11,10 @@ extension NameVector {
                     topic: head.topic.rawValue,
                     vector: head.name,
                     roots: folder.root,
-                    routes: [
-                        Job.Route(
-                            host: identity.canonicalAddress,
-                            port: server.port,
-                            addresses: [server.authority]
-                        )
-                    ],
+                    // A client may normalise an address before it looks for it.
+                    routes: identity.addressSpellings.map { spelling in
+                        Job.Route(host: spelling, port: server.port, addresses: [server.authority])
+                    },
                     requests: [Job.Request(url: Job.url("https", host: identity, port: server.port))]
                 )
                 return Trial(job: job) { outcome, facts in
@@ -39,6 +36,9 @@ extension NameVector {
         differences += records.misnamings(host: identity, port: port)
         if records.isEmpty {
             differences.append(Difference(what: "connections", expected: "one", got: "none"))
+        }
+        if verdict == .accept, records.allSatisfy({ $0.requests.isEmpty }) {
+            differences.append(Difference(what: "requests", expected: "one", got: "none"))
         }
         if verdict == .refuse {
             let count = records.map(\.receivedCount).max() ?? 0

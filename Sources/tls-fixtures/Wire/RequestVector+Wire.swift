@@ -56,7 +56,9 @@ extension RequestVector {
             job.settings.fields = Self.pairs(request.extra)
             return Trial(job: job) { outcome, facts in
                 _ = try? await server.waitUntil(within: .seconds(2)) { $0.allSatisfy { $0.end != nil } }
-                return differences(outcome, heads: server.requests.map(\.head), facts: facts)
+                // The bytes as they came: a head that is no longer HTTP is no request for the server.
+                let received = server.records.map(\.received).filter { !$0.isEmpty }
+                return differences(outcome, received: received, facts: facts)
             }
         }
     }
@@ -67,12 +69,12 @@ extension RequestVector {
 
     private func differences(
         _ outcome: JobOutcome,
-        heads: [[UInt8]],
+        received: [[UInt8]],
         facts: ClientDescription
     ) -> [Difference] {
         switch expect {
         case .bytes(let bytes):
-            guard let got = heads.first else {
+            guard let got = received.first else {
                 return [Difference(what: "request", expected: "sent", got: outcome.last.word)]
             }
             var wanted = SentHead(bytes)
@@ -81,11 +83,11 @@ extension RequestVector {
             if !facts.givesReasons { wanted.takeFraming(of: found, insteadOf: "transfer-encoding") }
             return wanted.differences(from: found)
         case .error(let label):
-            if facts.givesReasons, heads.first != nil {
+            if facts.givesReasons, !received.isEmpty {
                 return [Difference(what: "request", expected: "refused: \(label)", got: "sent")]
             }
             // Another client may send what is left without the offence.
-            return heads.first.map { SentHead($0).offences(of: message) } ?? []
+            return received.first.map { SentHead($0).offences(of: message) } ?? []
         }
     }
 }
@@ -135,24 +137,34 @@ private struct SentHead {
         return found
     }
 
+    /// Whether these bytes were sent. An end of line at their end is seen by what follows the end of the head.
+    private func isSent(_ part: [UInt8]) -> Bool {
+        guard bytes.contains(part) else { return false }
+        guard part.suffix(2) == [13, 10] else { return true }
+        guard let end = bytes.firstRange(of: [13, 10, 13, 10]) else { return true }
+        return end.upperBound < bytes.count
+    }
+
     /// Returns what makes this head dangerous: the invalid parts of the message, as they were given, or two framings.
     func offences(of message: RequestVector.Message) -> [Difference] {
         guard case .head(let request) = message else { return [] }
         var found: [Difference] = []
-        var parts: [(what: String, bytes: [UInt8])] = [("method", "\(request.method)".latin1Bytes)]
-        for index in request.headers.indices {
-            parts.append(("field name", request.headers[index].name.latin1Bytes))
-            parts.append(("field value", request.headers.valueBytes(at: index)))
+        var parts: [(what: String, bytes: [UInt8])] = []
+        let method = "\(request.method)".latin1Bytes
+        if !method.allSatisfy(\.isInToken) { parts.append(("method", method + [0x20])) }
+        for headers in [request.headers, request.extra] {
+            for index in headers.indices {
+                let name = headers[index].name.latin1Bytes
+                if name.isEmpty || !name.allSatisfy(\.isInToken) {
+                    parts.append(("field name", [13, 10] + name + [0x3A]))
+                }
+                let value = headers.valueBytes(at: index)
+                if value.contains(where: \.isInvalidInValue) { parts.append(("field value", value)) }
+            }
         }
-        let controls: Set<UInt8> = [0, 10, 13]
-        for (what, part) in parts where part.contains(where: controls.contains) && bytes.contains(part) {
-            found.append(
-                Difference(
-                    what: what,
-                    expected: "refused or without control characters",
-                    got: "sent as given"
-                )
-            )
+        for (what, part) in parts where isSent(part) {
+            let wanted = "refused or without invalid bytes"
+            found.append(Difference(what: what, expected: wanted, got: "sent as given"))
         }
         if !values("content-length").isEmpty, !values("transfer-encoding").isEmpty {
             found.append(
@@ -164,4 +176,19 @@ private struct SentHead {
         }
         return found
     }
+}
+
+extension UInt8 {
+    /// Whether the byte may stand in a token (RFC 9110, section 5.6.2).
+    fileprivate var isInToken: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
+        default: Array("!#$%&'*+-.^_`|~".utf8).contains(self)
+        }
+    }
+
+    /// Whether the byte may not stand in a field value (RFC 9110, section 5.5).
+    fileprivate var isInvalidInValue: Bool { self < 0x20 && self != 9 || self == 0x7F }
 }

@@ -15,7 +15,7 @@ extension RouteVector {
                     let last = outcome.last
                     let records = await plan.stage.records()
                     var differences = Difference.between([ending], got: last.ending, facts: facts)
-                    differences += plan.differences(records, seen: last)
+                    differences += plan.differences(records, seen: last, givesReasons: facts.givesReasons)
                     if let within, elapsed > .milliseconds(within) {
                         differences.append(
                             Difference(what: "time", expected: "\(within) ms", got: "\(elapsed)")

@@ -36,6 +36,10 @@ struct ClientProgramTests {
             (#"read line; echo '{"id": 1}'"#, "either results or left is expected"),
             (#"read line; echo '{"id": 1, "results": []}'"#, "0 results for 1 requests"),
             (#"read line; echo '{"id": 1, "results": [{"status": 200}]}'"#, "headers"),
+            (
+                #"read line; echo '{"id": 1, "results": [{"status": -9, "headers": [], "body": ""}]}'"#,
+                "no status"
+            ),
             ("read line; echo oops >&2; exit 3", "ended with status 3; it says: oops"),
             ("read line; kill -9 $$", "was killed by signal 9"),
             ("exit 4", "ended with status 4"),
@@ -51,6 +55,35 @@ struct ClientProgramTests {
             }
             #expect(differences.contains { $0.got.contains(wanted) }, "\(differences)")
         }
+    }
+
+    @Test("A program that ends in a vector of requests fails it, although nothing was sent")
+    func crashInRequest() async throws {
+        let fixtures = try TemporaryFixtures([
+            "request/a.json": """
+            [{"name": "a: one", "why": "x", "reference": "RFC 9112", "right": "must", "headers": [["A", "b\\r\\nc"]],
+            "expect": {"error": "invalidRequestFieldValue A"}}]
+            """
+        ])
+        let folder = try VectorFolder(fixtures: fixtures.path)
+        let client = try await ClientProgram("echo '\(Self.description)'; read line; exit 7", width: 1)
+        var rows: [Row] = []
+        _ = try await Run(folder: folder, vectors: folder.vectors, clients: [client]).run { rows.append($0) }
+        guard case .failed(let differences) = rows.first?.outcome else {
+            Issue.record("\(rows)")
+            return
+        }
+        #expect(differences.contains { $0.what == "client" && $0.got.contains("status 7") })
+    }
+
+    @Test("A proxy connects hosts with exactly one address, whatever their case and with or without a dot")
+    func proxy() throws {
+        var job = Job(topic: "names", vector: "a: one", roots: "", requests: [])
+        #expect(ConnectProxy.forJob(job) == nil)
+        job.routes = [Job.Route(host: "a.test", port: 1, addresses: ["127.0.0.2:1", "127.0.0.3:1"])]
+        #expect(ConnectProxy.forJob(job) == nil)
+        job.routes = [Job.Route(host: "a.test", port: 1, addresses: ["127.0.0.2:1"])]
+        #expect(ConnectProxy.forJob(job) != nil)
     }
 
     @Test(

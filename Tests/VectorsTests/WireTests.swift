@@ -35,6 +35,30 @@ private struct ChangedClient: VectorClient {
     }
 }
 
+/// A client that writes method and fields of a request as they are, without any check.
+private struct VerbatimClient: VectorClient {
+    var facts: ClientDescription { ClientDescription(name: "verbatim", version: "", codings: []) }
+    var width: Int { 4 }
+
+    func run(_ job: Job) async -> JobOutcome {
+        let (request, route) = (job.requests[0], job.routes[0])
+        var head = Array(
+            "\(request.method) / HTTP/1.1\r\nHost: \(route.authority)\r\n".unicodeScalars.map {
+                UInt8($0.value)
+            }
+        )
+        for field in job.settings.fields + request.fields {
+            head += field.name + [0x3A, 0x20] + field.value + [13, 10]
+        }
+        let bytes = (head + [13, 10]).map { "\\x" + String(Int($0) + 0x100, radix: 16).suffix(2) }
+        let place = route.addresses[0].replacing(":", with: "/")
+        let script =
+            "exec 3<>/dev/tcp/\(place); printf '\(bytes.joined())' >&3; read -t 1 line <&3; echo done"
+        _ = ChildProcess.run("bash -c \(Shell.quoted(script))", within: .seconds(20))
+        return .done([RequestOutcome(.failed(kind: nil, text: "it does not read responses"))])
+    }
+}
+
 @Suite("The vectors over the network", .idleLimit)
 struct WireTests {
     private static let folder = try? VectorFolder(fixtures: checkedInFixtures)
@@ -152,5 +176,44 @@ struct WireTests {
             job.routes[0].host = "other.test"
         })
         #expect(try await failures(.names, client).contains { $0.hasPrefix("exact:") })
+    }
+
+    @Test("A client that sends invalid bytes as they are given is found out, in every place")
+    func verbatim() async throws {
+        let folder = try #require(Self.folder)
+        let runner = VectorRunner(
+            client: VerbatimClient(),
+            folder: folder,
+            authority: try WireAuthority(certificates: folder.certificates)
+        )
+        let wanted = [
+            "refused: CR LF in a value", "refused: bare LF in a value", "refused: bare CR in a name",
+            "refused: CR LF in a default",
+        ]
+        for name in wanted {
+            let vector = try #require(folder.vectors.first { $0.head.name == name }, "\(name)")
+            let row = await runner.runOverNetwork(vector)
+            guard case .failed = row.outcome else {
+                Issue.record("\(name): \(row.outcome)")
+                continue
+            }
+        }
+    }
+
+    @Test("A host that is an address is given in each form in which clients write it")
+    func spellings() {
+        #expect("a.test".addressSpellings == ["a.test"])
+        #expect("127.0.0.1".addressSpellings == ["127.0.0.1"])
+        #expect("0:0:0:0:0:0:0:1".addressSpellings == ["0:0:0:0:0:0:0:1", "::1"])
+        #expect("::ffff:127.0.0.1".addressSpellings == ["::ffff:127.0.0.1", "::ffff:7f00:1"])
+    }
+
+    @Test("A failure of an earlier request fails a vector of several")
+    func earlier() async throws {
+        let client = ChangedClient(job: { job in
+            guard job.requests.count > 1 else { return }
+            job.requests[0].url = "https://elsewhere.test:1/"
+        })
+        #expect(try await failures(.handshake, client).contains { $0.hasPrefix("resumption:") })
     }
 }

@@ -22,7 +22,7 @@ private func checkOptions(_ words: [String]) {
     guard !words.contains(where: { word in reading.contains { word.hasPrefix($0) } }) else { return }
     do throws(UsageError) {
         let options = try Options(words)
-        require(options.jobs > 0, "at least one job")
+        if let jobs = options.jobs { require(jobs > 0, "at least one job") }
         if let rate = options.rate { require(rate > 0 && rate.isFinite, "a rate") }
         if let shard = options.shard { require(shard.number > 0 && shard.number <= shard.count, "a shard") }
     } catch {

@@ -152,7 +152,7 @@ final class InteractiveProcess: Sendable {
             guard !state.isReaped else { return true }
             var status: Int32 = 0
             let result = waitpid(id, &status, WNOHANG)
-            guard result == id || (result < 0 && errno == ECHILD) else { return false }
+            guard result == id || (result < 0 && errno != EINTR) else { return false }
             state.isReaped = true
             state.status = status
             return true

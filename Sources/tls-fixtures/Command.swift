@@ -61,11 +61,7 @@ struct Command {
             let clients = try await clients(options.clients, folder: folder)
             let run = Run(folder: folder, vectors: vectors, clients: clients, jobs: options.jobs)
             var report = report(options.output, count: vectors.count * clients.count)
-            var score = Score()
-            _ = try await run.run { row in
-                score.count(row)
-                report.add(row)
-            }
+            let score = try await run.run { report.add($0) }
             report.finish(score)
             return score.failed == 0 ? 0 : 1
         } catch {

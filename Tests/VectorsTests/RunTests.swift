@@ -10,7 +10,7 @@ struct RunTests {
     private func rows(
         _ files: [String: String],
         _ client: any VectorClient = OurClient()
-    ) async throws -> (rows: [Row], totals: Run.Totals) {
+    ) async throws -> (rows: [Row], totals: Score) {
         let fixtures = try TemporaryFixtures(files)
         let folder = try VectorFolder(fixtures: fixtures.path)
         var rows: [Row] = []
@@ -30,7 +30,7 @@ struct RunTests {
             \(nameVector("a: four", certificate: "default"))]
             """
         ])
-        #expect(totals == Run.Totals(passed: 2, failed: 2))
+        #expect(totals == Score(passed: 2, failed: 2))
         #expect(rows.map(\.head.name) == ["a: one", "a: two", "a: three", "a: four"])
         let last = Row.Outcome.failed([Difference(what: "ending", expected: "answered", got: "wrongName")])
         #expect(rows.last?.outcome == last)
@@ -58,7 +58,7 @@ struct RunTests {
             \(vector("a: wrong", #"["timeout", "untried", "answered"]"#))]
             """,
         ])
-        #expect(totals == Run.Totals(passed: 1, failed: 1))
+        #expect(totals == Score(passed: 1, failed: 1))
         guard case .failed(let differences) = rows[1].outcome else {
             return #expect(Bool(false), "\(rows[1])")
         }
@@ -79,7 +79,7 @@ struct RunTests {
             [{"name": "b: wrong", "why": "x", "reference": "RFC 9112", "right": "must", "method": "A B", "expect": {"bytes": ""}}]
             """
         let (rows, totals) = try await rows(["response/a.json": response, "request/b.json": request])
-        #expect(totals == Run.Totals(passed: 1, failed: 2))
+        #expect(totals == Score(passed: 1, failed: 2))
         let wrong = rows.first { $0.head.name == "b: wrong" }
         let difference = Difference(what: "outcome", expected: "written: \"\"", got: "refused: invalidMethod")
         #expect(wrong?.outcome == .failed([difference]))
@@ -101,7 +101,7 @@ struct RunTests {
             ["names/a.json": "[\(nameVector(expect: refusal)), \(nameVector("a: two"))]"],
             client
         )
-        #expect(totals == Run.Totals(failed: 2))
+        #expect(totals == Score(failed: 2))
         guard case .failed(let differences) = rows[0].outcome else {
             return #expect(Bool(false), "\(rows[0])")
         }
@@ -114,7 +114,7 @@ struct RunTests {
             ["names/a.json": "[\(nameVector())]"],
             CommandClient("true {url}")
         )
-        #expect(totals == Run.Totals(left: 1))
+        #expect(totals == Score(left: 1))
         #expect(rows.first?.outcome == .left("it cannot be told where to connect"))
     }
 
@@ -137,7 +137,7 @@ struct RunTests {
                 ],
                 CommandClient(command)
             )
-            #expect(totals == Run.Totals(passed: 3), "\(rows)")
+            #expect(totals == Score(passed: 3), "\(rows)")
         }
     }
 
@@ -151,7 +151,7 @@ struct RunTests {
             row.words = "a\u{1}b\n"
             report.add(row)
         }
-        #expect(totals == Run.Totals(passed: 1, failed: 1))
+        #expect(totals == Score(passed: 1, failed: 1))
         #expect(
             report.text.contains(
                 #"<testsuite name="direct-http names" tests="2" failures="1" skipped="0" errors="0">"#

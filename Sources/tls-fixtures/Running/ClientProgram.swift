@@ -102,7 +102,8 @@ private final class ProgramConversation: Sendable {
         let answer = await onThread { [process] in
             process.write(line) ? process.readLine(within: limit) : nil
         }
-        _ = proxy
+        // The proxy stops when it is released.
+        withExtendedLifetime(proxy) {}
         guard let answer else {
             return .crashed("no result: it \(process.ending(within: .milliseconds(200))); \(lastWords)")
         }

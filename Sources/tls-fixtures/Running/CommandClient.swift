@@ -24,7 +24,8 @@ struct CommandClient: VectorClient {
         let proxy = command.contains("{proxy}") ? ConnectProxy.forJob(job) : nil
         let line = filled(request, route, address: address, roots: job.roots, proxyPort: proxy?.port)
         let outcome = await onThread { [limit] in ChildProcess.run(line, within: limit) }
-        _ = proxy
+        // The proxy stops when it is released.
+        withExtendedLifetime(proxy) {}
         return .done([RequestOutcome(result(of: outcome))])
     }
 

@@ -6,35 +6,20 @@ struct Run {
     /// The number of vectors to run at the same time. `nil` leaves it to each client.
     var jobs: Int?
 
-    /// The numbers of rows by outcome.
-    struct Totals: Equatable, Sendable {
-        var passed = 0
-        var failed = 0
-        var left = 0
-
-        mutating func count(_ outcome: Row.Outcome) {
-            switch outcome {
-            case .passed: passed += 1
-            case .failed: failed += 1
-            case .left: left += 1
-            }
-        }
-    }
-
     /// Runs all vectors against each client in turn.
     ///
     /// - Throws: `FixtureError` if the authority of the servers cannot be read.
-    func run(_ report: (Row) -> Void) async throws -> Totals {
-        var totals = Totals()
+    func run(_ report: (Row) -> Void) async throws -> Score {
+        var score = Score()
         let authority = try WireAuthority(certificates: folder.certificates)
         for client in clients {
             let trial = VectorRunner(client: client, folder: folder, authority: authority)
             await inOrder(width: jobs ?? client.width, trial) { row in
-                totals.count(row.outcome)
+                score.count(row)
                 report(row)
             }
         }
-        return totals
+        return score
     }
 
     /// Runs up to `width` vectors at a time. Rows are held back until all earlier ones have been reported.

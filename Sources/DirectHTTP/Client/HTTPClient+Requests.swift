@@ -64,14 +64,13 @@ extension HTTPClient {
     ///   than ``HTTPClient/Configuration/maximumBufferedBody``.
     @concurrent
     public func fetch(_ request: Request) async throws -> BufferedResponse {
-        var response = try await pipeline.send(request)
+        let response = try await pipeline.send(request)
         let limit = pipeline.configuration.maximumBufferedBody
         // Most bodies arrive together with their head: there is nothing to wait for.
         if response.status.isSuccess, let body = response.body.shortBytes(upTo: limit) {
             return BufferedResponse(response, body)
         }
-        response.body.request = response.line(to: request)
-        return try await response.collected(upTo: limit)
+        return try await response.collected(for: request, upTo: limit)
     }
 }
 

@@ -93,6 +93,13 @@ extension HTTPClient {
         /// Returns the request that the response is to: the last one of the redirects, or the caller's.
         func line(to request: Request) -> RequestLine { body.request ?? RequestLine(request.method, url) }
 
+        /// Returns the response to a request with its whole body; throws if that is larger than `limit`.
+        func collected(for request: Request, upTo limit: Int) async throws -> BufferedResponse {
+            var response = self
+            response.body.request = line(to: request)
+            return try await response.collected(upTo: limit)
+        }
+
         /// Returns the response with its whole body; throws if that is larger than `limit`.
         package func collected(upTo limit: Int) async throws -> BufferedResponse {
             let bytes = try await body.collect(upTo: limit)

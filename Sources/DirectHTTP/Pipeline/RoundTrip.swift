@@ -170,9 +170,9 @@ final class RoundTrip: NetworkLayer {
 
     /// Returns the settings of the request's connection, with the client's Unix domain socket for the origin if there is
     /// one; `nil` if there are none.
-    @inline(__always)
     ///
     /// A server must not send the client to it: what listens there trusts the processes of this machine.
+    @inline(__always)
     private func settings(of request: Request, to url: HTTPURL, _ trail: Trail?) throws(DialFailure)
         -> ConnectionSettings.Box?
     {

@@ -204,18 +204,23 @@ package final class Socket: LoopHandle, @unchecked Sendable {
     ///
     /// Lowering it reports the bytes that are there. Only Linux is known to do all of this with its readiness queue, so
     /// elsewhere it has no effect.
-    package var receiveMark = 1 {
-        didSet {
+    package var receiveMark: Int {
+        get { unsafe mark }
+        set {
+            unsafe mark = newValue
             #if os(Linux)
             SocketOptions.set(
                 descriptor,
                 level: SOL_SOCKET,
                 option: SO_RCVLOWAT,
-                to: Int32(clamping: receiveMark)
+                to: Int32(clamping: newValue)
             )
             #endif
         }
     }
+
+    /// One task reads at a time, so no two accesses overlap and Swift need not check for it.
+    @exclusivity(unchecked) private var mark = 1
 
     /// Enables TCP keep-alive probes (RFC 9293, section 3.8.4).
     package func enableKeepAlive() {

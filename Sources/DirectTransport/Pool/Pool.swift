@@ -55,6 +55,11 @@ struct Pool<Member: PoolMember> {
         package init(_ key: PoolKey) {
             self.key = key
         }
+
+        /// Whether this is the record of the key.
+        func hasKey(equalTo other: PoolKey) -> Bool {
+            key.proxy === other.proxy && key.profile === other.profile && key.origin == other.origin
+        }
     }
 
     /// A waiter's or a warming's number. Tickets only grow.
@@ -83,6 +88,9 @@ struct Pool<Member: PoolMember> {
 
     let limits: PoolLimits
     var origins: [PoolKey: Origin] = [:]
+    /// The origin that was looked up last, one of `origins`. Most requests go to the origin of the one before, and comparing
+    /// keys takes a tenth of the instructions of a look-up.
+    private var latest: Origin?
     /// The origins that have a waiter and may open another connection as far as their own limit goes, sorted by the
     /// first waiter's ticket. Only the limit on the total holds them up.
     var ready: [Origin] = []
@@ -120,7 +128,7 @@ struct Pool<Member: PoolMember> {
         kept: KeptConnections = .any,
         at now: Instant
     ) -> (Member, Origin)? {
-        guard let origin = origins[key] else { return nil }
+        guard let origin = knownOrigin(for: key) else { return nil }
         if limits.tracksResolver { follow(route, origin: origin) }
         guard let member = takeIdle(origin, route: route, kept: kept, now: now) else {
             cleanUp(origin)
@@ -255,15 +263,25 @@ struct Pool<Member: PoolMember> {
 extension Pool {
     /// Returns the record of the origin, a new one if there is none.
     mutating func origin(for key: PoolKey) -> Origin {
-        if let origin = origins[key] { return origin }
+        if let origin = knownOrigin(for: key) { return origin }
         let origin = Origin(key)
         origins[key] = origin
         return origin
     }
 
+    /// Returns the record of an origin; `nil` if there is none.
+    private mutating func knownOrigin(for key: PoolKey) -> Origin? {
+        if let latest, latest.hasKey(equalTo: key) { return latest }
+        guard let origin = origins[key] else { return nil }
+        latest = origin
+        return origin
+    }
+
     /// Removes the record of an origin without connections and waiters.
     mutating func forget(_ origin: Origin) {
-        if origin.open == 0, origin.waiting.isEmpty { origins[origin.key] = nil }
+        guard origin.open == 0, origin.waiting.isEmpty else { return }
+        origins[origin.key] = nil
+        if latest === origin { latest = nil }
     }
 
     /// Takes a slot.

@@ -88,6 +88,19 @@ struct PoolTests {
         #expect(pool.takeIdle(a, .system) != nil)
     }
 
+    @Test("An origin that has lost its last connection begins anew, also right after it was looked up")
+    func beginsAnew() throws {
+        let pool = FakePool(.init())
+        let first = try dial(pool, a)
+        _ = try dial(pool, a)
+        _ = pool.release(first)
+        _ = pool.release(first)
+        #expect(pool.origin(a) == nil)
+        let second = try dial(pool, a)
+        #expect(second !== first)
+        #expect(pool.origin(a) === second)
+    }
+
     @Test("A connection to another address is skipped, and a later one that fits is used")
     func routes() throws {
         let pool = FakePool(.init())

@@ -6,7 +6,7 @@ public final class TestAuthority: Sendable {
     public let certificate: FixtureCertificate
     /// The certificates sent with each leaf: this authority's and those above it, without the root.
     private let chain: [FixtureCertificate]
-    private let cache = IssuedCertificates()
+    private let cache: IssuedCertificates
 
     /// Creates a root authority.
     public init(_ commonName: String = "Fixture Root", key: CertificateProfile.Key = .p256) {
@@ -19,6 +19,7 @@ public final class TestAuthority: Sendable {
             fatalError("OpenSSL makes no certificates: \(error)")
         }
         chain = []
+        cache = IssuedCertificates()
     }
 
     /// Creates a root authority from a profile. ``CertificateProfile/authority(_:pathLength:)`` is a good start.
@@ -30,17 +31,31 @@ public final class TestAuthority: Sendable {
             chain: []
         )
         chain = []
+        cache = IssuedCertificates()
     }
 
     /// Reads a root authority from two PEM files, `NAME.pem` and `NAME.key`, for clients that already trust its
     /// certificate.
+    ///
+    /// The certificates that it issues have serial numbers from 2^40 on. Those in files, which the same authority has
+    /// issued, have smaller ones.
     public static func load(_ name: String, from folder: String) throws(FixtureError) -> TestAuthority {
-        TestAuthority(intermediate: try FixtureCertificate.load(name, from: folder), chain: [])
+        TestAuthority(
+            intermediate: try FixtureCertificate.load(name, from: folder),
+            chain: [],
+            // Two certificates of one issuer must not have the same number (RFC 5280, section 4.1.2.2).
+            cache: IssuedCertificates(lastSerial: 1 << 40)
+        )
     }
 
-    private init(intermediate: FixtureCertificate, chain: [FixtureCertificate]) {
+    private init(
+        intermediate: FixtureCertificate,
+        chain: [FixtureCertificate],
+        cache: IssuedCertificates = IssuedCertificates()
+    ) {
         certificate = intermediate
         self.chain = chain
+        self.cache = cache
     }
 
     /// The certificate of this authority in PEM, for clients to trust.
@@ -93,7 +108,9 @@ public final class TestAuthority: Sendable {
 private final class IssuedCertificates: @unchecked Sendable {
     private let lock = Lock()
     private var byNames: [[String]: FixtureCertificate] = [:]
-    private var lastSerial: UInt64 = 1
+    private var lastSerial: UInt64
+
+    init(lastSerial: UInt64 = 1) { self.lastSerial = lastSerial }
 
     func nextSerial() -> UInt64 {
         lock.locked {

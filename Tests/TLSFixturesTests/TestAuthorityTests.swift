@@ -15,6 +15,23 @@ struct TestAuthorityTests {
     }
 
     @Test(
+        "A root from files issues certificates with numbers that none in a file has",
+        .enabled(if: isInstalled("openssl"))
+    )
+    func serialNumbers() async throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "Fixtures/certificates").path(percentEncoded: false)
+        let loaded = try TestAuthority.load("root", from: folder)
+        var numbers: [String] = []
+        for certificate in [loaded.certificate(for: "a.test"), try loaded.issue(.client("me"))] {
+            let file = try TemporaryFile(certificate.pem)
+            let result = try await run("openssl", ["x509", "-noout", "-serial", "-in", file.path])
+            numbers.append(result.output)
+        }
+        #expect(numbers == ["serial=010000000001\n", "serial=010000000002\n"])
+    }
+
+    @Test(
         "Issued certificates verify under the root, and odd ones fail as expected",
         .enabled(if: isInstalled("openssl"))
     )

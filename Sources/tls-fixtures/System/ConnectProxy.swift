@@ -9,7 +9,7 @@ internal import Glibc
 /// A proxy (RFC 9110, section 9.3.6) that connects the target of a CONNECT request to an address of its own choice.
 ///
 /// It makes it possible to test a client that has no option for the address to connect to. It listens on loopback
-/// and serves one connection at a time until it is released.
+/// and serves connections, each on a thread of its own, until it is released.
 final class ConnectProxy: Sendable {
     let port: UInt16
     private let listener: Int32
@@ -36,11 +36,10 @@ final class ConnectProxy: Sendable {
         self.listener = listener
         stopping = ends[1]
         port = Self.port(of: listener)
-        let stop = ends[0]
+        let stop = StopEnd(ends[0])
         startThread {
             Self.serve(listener, route: route, stop: stop)
             close(listener)
-            close(stop)
         }
     }
 
@@ -75,21 +74,37 @@ final class ConnectProxy: Sendable {
         close(stopping)
     }
 
-    /// Serves connections until `stop` becomes readable.
-    private static func serve(_ listener: Int32, route: Route, stop: Int32) {
-        while wait(for: [listener, stop]) == [true, false] {
+    /// The end of the socket pair that becomes readable when the proxy is released. The last thread closes it.
+    private final class StopEnd: Sendable {
+        let descriptor: Int32
+
+        init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+        deinit { close(descriptor) }
+    }
+
+    /// Accepts connections until the proxy is released.
+    private static func serve(_ listener: Int32, route: @escaping Route, stop: StopEnd) {
+        while wait(for: [listener, stop.descriptor]) == [true, false] {
             let client = accept(listener, nil, nil)
             guard client >= 0 else { continue }
             keepFromChildren(client)
-            if let target = readTarget(client, stop: stop), let place = route(target),
-                let server = connected(to: place.address, port: place.port)
-            {
-                send(client, bytes: Array("HTTP/1.1 200 Connected\r\n\r\n".utf8))
-                relay(client, server: server, stop: stop)
-                close(server)
+            startThread {
+                serveConnection(client, route: route, stop: stop.descriptor)
+                close(client)
+                withExtendedLifetime(stop) {}
             }
-            close(client)
         }
+    }
+
+    /// Serves one connection to its end.
+    private static func serveConnection(_ client: Int32, route: Route, stop: Int32) {
+        guard let target = readTarget(client, stop: stop), let place = route(target),
+            let server = connected(to: place.address, port: place.port)
+        else { return }
+        send(client, bytes: Array("HTTP/1.1 200 Connected\r\n\r\n".utf8))
+        relay(client, server: server, stop: stop)
+        close(server)
     }
 
     /// Reads a request head. Returns the target of a CONNECT request, and `nil` for any other.

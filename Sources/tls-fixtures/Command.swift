@@ -57,6 +57,7 @@ struct Command {
             list(vectors)
             return 0
         }
+        StopSignal.endsClients()
         do {
             let clients = try await clients(options.clients, folder: folder)
             let run = Run(folder: folder, vectors: vectors, clients: clients, jobs: options.jobs)

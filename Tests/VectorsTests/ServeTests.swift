@@ -7,14 +7,6 @@ import Testing
 
 @Suite("The program tls-fixtures serve", .idleLimit)
 struct ServeTests {
-    /// The program, which SwiftPM builds beside the tests.
-    private static var program: String? {
-        guard let tests = Files.program else { return nil }
-        let path = URL(filePath: tests).deletingLastPathComponent().appending(path: "tls-fixtures")
-            .path(percentEncoded: false)
-        return FileManager.default.isExecutableFile(atPath: path) ? path : nil
-    }
-
     @Test("The program starts a server for each set-up and each certificate, on loopback")
     func everything() throws {
         let folder = try VectorFolder(fixtures: checkedInFixtures)
@@ -33,7 +25,7 @@ struct ServeTests {
 
     @Test("The program serves until it gets a signal, or its input is closed", arguments: [true, false])
     func stops(byClosing isClosing: Bool) async throws {
-        let program = try #require(Self.program)
+        let program = try #require(builtProgram)
         let (map, status) = try await onThread { Result { try Self.serve(program, closing: isClosing) } }
             .get()
         #expect(try endpoints(in: map).count > 100)

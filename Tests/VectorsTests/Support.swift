@@ -7,6 +7,14 @@ let checkedInFixtures = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "Fixtures").path(percentEncoded: false)
 
+/// The program, which SwiftPM builds beside the tests.
+var builtProgram: String? {
+    guard let tests = Files.program else { return nil }
+    let path = URL(filePath: tests).deletingLastPathComponent().appending(path: "tls-fixtures")
+        .path(percentEncoded: false)
+    return FileManager.default.isExecutableFile(atPath: path) ? path : nil
+}
+
 /// A folder of fixtures that is there as long as the value lives; its certificates are the checked-in ones.
 final class TemporaryFixtures {
     let path: String

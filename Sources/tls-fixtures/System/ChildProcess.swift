@@ -103,7 +103,7 @@ enum ChildProcess {
         sigemptyset(&none)
         var defaults = sigset_t()
         sigemptyset(&defaults)
-        for signal in [SIGPIPE, SIGINT, SIGTERM] { sigaddset(&defaults, signal) }
+        for signal in [SIGPIPE, SIGINT, SIGTERM, SIGHUP] { sigaddset(&defaults, signal) }
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setsigdefault(&attributes, &defaults)
         posix_spawnattr_setpgroup(&attributes, 0)
@@ -112,7 +112,9 @@ enum ChildProcess {
         var id = pid_t()
         let code = withVector(["sh", "-c", command]) { arguments in
             withVector(environmentTexts) { environment in
-                posix_spawn(&id, "/bin/sh", &actions, &attributes, arguments, environment)
+                ProcessGroups.start(&id) { id in
+                    posix_spawn(&id, "/bin/sh", &actions, &attributes, arguments, environment)
+                }
             }
         }
         return (id, code)
@@ -159,12 +161,12 @@ enum ChildProcess {
             guard ContinuousClock.now < end else {
                 kill(-id, SIGKILL)
                 while waitpid(id, &status, 0) < 0 && errno == EINTR {}
+                ProcessGroups.end(id)
                 return .hung
             }
             usleep(500)
         }
-        // Kills processes that it may have left running.
-        kill(-id, SIGKILL)
+        ProcessGroups.end(id)
         let signal = status & 0x7F
         return signal == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal: signal)
     }

@@ -155,6 +155,7 @@ final class InteractiveProcess: Sendable {
             guard result == id || (result < 0 && errno != EINTR) else { return false }
             state.isReaped = true
             state.status = status
+            ProcessGroups.end(id)
             return true
         }
     }

@@ -10,7 +10,9 @@ internal import Glibc
 struct StopSignal {
     private let reading: Int32
 
-    init() {
+    /// - Parameter numbers: The signals that stop the process.
+    /// - Parameter keepsIgnored: Whether a signal that the process was started to ignore, as `nohup` does, stays ignored.
+    init(_ numbers: [Int32] = [SIGINT, SIGTERM], keepsIgnored: Bool = false) {
         var ends: [Int32] = [-1, -1]
         if pipe(&ends) == 0 {
             for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -20,7 +22,7 @@ struct StopSignal {
         // A program that starts this one from a thread pool may pass on a mask that blocks these signals.
         var wanted = sigset_t()
         sigemptyset(&wanted)
-        for number in [SIGINT, SIGTERM] {
+        for number in numbers where !(keepsIgnored && Self.isIgnored(number)) {
             signal(number, noteSignal)
             sigaddset(&wanted, number)
         }
@@ -30,6 +32,33 @@ struct StopSignal {
     /// Blocks until the process is told to stop.
     func wait() {
         while waitForLine(fromTerminal: false) {}
+    }
+
+    /// Kills every client and then this process, once one of the signals comes that end a command at a terminal. Clients
+    /// are in process groups of their own, so nothing else would end them.
+    static func endsClients() {
+        let stop = StopSignal([SIGINT, SIGTERM, SIGHUP, SIGPIPE], keepsIgnored: true)
+        startThread {
+            let number = stop.number()
+            ProcessGroups.killAll()
+            // The caller sees the process end by the signal, as without a handler.
+            signal(number, SIG_DFL)
+            raise(number)
+        }
+    }
+
+    /// Blocks until one of the signals comes, and returns it.
+    private func number() -> Int32 {
+        var byte: UInt8 = 0
+        while read(reading, &byte, 1) != 1 {}
+        return Int32(byte)
+    }
+
+    private static func isIgnored(_ number: Int32) -> Bool {
+        let before = signal(number, SIG_IGN)
+        if unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { return true }
+        signal(number, before)
+        return false
     }
 
     /// Blocks until there is input, or until the process is told to stop. Returns whether there is input.
@@ -64,7 +93,7 @@ nonisolated(unsafe) private var signalPipe: Int32 = -1
 /// Async-signal-safe: it makes one write and restores `errno`.
 nonisolated private func noteSignal(_ number: Int32) {
     let before = errno
-    var byte: UInt8 = 0
+    var byte = UInt8(truncatingIfNeeded: number)
     _ = write(signalPipe, &byte, 1)
     errno = before
 }

@@ -62,13 +62,32 @@ struct Command {
             let clients = try await clients(options.clients, folder: folder)
             let run = Run(folder: folder, vectors: vectors, clients: clients, jobs: options.jobs)
             var report = report(options.output, count: vectors.count * clients.count)
-            let score = try await run.run { report.add($0) }
+            var repetition = Repetition()
+            let score = try await run.run { row in
+                report.add(row)
+                repetition.add(row)
+            }
             report.finish(score)
-            return score.failed == 0 ? 0 : 1
+            let isSame = try await repeats(run, options.repetitions, &repetition)
+            return score.isGood && isSame ? 0 : 1
         } catch {
             Terminal.complain("tls-fixtures: \(error)")
             return 2
         }
+    }
+
+    /// Runs everything again, and reports what had another verdict. Returns whether nothing had.
+    private static func repeats(_ run: Run, _ count: Int, _ repetition: inout Repetition) async throws -> Bool
+    {
+        guard count > 1 else { return true }
+        for number in 2...count {
+            let score = try await run.run { repetition.add($0) }
+            Terminal.complain("run \(number) of \(count): \(score.lastLine)")
+        }
+        let differences = repetition.differences
+        for text in differences { Terminal.complain(Terminal.harmless(text)) }
+        Terminal.complain("\(count) runs, \(differences.count) verdicts differ")
+        return differences.isEmpty
     }
 
     private static func list(_ vectors: [Vector]) {

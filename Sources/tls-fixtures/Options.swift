@@ -18,6 +18,8 @@ enum Options: Equatable {
         var output = Output.table
         /// The number of vectors to run at the same time. `nil` leaves it to the client.
         var jobs: Int?
+        /// How many times everything is run, to compare the verdicts.
+        var repetitions = 1
         var fixtures: String?
 
         /// What is printed.
@@ -78,9 +80,10 @@ enum Options: Equatable {
             hand, with a command for curl.
 
         tls-fixtures run [TOPIC ...] [--client CLIENT] ... [--name TEXT] [--json|--junit|--list] [--jobs N]
+                         [--repeat N]
             Runs the vectors of these topics (response, request, decoding, names, handshake, routes, cookies, cache,
             redirect; by default all of them) and prints the failures, a table, and `N passed, N failed`. Exits with
-            0 if none failed, else with 1. Another client may differ in a vector that is a choice of this package:
+            0 if none failed and no adapter did, else with 1. Another client may differ in a vector that is a choice of this package:
             that is counted apart.
             --client  ours (the default), a name of Fixtures/clients/clients.json such as curl, or a shell command.
                       A command without placeholders is a program that speaks the contract of
@@ -93,6 +96,8 @@ enum Options: Equatable {
             --junit   prints a JUnit report in XML
             --list    prints topic, name and reference of the vectors, and runs none
             --jobs    runs this many vectors at the same time
+            --repeat  runs everything N times and compares the verdicts: prints the first run as usual, then those
+                      vectors whose verdict was not the same in all runs, and exits with 1 if there are any
             --fixtures  the folder with `vectors`, `certificates` and `clients`; by default the nearest `Fixtures`
                       above the current folder or above this program
 
@@ -112,12 +117,8 @@ extension Options.RunOptions {
             case "--json": try setOutput(.json, word)
             case "--junit": try setOutput(.junit, word)
             case "--list": try setOutput(.list, word)
-            case "--jobs":
-                let text = try Options.value(of: word, &rest)
-                guard let count = Int(text), (1...1000).contains(count) else {
-                    throw Options.Fault(what: "--jobs needs a number from 1 to 1000, not \"\(text)\"")
-                }
-                jobs = count
+            case "--jobs": jobs = try Self.count(word, &rest)
+            case "--repeat": repetitions = try Self.count(word, &rest)
             default:
                 guard let topic = Topic(rawValue: word) else {
                     let known = Topic.allCases.map(\.rawValue).joined(separator: ", ")
@@ -130,6 +131,16 @@ extension Options.RunOptions {
             throw Options.Fault(what: "--client needs a command")
         }
     }
+
+    private static func count(_ option: String, _ rest: inout ArraySlice<String>) throws(Options.Fault) -> Int
+    {
+        let text = try Options.value(of: option, &rest)
+        guard let count = Int(text), (1...1000).contains(count) else {
+            throw Options.Fault(what: "\(option) needs a number from 1 to 1000, not \"\(text)\"")
+        }
+        return count
+    }
+
     private mutating func setOutput(_ new: Output, _ word: String) throws(Options.Fault) {
         guard output == .table || output == new else {
             throw Options.Fault(what: "\(word) does not go with another form of output")

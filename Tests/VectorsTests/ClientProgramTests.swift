@@ -29,19 +29,19 @@ struct ClientProgramTests {
     }
 
     @Test(
-        "A program that breaks the contract fails the vector, and is started again for the next",
+        "A program that fails by itself is no verdict on the client, and is started again for the next vector",
         arguments: [
             (#"read line; echo '{"id": 9, "left": ""}'"#, "a result for job 9 instead of 1"),
             (#"read line; echo nonsense"#, "breaks the contract"),
-            (#"read line; echo '{"id": 1}'"#, "either results or left is expected"),
+            (#"read line; echo '{"id": 1}'"#, "either results, left or broken is expected"),
             (#"read line; echo '{"id": 1, "results": []}'"#, "0 results for 1 requests"),
             (#"read line; echo '{"id": 1, "results": [{"status": 200}]}'"#, "headers"),
+            (#"read line; echo '{"id": 1, "broken": "a mistake"}'"#, "a mistake"),
             (
                 #"read line; echo '{"id": 1, "results": [{"status": -9, "headers": [], "body": ""}]}'"#,
                 "no status"
             ),
             ("read line; echo oops >&2; exit 3", "ended with status 3; it says: oops"),
-            ("read line; kill -9 $$", "was killed by signal 9"),
             ("exit 4", "ended with status 4"),
         ]
     )
@@ -49,15 +49,57 @@ struct ClientProgramTests {
         let rows = try await row(loop, vectors: "\(nameVector()), \(nameVector("a: two"))")
         #expect(rows.count == 2)
         for row in rows {
+            guard case .broken(let why) = row.outcome else {
+                Issue.record("\(row)")
+                continue
+            }
+            #expect(why.contains(wanted), "\(why)")
+        }
+    }
+
+    @Test(
+        "A client that crashes fails the vector, and is started again for the next",
+        arguments: [("kill -9 $$", 9), ("sh -c 'kill -4 $$'; exit $?", 4)]
+    )
+    func crash(_ end: String, _ signal: Int) async throws {
+        let rows = try await row("read line; \(end)", vectors: "\(nameVector()), \(nameVector("a: two"))")
+        #expect(rows.count == 2)
+        for row in rows {
             guard case .failed(let differences) = row.outcome else {
                 Issue.record("\(row)")
                 continue
             }
-            #expect(differences.contains { $0.got.contains(wanted) }, "\(differences)")
+            #expect(
+                differences.contains { $0.got.contains("was killed by signal \(signal)") },
+                "\(differences)"
+            )
         }
     }
 
-    @Test("A program that ends in a vector of requests fails it, although nothing was sent")
+    @Test("A job that has reached its time limit is given again with three times the limit, and that counts")
+    func patience() async throws {
+        let refusal = #"{"verdict": "refuse", "reason": "wrongName"}"#
+        let vector = nameVector(certificate: "default", expect: refusal)
+        // It takes note of the limits that it is given.
+        let notes = NSTemporaryDirectory() + "limits-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: notes) }
+        let loop = """
+            n=0; while read line; do n=$((n+1)); k=wrongName; [ $n = 1 ] && k=timeout
+            case $line in *'"timeout":4000'*) echo 4000;; *'"timeout":12000'*) echo 12000;; esac >>\(notes)
+            echo '{"id": '$n', "results": [{"error": {"kind": "'$k'", "text": "no"}}]}'; done
+            """
+        let rows = try await row(loop, vectors: vector)
+        #expect(rows.first?.tries == 2)
+        #expect(try String(contentsOfFile: notes, encoding: .utf8) == "4000\n12000\n")
+        let always = try await row(loop.replacing("[ $n = 1 ] &&", with: ""), vectors: nameVector())
+        #expect(always.first?.tries == 2)
+        guard case .failed = always.first?.outcome else {
+            Issue.record("\(always)")
+            return
+        }
+    }
+
+    @Test("A client that crashes in a vector of requests fails it, although nothing was sent")
     func crashInRequest() async throws {
         let fixtures = try TemporaryFixtures([
             "request/a.json": """
@@ -66,24 +108,14 @@ struct ClientProgramTests {
             """
         ])
         let folder = try VectorFolder(fixtures: fixtures.path)
-        let client = try await ClientProgram("echo '\(Self.description)'; read line; exit 7", width: 1)
+        let client = try await ClientProgram("echo '\(Self.description)'; read line; kill -7 $$", width: 1)
         var rows: [Row] = []
         _ = try await Run(folder: folder, vectors: folder.vectors, clients: [client]).run { rows.append($0) }
         guard case .failed(let differences) = rows.first?.outcome else {
             Issue.record("\(rows)")
             return
         }
-        #expect(differences.contains { $0.what == "client" && $0.got.contains("status 7") })
-    }
-
-    @Test("A proxy connects hosts with exactly one address, whatever their case and with or without a dot")
-    func proxy() throws {
-        var job = Job(topic: "names", vector: "a: one", roots: "", requests: [])
-        #expect(ConnectProxy.forJob(job) == nil)
-        job.routes = [Job.Route(host: "a.test", port: 1, addresses: ["127.0.0.2:1", "127.0.0.3:1"])]
-        #expect(ConnectProxy.forJob(job) == nil)
-        job.routes = [Job.Route(host: "a.test", port: 1, addresses: ["127.0.0.2:1"])]
-        #expect(ConnectProxy.forJob(job) != nil)
+        #expect(differences.contains { $0.what == "client" && $0.got.contains("signal 7") })
     }
 
     @Test(

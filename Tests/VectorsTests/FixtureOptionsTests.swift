@@ -8,7 +8,7 @@ struct FixtureOptionsTests {
     func everything() throws {
         let options = try Options([
             "run", "names", "--client", "ours", "routes", "--client", "curl", "--json", "--name", "dead",
-            "--jobs", "3",
+            "--jobs", "3", "--repeat", "4",
         ])
         var wanted = Options.RunOptions()
         wanted.topics = [.names, .routes]
@@ -16,6 +16,7 @@ struct FixtureOptionsTests {
         wanted.name = "dead"
         wanted.output = .json
         wanted.jobs = 3
+        wanted.repetitions = 4
         #expect(options == .run(wanted))
     }
 
@@ -30,6 +31,7 @@ struct FixtureOptionsTests {
             [], ["walk"], ["run", "nonsense"], ["run", "--client"], ["run", "--client", ""],
             ["run", "--loud"],
             ["run", "--client", "  "], ["run", "--jobs", "0"], ["run", "--jobs", "many"],
+            ["run", "--repeat", "0"],
             ["run", "--json", "--junit"],
             ["client", "more"], ["serve", "--json"], ["serve", "--fixtures"],
             ["run", "--fixtures", "/nowhere/at/all"],

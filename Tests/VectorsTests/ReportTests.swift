@@ -10,11 +10,19 @@ struct ReportTests {
     private func row(
         _ right: Right,
         by client: String = "curl",
-        _ outcome: Row.Outcome = .failed([difference])
+        _ outcome: Row.Outcome = .failed([difference]),
+        tries: Int = 1
     ) throws -> Row {
         let text = nameVector(right: right.rawValue)
         let vector = try Vector(.names, try JSONReader.read(Array(text.utf8)))
-        return Row(client: client, head: vector.head, outcome: outcome, words: "no")
+        return Row(
+            client: client,
+            head: vector.head,
+            outcome: outcome,
+            words: "no",
+            tries: tries,
+            isOurs: client == OurClient().title
+        )
     }
 
     private func score(_ rows: [Row]) -> Score {
@@ -48,7 +56,61 @@ struct ReportTests {
         for right in [Right.must, .choice, .choice] { report.add(try row(right)) }
         report.add(try row(.must, by: "wget", .passed))
         #expect(
-            report.rows == [["curl", "names", "0", "1", "2", ""], ["wget", "names", "1", "0", "", ""]]
+            report.rows == [
+                ["curl", "names", "0", "1", "2", "", ""], ["wget", "names", "1", "0", "", "", ""],
+            ]
+        )
+    }
+
+    @Test("Every report names a fault of the adapter, and counts it neither as passed nor as failed")
+    func broken() throws {
+        let row = try row(.must, .broken("it fell"))
+        #expect(score([row]) == Score(broken: 1))
+        #expect(!score([row]).isGood)
+        #expect(score([row]).lastLine == "0 passed, 0 failed, 1 not judged: the adapter failed")
+        var table = TableReport(expectedCount: 0)
+        table.add(row)
+        #expect(table.rows == [["curl", "names", "0", "0", "", "", "1"]])
+        var junit = JUnitReport()
+        junit.add(row)
+        #expect(junit.text.contains(#"failures="0" skipped="0" errors="1""#))
+        #expect(junit.text.contains(#"<error message="adapter failed: it fell"/>"#))
+        #expect(
+            "\(JSONReport.object(row))".contains(
+                #""outcome":"broken","leftBecause":null,"adapterFailed":"it fell""#
+            )
+        )
+    }
+
+    @Test("Every report tells how many tries a vector took")
+    func tries() throws {
+        let rows = [
+            try row(.must, .passed, tries: 2), try row(.must, tries: 5), try row(.must, .passed),
+        ]
+        var table = TableReport(expectedCount: 0)
+        var junit = JUnitReport()
+        for row in rows {
+            table.add(row)
+            junit.add(row)
+        }
+        #expect(table.triesLines == ["2 tries, 1: curl: a: one\n", "5 tries, 1: curl: a: one\n"])
+        #expect(junit.text.contains("<system-out>passed at try 2</system-out>"))
+        #expect(junit.text.contains("tries: 5"))
+        #expect(rows.map { "\(JSONReport.object($0))".contains(#""tries":1"#) } == [false, false, true])
+    }
+
+    @Test("Runs are compared by their verdicts: another way to fail is none")
+    func repetition() throws {
+        var repetition = Repetition()
+        repetition.add(try row(.must))
+        repetition.add(try row(.must, .failed([])))
+        repetition.add(try row(.must, by: "wget", .passed))
+        #expect(repetition.differences.isEmpty)
+        repetition.add(try row(.must, by: "wget"))
+        #expect(
+            repetition.differences == [
+                "VARIES  wget, names, a: one\n        failed, in run 2\n        passed, in run 1\n"
+            ]
         )
     }
 

@@ -86,11 +86,10 @@ struct RunTests {
     }
 
     @Test(
-        "A run continues after a client that hangs, crashes, is missing or does not try",
+        "A run continues after a client that hangs, crashes or does not try",
         arguments: [
             ("sleep 100; echo {address}", "still running"),
-            ("kill -SEGV $$ # {address}", "killed by signal 11"),
-            ("/no/such/client {address}", "not run: status 127"), ("false {address}", "none"),
+            ("kill -SEGV $$ # {address}", "killed by signal 11"), ("false {address}", "none"),
         ]
     )
     func badClients(_ command: String, _ wanted: String) async throws {
@@ -106,6 +105,33 @@ struct RunTests {
             return #expect(Bool(false), "\(rows[0])")
         }
         #expect(differences.contains { $0.got.contains(wanted) }, "\(differences)")
+    }
+
+    @Test("A command that is missing is no verdict on a client")
+    func missing() async throws {
+        let (rows, totals) = try await rows(
+            ["names/a.json": "[\(nameVector())]"],
+            CommandClient("/no/such/client {address}")
+        )
+        #expect(totals == Score(broken: 1))
+        #expect(!totals.isGood)
+        guard case .broken(let why) = rows.first?.outcome else {
+            Issue.record("\(rows)")
+            return
+        }
+        #expect(why.contains("not run: status 127"))
+    }
+
+    @Test("Clients of one title have rows of their own, and this package's client is known by any title")
+    func titles() async throws {
+        #expect(Run.distinct(["a", "b", "a", "a (2)", "a"]) == ["a", "b", "a (2)", "a (2) (2)", "a (3)"])
+        let fixtures = try TemporaryFixtures(["names/a.json": "[\(nameVector())]"])
+        let folder = try VectorFolder(fixtures: fixtures.path)
+        var rows: [Row] = []
+        let clients: [any VectorClient] = [OurClient(), OurClient(), CommandClient("true {url}")]
+        _ = try await Run(folder: folder, vectors: folder.vectors, clients: clients).run { rows.append($0) }
+        #expect(rows.map(\.client) == ["direct-http", "direct-http (2)", "true"])
+        #expect(rows.map(\.isOurs) == [true, true, false])
     }
 
     @Test("A run skips vectors that a command cannot be given")

@@ -1,5 +1,6 @@
 import DirectJSON
 import DirectTestCommands
+import TLSFixtures
 import Testing
 
 @testable import tls_fixtures
@@ -198,6 +199,42 @@ struct WireTests {
                 continue
             }
         }
+    }
+
+    @Test("A vector starts only the servers that its URLs lead to", arguments: ["http", "https"])
+    func servers(_ scheme: String) throws {
+        let folder = try #require(Self.folder)
+        let authority = try WireAuthority(certificates: folder.certificates)
+        let places = ["a.test", "b.test"].map { Place(scheme: scheme, host: $0, port: 443) }
+        let servers = try NamedServers(places, authority: authority) { _ in .http { _ in .text("") } }
+        #expect(servers.schemes == [scheme])
+        #expect(servers.routes.map(\.authority) == ["a.test:443", "b.test:443"])
+        #expect(Set(servers.routes.flatMap(\.addresses)).count == 1)
+    }
+
+    @Test("A character beyond a byte is not cut to one")
+    func characters() {
+        #expect("\u{E9}a".latin1Bytes == [0xE9, 0x61])
+        #expect("\u{141}".latin1Bytes == nil)
+        #expect("\u{141}".bytesOfField == [0xC5, 0x81])
+        #expect("\u{C5}\u{81}".latin1AsUTF8 == "\u{141}")
+        #expect("\u{141}".latin1AsUTF8 == "\u{141}")
+    }
+
+    @Test("A field value beyond a byte's characters is sent in UTF-8, over the network as inside")
+    func fieldText() async throws {
+        let request = "{\"url\": \"https://a.test/\", \"headers\": [[\"X\", \"\u{141}\"]]}"
+        let fixtures = try TemporaryFixtures([
+            "redirect/a.json": """
+            [{"name": "a: one", "why": "x", "reference": "RFC 9110", "right": "must", "request": \(request), "answers": [],
+            "expect": {"requests": [{"url": "https://a.test/", "headers": [["X", "\u{141}"]]}]}}]
+            """
+        ])
+        let folder = try VectorFolder(fixtures: fixtures.path)
+        let authority = try WireAuthority(certificates: folder.certificates)
+        let vector = try #require(folder.vectors.first)
+        let row = await VectorRunner(client: OurClient(), folder: folder, authority: authority).run(vector)
+        #expect(row.outcome == .passed)
     }
 
     @Test("A host that is an address is given in each form in which clients write it")

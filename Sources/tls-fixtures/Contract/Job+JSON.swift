@@ -16,7 +16,7 @@ extension Job {
         if !kept.isEmpty { members.append(("keep", .texts(kept.map(\.rawValue).sorted()))) }
         if let time { members.append(("time", .number(text: "\(time)"))) }
         if let dialling = self.settings.dialling { members.append(("stagger", .number(dialling.stagger))) }
-        members.append(("timeout", .number(timeout)))
+        members.append(("timeout", .number(timeout * patience)))
         members.append(("requests", .array(requests.map { .object(members: $0.members) })))
         return .object(members: members)
     }
@@ -87,7 +87,9 @@ extension JobOutcome {
         switch self {
         case .done(let outcomes):
             .object(["id": .number(id), "results": .array(outcomes.map { .object(members: $0.members) })])
-        case .left(let why), .crashed(let why): .object(["id": .number(id), "left": .string(why)])
+        case .left(let why): .object(["id": .number(id), "left": .string(why)])
+        case .broken(let why), .crashed(let why), .hung(let why):
+            .object(["id": .number(id), "broken": .string(why)])
         }
     }
 }
@@ -114,7 +116,8 @@ extension RequestOutcome {
 
 extension ReportedResponse {
     fileprivate var members: [(String, JSONValue)] {
-        var members: [(String, JSONValue)] = [("status", .number(status ?? 0))]
+        var members: [(String, JSONValue)] = []
+        if let status { members.append(("status", .number(status))) }
         if let reason { members.append(("reason", .string(reason))) }
         if let version { members.append(("version", .string(version))) }
         members.append(("headers", .pairs(fields)))

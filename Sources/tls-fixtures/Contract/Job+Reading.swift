@@ -77,10 +77,13 @@ struct NumberedOutcome: Decodable {
         let members = try decoder.strict
         id = try members.required("id")
         let results = try members.optional("results", as: [RequestOutcome].self)
-        switch (try members.optional("left", as: String.self), results) {
-        case (let why?, nil): outcome = .left(why)
-        case (nil, let results?): outcome = .done(results)
-        default: throw members.value.fault("either results or left is expected")
+        let left = try members.optional("left", as: String.self)
+        let broken = try members.optional("broken", as: String.self)
+        switch (left, broken, results) {
+        case (let why?, nil, nil): outcome = .left(why)
+        case (nil, let why?, nil): outcome = .broken(why)
+        case (nil, nil, let results?): outcome = .done(results)
+        default: throw members.value.fault("either results, left or broken is expected")
         }
     }
 }
@@ -108,9 +111,9 @@ extension RequestOutcome: Decodable {
 extension ReportedResponse: Decodable {
     init(from decoder: any Decoder) throws {
         let members = try decoder.strict
-        let status = try members.required("status", as: Int.self)
-        guard (100...999).contains(status) else { throw members.value.fault("no status is \(status)") }
-        self.status = status
+        // Three digits: a client may accept a status that HTTP does not have, and then it says so.
+        status = try members.optional("status")
+        if let status, !(0...999).contains(status) { throw members.value.fault("no status is \(status)") }
         reason = try members.optional("reason")
         version = try members.optional("version")
         fields = try members.required("headers", as: [Pair<String>].self).map {

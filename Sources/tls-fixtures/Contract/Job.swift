@@ -21,6 +21,8 @@ struct Job: Sendable {
 
     /// The time limit of one request in milliseconds.
     var timeout = 4000
+    /// How many times as long as usual everything may take: the limit of a request, and those of the runner.
+    var patience = 1
 
     /// The addresses for one host and port.
     struct Route: Equatable, Sendable {

@@ -4,14 +4,31 @@ enum JobOutcome: Sendable {
     case done([RequestOutcome])
     /// The client cannot do the job, for this reason.
     case left(String)
-    /// The client hung, crashed or broke the contract.
+    /// The client crashed.
     case crashed(String)
+    /// The client was still busy when all its time was over.
+    case hung(String)
+    /// The program that gives jobs to the client failed, so nothing is known of the client.
+    case broken(String)
 
     /// The last outcome, as the vectors of connections judge it.
     var last: RequestOutcome {
         switch self {
         case .done(let outcomes): outcomes.last ?? RequestOutcome(.failed(kind: nil, text: "no result"))
-        case .left(let why), .crashed(let why): RequestOutcome(.crashed(why))
+        case .left(let why), .crashed(let why), .hung(let why), .broken(let why):
+            RequestOutcome(.crashed(why))
+        }
+    }
+
+    /// Whether a time limit ended the job or one of its requests.
+    var hasReachedLimit: Bool {
+        switch self {
+        case .done(let outcomes):
+            outcomes.contains { outcome in
+                if case .failed(kind: "timeout", _, _) = outcome.result { true } else { false }
+            }
+        case .hung: true
+        case .left, .crashed, .broken: false
         }
     }
 }
@@ -69,7 +86,7 @@ struct RequestOutcome: Sendable {
 
 /// A response as a client reports it. What is `nil` is not reported.
 struct ReportedResponse: Sendable {
-    /// `nil` for a command that tells only success.
+    /// `nil` if the client tells no more than its success.
     var status: Int?
     var reason: String?
     var version: String?

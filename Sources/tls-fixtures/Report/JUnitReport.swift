@@ -19,7 +19,7 @@ struct JUnitReport: Report {
             var counts = Score()
             for row in suite.rows { counts.count(row) }
             text += "  <testsuite name=\"\(Self.escaped(suite.name))\" tests=\"\(suite.rows.count)\""
-            text += " failures=\"\(counts.failed)\" skipped=\"\(counts.left)\" errors=\"0\">\n"
+            text += " failures=\"\(counts.failed)\" skipped=\"\(counts.left)\" errors=\"\(counts.broken)\">\n"
             for row in suite.rows { text += Self.element(row) }
             text += "  </testsuite>\n"
         }
@@ -30,7 +30,11 @@ struct JUnitReport: Report {
         let start =
             "    <testcase classname=\"\(escaped(row.client)).\(row.head.topic.rawValue)\" name=\"\(escaped(row.head.name))\""
         switch row.outcome {
+        case .passed where row.tries > 1:
+            return start + "><system-out>passed at try \(row.tries)</system-out></testcase>\n"
         case .passed: return start + "/>\n"
+        case .broken(let why):
+            return start + "><error message=\"adapter failed: \(escaped(why))\"/></testcase>\n"
         case .failed(let differences) where row.differsByChoice:
             // Not a failure, so it is only noted.
             let lines = differences.map { "\($0.what): here \($0.expected), there \($0.got)" }
@@ -40,7 +44,8 @@ struct JUnitReport: Report {
             let lines = differences.map { "\($0.what): expected \($0.expected), got \($0.got)" }
             let why = "why: \(row.head.why) (\(row.head.reference))"
             let words = row.words.isEmpty ? [] : ["the client says: \(row.words)"]
-            let content = escaped((lines + [why] + words).joined(separator: "\n"))
+            let tries = row.tries > 1 ? ["tries: \(row.tries)"] : []
+            let content = escaped((lines + [why] + words + tries).joined(separator: "\n"))
             let message = escaped(lines.first ?? "")
             return start + ">\n      <failure message=\"\(message)\">\(content)</failure>\n    </testcase>\n"
         }

@@ -21,10 +21,12 @@ struct JSONReport: Report {
         var differences: [Difference] = []
         var outcome = "passed"
         var reason = JSONValue.null
+        var fault = JSONValue.null
         switch row.outcome {
         case .passed: break
         case .failed(let found): (outcome, differences) = (row.differsByChoice ? "differs" : "failed", found)
         case .left(let why): (outcome, reason) = ("left", .string(why))
+        case .broken(let why): (outcome, fault) = ("broken", .string(why))
         }
         return .object([
             "client": .string(row.client),
@@ -33,6 +35,8 @@ struct JSONReport: Report {
             "name": .string(row.head.name),
             "outcome": .string(outcome),
             "leftBecause": reason,
+            "adapterFailed": fault,
+            "tries": .number(row.tries),
             "differences": .array(
                 differences.map { difference in
                     .object([

@@ -7,6 +7,8 @@ struct TableReport: Report {
     private var order: [Key] = []
     private var count = 0
     private var reasons: [String: Int] = [:]
+    /// The vectors that took more than one try, by client and number of tries.
+    private var repeated: [String: [Int: [String]]] = [:]
 
     /// A row of the table.
     private struct Key: Hashable {
@@ -23,9 +25,11 @@ struct TableReport: Report {
         let key = Key(client: row.client, topic: row.head.topic)
         if scores[key] == nil { order.append(key) }
         scores[key, default: Score()].count(row)
+        if row.tries > 1 { repeated[row.client, default: [:]][row.tries, default: []].append(row.head.name) }
         clearProgress()
         switch row.outcome {
         case .passed: break
+        case .broken(let why): Terminal.write(Self.text(of: row, brokenBy: why))
         case .left(let why): reasons["\(row.client): \(why)", default: 0] += 1
         case .failed(let differences): Terminal.write(Self.text(of: row, differences))
         }
@@ -40,22 +44,41 @@ struct TableReport: Report {
         for (reason, count) in reasons.sorted(by: { $0.key < $1.key }) {
             Terminal.write("left out, \(count): \(reason)\n")
         }
+        for line in triesLines { Terminal.write(Terminal.harmless(line)) }
         Terminal.write("\(score.lastLine)\n")
     }
 
-    private static let columns = ["client", "topic", "passed", "failed", "choices differ", "left out"]
+    /// The vectors that took more than one try, a line for each client and number of tries.
+    var triesLines: [String] {
+        repeated.sorted { $0.key < $1.key }.flatMap { client, counts in
+            counts.sorted { $0.key < $1.key }.map { tries, names in
+                let shown = names.prefix(3).joined(separator: "; ") + (names.count > 3 ? "; …" : "")
+                return "\(tries) tries, \(names.count): \(client): \(shown)\n"
+            }
+        }
+    }
 
-    /// The rows of the table, in the order of ``columns``. A zero in one of the last two columns is left blank.
+    private static let columns = [
+        "client", "topic", "passed", "failed", "choices differ", "left out", "not judged",
+    ]
+
+    /// The rows of the table, in the order of ``columns``. A zero in one of the last three columns is left blank.
     var rows: [[String]] {
         order.map { key in
             let score = scores[key] ?? Score()
-            let others = [score.choices, score.left].map { $0 == 0 ? "" : "\($0)" }
+            let others = [score.choices, score.left, score.broken].map { $0 == 0 ? "" : "\($0)" }
             return [key.client, key.topic.rawValue, "\(score.passed)", "\(score.failed)"] + others
         }
     }
 
     private func clearProgress() {
         if showsProgress { Terminal.write("\r\u{1B}[K") }
+    }
+
+    private static func text(of row: Row, brokenBy why: String) -> String {
+        Terminal.harmless(
+            "BROKEN  \(row.client), \(row.head.topic.rawValue), \(row.head.name)\n        adapter failed: \(why)\n"
+        )
     }
 
     private static func text(of row: Row, _ differences: [Difference]) -> String {

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// A client that is a program which speaks the contract of `Fixtures/clients`.
 ///
-/// Several copies of the program run at the same time. One that hangs, crashes or breaks the contract is stopped, and
-/// another one is started for the next job.
+/// Several copies of the program run at the same time. One that hangs, crashes, fails or breaks the contract is stopped,
+/// and another one is started for the next job.
 final class ClientProgram: VectorClient {
     let facts: ClientDescription
     let width: Int
@@ -56,14 +56,13 @@ final class ClientProgram: VectorClient {
             do {
                 conversation = try await Self.start(command).0
             } catch {
-                return .crashed("\(error)")
+                return .broken("\(error)")
             }
         }
         let outcome = await conversation.outcome(of: job)
-        if case .crashed = outcome {
-            conversation.stop()
-        } else {
-            idle.withLock { $0.append(conversation) }
+        switch outcome {
+        case .done, .left: idle.withLock { $0.append(conversation) }
+        case .crashed, .hung, .broken: conversation.stop()
         }
         return outcome
     }
@@ -98,25 +97,35 @@ private final class ProgramConversation: Sendable {
         let proxy = ConnectProxy.forJob(job)
         let line = "\(job.json(id: id, proxy: proxy.map { "127.0.0.1:\($0.port)" }))\n"
         // Every request may take its whole time.
-        let limit = Duration.milliseconds(job.timeout * job.requests.count + 6000)
+        let limit = Duration.milliseconds((job.timeout * job.requests.count + 6000) * job.patience)
         let answer = await onThread { [process] in
             process.write(line) ? process.readLine(within: limit) : nil
         }
         // The proxy stops when it is released.
         withExtendedLifetime(proxy) {}
-        guard let answer else {
-            return .crashed("no result: it \(process.ending(within: .milliseconds(200))); \(lastWords)")
-        }
+        guard let answer else { return outcomeWithoutAnswer() }
         do {
             let value = try JSONReader.read(Array(answer.utf8))
             let line = try StrictDecoder.decode(NumberedOutcome.self, from: value)
-            guard line.id == id else { return .crashed("a result for job \(line.id) instead of \(id)") }
+            guard line.id == id else { return .broken("a result for job \(line.id) instead of \(id)") }
             if case .done(let results) = line.outcome, results.count != job.requests.count {
-                return .crashed("\(results.count) results for \(job.requests.count) requests")
+                return .broken("\(results.count) results for \(job.requests.count) requests")
             }
             return line.outcome
         } catch {
-            return .crashed("its result breaks the contract: \(error)")
+            return .broken("its result breaks the contract: \(error)")
+        }
+    }
+
+    /// What came of a job without a result. A signal is the way in which a client crashes inside of its program, and an
+    /// exit status is that of the program itself. (A shell reports a signal as a status above 128.)
+    private func outcomeWithoutAnswer() -> JobOutcome {
+        switch process.ending(within: .milliseconds(200)) {
+        case .stillRunning: .hung("no result: it is still running; \(lastWords)")
+        case .killed(let signal): .crashed("no result: it was killed by signal \(signal); \(lastWords)")
+        case .exited(let status) where status > 128:
+            .crashed("no result: it was killed by signal \(status - 128); \(lastWords)")
+        case .exited(let status): .broken("no result: it ended with status \(status); \(lastWords)")
         }
     }
 

@@ -23,10 +23,10 @@ struct CommandClient: VectorClient {
         else { return .left("the vector gives no address") }
         let proxy = command.contains("{proxy}") ? ConnectProxy.forJob(job) : nil
         let line = filled(request, route, address: address, roots: job.roots, proxyPort: proxy?.port)
-        let outcome = await onThread { [limit] in ChildProcess.run(line, within: limit) }
+        let outcome = await onThread { [limit] in ChildProcess.run(line, within: limit * job.patience) }
         // The proxy stops when it is released.
         withExtendedLifetime(proxy) {}
-        return .done([RequestOutcome(result(of: outcome))])
+        return result(of: outcome)
     }
 
     /// Returns why a command cannot do this job, or `nil` if it can.
@@ -91,21 +91,23 @@ struct CommandClient: VectorClient {
         return line
     }
 
-    private func result(of outcome: ChildProcess.Outcome) -> RequestOutcome.Result {
+    private func result(of outcome: ChildProcess.Outcome) -> JobOutcome {
         let words = String(decoding: outcome.errors, as: UTF8.self).split(separator: "\n").joined(
             separator: "; "
         )
         switch outcome.ending {
         case .exited(0):
             // A command tells nothing but success and the content.
-            return .response(ReportedResponse(status: nil, fields: [], body: outcome.output))
-        case .exited(126), .exited(127):
+            let response = ReportedResponse(status: nil, fields: [], body: outcome.output)
+            return .done([RequestOutcome(.response(response))])
+        case .exited(let code) where code == 126 || code == 127:
             // The shell did not find the command.
-            return .crashed("not run: status 127; \(words)")
-        case .exited(let code): return .failed(kind: nil, text: "failed with status \(code): \(words)")
+            return .broken("not run: status \(code); \(words)")
+        case .exited(let code):
+            return .done([RequestOutcome(.failed(kind: nil, text: "failed with status \(code): \(words)"))])
         case .killed(let signal): return .crashed("killed by signal \(signal): \(words)")
-        case .hung: return .crashed("still running after \(limit)")
-        case .notStarted(let why): return .crashed("not started: \(why)")
+        case .hung: return .hung("still running when its time was over")
+        case .notStarted(let why): return .broken("not started: \(why)")
         }
     }
 }

@@ -28,7 +28,7 @@ struct OurClient: VectorClient {
         do {
             visit = try OurVisit(job, keepsTimeLimit: keepsTimeLimit)
         } catch let error as FieldError {
-            return .crashed("\(error)")
+            return .broken("\(error)")
         } catch {
             return .done(
                 job.requests.map { _ in RequestOutcome(.failed(kind: "badSettings", text: "\(error)")) }
@@ -77,8 +77,8 @@ private final class OurVisit {
             }
         }
         if !job.kept.contains(.connections) { configuration.maximumIdleConnections = 0 }
-        let limit = Duration.milliseconds(job.timeout)
-        let phaseLimit = min(Self.phaseLimit, limit)
+        let limit = Duration.milliseconds(job.timeout * job.patience)
+        let phaseLimit = min(Self.phaseLimit * job.patience, limit)
         configuration.timeouts = Timeouts(
             connect: phaseLimit,
             tls: phaseLimit,

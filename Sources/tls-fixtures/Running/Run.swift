@@ -12,14 +12,28 @@ struct Run {
     func run(_ report: (Row) -> Void) async throws -> Score {
         var score = Score()
         let authority = try WireAuthority(certificates: folder.certificates)
-        for client in clients {
-            let trial = VectorRunner(client: client, folder: folder, authority: authority)
+        for (client, title) in zip(clients, Self.distinct(clients.map(\.title))) {
+            let trial = VectorRunner(client: client, folder: folder, authority: authority, title: title)
             await inOrder(width: jobs ?? client.width, trial) { row in
                 score.count(row)
                 report(row)
             }
         }
         return score
+    }
+
+    /// Returns the titles with a number behind each that comes again, so that every client has rows of its own.
+    static func distinct(_ titles: [String]) -> [String] {
+        var used: Set<String> = []
+        return titles.map { title in
+            var name = title
+            var number = 1
+            while !used.insert(name).inserted {
+                number += 1
+                name = "\(title) (\(number))"
+            }
+            return name
+        }
     }
 
     /// Runs up to `width` vectors at a time. Rows are held back until all earlier ones have been reported.

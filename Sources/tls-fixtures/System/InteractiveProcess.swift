@@ -127,15 +127,21 @@ final class InteractiveProcess: Sendable {
         }
     }
 
-    /// Describes how the process ended, or that it is still running.
-    func ending(within limit: Duration) -> String {
+    /// How a process ended.
+    enum Ending: Equatable, Sendable {
+        case exited(Int32)
+        case killed(signal: Int32)
+        case stillRunning
+    }
+
+    /// Returns how the process ended, or that it is still running when the time is over.
+    func ending(within limit: Duration) -> Ending {
         let end = ContinuousClock.now.advanced(by: limit)
         while !reap(), ContinuousClock.now < end { usleep(1000) }
         return state.withLock { state in
-            guard state.isReaped else { return "is still running" }
+            guard state.isReaped else { return .stillRunning }
             let signal = state.status & 0x7F
-            return signal == 0
-                ? "ended with status \(state.status >> 8 & 0xFF)" : "was killed by signal \(signal)"
+            return signal == 0 ? .exited(state.status >> 8 & 0xFF) : .killed(signal: signal)
         }
     }
 

@@ -19,15 +19,14 @@ extension CacheVector {
                 let urls = try exchanges.map { try base.resolving($0.url) }
                 let script = OriginScript(exchanges.map(\.origin))
                 let places = urls.compactMap { Place(url: $0.text) }
-                let hosts = Array(Set(places.map(\.host))).sorted()
-                let servers = try NamedServers(hosts: hosts, authority: authority) { _ in
+                let servers = try NamedServers(places, authority: authority) { _ in
                     .http { request in script.answer(request) }
                 }
                 var job = Job(
                     topic: head.topic.rawValue,
                     vector: head.name,
                     roots: authority.rootFile,
-                    routes: servers.routes(places),
+                    routes: servers.routes,
                     requests: exchanges.indices.map { request($0, url: urls[$0]) }
                 )
                 job.kept = [.cache]
@@ -47,7 +46,7 @@ extension CacheVector {
         let exchange = exchanges[index]
         var request = Job.Request(url: url.text)
         request.method = exchange.method
-        request.fields = exchange.fields.map { ($0.name.latin1Bytes, $0.value.latin1Bytes) }
+        request.fields = exchange.fields.map { (Array($0.name.utf8), Array($0.value.utf8)) }
         // Tells the origin which answer is meant, also if a cache asks later.
         request.fields.append((Array(OriginScript.field.utf8), Array("\(index)".utf8)))
         request.body = exchange.body.map { Array($0.utf8) }

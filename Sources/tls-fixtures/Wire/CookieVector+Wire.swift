@@ -12,15 +12,14 @@ extension CookieVector {
             TrialPlan {
                 let places = steps.compactMap { Place(url: $0.url.text) }
                 let script = CookieScript(steps.map(\.cookies))
-                let hosts = Array(Set(places.map(\.host))).sorted()
-                let servers = try NamedServers(hosts: hosts, authority: authority) { _ in
+                let servers = try NamedServers(places, authority: authority) { _ in
                     .http { _ in script.nextAnswer() }
                 }
                 var job = Job(
                     topic: head.topic.rawValue,
                     vector: head.name,
                     roots: authority.rootFile,
-                    routes: servers.routes(places),
+                    routes: servers.routes,
                     requests: steps.map { step in
                         var request = Job.Request(url: step.url.text)
                         request.time = step.time.seconds - Self.start.seconds

@@ -22,19 +22,19 @@ extension DecodingVector {
 
     private func plan(_ label: String, scheme: String, _ authority: WireAuthority) -> TrialPlan {
         TrialPlan(label: label) {
-            let servers = try NamedServers(hosts: [Self.host], authority: authority) { _ in
+            let place = Place(scheme: scheme, host: Self.host, port: scheme == "https" ? 443 : 80)
+            let servers = try NamedServers([place], authority: authority) { _ in
                 .http { _ in
                     var reply = FixtureReply.bytes(input)
                     for encoding in encodings { reply.headers.append("Content-Encoding", encoding) }
                     return reply.then(.close)
                 }
             }
-            let port: UInt16 = scheme == "https" ? 443 : 80
             var job = Job(
                 topic: head.topic.rawValue,
                 vector: head.name,
                 roots: authority.rootFile,
-                routes: servers.routes([Place(scheme: scheme, host: Self.host, port: port)]),
+                routes: servers.routes,
                 requests: [Job.Request(url: "\(scheme)://\(Self.host)/")]
             )
             job.settings.decodes = true

@@ -18,11 +18,10 @@ extension RedirectVector {
         return .plans([
             TrialPlan {
                 let script = RedirectScript(answers)
-                let hosts = Array(Set(places.map(\.host))).sorted()
-                let servers = try NamedServers(hosts: hosts, authority: authority) { scheme in
+                let servers = try NamedServers(places, authority: authority) { scheme in
                     .http { request in try script.answer(request, scheme: scheme) }
                 }
-                let job = job(routes: servers.routes(places), authority)
+                let job = job(routes: servers.routes, authority)
                 return Trial(job: job) { [servers] outcome, facts in
                     _ = servers
                     return differences(outcome, seen: script.requests, facts: facts)
@@ -34,7 +33,7 @@ extension RedirectVector {
     private func job(routes: [Job.Route], _ authority: WireAuthority) -> Job {
         var request = Job.Request(url: question.url)
         request.method = question.method
-        request.fields = question.fields.map { ($0.name.latin1Bytes, $0.value.latin1Bytes) }
+        request.fields = question.fields.map { (Array($0.name.utf8), Array($0.value.utf8)) }
         request.body = question.body.map { Array($0.utf8) }
         request.isStream = question.isSentOnce
         var job = Job(
@@ -50,7 +49,7 @@ extension RedirectVector {
         job.settings.redirects.carriesBodyAcrossOrigins = settings.carriesBodyAcrossOrigins
         job.settings.redirects.sendsReferer = settings.sendsReferer
         job.settings.redirects.surviving = settings.surviving
-        job.settings.fields = settings.fields.map { ($0.name.latin1Bytes, $0.value.latin1Bytes) }
+        job.settings.fields = settings.fields.map { (Array($0.name.utf8), Array($0.value.utf8)) }
         if settings.keepsCookies { job.kept.insert(.cookies) }
         if settings.keepsHSTS { job.kept.insert(.hsts) }
         return job

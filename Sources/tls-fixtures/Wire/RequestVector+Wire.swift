@@ -64,7 +64,7 @@ extension RequestVector {
     }
 
     private static func pairs(_ headers: HTTPHeaders) -> [(name: [UInt8], value: [UInt8])] {
-        headers.indices.map { (name: headers[$0].name.latin1Bytes, value: headers.valueBytes(at: $0)) }
+        headers.indices.map { (name: headers[$0].name.bytesOfField, value: headers.valueBytes(at: $0)) }
     }
 
     private func differences(
@@ -150,11 +150,11 @@ private struct SentHead {
         guard case .head(let request) = message else { return [] }
         var found: [Difference] = []
         var parts: [(what: String, bytes: [UInt8])] = []
-        let method = "\(request.method)".latin1Bytes
+        let method = "\(request.method)".bytesOfField
         if !method.allSatisfy(\.isInToken) { parts.append(("method", method + [0x20])) }
         for headers in [request.headers, request.extra] {
             for index in headers.indices {
-                let name = headers[index].name.latin1Bytes
+                let name = headers[index].name.bytesOfField
                 if name.isEmpty || !name.allSatisfy(\.isInToken) {
                     parts.append(("field name", [13, 10] + name + [0x3A]))
                 }

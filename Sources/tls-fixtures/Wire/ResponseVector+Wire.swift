@@ -39,13 +39,13 @@ extension ResponseVector {
         _ authority: WireAuthority
     ) -> TrialPlan {
         TrialPlan(label: label) {
-            let servers = try NamedServers(hosts: [Self.host], authority: authority) { scheme in
+            let place = Place(scheme: scheme, host: Self.host, port: scheme == "https" ? 443 : 80)
+            let servers = try NamedServers([place], authority: authority) { scheme in
                 let script = FixtureBehaviour.bytes(ByteScript(steps(pieces, scheme: scheme)))
                 // A client that tries again after a fault must see the same fault again.
                 guard asksAgain else { return script }
                 return .sequence([script, .bytes([.awaitHead, .send(Self.answer(Self.elsewhere))])])
             }
-            let port: UInt16 = scheme == "https" ? 443 : 80
             var first = Job.Request(url: "\(scheme)://\(Self.host)/")
             first.method = "\(bytes.method)"
             var requests = [first]
@@ -54,15 +54,15 @@ extension ResponseVector {
                 topic: head.topic.rawValue,
                 vector: head.name,
                 roots: authority.rootFile,
-                routes: servers.routes([Place(scheme: scheme, host: Self.host, port: port)]),
+                routes: servers.routes,
                 requests: requests
             )
             if asksAgain { job.kept = [.connections] }
             job.settings.leniency = settings.leniency
             job.settings.limits = settings.limits
-            let server = scheme == "https" ? servers.secure : servers.plain
             return Trial(job: job) { outcome, facts in
-                differences(outcome, facts: facts) + reuseDifferences(outcome, server: server)
+                differences(outcome, facts: facts)
+                    + reuseDifferences(outcome, records: servers.records(scheme))
             }
         }
     }
@@ -168,11 +168,11 @@ extension ResponseVector {
 
     /// Compares the result of the second request: whether the connection was used again, and whether bytes behind the
     /// first response were taken for the second.
-    private func reuseDifferences(_ outcome: JobOutcome, server: FixtureServer) -> [Difference] {
+    private func reuseDifferences(_ outcome: JobOutcome, records: [ConnectionRecord]) -> [Difference] {
         guard asksAgain, case .done(let outcomes) = outcome, outcomes.count == 2,
             outcomes[0].response != nil
         else { return [] }
-        let received = server.records.first { $0.number == 0 }?.received ?? []
+        let received = records.first { $0.number == 0 }?.received ?? []
         let isReused = received.countOfHeads > 1
         var found: [Difference] = []
         if let reuse = expect.reuse, reuse != "reusable", isReused {
@@ -200,6 +200,7 @@ extension [UInt8] {
 extension String {
     /// The text whose UTF-8 bytes are the characters of this one, as clients report fields.
     var latin1AsUTF8: String {
-        String(decoding: unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }, as: UTF8.self)
+        // With other characters it is not what bytes were given as, and is shown as it is.
+        latin1Bytes.map { String(decoding: $0, as: UTF8.self) } ?? self
     }
 }

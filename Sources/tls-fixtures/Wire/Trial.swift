@@ -14,7 +14,8 @@ struct TrialPlan {
     var label = ""
     /// Whether it is only for this package's client, because it takes many connections.
     var isThorough = false
-    /// The number of tries, of which the best counts. More than one for vectors that depend on time.
+    /// The number of tries, until one passes. More than one for vectors that depend on time: other load may have made a
+    /// try fail, and nothing makes one pass that should not.
     var chances = 1
     var start: () throws -> Trial
 }
@@ -31,8 +32,6 @@ final class WireAuthority: Sendable {
     /// The path of a PEM file with the root.
     let rootFile: String
     private let authority: TestAuthority
-    /// Far from the serial numbers of the certificates in files, which have the same issuer.
-    private let serial = Locked<UInt64>(1 << 40)
 
     /// Reads the authority from the folder with the certificates.
     init(certificates folder: String) throws(FixtureError) {
@@ -42,49 +41,61 @@ final class WireAuthority: Sendable {
 
     /// Returns a certificate for these hosts.
     func certificate(for hosts: [String]) throws(FixtureError) -> FixtureCertificate {
-        var profile = CertificateProfile(hosts.map { $0.isAddress ? .ip($0) : .dns($0) })
-        profile.serial = serial.withLock { serial in
-            serial += 1
-            return serial
-        }
-        return try authority.issue(profile)
+        try authority.issue(CertificateProfile(hosts.map { $0.isAddress ? .ip($0) : .dns($0) }))
     }
 }
 
-/// The two servers to which all names of a vector lead: one with TLS and one without.
+/// The servers to which all names of a vector lead: one for each scheme of its URLs.
 struct NamedServers {
-    let plain: FixtureServer
-    let secure: FixtureServer
+    private let servers: [String: FixtureServer]
+    /// The routes for the URLs.
+    let routes: [Job.Route]
 
     /// Starts servers whose behaviour depends on the scheme.
+    ///
+    /// - Parameter places: Where the URLs of the vector lead.
     init(
-        hosts: [String],
+        _ places: [Place],
         authority: WireAuthority,
         behaviour: (_ scheme: String) -> FixtureBehaviour
     ) throws {
-        plain = try .start(.plain, behaviour: behaviour("http"))
-        let certificate = try authority.certificate(for: hosts)
-        secure = try .start(
-            .tls(FixtureTLSSettings(certificates: [certificate])),
-            behaviour: behaviour("https")
-        )
-    }
-
-    /// The requests to both in the order in which they came.
-    var requests: [RequestRecord] { (plain.requests + secure.requests).sorted { $0.order < $1.order } }
-
-    /// The routes for URLs with these schemes, hosts and ports.
-    func routes(_ places: [Place]) -> [Job.Route] {
+        var servers: [String: FixtureServer] = [:]
         var routes: [Job.Route] = []
         for place in places {
-            let server = place.scheme == "https" ? secure : plain
+            let server: FixtureServer
+            if let started = servers[place.scheme] {
+                server = started
+            } else {
+                let hosts = Set(places.filter { $0.scheme == place.scheme }.map(\.host)).sorted()
+                let security = try Self.security(place.scheme, hosts: hosts, authority)
+                server = try .start(security, behaviour: behaviour(place.scheme))
+                servers[place.scheme] = server
+            }
             let route = Job.Route(host: place.host, port: place.port, addresses: [server.authority])
             if !routes.contains(where: { $0.host == route.host && $0.port == route.port }) {
                 routes.append(route)
             }
         }
-        return routes
+        (self.servers, self.routes) = (servers, routes)
     }
+
+    private static func security(
+        _ scheme: String,
+        hosts: [String],
+        _ authority: WireAuthority
+    ) throws -> FixtureSecurity {
+        guard scheme == "https" else { return .plain }
+        return .tls(FixtureTLSSettings(certificates: [try authority.certificate(for: hosts)]))
+    }
+
+    /// The schemes for which there is a server.
+    var schemes: [String] { servers.keys.sorted() }
+
+    /// The requests to all of them in the order in which they came.
+    var requests: [RequestRecord] { servers.values.flatMap(\.requests).sorted { $0.order < $1.order } }
+
+    /// The records of the connections to the server of this scheme.
+    func records(_ scheme: String) -> [ConnectionRecord] { servers[scheme]?.records ?? [] }
 }
 
 /// The part of a URL that says where to connect.

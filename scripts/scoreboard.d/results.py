@@ -46,10 +46,10 @@ class Client:
     date: str
     seconds: int
     rows: list = field(repr=False)
+    title: str = ""
 
-    @property
-    def title(self):
-        return self.rows[0]["client"]
+    def __post_init__(self):
+        self.title = self.title or self.rows[0]["client"]
 
     @property
     def version(self):
@@ -78,6 +78,21 @@ class Client:
             if row["outcome"] == "left":
                 counts[row["leftBecause"]] = counts.get(row["leftBecause"], 0) + 1
         return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def judged(rows):
+    """The rows with those that an adapter kept from being judged as left out."""
+    return [row | {"outcome": "left", "leftBecause": "the adapter failed"} if row["outcome"] == "broken" else row
+            for row in rows]
+
+
+def distinct(clients):
+    """The clients, those of one title with their names in clients.json behind it."""
+    titles = [client.title for client in clients]
+    for client, title in zip(clients, titles):
+        if titles.count(title) > 1:
+            client.title = f"{title} ({client.name})"
+    return clients
 
 
 def file_of(row):
@@ -112,8 +127,8 @@ class Board:
             path = folder / f"{name}.json"
             if path.exists():
                 kept = json.loads(path.read_text())
-                clients.append(Client(**kept | {"rows": published(name, kept["rows"])}))
-        return Board(clients)
+                clients.append(Client(**kept | {"rows": published(name, judged(kept["rows"]))}))
+        return Board(distinct(clients))
 
     @property
     def date(self):

@@ -1,6 +1,6 @@
 """The jobs of `check`, and what their results have to be."""
 
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from check_servers import ALL_BYTES
 from check_tests import (
@@ -189,6 +189,12 @@ def add_failures(all, house):
     all.add("an end inside of a chunk", "/short-chunk", fails("incomplete", "closed", "badHTTP"))
     all.add("an end before the response", "/no-answer", fails("closed", "reset"))
     all.add("what is not HTTP", "/garbage", anything)
+    # What a client makes of these is its own affair; the adapter has to say it.
+    for line in ("HTTP/1.1 2OO OK", "HTTP/1.1  200 OK", "HTTP/1.1\t200 OK", "HTTP/1.1 99 Low", "HTTP/1.1", "HTTP/x.y 200 OK"):
+        all.add(f"the status line {line!r}", f"/line?{quote(line)}", anything, timeout=2000)
+    # A refused request must not disturb the next job.
+    all.add("a field name that is none", "/hello", anything, headers=[["bad name", "x"]])
+    all.add("a request after that", "/hello", answered(b"hello"))
     all.add("a switch to another protocol", "/switch", anything, timeout=1000)
     all.add("silence", "/silent", fails("timeout"), timeout=1000)
     all.add("a content that comes slowly", "/trickle", fails("timeout"), timeout=1500)

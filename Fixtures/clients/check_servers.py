@@ -174,6 +174,7 @@ ANSWERS = {
     "/short-chunk": lambda _: [b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n9\r\n, ", None],
     "/no-answer": lambda _: [None],
     "/garbage": lambda _: [bytes(reversed(ALL_BYTES)) * 4, None],
+    "/line": lambda asked: [asked.query.encode() + b"\r\nContent-Length: 5\r\n\r\nhello", None],
     "/silent": lambda _: [5.0, None],
     "/trickle": lambda _: [b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"]
     + [part for _ in range(30) for part in (b"x", 0.2)]

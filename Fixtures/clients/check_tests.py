@@ -15,7 +15,11 @@ CLIENTS_OWN = {
 
 
 class Wrong(Exception):
-    """The adapter does something wrong."""
+    """The adapter does something wrong. Where it says so itself, the client has no part in it."""
+
+    def __init__(self, why, is_adapters=False):
+        super().__init__(why)
+        self.is_adapters = is_adapters
 
 
 def expect(found, wanted, what):
@@ -34,7 +38,7 @@ def answered(content, status=200):
     def test(result, seen):
         if "error" in result:
             raise Wrong(f"it fails with {shown(result['error'])}")
-        expect(result["status"], status, "the status")
+        expect(result.get("status"), status, "the status")
         if content is not None:
             expect(result["body"].encode("latin-1"), content, "the body")
 

@@ -19,8 +19,13 @@ export async function serve(description, openClient) {
       await client.close();
       write({ id: job.id, results });
     } catch (error) {
-      if (!(error instanceof Leave)) throw error;
-      write({ id: job.id, left: error.message });
+      if (error instanceof Leave) {
+        write({ id: job.id, left: error.message });
+      } else {
+        // What reaches this place is a mistake of the adapter: the client's errors are results.
+        console.error(error);
+        write({ id: job.id, broken: String(error) });
+      }
     }
   }
 }

@@ -1,18 +1,21 @@
 """The contract of README.md for clients in Python and for commands that Python drives.
 
 An adapter calls `serve` with a description and a function. The function takes a job and returns another function,
-which makes one request and returns its result. It raises `Leave` if the client cannot do the job.
+which makes one request and returns its result. It raises `Leave` if the client cannot do the job. Any other exception is
+a mistake of the adapter, which the runner reports as one.
 """
 
 import contextlib
 import ipaddress
 import json
 import os
+import re
 import signal
 import socket
 import ssl
 import sys
 import time
+import traceback
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 
@@ -58,6 +61,9 @@ def serve(description, open_client):
             write({"id": job["id"], "results": answer(job, open_client)})
         except Leave as reason:
             write({"id": job["id"], "left": str(reason)})
+        except Exception as mistake:
+            traceback.print_exc()
+            write({"id": job["id"], "broken": f"{type(mistake).__name__}: {printable(mistake)}"})
 
 
 def answer(job, open_client):
@@ -123,6 +129,32 @@ REASONS = {
 }
 
 
+# What these clients can do, as far as jobs ask for it: those with redirects, codings and fields of their own.
+ALL_SETTINGS = {"follow", "decode", "versions", "certificate", "resume", "headers", "redirects.limit"}
+
+
+# Sessions
+
+
+def sessions(job, open_session, close):
+    """Returns a function for `with`: the session of a request, which is a new one unless the job keeps connections."""
+    keeps = "connections" in job.get("keep", [])
+    kept = open_session() if keeps else None
+    if keeps:
+        job["close"](lambda: close(kept))
+
+    @contextlib.contextmanager
+    def session():
+        found = kept if keeps else open_session()
+        try:
+            yield found
+        finally:
+            if not keeps:
+                close(found)
+
+    return session
+
+
 # Addresses
 
 
@@ -185,12 +217,16 @@ def pairs(request):
 
 def response(status, headers, content, **more):
     """A result. Members that are None are left out."""
-    found = {"status": status, "headers": [[text(n), text(v)] for n, v in headers], "body": text(content)}
+    found = {"headers": [[text(n), text(v)] for n, v in headers], "body": text(content)}
+    more = {"status": status} | more
     return found | {name: text(value) for name, value in more.items() if value is not None}
 
 
 def parse_head(head):
-    """Status line and fields of a head that a command has printed: version, status, reason, fields."""
+    """Status line and fields of a head that a command has printed: version, status, reason, fields.
+
+    A command also prints a line that is no status line, if it accepts it. What the line does not say is None.
+    """
     lines = [line.rstrip(b"\r") for line in head.split(b"\n")]
     words = lines[0].split(b" ", 2) + [b"", b""]
     fields = []
@@ -200,7 +236,10 @@ def parse_head(head):
             fields[-1] = (fields[-1][0], (fields[-1][1] + b" " + line.strip()).strip())
         elif colon:
             fields.append((name.strip(), value.strip()))
-    return words[0].rpartition(b"/")[2].decode("latin-1"), int(words[1]), words[2], fields
+    version = words[0].rpartition(b"/")[2].decode("latin-1")
+    version = version if re.fullmatch("[0-9][.][0-9]", version) else None
+    status = int(words[1]) if re.fullmatch(b"[0-9]{3}", words[1]) else None
+    return version, status, words[2] if status is not None else None, fields
 
 
 # Failures
@@ -223,8 +262,21 @@ class deadline:
         raise Deadline("the time of the request is over")
 
 
+def attempt(job, ask, kinds):
+    """The result that `ask` returns, or the one for the exception that the client raises."""
+    try:
+        with deadline(job):
+            return ask()
+    except (Exception, Deadline) as error:
+        return failure(error, kinds)
+
+
+def printable(message):
+    return str(message).encode("utf-8", "replace").decode()
+
+
 def failed(kind, message):
-    found = {"text": str(message).encode("utf-8", "replace").decode()}
+    found = {"text": printable(message)}
     return {"error": found | ({"kind": kind} if kind else {})}
 
 

@@ -110,9 +110,12 @@ def run(job, arguments, stream, now):
     if any("\0" in word if isinstance(word, str) else b"\0" in word for word in arguments):
         raise contract.Leave("an argument of a command has no NUL")
     limit = len(job["requests"]) * job["timeout"] / 1000 + 5
-    done = subprocess.run(
-        ["curl", "--disable", *arguments], input=stream, capture_output=True, env=environment, timeout=limit
-    )
+    try:
+        done = subprocess.run(
+            ["curl", "--disable", *arguments], input=stream, capture_output=True, env=environment, timeout=limit
+        )
+    except subprocess.TimeoutExpired:
+        return [{"exitcode": 28, "errormsg": "it is still running after its time limit"}]
     lines = [
         json.loads(line, strict=False) for line in done.stdout.decode("latin-1").splitlines() if line.startswith("{")
     ]
@@ -125,18 +128,19 @@ def result(told, place, request):
     code, message = told.get("exitcode", 0), told.get("errormsg") or ""
     if code != 0:
         return contract.failed(kind(code, message, told.get("ssl_verify_result", 0)), f"curl {code}: {message}")
-    blocks = heads(read(f"{place}.head"))
+    blocks = heads(read(f"{place}.head")) or [((None, None, None, []), [])]
     version, status, reason, fields = blocks[-1][0]
-    last = max((index for index, ((_, code, *_), _) in enumerate(blocks[:-1]) if code >= 200), default=-1)
+    last = max((index for index, ((_, code, *_), _) in enumerate(blocks[:-1]) if (code or 0) >= 200), default=-1)
     return contract.response(
-        status,
+        # Of a line that is no status line, curl tells what it took for the status.
+        status if status is not None else told.get("response_code") or None,
         fields,
         b"" if request.get("method") == "HEAD" else read(f"{place}.body"),
         reason=reason,
         version=version,
         url=told["url_effective"],
         trailers=[[contract.text(n), contract.text(v)] for n, v in blocks[-1][1]],
-        interims=[code for (_, code, *_), _ in blocks[last + 1 : -1]],
+        interims=[code for (_, code, *_), _ in blocks[last + 1 : -1] if code is not None],
     )
 
 
@@ -172,7 +176,7 @@ def open_client(job):
     keep = job.get("keep", [])
     contract.require(
         job,
-        settings={"follow", "decode", "versions", "certificate", "resume", "headers", "redirects.limit"},
+        settings=contract.ALL_SETTINGS,
         keep={"connections", "sessions", "cookies", "hsts"},
         time=PRELOAD is not None,
     )

@@ -34,6 +34,8 @@ function send(job, agents, request) {
         method: request.method ?? "GET",
         agent: agents[url.protocol],
       });
+      // From here on: a request that is given up emits an error later, which would end this process in another job.
+      outgoing.on("error", fail);
       for (const [name, value] of request.headers ?? []) {
         const before = name.toLowerCase() === "host" ? undefined : outgoing.getHeader(name);
         outgoing.setHeader(name, before === undefined ? value : [before, value].flat());
@@ -46,7 +48,6 @@ function send(job, agents, request) {
       outgoing.destroy();
       fail(contract.overdue());
     }, job.timeout);
-    outgoing.on("error", fail);
     // Node ends a switch to another protocol without an error if nothing listens for it.
     let hasAnswer = false;
     outgoing.on("close", () => hasAnswer || fail(new Error("the connection was closed without a response")));

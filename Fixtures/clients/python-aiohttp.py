@@ -45,7 +45,7 @@ def open_session(job, cookies):
 def open_client(job):
     contract.require(
         job,
-        settings={"follow", "decode", "versions", "certificate", "resume", "headers", "redirects.limit"},
+        settings=contract.ALL_SETTINGS,
         keep={"connections", "cookies"},
         time=True,
     )

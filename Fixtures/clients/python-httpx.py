@@ -27,45 +27,36 @@ def open_session(job, cookies):
 
 
 def open_client(job):
-    contract.require(
-        job,
-        settings={"follow", "decode", "versions", "certificate", "resume", "headers", "redirects.limit"},
-        keep={"connections", "cookies"},
-        time=True,
-    )
+    contract.require(job, settings=contract.ALL_SETTINGS, keep={"connections", "cookies"}, time=True)
+    contract.leave_old_versions(job)
     contract.replace_lookup(job)
-    keep = job.get("keep", [])
     cookies = http.cookiejar.CookieJar()
-    kept = open_session(job, cookies)
+    session = contract.sessions(job, lambda: open_session(job, cookies), httpx.Client.close)
 
     def send(request):
-        if "cookies" not in keep:
+        if "cookies" not in job.get("keep", []):
             cookies.clear()
-        session = kept if "connections" in keep else open_session(job, cookies)
-        try:
-            with contract.deadline(job):
-                found = session.request(
-                    request.get("method", "GET"),
-                    request["url"],
-                    headers=[(contract.raw(name), contract.raw(value)) for name, value in contract.pairs(request)],
-                    content=contract.body(request),
-                    follow_redirects=job.get("settings", {}).get("follow", False),
-                )
-        except (Exception, contract.Deadline) as error:
-            return contract.failure(error, KINDS)
-        finally:
-            if session is not kept:
-                session.close()
-        return contract.response(
-            found.status_code,
-            found.headers.raw,
-            found.content,
-            reason=found.extensions.get("reason_phrase"),
-            version=found.http_version.removeprefix("HTTP/"),
-            url=str(found.url),
-        )
 
-    job["close"](kept.close)
+        def ask():
+            found = client.request(
+                request.get("method", "GET"),
+                request["url"],
+                headers=[(contract.raw(name), contract.raw(value)) for name, value in contract.pairs(request)],
+                content=contract.body(request),
+                follow_redirects=job.get("settings", {}).get("follow", False),
+            )
+            return contract.response(
+                found.status_code,
+                found.headers.raw,
+                found.content,
+                reason=found.extensions.get("reason_phrase"),
+                version=found.http_version.removeprefix("HTTP/"),
+                url=str(found.url),
+            )
+
+        with session() as client:
+            return contract.attempt(job, ask, KINDS)
+
     return send
 
 

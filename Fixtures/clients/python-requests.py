@@ -38,52 +38,41 @@ def open_session(job):
 
 
 def open_client(job):
-    contract.require(
-        job,
-        settings={"follow", "decode", "versions", "certificate", "resume", "headers", "redirects.limit"},
-        keep={"connections", "cookies"},
-        time=True,
-    )
+    contract.require(job, settings=contract.ALL_SETTINGS, keep={"connections", "cookies"}, time=True)
     contract.leave_old_versions(job)
     contract.replace_lookup(job)
-    keep = job.get("keep", [])
-    kept = open_session(job)
-    cookies = kept.cookies
+    session = contract.sessions(job, lambda: open_session(job), requests.Session.close)
+    cookies = requests.cookies.RequestsCookieJar()
 
     def send(request):
         headers = contract.pairs(request)
         if len({name.lower() for name, _ in headers}) < len(headers):
             raise contract.Leave("it sends one field of a name only")
-        session = kept if "connections" in keep else open_session(job)
-        if "cookies" in keep:
-            session.cookies = cookies
-        else:
-            session.cookies.clear()
-        try:
-            with contract.deadline(job):
-                found = session.request(
-                    request.get("method", "GET"),
-                    request["url"],
-                    headers=dict(headers),
-                    data=contract.body(request),
-                    allow_redirects=job.get("settings", {}).get("follow", False),
-                    timeout=job["timeout"] / 1000,
-                )
-        except (Exception, contract.Deadline) as error:
-            return contract.failure(error, KINDS)
-        finally:
-            if session is not kept:
-                session.close()
-        return contract.response(
-            found.status_code,
-            found.raw.headers.items(),
-            found.content,
-            reason=found.reason,
-            version={10: "1.0", 11: "1.1"}.get(found.raw.version),
-            url=found.url,
-        )
+        if "cookies" not in job.get("keep", []):
+            cookies.clear()
 
-    job["close"](kept.close)
+        def ask():
+            found = client.request(
+                request.get("method", "GET"),
+                request["url"],
+                headers=dict(headers),
+                data=contract.body(request),
+                allow_redirects=job.get("settings", {}).get("follow", False),
+                timeout=job["timeout"] / 1000,
+            )
+            return contract.response(
+                found.status_code,
+                found.raw.headers.items(),
+                found.content,
+                reason=found.reason,
+                version={10: "1.0", 11: "1.1"}.get(found.raw.version),
+                url=found.url,
+            )
+
+        with session() as client:
+            client.cookies = cookies
+            return contract.attempt(job, ask, KINDS)
+
     return send
 
 

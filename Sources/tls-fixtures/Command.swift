@@ -68,7 +68,7 @@ struct Command {
                 repetition.add(row)
             }
             report.finish(score)
-            let isSame = try await repeats(run, options.repetitions, &repetition)
+            let isSame = try await repeats(run, count: options.repetitions, comparing: &repetition)
             return score.isGood && isSame ? 0 : 1
         } catch {
             Terminal.complain("tls-fixtures: \(error)")
@@ -77,8 +77,11 @@ struct Command {
     }
 
     /// Runs everything again, and reports what had another verdict. Returns whether nothing had.
-    private static func repeats(_ run: Run, _ count: Int, _ repetition: inout Repetition) async throws -> Bool
-    {
+    private static func repeats(
+        _ run: Run,
+        count: Int,
+        comparing repetition: inout Repetition
+    ) async throws -> Bool {
         guard count > 1 else { return true }
         for number in 2...count {
             let score = try await run.run { repetition.add($0) }

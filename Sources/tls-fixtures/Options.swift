@@ -117,8 +117,8 @@ extension Options.RunOptions {
             case "--json": try setOutput(.json, word)
             case "--junit": try setOutput(.junit, word)
             case "--list": try setOutput(.list, word)
-            case "--jobs": jobs = try Self.count(word, &rest)
-            case "--repeat": repetitions = try Self.count(word, &rest)
+            case "--jobs": jobs = try Self.count(of: word, &rest)
+            case "--repeat": repetitions = try Self.count(of: word, &rest)
             default:
                 guard let topic = Topic(rawValue: word) else {
                     let known = Topic.allCases.map(\.rawValue).joined(separator: ", ")
@@ -132,8 +132,10 @@ extension Options.RunOptions {
         }
     }
 
-    private static func count(_ option: String, _ rest: inout ArraySlice<String>) throws(Options.Fault) -> Int
-    {
+    private static func count(
+        of option: String,
+        _ rest: inout ArraySlice<String>
+    ) throws(Options.Fault) -> Int {
         let text = try Options.value(of: option, &rest)
         guard let count = Int(text), (1...1000).contains(count) else {
             throw Options.Fault(what: "\(option) needs a number from 1 to 1000, not \"\(text)\"")

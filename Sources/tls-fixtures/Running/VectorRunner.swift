@@ -53,7 +53,7 @@ struct VectorRunner: Sendable {
             var differences: [Difference] = []
             var hasRun = false
             for plan in plans where !plan.isThorough || client.isOurs {
-                switch await run(plan, &row) {
+                switch await run(plan, notingIn: &row) {
                 case .left(let why):
                     if !hasRun { row.outcome = .left(why) }
                 case .broken(let why):
@@ -91,7 +91,7 @@ struct VectorRunner: Sendable {
     /// and up to as many times as the plan allows until it passes.
     ///
     /// A server that cannot be started fails the vector and does not end the run.
-    private func run(_ plan: TrialPlan, _ row: inout Row) async -> TrialResult {
+    private func run(_ plan: TrialPlan, notingIn row: inout Row) async -> TrialResult {
         var tries = 0
         var patience = 1
         while true {

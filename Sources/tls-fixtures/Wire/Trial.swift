@@ -67,7 +67,7 @@ struct NamedServers {
                 server = started
             } else {
                 let hosts = Set(places.filter { $0.scheme == place.scheme }.map(\.host)).sorted()
-                let security = try Self.security(place.scheme, hosts: hosts, authority)
+                let security = try Self.security(place.scheme, hosts: hosts, authority: authority)
                 server = try .start(security, behaviour: behaviour(place.scheme))
                 servers[place.scheme] = server
             }
@@ -82,7 +82,7 @@ struct NamedServers {
     private static func security(
         _ scheme: String,
         hosts: [String],
-        _ authority: WireAuthority
+        authority: WireAuthority
     ) throws -> FixtureSecurity {
         guard scheme == "https" else { return .plain }
         return .tls(FixtureTLSSettings(certificates: [try authority.certificate(for: hosts)]))

@@ -51,7 +51,20 @@ final class Receiver: NSObject, URLSessionDataDelegate, @unchecked Sendable {
 }
 
 /// The bytes that a text of a job stands for, and the text for bytes.
-func bytes(_ text: String) -> Data { Data(text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }) }
+func bytes(_ text: String) -> Data {
+    Data(
+        text.unicodeScalars.map { scalar in
+            guard let byte = UInt8(exactly: scalar.value) else { fail("a character stands for no byte: \(text)") }
+            return byte
+        }
+    )
+}
+
+/// Ends the program with a message. A mistake of the adapter is no signal: that would be the client's crash.
+func fail(_ message: String) -> Never {
+    FileHandle.standardError.write(Data("URLSession: \(message)\n".utf8))
+    exit(2)
+}
 func text(_ bytes: some Sequence<UInt8>) -> String {
     String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
 }
@@ -116,7 +129,7 @@ func answer(_ job: Object) -> [Object] {
 
 func send(_ request: Object, _ session: URLSession, _ receiver: Receiver, _ seconds: Double) -> Object {
     guard let url = URL(string: request["url"] as? String ?? "") else {
-        fatalError("a URL that was there is gone")
+        fail("a URL that was there is gone")
     }
     var outgoing = URLRequest(url: url)
     outgoing.httpMethod = request["method"] as? String ?? "GET"
@@ -152,7 +165,7 @@ func send(_ request: Object, _ session: URLSession, _ receiver: Receiver, _ seco
 
 func write(_ value: Object) {
     guard let line = try? JSONSerialization.data(withJSONObject: value) else {
-        fatalError("a line cannot be written: \(value)")
+        fail("a line cannot be written: \(value)")
     }
     FileHandle.standardOutput.write(line + Data("\n".utf8))
 }
@@ -173,7 +186,7 @@ write([
 ])
 while let line = readLine() {
     guard let job = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? Object else {
-        fatalError("no job: \(line)")
+        fail("no job: \(line)")
     }
     let id = job["id"] as? Int ?? 0
     let connect = job["connect"] as? [String: [String]] ?? [:]

@@ -44,6 +44,7 @@ static struct bytes bytes_of(json_t *text) {
     append(&found, "", 0);
     for (size_t index = 0; index < length; index++) {
         unsigned char byte = data[index];
+        if (byte > 0xc3) fail("a character stands for no byte");
         if (byte >= 0x80) byte = (unsigned char)(byte << 6 | ((unsigned char)data[++index] & 0x3f));
         append(&found, (char *)&byte, 1);
     }

@@ -59,7 +59,12 @@ export function require(job, { settings = [], keep = [] }) {
       throw new Leave("its look-up cannot tell addresses of one host with different ports");
 }
 
-export const bytes = (text) => Buffer.from(text, "latin1");
+export function bytes(text) {
+  // Buffer would cut the character to one byte.
+  if (/[^\0-\xff]/.test(text)) throw new Error("a text has a character that stands for no byte");
+  return Buffer.from(text, "latin1");
+}
+
 export const text = (data) => Buffer.from(data).toString("latin1");
 
 function split(endpoint) {

@@ -337,6 +337,9 @@ func fail(err error, inContent bool) failed {
 func raw(text string) []byte {
 	found := make([]byte, 0, len(text))
 	for _, character := range text {
+		if character > 0xff {
+			panic("a character stands for no byte: " + text)
+		}
 		found = append(found, byte(character))
 	}
 	return found

@@ -67,6 +67,23 @@ struct RunTests {
         )
     }
 
+    @Test("A reset that races with the client's connecting judges no other client")
+    func chance() async throws {
+        let files = [
+            "servers.json": """
+            [{"name": "good", "about": ""}, {"name": "resets", "about": "", "script": ["reset"]}]
+            """,
+            "routes/a.json": """
+            [{"name": "a: one", "why": "x", "reference": "RFC 8305", "right": "choice",
+            "addresses": [{"server": "resets"}, {"server": "good"}], "expect": {"addresses": ["reset", "answered"]}}]
+            """,
+        ]
+        #expect(try await rows(files).totals == Score(passed: 1))
+        let (rows, totals) = try await rows(files, CommandClient("true {url} {addresses}"))
+        #expect(totals == Score(left: 1))
+        #expect(rows.first?.outcome == .left("whether it sees a connection before the reset is chance"))
+    }
+
     @Test("A run of the codec cuts the bytes everywhere, and finds faults")
     func codec() async throws {
         let response = """

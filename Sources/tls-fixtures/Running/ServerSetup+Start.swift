@@ -44,6 +44,12 @@ extension ServerSetup {
         return !script.contains { if case .stall = $0 { true } else { false } }
     }
 
+    /// Whether it resets a connection as soon as it is there. Whether the client still sees the connection first is up to
+    /// the system's scheduler.
+    var resetsAtOnce: Bool {
+        if case .reset? = script?.first { true } else { false }
+    }
+
     private var behaviour: FixtureBehaviour {
         if let script { return .bytes(ByteScript(script)) }
         return .http { request in

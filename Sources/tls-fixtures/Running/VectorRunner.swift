@@ -53,6 +53,10 @@ struct VectorRunner: Sendable {
             var differences: [Difference] = []
             var hasRun = false
             for plan in plans where !plan.isThorough || client.isOurs {
+                if let why = plan.reasonToSpareOthers, !client.isOurs {
+                    if !hasRun { row.outcome = .left(why) }
+                    continue
+                }
                 switch await run(plan, notingIn: &row) {
                 case .left(let why):
                     if !hasRun { row.outcome = .left(why) }

@@ -4,9 +4,15 @@ extension RouteVector {
     /// Starts a server at each address.
     func trials(_ folder: VectorFolder) -> Trials {
         let certificates = CertificateFolder(path: folder.certificates)
-        // If the vector depends on time, other load may have made it fail: the best of several tries counts.
+        let isUpToChance = addresses.contains { $0.server.flatMap(folder.server)?.resetsAtOnce == true }
         return .plans([
-            TrialPlan(chances: isAboutTime ? 5 : 1) {
+            TrialPlan(
+                // Most clients try the next address after a failure to connect, and not after one in the handshake.
+                reasonToSpareOthers: isUpToChance
+                    ? "whether it sees a connection before the reset is chance" : nil,
+                // If the vector depends on time, other load may have made it fail.
+                chances: isAboutTime ? 5 : 1
+            ) {
                 let plan = try RoutePlan(self, folder, certificates)
                 let job = job(plan, certificates)
                 let start = ContinuousClock.now

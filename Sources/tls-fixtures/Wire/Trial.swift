@@ -14,6 +14,8 @@ struct TrialPlan {
     var label = ""
     /// Whether it is only for this package's client, because it takes many connections.
     var isThorough = false
+    /// Why other clients are not judged by it. `nil` if they are.
+    var reasonToSpareOthers: String?
     /// The number of tries, until one passes. More than one for vectors that depend on time: other load may have made a
     /// try fail, and nothing makes one pass that should not.
     var chances = 1

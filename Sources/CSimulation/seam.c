@@ -1,7 +1,7 @@
 // The definitions of functions of the C library. See simulation.h.
 #ifdef __linux__
 #define _GNU_SOURCE
-#include "simulation.h"
+#include "seam.h"
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -22,14 +22,13 @@
 #include <time.h>
 #include <unistd.h>
 
-// Above all descriptors of the system, and below the limit that the simulation reports.
-#define FIRST_DESCRIPTOR (1 << 20)
+// Above all descriptors of the simulation.
 #define SIMULATED_LIMIT (1 << 30)
 // The simulated calendar begins here: in the lifetime of the fixtures' certificates.
 #define EPOCH 1790000000ull
 
-static struct sim_system simulated;
-static __thread int is_inside;
+struct sim_system simulated;
+__thread int is_inside;
 // The thread that a body started within the simulation believes to be on has waited for this long.
 static __thread uint64_t clock_ahead;
 static int64_t live_connections;
@@ -42,23 +41,15 @@ static int is_own_code(const void *caller) {
     return (const char *)caller >= &__executable_start && (const char *)caller < &etext;
 }
 
-#define SIMULATES(descriptor) (is_inside && (descriptor) >= FIRST_DESCRIPTOR)
-
 // The C library's own dlsym: this file defines another one.
-static void *system_symbol(void *library, const char *name) {
+void *system_symbol(void *library, const char *name) {
     static void *(*real)(void *, const char *);
     if (!real) real = (void *(*)(void *, const char *))dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
     if (!real) real = (void *(*)(void *, const char *))dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
     return real(library, name);
 }
 
-// The C library's own function of this name.
-#define REAL(name)                                             \
-    static __typeof__(&name) real;                             \
-    if (!real) real = (__typeof__(&name))system_symbol(RTLD_NEXT, #name)
-
-// As the C library reports a result.
-static ssize_t reported(ssize_t result) {
+ssize_t reported(ssize_t result) {
     if (result >= 0) return result;
     errno = (int)-result;
     return -1;
@@ -105,6 +96,7 @@ int shutdown(int descriptor, int how) {
 
 int close(int descriptor) {
     REAL(close);
+    if (IS_FILE(descriptor)) return (int)reported(simulated.close_file(descriptor));
     return SIMULATES(descriptor) ? (int)reported(simulated.close(descriptor)) : real(descriptor);
 }
 
@@ -153,7 +145,8 @@ int eventfd(unsigned int value, int flags) {
 
 ssize_t write(int descriptor, const void *buffer, size_t count) {
     REAL(write);
-    // Only the alarm is written to. It need not wake anything: there is one thread.
+    if (IS_FILE(descriptor)) return reported(simulated.write_file(descriptor, buffer, count, -1));
+    // Else only the alarm is written to. It need not wake anything: there is one thread.
     return SIMULATES(descriptor) ? (ssize_t)count : real(descriptor, buffer, count);
 }
 

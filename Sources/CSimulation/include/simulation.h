@@ -1,8 +1,8 @@
 // The seam between a program and the system, for deterministic simulations on Linux.
 //
-// seam.c defines functions of the C library (recv, epoll_wait, clock_gettime and others). The dynamic linker finds
-// these definitions before those of the library. On a thread that has entered the simulation they are answered by the
-// functions of `sim_system`; on every other thread they call the library.
+// seam.c and files.c define functions of the C library (recv, epoll_wait, clock_gettime, open and others). The dynamic
+// linker finds these definitions before those of the library. On a thread that has entered the simulation they are
+// answered by the functions of `sim_system`; on every other thread they call the library.
 #ifndef CSIMULATION_H
 #define CSIMULATION_H
 #ifdef __linux__
@@ -33,6 +33,19 @@ struct sim_system {
     void (*enqueue)(void *job);
     void (*enqueue_after)(uint64_t nanoseconds, void *job);
     void (*start_thread)(void *(*body)(void *), void *argument);
+    // Files below the folder of simulations. Those that find a file return its number.
+    int (*open_file)(const char *path, int creates, int is_exclusive);
+    int (*close_file)(int descriptor);
+    // An offset of -1 means the position of the descriptor, which moves on.
+    ssize_t (*read_file)(int descriptor, void *buffer, size_t count, int64_t offset);
+    ssize_t (*write_file)(int descriptor, const void *bytes, size_t count, int64_t offset);
+    int (*truncate_file)(int descriptor, int64_t size);
+    int (*settle_file)(int descriptor);
+    int (*lock_file)(int descriptor, int locks);
+    int (*rename_file)(const char *path, const char *other);
+    int (*remove_file)(const char *path);
+    ssize_t (*find_open_file)(int descriptor, int64_t *size);
+    ssize_t (*find_file)(const char *path, int64_t *size);
 };
 
 // Installs the system. Call it once, before any simulation.
@@ -41,8 +54,11 @@ void sim_install(const struct sim_system *system);
 void sim_enter(int enters);
 // Whether this program can simulate: whether its definitions are found before those of the C library.
 int sim_is_effective(void);
-// The first descriptor of simulated sockets.
+// The first descriptor of simulated sockets, and that of simulated files.
 int sim_first_descriptor(void);
+int sim_first_file(void);
+// The folder whose files are simulated. It has no folders.
+const char *sim_folder(void);
 // Runs a job of Swift's global executor on this thread.
 void sim_run_job(void *job);
 // Runs the body of a thread that was started within the simulation, on this thread.

@@ -29,6 +29,12 @@ struct CallJudge {
         ResponseJudge(world, number: number, start: start, response).judge()
     }
 
+    /// Judges a download that has succeeded.
+    func judge(_ result: DownloadResult) {
+        note("\(result.size) bytes downloaded")
+        judgeTime(isSuccess: true)
+    }
+
     /// Judges an error.
     func judge(_ error: any Error) {
         note("\(error)")
@@ -55,7 +61,8 @@ struct CallJudge {
     /// A server that stops in the middle of a response costs the limit of reading, and no more.
     private func judgeStall() {
         // A redirect or a retry may have followed.
-        guard let limit = plan.client.readLimit, let stalled = world.calls[number].stalled,
+        guard call.download == nil, let limit = plan.client.readLimit,
+            let stalled = world.calls[number].stalled,
             let last = world.calls[number].tries.last, last.reply.ending == .stalls, last.time <= stalled,
             last.reply.status == 200,
             ![.slowly, .firstPiece, .none].contains(call.reading), plan.network.resets == 0,
@@ -74,7 +81,9 @@ struct CallJudge {
     /// Judges the call's time against its deadline and its cancellation, and against all that could delay it.
     private func judgeTime(isSuccess: Bool) {
         let elapsed = world.kernel.now - start
-        let pauses = UInt64(call.reading == .slowly ? 5_000_000 : 0) + UInt64(call.uploadPause * 1000)
+        var pauses = UInt64(call.reading == .slowly ? 5_000_000 : 0) + UInt64(call.uploadPause * 1000)
+        // The disk works on threads, and what was begun is waited for.
+        if call.download != nil { pauses += UInt64(plan.network.longestThreadStart) * 6000 }
         if let total = call.total {
             world.kernel.count("judge: deadline")
             if elapsed > UInt64(total) * 1000 + world.slack + pauses {

@@ -76,7 +76,7 @@ struct PoolJudge {
 
     /// Whether a body whose end has not arrived yet is not read: it cannot be waited for.
     private func leavesBody(_ call: CallPlan) -> Bool {
-        call.reading == .firstPiece
+        call.reading == .firstPiece || call.download != nil
             || call.reading == .none && call.replies.contains { $0.parts > 1 || $0.framing == .chunked }
     }
 

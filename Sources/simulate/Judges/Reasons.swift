@@ -45,7 +45,12 @@ struct Reasons {
             return true
         }
         if call.replies.contains(where: { ![.complete, .closes].contains($0.ending) }) { return true }
-        return hasRedirectProblem(call) || hasUploadProblem(call)
+        return hasRedirectProblem(call) || hasUploadProblem(call) || hasDownloadProblem(call)
+    }
+
+    /// Whether servers disagree about a file, the disk fails, or another call may have the file.
+    private func hasDownloadProblem(_ call: CallPlan) -> Bool {
+        call.download != nil && (!plan.isFileSimple(number) || plan.sharesFile(number))
     }
 
     /// Whether a server reads an upload for seconds after it has answered: the next request on that connection waits.
@@ -92,7 +97,8 @@ struct Reasons {
         // A connection, its name and its handshakes; then each segment may have to wait for room.
         let requests = call.replies.count + 3
         let opening = 60_000 + 12 * network.longestDelay + network.longestThreadStart * 4
-        let bytes = (call.upload + (call.replies.map(\.size).max() ?? 0)) * requests
+        let file = call.download.flatMap { plan.files?[$0.file].size } ?? 0
+        let bytes = (call.upload + file + (call.replies.map(\.size).max() ?? 0)) * requests
         let window = min(network.receiveBuffer, network.sendBuffer, network.segmentLimit)
         let moving = (bytes / max(1, window / 2) + 4) * 3 * network.longestDelay
         let work = bytes * network.byteCost / 1000 * 2 + 400 * network.jobCost / 1000
@@ -102,7 +108,7 @@ struct Reasons {
                 reply.isEarly && reply.lateReading > 0 ? call.upload / reply.lateReading * reply.latePause : 0
             return reply.delay + reply.parts * reply.pause + late
         }
-        let waits = plan.client.retries ? 5_000_000 : 0
+        let waits = plan.client.retries || call.download != nil ? 5_000_000 : 0
         let reading = call.reading == .slowly ? (bytes / 1000 + 30) * 5000 : 0
         let proxy = (plan.client.proxyPause ?? 0) * 60 * requests
         let tickets = (plan.hosts.compactMap(\.ticketPause).max() ?? 0) * requests

@@ -63,6 +63,65 @@ extension Kernel {
         system.start_thread = { body, argument in
             Kernel.current.startThread { sim_run_thread(body, argument) }
         }
+        addFiles(to: &system)
         sim_install(&system)
+    }
+
+    private static func addFiles(to system: inout sim_system) {
+        system.open_file = { path, creates, isExclusive in
+            guard let path else { return -EFAULT }
+            return Int32(
+                Kernel.current.onDisk("open") {
+                    $0.open(String(cString: path), creates: creates != 0, isExclusive: isExclusive != 0)
+                }
+            )
+        }
+        system.close_file = { descriptor in Int32(Kernel.current.onDisk("close") { $0.close(descriptor) }) }
+        system.read_file = { descriptor, buffer, count, offset in
+            let buffer = UnsafeMutableRawBufferPointer(start: buffer, count: count)
+            return Kernel.current.onDisk("read") { $0.read(descriptor, into: buffer, offset: Int(offset)) }
+        }
+        system.write_file = { descriptor, bytes, count, offset in
+            let bytes = UnsafeRawBufferPointer(start: bytes, count: count)
+            return Kernel.current.onDisk("write") { $0.write(descriptor, bytes, offset: Int(offset)) }
+        }
+        system.truncate_file = { descriptor, size in
+            Int32(Kernel.current.onDisk("truncate") { $0.truncate(descriptor, to: Int(size)) })
+        }
+        system.settle_file = { descriptor in Int32(Kernel.current.onDisk("fsync") { $0.settle(descriptor) }) }
+        system.lock_file = { descriptor, locks in
+            Int32(Kernel.current.onDisk("flock") { $0.lock(descriptor, locks: locks != 0) })
+        }
+        system.rename_file = { path, other in
+            guard let path, let other else { return -EFAULT }
+            return Int32(
+                Kernel.current.onDisk("rename") {
+                    $0.rename(String(cString: path), to: String(cString: other))
+                }
+            )
+        }
+        system.remove_file = { path in
+            guard let path else { return -EFAULT }
+            return Int32(Kernel.current.onDisk("unlink") { $0.remove(String(cString: path)) })
+        }
+        system.find_open_file = { descriptor, size in
+            guard let file = Kernel.current.disk.find(descriptor) else { return -Int(EBADF) }
+            size?.pointee = Int64(file.size)
+            return file.number
+        }
+        system.find_file = { path, size in
+            guard let path, let file = Kernel.current.disk.find(String(cString: path)) else {
+                return -Int(ENOENT)
+            }
+            size?.pointee = Int64(file.size)
+            return file.number
+        }
+    }
+
+    /// Makes a call of the disk, and notes it.
+    private func onDisk(_ name: StaticString, _ call: (SimulatedDisk) -> Int) -> Int {
+        let result = call(disk)
+        note(name, amount: result)
+        return result
     }
 }

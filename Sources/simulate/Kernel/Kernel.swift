@@ -8,7 +8,12 @@ internal import DirectCore
 /// Because of the one thread `@unchecked Sendable` is safe, here and for all that belongs to a world.
 final class Kernel: @unchecked Sendable {
     /// The kernel of the world that runs, for the functions of the seam.
-    nonisolated(unsafe) static var current = Kernel(seed: 0, network: NetworkPlan(), isTraced: false)
+    nonisolated(unsafe) static var current = Kernel(
+        seed: 0,
+        network: NetworkPlan(),
+        disk: DiskPlan(),
+        isTraced: false
+    )
 
     /// The reason why a world cannot go on.
     enum Fault: Error {
@@ -20,6 +25,7 @@ final class Kernel: @unchecked Sendable {
 
     var now: UInt64 = 1_000_000_000
     let network: NetworkPlan
+    let disk: SimulatedDisk
     private(set) var record: Record
     private(set) var steps = 0
     /// Counts how often things happened, by name.
@@ -77,13 +83,15 @@ final class Kernel: @unchecked Sendable {
     /// How often the work that has been ready for longest was passed over.
     private var delays = 0
 
-    init(seed: UInt64, network: NetworkPlan, isTraced: Bool) {
+    init(seed: UInt64, network: NetworkPlan, disk: DiskPlan, isTraced: Bool) {
         self.network = network
         record = Record(isReadable: isTraced)
         var root = Dice(seed: seed)
         path = root.fork(1)
         schedule = root.fork(2)
         system = root.fork(3)
+        self.disk = SimulatedDisk(disk, dice: root.fork(4))
+        self.disk.counts = { [unowned self] in count($0) }
     }
 
     // MARK: The record

@@ -8,6 +8,7 @@ final class OriginServer: @unchecked Sendable {
     private let connection: SimulatedConnection
     /// The host that the connection belongs to; `nil` on the connection of a proxy that forwards requests.
     private let ownHost: Int?
+    private var certificate = Material.Certificate.valid
     private var isPolite: Bool { ownHost.map { !plan.hosts[$0].isRude } ?? true }
     /// The number of requests so far.
     private var count = 0
@@ -23,6 +24,7 @@ final class OriginServer: @unchecked Sendable {
     /// Serves a connection that has just been accepted.
     func serve(_ wire: any Wire, certificate: Material.Certificate) async {
         guard let ownHost else { return }
+        self.certificate = certificate
         let host = plan.hosts[ownHost]
         var top = wire
         if host.isSecure {
@@ -38,7 +40,9 @@ final class OriginServer: @unchecked Sendable {
                 kernel: kernel
             )
         }
-        await serve(HTTPWire(top), first: nil, isProven: !host.isSecure || certificate == .valid)
+        let isProven =
+            !host.isSecure || certificate == .valid || plan.client.acceptsAnyCertificate == true
+        await serve(HTTPWire(top), first: nil, isProven: isProven)
     }
 
     /// Serves requests until the end of the connection.
@@ -110,6 +114,7 @@ final class OriginServer: @unchecked Sendable {
         RequestJudge(world, number: number, host: host).judge(head, on: connection)
         let index = world.calls[number].requests
         world.calls[number].requests += 1
+        DownloadJudge(world, number: number)?.judge(head, isFirst: index == 0)
         let replies = plan.calls[number].replies
         let place = min(index, replies.count - 1)
         let reply = replies[place]
@@ -126,6 +131,7 @@ final class OriginServer: @unchecked Sendable {
             host: host,
             head: head,
             connection: connection,
+            certificate: certificate,
             turn: count
         )
         let goesOn = try await sender.send()
@@ -162,7 +168,7 @@ final class OriginServer: @unchecked Sendable {
             named = authority
             target = String(target[slash...])
         }
-        let isShared = target.hasPrefix("/shared/")
+        let isShared = target.hasPrefix("/shared/") || target.hasPrefix("/file/")
         let digits = isShared ? head.value(of: "x-call") ?? "" : String(target.dropFirst())
         guard let number = Int(digits), plan.calls.indices.contains(number),
             !isShared || target == world.path(ofCall: number)

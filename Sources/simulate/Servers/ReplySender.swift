@@ -16,6 +16,8 @@ struct ReplySender {
     /// The body, coded if the request accepts that.
     private let body: [UInt8]
     private let coding: String?
+    /// What is sent for a download; `nil` for anything else.
+    private let file: FileReply?
 
     init(
         _ world: World,
@@ -26,6 +28,7 @@ struct ReplySender {
         host: Int,
         head: ReceivedHead,
         connection: SimulatedConnection,
+        certificate: Material.Certificate,
         turn: Int
     ) {
         self.connection = connection
@@ -34,7 +37,8 @@ struct ReplySender {
         let accepted = head.value(of: "accept-encoding") ?? ""
         let codings = reply.isCoded ? ["gzip", "deflate"].filter(accepted.contains) : []
         coding = codings.isEmpty ? nil : codings[number % codings.count]
-        body = coding.map { Self.compress(plain, isGzip: $0 == "gzip") } ?? plain
+        file = Self.file(world, reply, number, host, head, connection, certificate)
+        body = file?.body ?? coding.map { Self.compress(plain, isGzip: $0 == "gzip") } ?? plain
         self.world = world
         self.http = http
         self.reply = reply
@@ -44,7 +48,40 @@ struct ReplySender {
         self.head = head
     }
 
+    /// Returns what is sent for a download.
+    private static func file(
+        _ world: World,
+        _ reply: ReplyPlan,
+        _ number: Int,
+        _ host: Int,
+        _ head: ReceivedHead,
+        _ connection: SimulatedConnection,
+        _ certificate: Material.Certificate
+    ) -> FileReply? {
+        guard reply.status == 200, let judge = DownloadJudge(world, number: number),
+            let content = world.content(
+                forCall: number,
+                host: host,
+                at: connection.place,
+                certificate: certificate
+            ),
+            let validator = world.plan.files?[content.file].validator
+        else { return nil }
+        let file = FileReply(
+            head,
+            content: content,
+            validator: validator,
+            fault: reply.rangeFault,
+            now: .now
+        )
+        if let fault = reply.rangeFault { world.kernel.count("fault: part \(fault)") }
+        world.kernel.count("server: file, status \(file.status)")
+        judge.note(file, validator: validator)
+        return file
+    }
+
     private var isHead: Bool { head.method == "HEAD" }
+    private var status: Int { file?.status ?? reply.status }
 
     /// Sends the reply. Returns false if the connection has to end.
     func send() async throws(WireError) -> Bool {
@@ -54,7 +91,7 @@ struct ReplySender {
             world.kernel.count("server: interim response")
             try await write(Array("HTTP/1.1 103 Early Hints\r\nLink: </style>\r\n\r\n".utf8))
         }
-        world.kernel.count("server: status \(reply.status)")
+        world.kernel.count("server: status \(status)")
         try await write(Array(headText.utf8))
         if let tls = http.wire as? TLSWire, world.plan.hosts[host].updatesKeys {
             world.kernel.count("server: key update")
@@ -85,7 +122,7 @@ struct ReplySender {
     }
 
     private var headText: String {
-        var text = "HTTP/1.1 \(reply.status) Status\r\nX-Reply: \(place)\r\nX-Call: \(number)\r\n"
+        var text = "HTTP/1.1 \(status) Status\r\nX-Reply: \(place)\r\nX-Call: \(number)\r\n"
         text += "X-Connection: \(connection.number)\r\nX-Turn: \(turn)\r\n"
         if let user = head.value(of: "authorization") { text += "X-User: \(user)\r\n" }
         let isFlood = reply.ending == .floods && !isHead
@@ -102,6 +139,7 @@ struct ReplySender {
             world.kernel.count("server: content coded as \(coding)")
             text += "Content-Encoding: \(coding)\r\n"
         }
+        for line in file?.lines ?? [] { text += line + "\r\n" }
         if reply.variesByUser { text += "Vary: Authorization\r\n" }
         if (300..<400).contains(reply.status) {
             text += "Location: \(world.url(ofHost: reply.target, call: number))\r\n"

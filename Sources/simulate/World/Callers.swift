@@ -68,11 +68,14 @@ final class Callers: @unchecked Sendable {
             if call.kind == .prewarm {
                 try await client.prewarm(request(number), connections: call.count)
                 judge.note("prewarmed")
+            } else if let download = DownloadJudge(world, number: number) {
+                try await save(number, with: client, download)
             } else {
                 try await judge.judge(fetch(number, with: client))
             }
         } catch {
             judge.judge(error)
+            DownloadJudge(world, number: number)?.judge(error)
         }
         world.activeCalls -= 1
         world.calls[number].isOver = true
@@ -119,10 +122,21 @@ final class Callers: @unchecked Sendable {
         )
     }
 
+    /// Downloads to a file.
+    private func save(_ number: Int, with client: HTTPClient, _ judge: DownloadJudge) async throws {
+        judge.begin()
+        world.kernel.count("caller: download")
+        let result = try await client.download(request(number), to: judge.path, options: judge.options) {
+            [world] progress in world.calls[number].progress = Int(progress.bytes)
+        }
+        CallJudge(world, number: number, start: world.calls[number].start ?? 0).judge(result)
+        judge.judge(result)
+    }
+
     private func request(_ number: Int) -> HTTPClient.Request {
         let call = plan.calls[number]
         var request = HTTPClient.Request(method(of: call.kind), world.url(ofCall: number), body: body(number))
-        if call.resource != nil { request.headers.add("X-Call", "\(number)") }
+        if call.resource != nil || call.download != nil { request.headers.add("X-Call", "\(number)") }
         if call.carriesSecrets {
             request.headers.add("Authorization", "Bearer " + world.secret(ofHost: call.host))
             request.headers.add("X-Api-Key", world.secret(ofHost: call.host))

@@ -32,6 +32,9 @@ struct ClientMaker {
             settings.timeouts.minimumSpeed = Timeouts.Speed(bytes: bytes, in: .microseconds(plan.slowestTime))
         }
         if plan.isOldTLS { settings.tls.maximumVersion = .tls12 }
+        if plan.acceptsAnyCertificate == true {
+            settings.tls.insecureOverride = InsecureCertificateOverride { _ in true }
+        }
         setDecoding(&settings.decoding)
         if plan.hasOwnSecret { settings.headers.add("X-Client-Key", World.clientSecret) }
         if plan.rebuildsRedirects {

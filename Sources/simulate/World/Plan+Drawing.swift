@@ -30,12 +30,13 @@ extension Plan {
         case 31..<34:
             becomeSequence(&dice)
             sendSlowly(&dice)
+        case 34..<46: downloadFiles(&dice)
         default: break
         }
     }
 
     /// Takes away what may make a call fail: where everything works, the judges ask for more.
-    private mutating func calmDown() {
+    mutating func calmDown() {
         (network.resets, network.socketFailures, network.descriptors) = (0, 0, nil)
         (client.responseLimit, client.queueLimit, client.readLimit) = (nil, nil, nil)
         (client.connectLimit, client.slowestBytes, client.isReleasedEarly) = (nil, nil, false)

@@ -8,11 +8,14 @@ struct Plan: Codable, Equatable {
     var client = ClientPlan()
     var hosts: [HostPlan] = []
     var calls: [CallPlan] = []
+    /// The files that servers have for downloads, and the disk that they are downloaded to. What is `nil` here and below
+    /// is missing in plans that are older.
+    var files: [FilePlan]?
+    var disk: DiskPlan?
 
     /// Whether the task that makes the call is cancelled at some time.
     func isCancelled(_ number: Int) -> Bool {
-        let first = calls[...number].lastIndex { !$0.follows } ?? 0
-        return calls[first].cancellation != nil
+        calls[firstCall(ofTask: number)].cancellation != nil
     }
 }
 
@@ -77,6 +80,8 @@ struct ClientPlan: Codable, Equatable {
     var rebuildsRedirects = false
     /// Whether a network interceptor adds the user's name, which the cache above it does not see.
     var addsUserBelowCache = false
+    /// Whether certificates that prove nothing are accepted.
+    var acceptsAnyCertificate: Bool?
 
     /// The codings that the client asks for.
     enum Decoding: String, Codable, CaseIterable {
@@ -168,6 +173,8 @@ struct CallPlan: Codable, Equatable {
     var work = 0
     /// The number of a URL that calls have in common; `nil` for a URL of its own.
     var resource: Int?
+    /// What the call downloads to a file; `nil` if it returns a response.
+    var download: DownloadPlan?
     /// The number of connections that a prewarming call asks for.
     var count = 1
     /// The replies to the requests of this call; the last one is repeated.
@@ -232,6 +239,8 @@ struct ReplyPlan: Codable, Equatable {
     var flood = Flood.bytes
     /// Whether a request that expects 100 (Continue) gets none.
     var isSilentBeforeBody = false
+    /// What is wrong with a part of a file.
+    var rangeFault: RangeFault?
 }
 
 extension CallPlan {
@@ -239,5 +248,5 @@ extension CallPlan {
     var isFlooded: Bool { replies.contains { $0.ending == .floods } }
 
     /// Whether one of its replies may keep its task reading for as long as a task may without a yield.
-    var isLarge: Bool { isFlooded || replies.contains { $0.size > 200_000 } }
+    var isLarge: Bool { isFlooded || download != nil || replies.contains { $0.size > 200_000 } }
 }

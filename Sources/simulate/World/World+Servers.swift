@@ -18,7 +18,8 @@ extension World {
     func url(ofCall number: Int) -> String { origin(plan.calls[number].host) + path(ofCall: number) }
 
     func path(ofCall number: Int) -> String {
-        plan.calls[number].resource.map { "/shared/\($0)" } ?? "/\(number)"
+        if let download = plan.calls[number].download { return "/file/\(download.file)" }
+        return plan.calls[number].resource.map { "/shared/\($0)" } ?? "/\(number)"
     }
 
     private func origin(_ host: Int) -> String {
@@ -77,6 +78,14 @@ extension World {
             PoolJudge(self).judge(bytes, sentOn: connection)
         }
         kernel.closes = { [unowned self] in PoolJudge(self).judgeClose(of: $0) }
+        kernel.disk.renames = { [unowned self] path, bytes in
+            let owner = plan.calls.indices.lazy.compactMap { DownloadJudge(self, number: $0) }.first {
+                $0.path == path
+            }
+            guard let owner else { return }
+            owner.judgeFile(bytes)
+            renamed[path, default: []].append(bytes)
+        }
         for host in plan.hosts.indices {
             for address in plan.hosts[host].addresses.indices { scheduleChange(of: address, ofHost: host) }
         }

@@ -49,6 +49,10 @@ final class World: @unchecked Sendable {
     var served: [[SimulatedConnection]]
     /// All connections that a server has accepted, by host, for the addresses that die.
     var accepted: [[SimulatedConnection]]
+    /// What servers have said of the versions of files.
+    var announced: [Int: [Announced]] = [:]
+    /// The files that have got their names.
+    var renamed: [String: [[UInt8]]] = [:]
 
     /// What the servers and the caller have seen of a call.
     struct CallState {
@@ -79,6 +83,9 @@ final class World: @unchecked Sendable {
         var outcome = ""
         /// The reply that the caller got, and read whole; `nil` if the call failed.
         var reply: Int?
+        /// What a download has told its caller last, and what it can continue when it begins.
+        var progress: Int?
+        var saved: (bytes: Int, isWhole: Bool)?
     }
 
     /// The number of calls under way, and the largest so far.
@@ -87,7 +94,12 @@ final class World: @unchecked Sendable {
 
     init(_ plan: Plan, isTraced: Bool = false) {
         self.plan = plan
-        kernel = Kernel(seed: plan.seed, network: plan.network, isTraced: isTraced)
+        kernel = Kernel(
+            seed: plan.seed,
+            network: plan.network,
+            disk: plan.disk ?? DiskPlan(),
+            isTraced: isTraced
+        )
         Kernel.current = kernel
         kernel.isFair = plan.network.byteCost > 0 && plan.calls.contains(where: \.isFlooded)
         sim_enter(1)
@@ -135,8 +147,8 @@ final class World: @unchecked Sendable {
             // The client is gone by now. What it leaves behind has to end by itself.
             let end = kernel.now + 300_000_000_000
             try drive { [kernel] in kernel.connections.isEmpty && kernel.threads == 0 || kernel.now > end }
-            if !kernel.connections.isEmpty {
-                fault("descriptors", "\(kernel.connections.count) were never closed")
+            if !kernel.connections.isEmpty || kernel.disk.openCount > 0 {
+                fault("descriptors", "\(kernel.connections.count + kernel.disk.openCount) were never closed")
             }
             // Servers still read what is on its way to them.
             try drive { [kernel] in kernel.isQuiet }

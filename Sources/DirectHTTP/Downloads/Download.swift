@@ -229,7 +229,7 @@ extension Download {
         guard !gathered.isEmpty else { return }
         let bytes = gathered
         gathered = []
-        try await disk.run { partial throws(SystemError) in try partial.append(bytes) }
+        try await disk.append(bytes)
     }
 
     /// Throws if so many bytes are more than the caller accepts.

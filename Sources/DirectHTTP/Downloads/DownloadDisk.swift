@@ -55,6 +55,18 @@ struct DownloadDisk: Sendable {
         return try await wait.run { () throws(SystemError) in try job(partial) }
     }
 
+    /// Appends bytes to the file. They are written even if the task is cancelled or its time is over meanwhile.
+    func append(_ bytes: [UInt8]) async throws {
+        let start = partial.position.size
+        do {
+            try await run { partial throws(SystemError) in try partial.append(bytes, at: start) }
+        } catch {
+            // What had begun when the wait ended is done, and what had not is never done. The position tells which it was.
+            if !error.isSystemFailure { await conclude { try? $0.append(bytes, at: start) } }
+            throw error
+        }
+    }
+
     /// Moves the complete file to its target.
     ///
     /// Once the move has begun the caller waits for its outcome: if it stopped waiting, it could not know whether the file
@@ -80,5 +92,12 @@ struct DownloadDisk: Sendable {
             let end = wait.loop.now.advanced(byNanoseconds: 1_000_000_000)
             try? await wait.work.carryOut(until: end, on: wait.loop) { job(partial) }
         }.value
+    }
+}
+
+extension Error {
+    /// Whether the disk itself has failed.
+    fileprivate var isSystemFailure: Bool {
+        if case .system = (self as? HTTPError)?.reason { true } else { false }
     }
 }

@@ -74,8 +74,11 @@ final class PartialDownload: Sendable {
     }
 
     /// Appends these bytes. From time to time the disk is made to keep what it has, and the record counts it.
-    func append(_ bytes: [UInt8]) throws(SystemError) {
+    ///
+    /// - Parameter start: Where the file must end, or else nothing is appended; `nil` for anywhere.
+    func append(_ bytes: [UInt8], at start: UInt64? = nil) throws(SystemError) {
         try change { disk throws(SystemError) in
+            guard disk.size == start ?? disk.size else { return }
             try disk.file.write(bytes, at: disk.size)
             disk.size += UInt64(bytes.count)
             disk.hash.add(bytes)

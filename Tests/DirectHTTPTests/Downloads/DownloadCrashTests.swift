@@ -1,4 +1,5 @@
 @testable import DirectCore
+import DirectIO
 import DirectTLS
 import DirectTestCommands
 import Foundation
@@ -157,6 +158,24 @@ struct DownloadCrashTests {
             #expect(second.position.size == UInt64(min(count, 23)) && second.position.representation == whole)
             second.close()
         }
+    }
+
+    @Test("Bytes that a task writes when it is cancelled are kept, and written only once")
+    func bytesOfACancelledTask() async throws {
+        let call = Call(Timeouts().over(Timeouts()), from: EventLoop.shared.now)
+        let wait = DownloadDisk.Wait(call: call, name: nil, loop: .shared)
+        let disk = try await DownloadDisk(folder.path + "/film", mode: 0o600, wait: wait)
+        try disk.partial.begin(Representation(url: url, validator: .entityTag("\"1\""), length: 24))
+        let piece = Array(content.prefix(8))
+        let append = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await disk.append(piece)
+        }
+        await #expect(throws: CancellationError.self) { try await append.value }
+        #expect(disk.partial.position.size == 8)
+        try disk.partial.append(piece, at: 0)
+        #expect(disk.partial.position.size == 8)
+        disk.partial.close(discarding: true)
     }
 
     @Test(

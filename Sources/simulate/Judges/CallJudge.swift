@@ -61,7 +61,7 @@ struct CallJudge {
     /// A server that stops in the middle of a response costs the limit of reading, and no more.
     private func judgeStall() {
         // A redirect or a retry may have followed.
-        guard call.download == nil, let limit = plan.client.readLimit,
+        guard call.download == nil, plan.client.hedging == nil, let limit = plan.client.readLimit,
             let stalled = world.calls[number].stalled,
             let last = world.calls[number].tries.last, last.reply.ending == .stalls, last.time <= stalled,
             last.reply.status == 200,

@@ -61,7 +61,8 @@ struct PoolJudge {
     /// Whether an idle connection to the host may be one that the client must not or cannot use.
     private func canBeUnfit(at host: Int) -> Bool {
         let client = plan.client
-        return client.usesPerConnection != nil || client.idleTimeout != nil || plan.network.resets > 0
+        return client.hedging != nil || plan.hosts[host].strictness != nil || client.usesPerConnection != nil
+            || client.idleTimeout != nil || plan.network.resets > 0
             || plan.hosts[host].updatesKeys || plan.hosts[host].ticketPause != nil
             || plan.calls.contains { $0.kind == .prewarm }
             || plan.hosts[host].idleClose != nil

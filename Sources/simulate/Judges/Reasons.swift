@@ -75,6 +75,8 @@ struct Reasons {
     /// A request that was cut off while it was sent cannot be repeated.
     private func hasUploadProblem(_ call: CallPlan) -> Bool {
         guard ![.get, .head, .prewarm].contains(call.kind) else { return false }
+        // Its redirect, or the refusal of a login, may cut it off.
+        if call.isPlain == true || plan.hosts.contains(where: { $0.digest != nil }) { return true }
         if plan.hosts.contains(where: { $0.idleClose != nil }) { return true }
         if plan.calls.contains(where: {
             $0.replies.contains { $0.ending != .complete || $0.framing == .untilClose }

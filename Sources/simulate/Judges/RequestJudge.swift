@@ -26,7 +26,9 @@ struct RequestJudge {
         guard plan.client.hasOwnSecret else { return }
         if host != plan.calls[number].host { world.calls[number].hasCrossed = true }
         // Each attempt of a download begins anew.
-        if plan.calls[number].download != nil, head.target.hasSuffix(world.path(ofCall: number)) {
+        if plan.calls[number].download != nil, plan.calls[number].isPlain != true,
+            head.target.hasSuffix(world.path(ofCall: number))
+        {
             world.calls[number].hasCrossed = false
         }
         let isSent = head.fields.contains { $0.value.contains(World.clientSecret) }
@@ -37,6 +39,17 @@ struct RequestJudge {
         if !isSent, !world.calls[number].hasCrossed {
             world.fault("fields", "\(Material.name(host)) did not get the client's field")
         }
+    }
+
+    /// No plain request is sent to a host of which the client knows that it wants TLS only.
+    func judgeStrictness() {
+        guard plan.client.keepsHSTS == true else { return }
+        world.kernel.count("judge: TLS only")
+        // What counts is what it knows when the call begins.
+        let isLearned =
+            world.strictSince[host].map { $0 + world.slack < world.calls[number].start ?? 0 } ?? false
+        let isKnown = plan.hosts[host].strictness == .known || isLearned
+        if isKnown { world.fault("TLS only", "a plain request for \(Material.name(host)), call \(number)") }
     }
 
     /// The codings asked for are those of the settings.

@@ -18,6 +18,8 @@ struct ResponseJudge {
     }
 
     func judge() {
+        noteStrictness()
+        if response.status == 401, response.headers.contains("WWW-Authenticate") { return judgeRefusal() }
         guard let place = field("X-Reply"), let owner = field("X-Call"),
             plan.calls.indices.contains(owner), plan.calls[owner].replies.indices.contains(place)
         else { return world.fault("response", "call \(number) got a response that no server has sent") }
@@ -35,6 +37,28 @@ struct ResponseJudge {
     }
 
     private func field(_ name: String) -> Int? { response.headers[name].flatMap { Int($0) } }
+
+    // MARK: Logins and TLS only
+
+    /// A server that asks for a digest gets one that it accepts, unless the body cannot be sent again.
+    private func judgeRefusal() {
+        world.kernel.count("caller: login refused")
+        let isSimple = plan.hosts.allSatisfy { $0.digest?.uses == nil }
+        let mayLogIn = plan.client.logsInPerRequest != true || call.replies.allSatisfy { $0.status == 200 }
+        guard isSimple, mayLogIn, ![.stream, .streamOfKnownLength].contains(call.kind), !call.carriesSecrets,
+            !plan.client.rebuildsRequests, !plan.client.rebuildsRedirects, call.isPlain != true
+        else { return }
+        world.fault("digest", "call \(number) was refused")
+    }
+
+    /// Notes that the client knows by now that a host wants TLS only.
+    private func noteStrictness() {
+        guard response.headers.contains("Strict-Transport-Security"),
+            plan.client.acceptsAnyCertificate != true,
+            let tls = response.transaction?.tls, let host = world.host(named: tls.verifiedName)
+        else { return }
+        world.strictSince[host] = world.strictSince[host] ?? world.kernel.now
+    }
 
     // MARK: Bytes
 
@@ -211,7 +235,8 @@ struct ResponseJudge {
     }
 
     private func judgeResolveTime(_ transaction: HTTPTransaction) {
-        guard plan.client.resolving == .resolver, let host = world.calls[number].tries.last?.place?.host
+        guard plan.client.resolving == .resolver, plan.client.hedging == nil,
+            let host = world.calls[number].tries.last?.place?.host
         else {
             return
         }

@@ -61,7 +61,8 @@ extension World {
 
     /// After a failure at one address, the next attempt is made at another one if there is any.
     private func judgeAddresses(_ number: Int) {
-        guard plan.client.retries, plan.network.resets == 0, plan.network.socketFailures == 0,
+        guard plan.client.retries, plan.client.hedging == nil, plan.network.resets == 0,
+            plan.network.socketFailures == 0,
             plan.network.descriptors == nil
         else { return }
         // An attempt on a connection that its server has closed arrives nowhere, and counts.

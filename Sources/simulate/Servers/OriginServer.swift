@@ -9,11 +9,14 @@ final class OriginServer: @unchecked Sendable {
     /// The host that the connection belongs to; `nil` on the connection of a proxy that forwards requests.
     private let ownHost: Int?
     private var certificate = Material.Certificate.valid
+    /// Whether it only answers plain requests for a secure host.
+    private let isDoor: Bool
     private var isPolite: Bool { ownHost.map { !plan.hosts[$0].isRude } ?? true }
     /// The number of requests so far.
     private var count = 0
 
-    init(_ world: World, connection: SimulatedConnection, host: Int?) {
+    init(_ world: World, connection: SimulatedConnection, host: Int?, isDoor: Bool = false) {
+        self.isDoor = isDoor
         self.world = world
         plan = world.plan
         kernel = world.kernel
@@ -27,7 +30,7 @@ final class OriginServer: @unchecked Sendable {
         self.certificate = certificate
         let host = plan.hosts[ownHost]
         var top = wire
-        if host.isSecure {
+        if host.isSecure, !isDoor {
             guard let context = Material.shared.context(for: Material.name(ownHost), kind: certificate) else {
                 return
             }
@@ -41,7 +44,7 @@ final class OriginServer: @unchecked Sendable {
             )
         }
         let isProven =
-            !host.isSecure || certificate == .valid || plan.client.acceptsAnyCertificate == true
+            !host.isSecure || isDoor || certificate == .valid || plan.client.acceptsAnyCertificate == true
         await serve(HTTPWire(top), first: nil, isProven: isProven)
     }
 
@@ -87,7 +90,9 @@ final class OriginServer: @unchecked Sendable {
 
     /// Judges the server name: a name, and that of the host.
     private func judgeName(_ http: HTTPWire) {
-        guard let ownHost, plan.hosts[ownHost].isSecure, let tls = http.wire as? TLSWire else { return }
+        guard let ownHost, plan.hosts[ownHost].isSecure, !isDoor, let tls = http.wire as? TLSWire else {
+            return
+        }
         kernel.count("judge: server name")
         if tls.isResumed { kernel.count("server: resumed session") }
         if plan.client.isOldTLS, !tls.isOldVersion {
@@ -110,8 +115,20 @@ final class OriginServer: @unchecked Sendable {
         kernel.note("request", place: number, amount: connection.number)
         kernel.explain("  \(head.method) \(head.target) of call \(number) on connection \(connection.number)")
         kernel.count("server: request")
+        let isPlain = isDoor || ownHost == nil
+        if isPlain, plan.hosts[host].isSecure {
+            return try await redirect(head, host: host, call: number, on: http)
+        }
         judge(head, host: host)
         RequestJudge(world, number: number, host: host).judge(head, on: connection)
+        if let challenge = world.gate(ofHost: host)?.challenge(
+            for: head,
+            target: path(of: head),
+            call: number,
+            on: connection
+        ) {
+            return try await refuse(head, with: challenge, on: http)
+        }
         let index = world.calls[number].requests
         world.calls[number].requests += 1
         DownloadJudge(world, number: number)?.judge(head, isFirst: index == 0)
@@ -119,6 +136,9 @@ final class OriginServer: @unchecked Sendable {
         let place = min(index, replies.count - 1)
         let reply = replies[place]
         world.calls[number].tries.append(Try(connection.place, reply, at: kernel.now))
+        let request = RequestUnderWay(connection, reply: place)
+        HedgeJudge(world, number: number).judgeArrival(head, request)
+        defer { world.calls[number].underWay.removeAll { $0 === request } }
         if !reply.isEarly { try await readUpload(of: head, call: number, place: place, on: http) }
         if !reply.isEarly || !hasBody(head) { note(head, call: number, place: place) }
         if reply.delay > 0 { await kernel.sleep(microseconds: reply.delay) }
@@ -134,6 +154,7 @@ final class OriginServer: @unchecked Sendable {
             certificate: certificate,
             turn: count
         )
+        request.isAnswered = true
         let goesOn = try await sender.send()
         if reply.isEarly, hasBody(head) {
             guard reply.lateReading > 0 else {
@@ -151,6 +172,50 @@ final class OriginServer: @unchecked Sendable {
             return false
         }
         return true
+    }
+
+    /// Returns the path of a request's target, which may be a whole URL.
+    private func path(of head: ReceivedHead) -> String {
+        guard head.target.hasPrefix("http://") else { return head.target }
+        return String(head.target.dropFirst(7).drop { $0 != "/" })
+    }
+
+    /// Answers a plain request for a secure host, which nobody sends who knows that the host wants TLS only.
+    private func redirect(
+        _ head: ReceivedHead,
+        host: Int,
+        call number: Int,
+        on http: HTTPWire
+    ) async throws(WireError) -> Bool {
+        RequestJudge(world, number: number, host: host).judgeStrictness()
+        world.calls[number].hasCrossed = true
+        let location = world.origin(host) + path(of: head)
+        try await http.wire.write(
+            Array("HTTP/1.1 308 Use TLS\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n".utf8)
+        )
+        if hasBody(head) { await http.wire.close(politely: true) }
+        return !hasBody(head)
+    }
+
+    /// Answers a request without a valid login. Its body is read, so that the connection can go on.
+    private func refuse(
+        _ head: ReceivedHead,
+        with challenge: String,
+        on http: HTTPWire
+    ) async throws(WireError) -> Bool {
+        let isUnread = head.value(of: "expect") != nil
+        if hasBody(head), !isUnread {
+            let reader = UploadReader(
+                http,
+                isChunked: head.value(of: "transfer-encoding") != nil,
+                length: head.value(of: "content-length").flatMap { Int($0) } ?? 0
+            )
+            while try await !reader.next(16384).isEmpty {}
+        }
+        let text = "HTTP/1.1 401 Log in\r\nWWW-Authenticate: \(challenge)\r\nContent-Length: 0\r\n"
+        try await http.wire.write(Array((text + (isUnread ? "Connection: close\r\n\r\n" : "\r\n")).utf8))
+        if isUnread { await http.wire.close(politely: isPolite) }
+        return !isUnread
     }
 
     /// Returns the host and the call that the request is for.

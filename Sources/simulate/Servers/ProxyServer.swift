@@ -49,9 +49,11 @@ final class ProxyServer: @unchecked Sendable {
             world.fault("proxy", "CONNECT \(head.target)")
             throw .broken
         }
+        let isDoor = head.target.hasSuffix(":80") && world.isDoor(80, of: host)
         try await reply(Array("HTTP/1.1 200 Connected\r\n\r\n".utf8), on: http)
         connection.times.tunnel = world.kernel.now
-        await OriginServer(world, connection: connection, host: host).serve(http.wire, certificate: .valid)
+        await OriginServer(world, connection: connection, host: host, isDoor: isDoor)
+            .serve(http.wire, certificate: .valid)
     }
 
     private func checkSecrets(_ head: ReceivedHead) {
@@ -74,7 +76,9 @@ final class ProxyServer: @unchecked Sendable {
     private func host(named name: String, port: String) -> Int? {
         let plain = name.hasPrefix("[") ? String(name.dropFirst().dropLast()) : name
         let host = IPAddress(plain).flatMap { world.place(of: $0)?.host } ?? world.host(named: plain)
-        guard let host, port == (world.plan.hosts[host].isSecure ? "443" : "80") else { return nil }
+        guard let host, let port = Int(port),
+            port == (world.plan.hosts[host].isSecure ? 443 : 80) || world.isDoor(port, of: host)
+        else { return nil }
         return host
     }
 
@@ -107,14 +111,16 @@ final class ProxyServer: @unchecked Sendable {
             )
         }
         let port = try await take(2, from: http)
-        guard let host = host(named: name, port: "\(Int(port[0]) << 8 | Int(port[1]))") else {
+        let number = Int(port[0]) << 8 | Int(port[1])
+        guard let host = host(named: name, port: "\(number)") else {
             world.fault("proxy", "SOCKS to \(name)")
             throw .broken
         }
         world.kernel.count("proxy: SOCKS")
         try await reply([5, 0, 0, 1, 0, 0, 0, 0, 0, 0], on: http)
         connection.times.tunnel = world.kernel.now
-        await OriginServer(world, connection: connection, host: host).serve(http.wire, certificate: .valid)
+        await OriginServer(world, connection: connection, host: host, isDoor: world.isDoor(number, of: host))
+            .serve(http.wire, certificate: .valid)
     }
 
     /// Sends a reply of the proxy itself, as slowly as the plan says.

@@ -144,6 +144,9 @@ struct ReplySender {
         if (300..<400).contains(reply.status) {
             text += "Location: \(world.url(ofHost: reply.target, call: number))\r\n"
         }
+        if world.plan.hosts[host].strictness == .learned {
+            text += "Strict-Transport-Security: max-age=3600\r\n"
+        }
         if reply.setsCookie { text += "Set-Cookie: id=\(world.secret(ofHost: host)); Path=/\r\n" }
         if let lifetime = reply.lifetime { text += "Cache-Control: max-age=\(lifetime)\r\n" }
         return text + "\r\n"

@@ -64,6 +64,7 @@ final class Callers: @unchecked Sendable {
         let judge = CallJudge(world, number: number, start: kernel.now)
         world.calls[number].start = kernel.now
         world.activeCalls += 1
+        defer { HedgeJudge(world, number: number).judgeEnd(reply: world.calls[number].reply) }
         do {
             if call.kind == .prewarm {
                 try await client.prewarm(request(number), connections: call.count)
@@ -140,6 +141,12 @@ final class Callers: @unchecked Sendable {
         if call.carriesSecrets {
             request.headers.add("Authorization", "Bearer " + world.secret(ofHost: call.host))
             request.headers.add("X-Api-Key", world.secret(ofHost: call.host))
+        }
+        if plan.client.logsInPerRequest == true, plan.hosts[call.host].digest != nil {
+            request.authenticator = .digest(
+                user: World.user(ofHost: call.host),
+                password: world.secret(ofHost: call.host)
+            )
         }
         request.expectsContinue = call.expectsContinue && call.upload > 0
         if let total = call.total { request.timeouts.total = .after(.microseconds(total)) }

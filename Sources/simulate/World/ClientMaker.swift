@@ -36,6 +36,12 @@ struct ClientMaker {
             settings.tls.insecureOverride = InsecureCertificateOverride { _ in true }
         }
         setDecoding(&settings.decoding)
+        setSecurity(&settings)
+        if let hedging = plan.hedging {
+            var policy = HedgingPolicy()
+            if let delay = hedging.delay { policy = HedgingPolicy(after: .microseconds(delay)) }
+            settings.hedging = policy
+        }
         if plan.hasOwnSecret { settings.headers.add("X-Client-Key", World.clientSecret) }
         if plan.rebuildsRedirects {
             settings.redirects.decide = { redirect in
@@ -87,6 +93,25 @@ struct ClientMaker {
                 request.headers.add("Authorization", world.user(ofCall: number))
             }
             return try await forward(request)
+        }
+    }
+
+    private func setSecurity(_ settings: inout HTTPClient.Configuration) {
+        if plan.keepsHSTS == true {
+            let store = HSTSStore()
+            for host in world.plan.hosts.indices where world.plan.hosts[host].strictness == .known {
+                guard let name = try? DomainName(Material.name(host)) else { continue }
+                store.add(HSTSStore.Entry(name, until: UnixTime.now.advanced(bySeconds: 1_000_000)))
+            }
+            settings.hsts = store
+        }
+        guard plan.logsInPerRequest != true else { return }
+        for host in world.plan.hosts.indices where world.plan.hosts[host].digest != nil {
+            guard let origin = try? HTTPURL(world.origin(host)).origin else { continue }
+            settings.authenticators[origin] = .digest(
+                user: World.user(ofHost: host),
+                password: world.secret(ofHost: host)
+            )
         }
     }
 

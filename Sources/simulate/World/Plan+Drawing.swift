@@ -31,6 +31,8 @@ extension Plan {
             becomeSequence(&dice)
             sendSlowly(&dice)
         case 34..<46: downloadFiles(&dice)
+        case 46..<54: hedgeRequests(&dice)
+        case 54..<64: protectHosts(&dice)
         default: break
         }
     }

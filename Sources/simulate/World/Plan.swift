@@ -82,6 +82,10 @@ struct ClientPlan: Codable, Equatable {
     var addsUserBelowCache = false
     /// Whether certificates that prove nothing are accepted.
     var acceptsAnyCertificate: Bool?
+    var hedging: HedgePlan?
+    var keepsHSTS: Bool?
+    /// Whether requests bring the means to log in. Otherwise the client has them, for each origin.
+    var logsInPerRequest: Bool?
 
     /// The codings that the client asks for.
     enum Decoding: String, Codable, CaseIterable {
@@ -106,6 +110,8 @@ struct HostPlan: Codable, Equatable {
     var resolveTime = 1000
     /// Session tickets are as large as two records, with this pause between the two.
     var ticketPause: Int?
+    var strictness: Strictness?
+    var digest: Digest?
 }
 
 /// An address of a server.
@@ -175,6 +181,8 @@ struct CallPlan: Codable, Equatable {
     var resource: Int?
     /// What the call downloads to a file; `nil` if it returns a response.
     var download: DownloadPlan?
+    /// Whether its URL is a plain one although the host is secure.
+    var isPlain: Bool?
     /// The number of connections that a prewarming call asks for.
     var count = 1
     /// The replies to the requests of this call; the last one is repeated.

@@ -15,14 +15,18 @@ extension World {
     func url(ofHost host: Int, call: Int) -> String { origin(host) + "/\(call)" }
 
     /// The URL that the caller asks for.
-    func url(ofCall number: Int) -> String { origin(plan.calls[number].host) + path(ofCall: number) }
+    func url(ofCall number: Int) -> String {
+        let host = plan.calls[number].host
+        let start = plan.calls[number].isPlain == true ? "http://\(Material.name(host))" : origin(host)
+        return start + path(ofCall: number)
+    }
 
     func path(ofCall number: Int) -> String {
         if let download = plan.calls[number].download { return "/file/\(download.file)" }
         return plan.calls[number].resource.map { "/shared/\($0)" } ?? "/\(number)"
     }
 
-    private func origin(_ host: Int) -> String {
+    func origin(_ host: Int) -> String {
         "\(plan.hosts[host].isSecure ? "https" : "http")://\(Material.name(host))"
     }
 
@@ -71,8 +75,10 @@ extension World {
             if plan.client.proxy != .none { fault("address", "\(address) was dialled past the proxy") }
             connection.place = place
             PoolJudge(self).judgeDial(to: place)
-            guard port == (plan.hosts[place.host].isSecure ? 443 : 80) else { return .refused }
-            return fate(of: connection, at: place)
+            guard port == (plan.hosts[place.host].isSecure ? 443 : 80) || isDoor(port, of: place.host) else {
+                return .refused
+            }
+            return fate(of: connection, at: place, port: port)
         }
         kernel.sees = { [unowned self] connection, bytes in
             PoolJudge(self).judge(bytes, sentOn: connection)
@@ -91,6 +97,11 @@ extension World {
         }
     }
 
+    /// Whether the port is the one at which a secure host answers plain requests.
+    func isDoor(_ port: Int, of host: Int) -> Bool {
+        port == 80 && plan.hosts[host].isSecure && plan.hosts[host].strictness != nil
+    }
+
     func place(of address: IPAddress) -> Place? {
         for host in plan.hosts.indices {
             for place in plan.hosts[host].addresses.indices where self.address(place, ofHost: host) == address
@@ -105,7 +116,7 @@ extension World {
         kernel.now >= 1_000_000_000 + UInt64(address.changeTime) * 1000
     }
 
-    private func fate(of connection: SimulatedConnection, at place: Place) -> Kernel.Accepting {
+    private func fate(of connection: SimulatedConnection, at place: Place, port: Int) -> Kernel.Accepting {
         let address = plan.hosts[place.host].addresses[place.address]
         if address.fate != .works { kernel.count("fault: address \(address.fate)") }
         switch address.fate {
@@ -121,7 +132,7 @@ extension World {
             case .closes: kernel.serverCloses(connection)
             case .freezes: break
             case .stops where hasChanged(address): connection.stop()
-            default: serve(connection, at: place)
+            default: serve(connection, at: place, port: port)
             }
         }
     }
@@ -137,9 +148,14 @@ extension World {
         }
     }
 
-    private func serve(_ connection: SimulatedConnection, at place: Place) {
+    private func serve(_ connection: SimulatedConnection, at place: Place, port: Int) {
         Task { [self] in
-            let server = OriginServer(self, connection: connection, host: place.host)
+            let server = OriginServer(
+                self,
+                connection: connection,
+                host: place.host,
+                isDoor: isDoor(port, of: place.host)
+            )
             await server.serve(SocketWire(connection), certificate: certificate(at: place))
         }
     }

@@ -53,6 +53,9 @@ final class World: @unchecked Sendable {
     var announced: [Int: [Announced]] = [:]
     /// The files that have got their names.
     var renamed: [String: [[UInt8]]] = [:]
+    /// The checks of logins, by host, and since when the client knows that a host wants TLS only.
+    var gates: [Int: DigestGate] = [:]
+    var strictSince: [Int: UInt64] = [:]
 
     /// What the servers and the caller have seen of a call.
     struct CallState {
@@ -86,6 +89,9 @@ final class World: @unchecked Sendable {
         /// What a download has told its caller last, and what it can continue when it begins.
         var progress: Int?
         var saved: (bytes: Int, isWhole: Bool)?
+        /// The requests that have arrived, and whether two of them were under way at a time.
+        var underWay: [RequestUnderWay] = []
+        var isHedged = false
     }
 
     /// The number of calls under way, and the largest so far.

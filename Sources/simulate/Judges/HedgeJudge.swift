@@ -1,0 +1,68 @@
+/// A request that a server has received and not answered yet.
+final class RequestUnderWay {
+    let connection: SimulatedConnection
+    let reply: Int
+    /// Whether the server has begun to answer.
+    var isAnswered = false
+
+    init(_ connection: SimulatedConnection, reply: Int) {
+        self.connection = connection
+        self.reply = reply
+    }
+
+    /// Whether the client still waits for the answer.
+    var isAwaited: Bool { !isAnswered && connection.isOpenForClient && !connection.isBroken }
+}
+
+/// Judges requests that are sent twice at a time.
+struct HedgeJudge {
+    private let world: World
+    private let number: Int
+    private var plan: Plan { world.plan }
+
+    init(_ world: World, number: Int) {
+        self.world = world
+        self.number = number
+    }
+
+    /// A request is under way once. With hedging it may be twice, at two addresses, unless a server may act on both.
+    func judgeArrival(_ head: ReceivedHead, _ request: RequestUnderWay) {
+        let others = world.calls[number].underWay.filter {
+            $0.isAwaited && $0.connection !== request.connection
+        }
+        world.calls[number].underWay.append(request)
+        world.kernel.count("judge: sent once at a time")
+        guard !others.isEmpty, request.isAwaited else { return }
+        guard plan.client.hedging != nil, ["GET", "HEAD", "PUT"].contains(head.method) else {
+            return world.fault("hedge", "\(head.method) of call \(number) is under way twice")
+        }
+        world.kernel.count("judge: hedge")
+        world.calls[number].isHedged = true
+        if others.count > 1 { world.fault("hedge", "call \(number) is under way \(others.count + 1) times") }
+        // One that is sent again, because its connection was dead, does not know where its hedge is.
+        let isFirstTry =
+            !world.kernel.hasLostRequests
+            && world.calls[number].tries.allSatisfy {
+                $0.reply.ending != .closesBefore && $0.reply.status != 408
+            }
+        let place = request.connection.place
+        if isFirstTry, place != nil, others.contains(where: { $0.connection.place == place }) {
+            world.fault("hedge", "call \(number) is under way twice at one address")
+        }
+    }
+
+    /// When a call is over, the request that has lost is given up.
+    func judgeEnd(reply: Int?) {
+        guard let reply, world.calls[number].isHedged else { return }
+        world.kernel.count("judge: loser of a hedge")
+        let losers = world.calls[number].underWay.filter { $0.reply != reply && !$0.isAnswered }
+        guard !losers.isEmpty else { return }
+        world.kernel.count("caller: hedge won or lost")
+        let (world, number) = (world, number)
+        world.kernel.after(nanoseconds: world.slack) {
+            for loser in losers where loser.isAwaited {
+                world.fault("hedge", "connection \(loser.connection.number) still waits for call \(number)")
+            }
+        }
+    }
+}

@@ -19,6 +19,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -69,12 +70,25 @@ int socket(int family, int type, int protocol) {
 int connect(int descriptor, const struct sockaddr *address, socklen_t length) {
     REAL(connect);
     if (!SIMULATES(descriptor)) return real(descriptor, address, length);
+    if (address->sa_family == AF_UNIX)
+        return (int)reported(simulated.connect_local(descriptor, ((const struct sockaddr_un *)address)->sun_path));
     if (address->sa_family == AF_INET) {
         const struct sockaddr_in *v4 = (const void *)address;
         return (int)reported(simulated.connect(descriptor, (const void *)&v4->sin_addr, 4, ntohs(v4->sin_port)));
     }
     const struct sockaddr_in6 *v6 = (const void *)address;
     return (int)reported(simulated.connect(descriptor, (const void *)&v6->sin6_addr, 16, ntohs(v6->sin6_port)));
+}
+
+int bind(int descriptor, const struct sockaddr *address, socklen_t length) {
+    REAL(bind);
+    if (!SIMULATES(descriptor)) return real(descriptor, address, length);
+    if (address->sa_family == AF_INET) {
+        const struct sockaddr_in *v4 = (const void *)address;
+        return (int)reported(simulated.bind(descriptor, (const void *)&v4->sin_addr, 4));
+    }
+    const struct sockaddr_in6 *v6 = (const void *)address;
+    return (int)reported(simulated.bind(descriptor, (const void *)&v6->sin6_addr, 16));
 }
 
 ssize_t recv(int descriptor, void *buffer, size_t count, int flags) {

@@ -9,6 +9,8 @@ def add_to(table):
     add_transfers(table)
     add_waits(table)
     add_connections(table)
+    add_downloads(table)
+    add_security(table)
 
 
 def add(table, name, *places):
@@ -122,7 +124,7 @@ def add_connections(table):
     add(
         table, "a retry never changes its address",
         (
-            "Pipeline/FailedEndpoints.swift",
+            "Retries/FailedEndpoints.swift",
             "return Detour(failed: |failed|, misdirected", "[]",
         ),
     )
@@ -141,4 +143,63 @@ def add_connections(table):
     add(
         table, "bytes behind a response are kept for the next one",
         ("Transport/Transport.swift", "if case .reusable = connection.reuse, |!connection.hasUnparsedBytes|,", "true"),
+    )
+
+
+def add_downloads(table):
+    """Adds faults of downloads."""
+    add(
+        table, "parts of two versions are joined",
+        ("Downloads/PartJudgement.swift", "guard |wanted.validator.isMeant(by: headers)| else", "true"),
+    )
+    add(
+        table, "parts of two URLs are joined",
+        ("Downloads/PartJudgement.swift", "guard |wanted.joins(url)| else", "true"),
+    )
+    add(
+        table, "a part of a server that proves nothing is joined",
+        ("Downloads/PartJudgement.swift", "guard |wanted.representation.identity == identity| else", "true"),
+    )
+    add(
+        table, "a recent date joins parts",
+        ("Downloads/Representation.swift", "modified.advanced(bySeconds: |leastAge|)", "0"),
+    )
+    add(
+        table, "what a cancelled download was about to write is lost",
+        ("Downloads/DownloadDisk.swift", "if |!error.isSystemFailure| {", "false"),
+    )
+
+
+def add_security(table):
+    """Adds faults of hedges, logins and HSTS."""
+    add(
+        table, "a request that must not be repeated is hedged",
+        ("Pipeline/Hedging.swift", "var mayBeHedged: Bool { |method.isIdempotent| && body", "true"),
+    )
+    add(
+        table, "the loser of a hedge goes on",
+        ("Pipeline/Hedging.swift", "for task in tasks { |task.cancel()| }", "()"),
+    )
+    add(
+        table, "a hedge goes to the address of the first request",
+        ("Detour.swift", "return Detour(|failed + [endpoint]|, misdirected, new, nil, isHedge: true", "failed"),
+    )
+    add(
+        table, "a retry repeats the count of a digest",
+        ("Pipeline/Attempts.swift", "if |!isFirst| { try await call.renewCredentials", "false"),
+    )
+    add(
+        table, "a login is kept after a redirect to another origin",
+        (
+            "Pipeline/HopRequest.swift",
+            "clientFields = crossing.clientFields\n            authenticator = |nil|", "authenticator",
+        ),
+    )
+    add(
+        table, "HSTS is not asked",
+        ("Pipeline/CookiesAndHSTS.swift", "if let upgraded = |hsts?.upgrades(url, at: .now)| {", "nil"),
+    )
+    add(
+        table, "HSTS is not learned",
+        ("Pipeline/CookiesAndHSTS.swift", "if |response.url.scheme == .https| {", "false"),
     )

@@ -15,6 +15,8 @@
 struct sim_system {
     int (*open_socket)(void);
     int (*connect)(int descriptor, const unsigned char *address, int length, int port);
+    int (*connect_local)(int descriptor, const char *path);
+    int (*bind)(int descriptor, const unsigned char *address, int length);
     ssize_t (*receive)(int descriptor, void *buffer, size_t count, int peeks);
     ssize_t (*send)(int descriptor, const void *buffer, size_t count);
     int (*shut_down)(int descriptor);

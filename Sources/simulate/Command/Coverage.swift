@@ -2,20 +2,34 @@
 enum Coverage {
     private static let judges = [
         "Host", "address of a retry", "bytes at a time", "bytes of a response", "bytes of an upload",
-        "cached response", "cancellation", "closing", "codings", "connections of an origin", "deadline",
-        "descriptors", "executed once", "figures of a connection", "leaks", "retries", "reuse", "secrets",
-        "server name", "shortage of descriptors", "siblings of a connection", "slow", "speed",
-        "stale connection", "stall", "the client's own secret", "time of a proxy", "upload",
+        "bytes kept of a download", "bytes used of a download", "cached response", "cancellation", "closing",
+        "codings", "connections of an origin", "deadline",
+        "descriptors", "digest", "executed once", "figures of a connection", "file of a download", "hedge",
+        "leaks",
+        "loser of a hedge", "request of a download", "request of a part", "result of a download", "retries",
+        "reuse",
+        "secrets", "sent once at a time", "server name", "local address", "way to a socket",
+        "shortage of descriptors",
+        "siblings of a connection", "slow", "speed",
+        "stale connection", "stall", "TLS only", "the client's own secret", "time of a proxy", "upload",
         "use of the cache", "user of a response", "wait for 100 (Continue)",
     ]
 
+    private static let callers = [
+        "download after a power failure", "download begun anew", "download continued", "hedge won or lost",
+        "login refused",
+    ]
+
     private static let faults = [
-        "full buffer", "half a session ticket", "idle connection closed", "no descriptor", "reset",
-        "short send", "slow proxy", "upload not read",
+        "disk failed", "disk full", "full buffer", "half a session ticket", "idle connection closed",
+        "no descriptor", "nonce is stale", "reset",
+        "short read or write of a file", "short send", "slow proxy", "upload not read",
     ]
 
     private static var names: [String] {
-        ["client: input held back"] + judges.map { "judge: " + $0 } + faults.map { "fault: " + $0 }
+        ["client: input held back", "server: digest challenge"] + judges.map { "judge: " + $0 }
+            + callers.map { "caller: " + $0 } + faults.map { "fault: " + $0 }
+            + RangeFault.allCases.map { "fault: part \($0)" }
             + AddressPlan.Fate.allCases.filter { $0 != .works }.map { "fault: address \($0)" }
             + ReplyPlan.Ending.allCases.filter { $0 != .complete }.map { "fault: reply \($0)" }
     }

@@ -35,6 +35,11 @@ extension Plan {
         for place in calls.indices.reversed() where calls.count > 1 { add { $0.calls.remove(at: place) } }
         add { $0.network = NetworkPlan() }
         add { $0.client = ClientPlan() }
+        add { $0.disk = nil }
+        for file in (files ?? []).indices {
+            add { $0.files?[file].changes = [] }
+            add { $0.files?[file].size /= 2 }
+        }
         simplifyNetwork(add)
         simplifyClient(add)
         for place in hosts.indices { simplifyHost(at: place, with: add) }
@@ -85,6 +90,10 @@ extension Plan {
         add { $0.client.addsUserBelowCache = false }
         add { $0.client.proxyPause = nil }
         add { $0.client.triesNextOnWrongCertificate = false }
+        add { $0.client.acceptsAnyCertificate = nil }
+        add { $0.client.hedging = nil }
+        add { $0.client.keepsHSTS = nil }
+        add { $0.client.logsInPerRequest = nil }
     }
 
     private func simplifyHost(at place: Int, with add: Adding) {
@@ -105,6 +114,8 @@ extension Plan {
         add { $0.hosts[place].tickets = usual.tickets }
         add { $0.hosts[place].resolveTime = usual.resolveTime }
         add { $0.hosts[place].ticketPause = nil }
+        add { $0.hosts[place].strictness = nil }
+        add { $0.hosts[place].digest = nil }
     }
 
     private func simplifyCall(at place: Int, with add: Adding) {
@@ -126,6 +137,8 @@ extension Plan {
         add { $0.calls[place].resource = nil }
         add { $0.calls[place].work = 0 }
         add { $0.calls[place].follows = false }
+        add { $0.calls[place].download = nil }
+        add { $0.calls[place].isPlain = nil }
         for reply in calls[place].replies.indices { simplifyReply(reply, ofCall: place, with: add) }
     }
 
@@ -147,5 +160,6 @@ extension Plan {
         change { $0.variesByUser = false }
         change { $0.isCoded = false }
         change { $0.isSilentBeforeBody = false }
+        change { $0.rangeFault = nil }
     }
 }

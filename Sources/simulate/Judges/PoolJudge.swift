@@ -117,7 +117,7 @@ struct PoolJudge {
     /// A proxy has to answer within the limits, however many bytes it sends.
     private func judgeOpening(of connection: SimulatedConnection) {
         // A connection that was made ahead may be idle from the beginning.
-        guard plan.client.proxy != .none, let limit = plan.client.connectLimit,
+        guard plan.client.proxy != .none, connection.path == nil, let limit = plan.client.connectLimit,
             !plan.calls.contains(where: { $0.kind == .prewarm })
         else { return }
         world.kernel.count("judge: time of a proxy")

@@ -68,6 +68,7 @@ struct Reasons {
         // A redirect to itself that is kept in the cache never ends.
         if plan.client.caches, redirects.contains(where: { ($0.lifetime ?? 0) > 0 }) { return true }
         guard !redirects.isEmpty else { return false }
+        if plan.hosts.contains(where: { $0.hasSocket == true }) { return true }
         let hosts = [call.host] + redirects.map(\.target)
         return hosts.contains { plan.hosts[$0].isSecure } && hosts.contains { !plan.hosts[$0].isSecure }
     }

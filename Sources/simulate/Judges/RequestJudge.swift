@@ -17,6 +17,7 @@ struct RequestJudge {
         // What the client gave up long ago says nothing about what it does now.
         guard connection.isOpenForClient else { return }
         judgeClientSecret(head)
+        judgeSocket(connection)
         judgeAcceptEncoding(head)
     }
 
@@ -38,6 +39,19 @@ struct RequestJudge {
         }
         if !isSent, !world.calls[number].hasCrossed {
             world.fault("fields", "\(Material.name(host)) did not get the client's field")
+        }
+    }
+
+    /// No redirect leads from another origin to a Unix domain socket, unless the program has chosen it.
+    private func judgeSocket(_ connection: SimulatedConnection) {
+        if host != plan.calls[number].host { world.calls[number].hasLeft = true }
+        guard connection.path != nil, plan.calls[number].download == nil, !plan.client.rebuildsRedirects
+        else {
+            return
+        }
+        world.kernel.count("judge: way to a socket")
+        if world.calls[number].hasLeft {
+            world.fault("socket", "a redirect has led call \(number) to \(connection.path ?? "")")
         }
     }
 

@@ -236,6 +236,7 @@ struct ResponseJudge {
 
     private func judgeResolveTime(_ transaction: HTTPTransaction) {
         guard plan.client.resolving == .resolver, plan.client.hedging == nil,
+            plan.hosts.allSatisfy({ $0.hasSocket != true }),
             let host = world.calls[number].tries.last?.place?.host
         else {
             return

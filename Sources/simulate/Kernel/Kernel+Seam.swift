@@ -12,6 +12,15 @@ extension Kernel {
             guard let address = IPAddress(bytes: Array(bytes)) else { return -EINVAL }
             return Kernel.current.connect(descriptor, to: address, port: Int(port))
         }
+        system.connect_local = { descriptor, path in
+            guard let path else { return -EFAULT }
+            return Kernel.current.connect(descriptor, toSocket: String(cString: path))
+        }
+        system.bind = { descriptor, address, length in
+            let address = IPAddress(bytes: Array(UnsafeBufferPointer(start: address, count: Int(length))))
+            Kernel.current.connections[descriptor]?.localAddress = address
+            return 0
+        }
         system.receive = { descriptor, buffer, count, peeks in
             let buffer = UnsafeMutableRawBufferPointer(start: buffer, count: count)
             return Kernel.current.receive(on: descriptor, into: buffer, peeks: peeks != 0)

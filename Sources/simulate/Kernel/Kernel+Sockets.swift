@@ -25,7 +25,18 @@ extension Kernel {
         connection.times.connect = now
         note("connect", place: connection.number, amount: port)
         explain("  connection \(connection.number) is to \(address):\(port)")
-        let fate = accept(connection, address, port)
+        return begin(connection, accept(connection, address, port))
+    }
+
+    func connect(_ descriptor: Int32, toSocket path: String) -> Int32 {
+        guard let connection = connections[descriptor] else { return -EBADF }
+        connection.path = path
+        connection.times.connect = now
+        note("connect to socket", place: connection.number)
+        return begin(connection, acceptLocal(connection, path))
+    }
+
+    private func begin(_ connection: SimulatedConnection, _ fate: Accepting) -> Int32 {
         if case .silent = fate { return -EINPROGRESS }
         after(delay: delay() * 2) { [self] in
             guard connection.isOpenForClient else { return }

@@ -45,6 +45,9 @@ final class Kernel: @unchecked Sendable {
     /// Decides the fate of a connection attempt.
     var accept: (SimulatedConnection, IPAddress, Int) -> Accepting = { _, _, _ in .refused }
 
+    /// The same for an attempt to connect to a Unix domain socket.
+    var acceptLocal: (SimulatedConnection, String) -> Accepting = { _, _ in .refused }
+
     /// The fate of a connection attempt.
     enum Accepting {
         case refused

@@ -58,6 +58,10 @@ final class SimulatedConnection: @unchecked Sendable {
     var down: Pipe
     /// The address that the client has asked for.
     var address: IPAddress?
+    /// The address that the client has bound it to.
+    var localAddress: IPAddress?
+    /// The Unix domain socket that it is to, instead of an address.
+    var path: String?
     /// Whether the client has not closed its descriptor yet.
     var isOpenForClient = true
     /// Whether the server has accepted the connection and not closed it yet.

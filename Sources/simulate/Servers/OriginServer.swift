@@ -2,16 +2,16 @@ internal import DirectCore
 
 /// One connection of a host's server: it judges what arrives, and replies as the plan says.
 final class OriginServer: @unchecked Sendable {
-    private let world: World
+    let world: World
     private let plan: Plan
-    private let kernel: Kernel
-    private let connection: SimulatedConnection
+    let kernel: Kernel
+    let connection: SimulatedConnection
     /// The host that the connection belongs to; `nil` on the connection of a proxy that forwards requests.
     private let ownHost: Int?
     private var certificate = Material.Certificate.valid
     /// Whether it only answers plain requests for a secure host.
     private let isDoor: Bool
-    private var isPolite: Bool { ownHost.map { !plan.hosts[$0].isRude } ?? true }
+    var isPolite: Bool { ownHost.map { !plan.hosts[$0].isRude } ?? true }
     /// The number of requests so far.
     private var count = 0
 
@@ -174,50 +174,6 @@ final class OriginServer: @unchecked Sendable {
         return true
     }
 
-    /// Returns the path of a request's target, which may be a whole URL.
-    private func path(of head: ReceivedHead) -> String {
-        guard head.target.hasPrefix("http://") else { return head.target }
-        return String(head.target.dropFirst(7).drop { $0 != "/" })
-    }
-
-    /// Answers a plain request for a secure host, which nobody sends who knows that the host wants TLS only.
-    private func redirect(
-        _ head: ReceivedHead,
-        host: Int,
-        call number: Int,
-        on http: HTTPWire
-    ) async throws(WireError) -> Bool {
-        RequestJudge(world, number: number, host: host).judgeStrictness()
-        world.calls[number].hasCrossed = true
-        let location = world.origin(host) + path(of: head)
-        try await http.wire.write(
-            Array("HTTP/1.1 308 Use TLS\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n".utf8)
-        )
-        if hasBody(head) { await http.wire.close(politely: true) }
-        return !hasBody(head)
-    }
-
-    /// Answers a request without a valid login. Its body is read, so that the connection can go on.
-    private func refuse(
-        _ head: ReceivedHead,
-        with challenge: String,
-        on http: HTTPWire
-    ) async throws(WireError) -> Bool {
-        let isUnread = head.value(of: "expect") != nil
-        if hasBody(head), !isUnread {
-            let reader = UploadReader(
-                http,
-                isChunked: head.value(of: "transfer-encoding") != nil,
-                length: head.value(of: "content-length").flatMap { Int($0) } ?? 0
-            )
-            while try await !reader.next(16384).isEmpty {}
-        }
-        let text = "HTTP/1.1 401 Log in\r\nWWW-Authenticate: \(challenge)\r\nContent-Length: 0\r\n"
-        try await http.wire.write(Array((text + (isUnread ? "Connection: close\r\n\r\n" : "\r\n")).utf8))
-        if isUnread { await http.wire.close(politely: isPolite) }
-        return !isUnread
-    }
-
     /// Returns the host and the call that the request is for.
     private func destination(of head: ReceivedHead) -> (host: Int, number: Int)? {
         var target = head.target
@@ -274,7 +230,7 @@ final class OriginServer: @unchecked Sendable {
         }
     }
 
-    private func hasBody(_ head: ReceivedHead) -> Bool {
+    func hasBody(_ head: ReceivedHead) -> Bool {
         head.value(of: "transfer-encoding") != nil
             || (head.value(of: "content-length").flatMap { Int($0) } ?? 0) > 0
     }

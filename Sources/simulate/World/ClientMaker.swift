@@ -36,6 +36,11 @@ struct ClientMaker {
             settings.tls.insecureOverride = InsecureCertificateOverride { _ in true }
         }
         setDecoding(&settings.decoding)
+        for host in world.plan.hosts.indices where world.plan.hosts[host].hasSocket == true {
+            guard let origin = try? HTTPURL(world.origin(host)).origin else { continue }
+            settings.unixSockets[origin] = try? UnixSocketPath(world.socketPath(ofHost: host))
+        }
+        if plan.bindsAddress == true { settings.localBinding = World.localAddress.map { .address($0) } }
         setSecurity(&settings)
         if let hedging = plan.hedging {
             var policy = HedgingPolicy()

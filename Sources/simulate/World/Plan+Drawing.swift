@@ -33,6 +33,7 @@ extension Plan {
         case 34..<46: downloadFiles(&dice)
         case 46..<54: hedgeRequests(&dice)
         case 54..<64: protectHosts(&dice)
+        case 64..<70: useSockets(&dice)
         default: break
         }
     }

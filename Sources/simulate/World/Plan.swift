@@ -83,6 +83,8 @@ struct ClientPlan: Codable, Equatable {
     /// Whether certificates that prove nothing are accepted.
     var acceptsAnyCertificate: Bool?
     var hedging: HedgePlan?
+    /// Whether its connections are bound to an address of its own.
+    var bindsAddress: Bool?
     var keepsHSTS: Bool?
     /// Whether requests bring the means to log in. Otherwise the client has them, for each origin.
     var logsInPerRequest: Bool?
@@ -112,6 +114,8 @@ struct HostPlan: Codable, Equatable {
     var ticketPause: Int?
     var strictness: Strictness?
     var digest: Digest?
+    /// Whether the client reaches it at a Unix domain socket.
+    var hasSocket: Bool?
 }
 
 /// An address of a server.

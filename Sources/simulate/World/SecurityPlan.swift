@@ -53,6 +53,19 @@ extension Plan {
         }
     }
 
+    /// Lets clients reach servers at Unix domain sockets, and from an address of their own.
+    mutating func useSockets(_ dice: inout Dice) {
+        if dice.chance(50) {
+            client.bindsAddress = true
+            for host in hosts.indices {
+                for place in hosts[host].addresses.indices { hosts[host].addresses[place].isV6 = false }
+            }
+            return
+        }
+        if client.resolving == .request { client.resolving = .map }
+        for host in hosts.indices where dice.chance(60) { hosts[host].hasSocket = true }
+    }
+
     /// Lets servers ask for digests, or for TLS only.
     mutating func protectHosts(_ dice: inout Dice) {
         let isStrict = dice.chance(50)

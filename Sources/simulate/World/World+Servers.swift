@@ -67,11 +67,18 @@ extension World {
             return plan.hosts[host].addresses.indices.map { address($0, ofHost: host) }
         }
         kernel.accept = { [unowned self] connection, address, port in
-            if address == proxyAddress { return .accepted { [self] in serveProxy($0, port: port) } }
+            if address == proxyAddress {
+                judgeBinding(of: connection)
+                return .accepted { [self] in serveProxy($0, port: port) }
+            }
             guard let place = place(of: address) else {
                 fault("address", "\(address) belongs to no host")
                 return .refused
             }
+            if plan.hosts[place.host].hasSocket == true {
+                fault("address", "\(address) was dialled instead of a socket")
+            }
+            judgeBinding(of: connection)
             if plan.client.proxy != .none { fault("address", "\(address) was dialled past the proxy") }
             connection.place = place
             PoolJudge(self).judgeDial(to: place)
@@ -79,6 +86,16 @@ extension World {
                 return .refused
             }
             return fate(of: connection, at: place, port: port)
+        }
+        kernel.acceptLocal = { [unowned self] connection, path in
+            guard let host = plan.hosts.indices.first(where: { socketPath(ofHost: $0) == path }) else {
+                fault("address", "\(path) belongs to no host")
+                return .refused
+            }
+            kernel.count("server: connection to a socket")
+            let place = Place(host: host, address: 0)
+            connection.place = place
+            return fate(of: connection, at: place, port: plan.hosts[host].isSecure ? 443 : 80)
         }
         kernel.sees = { [unowned self] connection, bytes in
             PoolJudge(self).judge(bytes, sentOn: connection)
@@ -94,6 +111,20 @@ extension World {
         }
         for host in plan.hosts.indices {
             for address in plan.hosts[host].addresses.indices { scheduleChange(of: address, ofHost: host) }
+        }
+    }
+
+    /// The Unix domain socket of a host.
+    func socketPath(ofHost host: Int) -> String { "/run/host\(host).sock" }
+
+    /// The address that the client binds its connections to.
+    static var localAddress: IPAddress? { IPAddress(bytes: [192, 0, 2, 7]) }
+
+    private func judgeBinding(of connection: SimulatedConnection) {
+        kernel.count("judge: local address")
+        let expected = plan.client.bindsAddress == true ? Self.localAddress : nil
+        if connection.localAddress != expected {
+            fault("address", "connection \(connection.number) is from another address than it should be")
         }
     }
 

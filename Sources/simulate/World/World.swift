@@ -92,6 +92,8 @@ final class World: @unchecked Sendable {
         /// The requests that have arrived, and whether two of them were under way at a time.
         var underWay: [RequestUnderWay] = []
         var isHedged = false
+        /// Whether a request of it has arrived at another host than the first.
+        var hasLeft = false
     }
 
     /// The number of calls under way, and the largest so far.

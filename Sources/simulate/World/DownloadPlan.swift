@@ -78,6 +78,7 @@ extension Plan {
         }
         if dice.chance(20) { client.acceptsAnyCertificate = true }
         if dice.chance(40) { return interruptDownloads(&dice) }
+        if dice.chance(40) { return disputeDownloads(&dice) }
         let isAlone = dice.chance(60)
         for call in calls.indices where dice.chance(75) {
             makeDownload(call, &dice)
@@ -108,6 +109,40 @@ extension Plan {
                 (calls[call].replies[reply].parts, calls[call].replies[reply].pause) = (
                     dice.number(in: 1...20), dice.one(of: [0, 1000, 20_000])
                 )
+            }
+        }
+    }
+
+    /// Downloads that break off, while servers disagree: versions, URLs, or certificates.
+    private mutating func disputeDownloads(_ dice: inout Dice) {
+        calmDown()
+        (disk, client.acceptsAnyCertificate) = (nil, nil)
+        let dispute = dice.below(3)
+        files?[0].size = network.segmentLimit < 1000 ? 5000 : 40_000
+        files?[0].growth = 0
+        files?[0].lag = 0
+        files?[0].validator = .tag
+        files?[0].changes = []
+        if dispute == 0 { files?[0].changes = (1...3).map { $0 * dice.one(of: [20_000, 200_000]) } }
+        for host in hosts.indices { hosts[host].isSecure = hosts[0].isSecure }
+        if dispute == 2 {
+            (client.acceptsAnyCertificate, client.proxy) = (true, .none)
+            hosts[0].addresses = [.works, .unknownIssuer, .wrongCertificate].shuffled(using: &dice).map {
+                AddressPlan(fate: $0)
+            }
+        }
+        for call in calls.indices {
+            makeDownload(call, &dice)
+            calls[call].download?.file = 0
+            calls[call].download?.expectation = .nothing
+            (calls[call].host, calls[call].follows, calls[call].start) = (0, call > 0, dice.below(2) * 50_000)
+            for reply in calls[call].replies.indices {
+                let isLast = reply == calls[call].replies.count - 1
+                calls[call].replies[reply].status = dispute == 1 && !isLast && dice.chance(40) ? 307 : 200
+                calls[call].replies[reply].framing = .length
+                calls[call].replies[reply].ending = dice.chance(60) ? .breaksOff : .complete
+                calls[call].replies[reply].rangeFault =
+                    dispute == 0 && dice.chance(70) ? .ignoresCondition : nil
             }
         }
     }

@@ -134,7 +134,8 @@ struct ResponseJudge {
     }
 
     private func mayUseCache(_ call: CallPlan) -> Bool {
-        plan.client.caches && !call.carriesSecrets && !plan.client.addsUserBelowCache
+        plan.client.caches && plan.hosts[call.host].digest == nil && !call.carriesSecrets
+            && !plan.client.addsUserBelowCache
             && !plan.client.keepsCookies
     }
 

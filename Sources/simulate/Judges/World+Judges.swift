@@ -23,7 +23,8 @@ extension World {
     /// A success means that the server has got the whole upload, or gave its final answer before.
     private func judgeUpload(_ number: Int) {
         let (call, state) = (plan.calls[number], calls[number])
-        guard let place = state.reply, let received = state.received[place] else { return }
+        // After a hedge the reply may be that to a later request, whose number the loser had.
+        guard !state.isHedged, let place = state.reply, let received = state.received[place] else { return }
         kernel.count("judge: upload")
         let reply = call.replies[place]
         if received == call.upload { return }
@@ -72,7 +73,8 @@ extension World {
         guard !tries.contains(where: { $0.reply.status == 421 }) else { return }
         for (first, second) in zip(tries, tries.dropFirst()) {
             guard let place = first.place, place.host == second.place?.host,
-                [502, 503, 504].contains(first.reply.status), first.reply.ending == .complete,
+                plan.hosts[place.host].hasSocket != true, [502, 503, 504].contains(first.reply.status),
+                first.reply.ending == .complete,
                 plan.hosts[place.host].addresses.allSatisfy({ $0.fate == .works }),
                 plan.hosts[place.host].addresses.count > 1
             else { continue }

@@ -68,7 +68,7 @@ struct Download {
         self.onProgress = onProgress
         self.send = send
         endpoints = request.failedEndpoints
-        resumedBytes = disk.partial.position.size
+        resumedBytes = Self.rest(of: disk, options)?.start ?? 0
         parts = resumedBytes > 0 ? 1 : 0
     }
 
@@ -246,7 +246,11 @@ extension Download {
 extension Download {
     /// What the next attempt asks for; `nil` for the whole.
     private var wantedRest: WantedRest? {
-        guard !wantsWhole else { return nil }
+        wantsWhole ? nil : Self.rest(of: disk, options)
+    }
+
+    /// What is missing in the partial file; `nil` if that cannot be continued.
+    private static func rest(of disk: DownloadDisk, _ options: DownloadOptions) -> WantedRest? {
         let (representation, size) = disk.partial.position
         return WantedRest(representation, from: size, isVerified: options.sha256 != nil)
     }

@@ -16,8 +16,10 @@ struct DownloadRecord: Hashable, Sendable {
 
     private static let title = "direct-http download 1"
 
-    /// The place of the line that only the record of a server without proof has: before the empty one.
-    private static let identityLine = 6
+    /// The place of the lines that few records have, one for a server without proof and one for parts from different
+    /// URLs: before the empty one.
+    private static let rareLines = 6
+    private static let joinedLine = "joined yes"
 
     /// The largest record that is read. A URL may be long.
     static let sizeLimit = 1 << 20
@@ -34,8 +36,9 @@ struct DownloadRecord: Hashable, Sendable {
             Self.title, "url \(representation.url.text)", "\(kind) \(value)", "length \(length)",
             "saved \(savedBytes)", "sha256 \(Hex.encode(digest))", "",
         ]
+        if representation.isJoined { lines.insert(Self.joinedLine, at: Self.rareLines) }
         if let identity = representation.identity {
-            lines.insert("server \(Hex.encode(Array(identity.utf8)))", at: Self.identityLine)
+            lines.insert("server \(Hex.encode(Array(identity.utf8)))", at: Self.rareLines)
         }
         let text = Array(lines.joined(separator: "\n").utf8)
         guard let check = MessageDigest.sha256.digest(of: text) else { return nil }
@@ -56,12 +59,13 @@ struct DownloadRecord: Hashable, Sendable {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         var identity: String?
-        if lines.count == 9 {
-            guard let value = Self.value("server", of: lines.remove(at: Self.identityLine)),
-                let bytes = Hex.decode(value)
-            else { return nil }
+        if lines.count > 8, let value = Self.value("server", of: lines[Self.rareLines]) {
+            guard let bytes = Hex.decode(value) else { return nil }
             identity = String(validating: bytes, as: UTF8.self)
+            lines.remove(at: Self.rareLines)
         }
+        let isJoined = lines.count > 8 && lines[Self.rareLines] == Self.joinedLine
+        if isJoined { lines.remove(at: Self.rareLines) }
         guard lines.count == 8, lines[0] == Self.title, lines[7].isEmpty,
             let url = Self.value("url", of: lines[1]).flatMap({ try? HTTPURL(String($0)) }),
             let validator = Self.validator(lines[2]),
@@ -74,7 +78,8 @@ struct DownloadRecord: Hashable, Sendable {
             url: url,
             identity: identity,
             validator: validator,
-            length: UInt64(length)
+            length: UInt64(length),
+            isJoined: isJoined
         )
         self.init(representation, savedBytes: saved, digest: digest)
         // One form only: the check and every spelling are right if the record is written as it was read.

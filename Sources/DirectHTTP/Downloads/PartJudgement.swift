@@ -12,9 +12,12 @@ struct WantedRest: Hashable, Sendable {
     /// differ with every redirect.
     var isVerified = false
 
-    /// `nil` if there is nothing to continue, or nothing that identifies its version.
+    /// `nil` if there is nothing to continue, nothing that identifies its version, or parts from different URLs that
+    /// nothing will verify.
     init?(_ representation: Representation?, from start: UInt64, isVerified: Bool) {
-        guard start > 0, let representation, let validator = representation.validator else { return nil }
+        guard start > 0, let representation, let validator = representation.validator,
+            isVerified || !representation.isJoined
+        else { return nil }
         self.representation = representation
         self.validator = validator
         self.start = start
@@ -84,6 +87,7 @@ enum PartJudgement: Hashable, Sendable {
         else { return .useless(.otherRange) }
         guard whole.length.map({ $0 == length }) ?? true else { return .useless(.otherLength) }
         whole.length = length
+        whole.isJoined = whole.isJoined || whole.url != url
         whole.url = url
         return .rest(whole, end: last + 1)
     }

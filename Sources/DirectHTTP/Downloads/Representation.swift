@@ -13,6 +13,9 @@ struct Representation: Hashable, Sendable {
     var validator: StrongValidator?
     /// The number of bytes; `nil` if the server did not say.
     var length: UInt64?
+    /// Whether the file has parts from different URLs. Then only the digest of the whole shows that they belong together:
+    /// a download that expects none must not continue it.
+    var isJoined = false
 }
 
 /// A validator that two responses have in common only if their content is the same, byte by byte (RFC 9110, section

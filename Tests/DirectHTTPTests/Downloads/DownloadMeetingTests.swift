@@ -56,6 +56,38 @@ struct DownloadMeetingTests {
         #expect(result.restarts == (isVerified ? 0 : 1))
     }
 
+    @Test("Parts of two URLs are continued only by a download that checks a digest, too", arguments: [true, false])
+    func joinedParts(isVerified: Bool) async throws {
+        // The other URL has other content under the same entity tag.
+        let faults: [Resource.Fault] = [.cut(after: 50_000), .reply(.status(404))]
+        let resource = Resource(content, faults: faults)
+        let other = Resource(pattern(at: 7, count: content.count), faults: [.cut(after: 100_000)])
+        let end = try FixtureServer.start(on: "127.0.0.2") { request in
+            request.path == "/b" ? resource.answer(request) : other.answer(request)
+        }
+        let count = Locked(0)
+        let start = try FixtureServer.start { _ in
+            let isFirst = count.withLock { count in
+                count += 1
+                return count == 1
+            }
+            return .redirect(to: end.http(isFirst ? "/a" : "/b"))
+        }
+        let client = HTTPClient.downloading()
+        let options = DownloadOptions(sha256: MessageDigest.sha256.digest(of: content))
+        _ = try await httpError { try await client.download(start.http(), to: path, options: options) }
+        #expect(try folder.read("film.part").count == 150_000)
+        let result = try await client.download(
+            end.http("/b"),
+            to: path,
+            options: isVerified ? options : DownloadOptions()
+        )
+        #expect(try folder.read("film") == content)
+        #expect(resource.ranges.prefix(3) == ["bytes=100000-", "bytes=150000-", isVerified ? "bytes=150000-" : nil])
+        // With the digest the mixture is found at the end, and downloaded anew.
+        #expect(result.restarts == (isVerified ? 1 : 0) && result.resumedBytes == 0)
+    }
+
     @Test("The record has neither user nor password, and only its owner can read it")
     func secrets() async throws {
         let resource = Resource(content, faults: [.cut(after: 100_000), .reply(.status(404))])

@@ -105,7 +105,9 @@ struct DownloadRulesTests {
 
     @Test("A part from another URL is used only if the digest of the whole is checked, and not by a date")
     func otherURL() {
-        let moved = Representation(url: other, validator: .entityTag("\"1\""), length: 100)
+        var moved = Representation(url: other, validator: .entityTag("\"1\""), length: 100)
+        moved.isJoined = true
+        #expect(WantedRest(moved, from: 40, isVerified: false) == nil)
         #expect(judge(206, good, from: other, isVerified: true) == .rest(moved, end: 100))
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
         let headers: HTTPHeaders = ["Last-Modified": date, "Content-Range": "bytes 40-99/100"]
@@ -145,10 +147,18 @@ struct DownloadRulesTests {
     func record() throws {
         let digest = [UInt8](repeating: 0xAB, count: 32)
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
-        for (validator, length) in [
-            (StrongValidator.entityTag("\"a\""), UInt64?.some(9)), (.date(date), nil),
+        for (validator, length, identity, isJoined) in [
+            (StrongValidator.entityTag("\"a\""), UInt64?.some(9), String?.none, false),
+            (.date(date), nil, "key", false), (.entityTag("\"a\""), 9, nil, true),
+            (.entityTag("\"a\""), nil, "key", true),
         ] {
-            let whole = Representation(url: url, validator: validator, length: length)
+            let whole = Representation(
+                url: url,
+                identity: identity,
+                validator: validator,
+                length: length,
+                isJoined: isJoined
+            )
             let record = try #require(DownloadRecord(whole, savedBytes: 9, digest: digest))
             let bytes = try #require(record.bytes)
             #expect(DownloadRecord(parsing: bytes) == record)

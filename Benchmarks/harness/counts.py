@@ -20,6 +20,8 @@ def measure(works, peers, programs, servers, rounds, report):
             for metric, count in METRICS.items():
                 if work.kind == "head-parse" and metric == "syscalls":
                     continue
+                if work.kind.startswith("scale") and metric != "instructions":
+                    continue
                 value = per_unit(work, peer, programs, servers, count)
                 for each in [work] if peer == "ours" else works:
                     report.add(each, peer, metric, number, value)

@@ -32,8 +32,8 @@ def one_run(work, peer, programs, servers):
         return {"cpu-us": start_cost(work, peer, programs, servers)}
     if peer == "wrk":
         return {"cpu-us": wrk_cost(work, servers)}
-    if work.kind == "idle":
-        return {"rss-kib": connection_memory(work, peer, programs, servers)}
+    if work.kind in ("idle", "queued"):
+        return {"rss-kib": memory_of_one(work, peer, programs, servers)}
     figures = run_program(work, peer, programs, servers)
     result = {"cpu-us": figures["cpu_us"] / figures["units"]}
     if work.kind == "soak":
@@ -45,8 +45,9 @@ def one_run(work, peer, programs, servers):
     return result
 
 
-def connection_memory(work, peer, programs, servers):
-    """Memory per connection: many connections minus one, so that libraries and the first context do not count."""
+def memory_of_one(work, peer, programs, servers):
+    """Memory of a connection or a waiting call: that of many minus one, so that libraries and the first context do not
+    count."""
     few = replace(work, in_flight=1, count=1)
     held = [run_program(each, peer, programs, servers)["rss_end_kib"] for each in (few, work)]
     return (held[1] - held[0]) / (work.in_flight - 1)
@@ -75,7 +76,7 @@ def check_witness(work, peer, accepted, requests):
     if not work.server.startswith("nginx"):
         return
     expected = 2 if work.kind in ("down", "gzip") else work.count + work.warm_up
-    expected += work.in_flight if work.opening(peer) else 0
+    expected += (1 if work.kind == "queued" else work.in_flight) if work.opening(peer) else 0
     if requests != expected:
         raise BenchError(f"{work.name}: {peer} made {requests} requests, not {expected}")
     if peer in FOUNDATION:
@@ -83,6 +84,8 @@ def check_witness(work, peer, accepted, requests):
         fits = peer == "urlsession" or accepted <= work.in_flight + 1
     elif work.kind == "fresh":
         fits = accepted == expected
+    elif work.kind == "queued":
+        fits = accepted == 1
     else:
         fits = accepted == work.in_flight
     if not fits:

@@ -25,10 +25,12 @@ PACKAGES = {  # a required program or header -> the Debian package that contains
     "strip": "binutils",
     "valgrind": "valgrind",
     "strace": "strace",
+    "gnuplot": "gnuplot-nox",
     "/usr/include/openssl/ssl.h": "libssl-dev",
     "curl/curl.h": "libcurl4-openssl-dev",
 }
 ONLY_FOR_COUNTS = ("valgrind", "strace", "strip")
+ONLY_FOR_PLOTS = ("gnuplot",)
 
 
 def is_present(what):
@@ -37,11 +39,10 @@ def is_present(what):
     return Path(what).exists() if what.startswith("/") else shutil.which(what) is not None
 
 
-def install_missing(counting):
+def install_missing(counting, plotting=False):
+    unused = (() if counting else ONLY_FOR_COUNTS) + (() if plotting else ONLY_FOR_PLOTS)
     missing = [
-        package
-        for what, package in PACKAGES.items()
-        if (counting or what not in ONLY_FOR_COUNTS) and not is_present(what)
+        package for what, package in PACKAGES.items() if what not in unused and not is_present(what)
     ]
     if not missing:
         return
@@ -63,7 +64,8 @@ class Programs:
         self.floor = self.compile("floor", "-lssl", "-lcrypto")
         self.libcurl = self.compile("curl-multi", "-lcurl")
         self.allocations = self.compile("count-allocations", "-shared", "-fPIC")
-        self.go = self.build_go() if "go" in peers else None
+        asks_go = "go" in peers and any("go" in work.peers for work in works)
+        self.go = self.build_go() if asks_go else None
         self.ours = self.build_ours("ours", static) if "ours" in peers else None
         # `once` is linked as a command-line tool would be: with Swift's libraries inside, so that only libc and OpenSSL
         # are loaded.
@@ -147,7 +149,7 @@ class Programs:
             "settle": 10 if work.kind == "idle" and peer == "ours" else 0,
         }
         if work.kind.startswith("cache"):
-            settings["length"], settings["objects"] = 4096, 10_000
+            settings["length"], settings["objects"] = 4096, work.size
             if work.name != "cache-memory":
                 # A new folder each time, because filling it is part of the work.
                 settings["folder"] = tempfile.mkdtemp(prefix="cache-", dir=self.folder)
@@ -156,7 +158,9 @@ class Programs:
             settings["opening"] = work.opening(peer)
         if peer in FOUNDATION:
             settings["way"] = peer
-        if work.server == "nginx-plain":
+        if work.kind.startswith("scale"):
+            settings["objects"] = work.size
+        elif work.server == "nginx-plain":
             # Without TLS and a name: URLSession can neither use our root certificate nor map a name to an address.
             settings["scheme"], settings["host"] = "http", ADDRESS
         if peer.startswith("libcurl"):

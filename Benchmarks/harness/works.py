@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 @dataclass(frozen=True)
 class Work:
     name: str
-    kind: str  # requests, latency, fresh, down, up, gzip, bomb, idle, soak, start, head-parse, cache-keep, cache-hit or cache-open
+    kind: str  # requests, latency, fresh, down, up, gzip, bomb, idle, soak, start, head-parse, cache-keep, cache-hit, cache-open or scale-…
     unit: str = "request"  # what `count` counts; the figures are per unit
     peers: tuple = ("ours", "libcurl", "go", "floor")
     server: str = "nginx"  # or sink
@@ -20,11 +20,13 @@ class Work:
     ends_with: str = ""
     on_loop: bool = True  # ours only: the callers run on the client's executor
     in_default_run: bool = True
+    size: int = 10_000  # of what a cache holds, and of what grows in a work of scale
 
     def opening(self, peer):
         """The size in KiB of the bodies with which ours opens one connection for each request in flight; the peers open
         that many by themselves."""
-        return 64 if peer == "ours" and self.kind in ("requests", "latency", "idle") else 0
+        kinds = ("requests", "latency", "idle", "queued", "scale-connections")
+        return 64 if peer == "ours" and self.kind in kinds else 0
 
     @property
     def base(self):
@@ -80,6 +82,36 @@ def cached(name, kind, unit, count, warm_up=0):
     )
 
 
+SIZES = (1, 10, 100, 1_000, 10_000)
+SCALES = {
+    "origins": "origins, each with an idle connection",
+    "connections": "idle connections to the origin",
+    "waiters": "callers, which share one connection",
+    "cookies": "cookies of other sites",
+    "cache": "responses in a cache in memory",
+    "map": "entries in a map of addresses",
+}
+
+
+def scale(what, size):
+    """One request at a time over plain HTTP, while there are `size` of something. Plain, because 10,000 handshakes
+    under valgrind take very long, and nothing that grows here depends on TLS."""
+    # As many requests as there are callers or entries, so that each takes part; a few more do not make figures better.
+    count = max(1_000, size)
+    return Work(
+        f"scale-{what}-{size}",
+        f"scale-{what}",
+        peers=("ours",),
+        server="sink" if what == "cache" else "nginx-plain",
+        in_flight=size if what in ("origins", "connections") else 1,
+        count=10 * count,
+        warm_up={"origins": size, "cache": size, "connections": 0, "waiters": 0}.get(what, 1),
+        counted=(count, 2 * count),
+        in_default_run=False,
+        size=size,
+    )
+
+
 def transfer(name, kind, path, server, mib=1024):
     return Work(
         name,
@@ -110,6 +142,8 @@ def every_work():
     idle = Work("idle", "idle", unit="connection", peers=("ours", "libcurl", "floor"), in_flight=1000, count=1000)
     alone = [
         idle,
+        # The memory of calls that wait for a connection.
+        Work("queued", "queued", unit="call", peers=("ours",), in_flight=10_000, count=10_000),
         replace(idle, name="idle-10000", peers=("ours",), in_flight=10_000, count=10_000, in_default_run=False),
         # Ten GiB of zeros in ten MiB: the cost of refusing them.
         Work("bomb", "bomb", unit="bomb", peers=("ours",), path="/gzip/bomb"),
@@ -135,6 +169,7 @@ def every_work():
         usual = work.in_default_run and not work.name.startswith(("handshake", "resumed"))
         works[task] = replace(work, name=task, on_loop=False, in_default_run=usual)
     works.update((work.name, work) for work in alone)
+    works.update((work.name, work) for what in SCALES for work in (scale(what, size) for size in SIZES))
     return works
 
 
@@ -142,7 +177,7 @@ def quickened(work):
     """A smoke run of the work: the same steps with small counts, whose figures mean nothing."""
     if work.kind in ("down", "up", "gzip"):
         return replace(work, count=16 * 1024, counted=work.counted and (1024, 4096))
-    if work.kind == "idle":
+    if work.kind in ("idle", "queued"):
         return replace(work, in_flight=50, count=50)
     if work.kind in ("requests", "latency"):
         return replace(work, count=2_000, counted=work.counted and (200, 400))

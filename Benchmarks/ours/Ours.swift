@@ -22,6 +22,10 @@ enum Ours {
 
     private static func run(_ settings: Settings) async throws {
         if settings.work.hasPrefix("cache") { return try await CacheWorks(settings: settings).run() }
+        if settings.work.hasPrefix("scale") {
+            let works = try ScaleWorks(settings)
+            return try await withTaskExecutorPreference(works.client.executor) { try await works.run() }
+        }
         let works = Works(settings)
         if settings.onLoop {
             try await withTaskExecutorPreference(works.client.executor) { try await works.run() }

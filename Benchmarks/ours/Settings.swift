@@ -18,7 +18,8 @@ struct Settings {
     /// many it opens.
     var opening = 0
     var onLoop = true
-    /// The number of responses that a cache holds, and its folder; `nil` for a cache in memory.
+    /// The number of responses that a cache holds, or of whatever else there are many, and the folder of the cache; `nil`
+    /// for a cache in memory.
     var objects = 10_000
     var folder: String?
     /// The interface that the `foundation` program uses: `bridge`, `urlprotocol` or `urlsession`.

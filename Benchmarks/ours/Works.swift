@@ -16,7 +16,7 @@ struct Works: Sendable {
             // makes no difference.
             if settings.work == "fresh" || settings.opening > 0 { $0.tls.resumesSessions = settings.resumes }
             // One connection for each request in flight, so that the work is measured without waiting.
-            $0.maximumConnectionsPerOrigin = settings.inFlight
+            $0.maximumConnectionsPerOrigin = settings.work == "queued" ? 1 : settings.inFlight
             $0.maximumConnections = nil
             $0.maximumIdleConnections = max($0.maximumIdleConnections, settings.inFlight)
         }
@@ -24,6 +24,7 @@ struct Works: Sendable {
 
     func run() async throws {
         if settings.work == "once" { return try await printOne() }
+        if settings.work == "queued" { return try await queue() }
         let memoryAtStart = memoryKiB("VmRSS")
         if settings.opening > 0 { try await openConnections() }
         try await stretch(settings.warmUp, last: nil)
@@ -149,6 +150,24 @@ struct Works: Sendable {
         let response = try await client.fetch(request)
         guard response.status == 200 else { fail("status \(response.status)") }
         guard response.text == "\(kib * 1024)\n" else { fail("the server counted \(response.text ?? "")") }
+    }
+
+    /// Keeps requests waiting for the only connection, and reads the memory meanwhile.
+    private func queue() async throws {
+        let first = try await client.send(request(.get, "/down/\(settings.opening)"))
+        let memoryAtStart = memoryKiB("VmRSS")
+        let start = Reading.now
+        let request = request(.get, settings.path)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<settings.inFlight { group.addTask { _ = try await client.fetch(request) } }
+            while client.connections.origins.first?.waiting != settings.inFlight {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            trimHeap()
+            report(units: settings.inFlight, from: start, to: .now, memoryAtStart: memoryAtStart)
+            for try await _ in first.body {}
+            try await group.waitForAll()
+        }
     }
 
     private func printOne() async throws {

@@ -2,7 +2,7 @@
 """Copies the pages of docs/ into a DocC catalog: articles.py CATALOG
 
 The pages have one source, which GitHub shows as it is. Links between pages become links of DocC. Links to other files of
-the repository become their names, because the site does not have those files.
+the repository become their names, because the site does not have those files. Pictures are those of the catalog.
 """
 
 import re
@@ -48,6 +48,9 @@ def converted(text, page, headings):
             return found[0]
         path, _, anchor = target.partition("#")
         path = path or page
+        if found.string[found.start() - 1 : found.start()] == "!":
+            # A picture is found in the catalog's resources by its name.
+            return f"[{label}]({Path(path).name})"
         if path not in headings:
             return label
         title = headings[path].get(anchor)

@@ -1,0 +1,129 @@
+import DirectHTTP
+import Glibc
+
+/// The works that show what a request costs while something grows: `objects` origins, idle connections, waiting requests,
+/// cookies, cached responses, or entries of a map.
+struct ScaleWorks: Sendable {
+    let settings: Settings
+    let client: HTTPClient
+
+    init(_ settings: Settings) throws {
+        self.settings = settings
+        let size = settings.objects
+        var configuration = HTTPClient.Configuration()
+        configuration.maximumConnections = nil
+        configuration.maximumConnectionsPerOrigin = settings.work == "scale-connections" ? size : 1
+        configuration.maximumIdleConnections = max(configuration.maximumIdleConnections, size)
+        configuration.timeouts = Self.patience
+        switch settings.work {
+        case "scale-map": configuration.addresses = try Self.map(size, settings.address)
+        case "scale-cookies": configuration.cookies = try Self.jar(size)
+        case "scale-cache":
+            configuration.cache = .memory()
+            configuration.transport = { try Self.answer($0) }
+        default: break
+        }
+        client = HTTPClient(configuration)
+    }
+
+    /// Thousands of requests at a time take long under valgrind.
+    private static let patience = Timeouts(
+        queue: .seconds(600),
+        connect: .seconds(600),
+        response: .seconds(600),
+        read: .seconds(600)
+    )
+
+    func run() async throws {
+        let requests = requests()
+        let memoryAtStart = memoryKiB("VmRSS")
+        switch settings.work {
+        case "scale-connections": try await openConnections()
+        default: for request in requests.prefix(settings.warmUp) { try await get(request) }
+        }
+        let start = Reading.now
+        if settings.work == "scale-waiters" {
+            try await wait(requests[0])
+        } else {
+            // In another order than the first time.
+            for number in 0..<settings.count { try await get(requests[number &* 7919 % requests.count]) }
+        }
+        if let cache = client.configuration.cache, cache.statistics.hits != settings.count {
+            fail("\(cache.statistics.hits) hits")
+        }
+        report(units: settings.count, from: start, to: .now, memoryAtStart: memoryAtStart)
+    }
+
+    /// Returns the requests that are sent in turn, made beforehand so that only sending them is measured.
+    private func requests() -> [HTTPClient.Request] {
+        switch settings.work {
+        case "scale-origins": (0..<settings.objects).map { request("h\($0).\(settings.host)", "/small") }
+        case "scale-cache": (0..<settings.objects).map { request(settings.host, "/\($0)") }
+        default: [request(settings.host, "/small")]
+        }
+    }
+
+    private func request(_ host: String, _ path: String) -> HTTPClient.Request {
+        // Only TLS tells the whole body of a response without a length from a part of it, which is not kept.
+        if settings.work == "scale-cache" { return HTTPClient.Request(.get, "https://\(host)\(path)") }
+        var request = HTTPClient.Request(.get, "http://\(host):\(settings.port)\(path)")
+        if settings.work != "scale-map" { request.addresses = [Endpoint(stringLiteral: settings.address)] }
+        return request
+    }
+
+    private func get(_ request: HTTPClient.Request) async throws {
+        let response = try await client.fetch(request)
+        guard response.status == 200, response.body.count == settings.length else { fail("another response") }
+    }
+
+    /// Sends the requests over one connection, with as many callers as `objects`: all but one of them wait.
+    private func wait(_ request: HTTPClient.Request) async throws {
+        let taken = Counter()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<settings.objects {
+                group.addTask { while taken.next() <= settings.count { try await get(request) } }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Opens a connection for each of `objects` responses, which are all unfinished at the same time.
+    private func openConnections() async throws {
+        let request = request(settings.host, "/down/64")
+        let responses = try await withThrowingTaskGroup(of: HTTPClient.Response.self) { group in
+            for _ in 0..<settings.objects { group.addTask { try await client.send(request) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        for response in responses { for try await _ in response.body {} }
+    }
+
+    /// A map in which the entry that is looked up is one of many.
+    private static func map(_ size: Int, _ address: String) throws -> StaticMap {
+        var map = StaticMap()
+        try map.set([Endpoint(stringLiteral: address)], for: HostPattern("bench.test"))
+        for number in 1..<size { try map.set(["192.0.2.1"], for: HostPattern("h\(number).bench.test")) }
+        return map
+    }
+
+    /// A jar with one cookie for the host of the requests, and others for other sites.
+    private static func jar(_ size: Int) throws -> CookieJar {
+        let jar = CookieJar()
+        for number in 0..<size {
+            let host = number == 0 ? "bench.test" : "h\(number).test"
+            jar.take(["Set-Cookie": "session=0123456789abcdef; Path=/"], from: try HTTPURL("http://\(host)/"))
+        }
+        guard jar.cookies.count == size else { fail("the jar has \(jar.cookies.count) cookies") }
+        return jar
+    }
+
+    /// Answers what the cache does not.
+    private static func answer(_ request: HTTPClient.Request) throws -> HTTPClient.Response {
+        let body = [UInt8](repeating: 46, count: 13)
+        return try HTTPClient.Response(
+            to: request,
+            .ok,
+            headers: ["Cache-Control": "max-age=3600"],
+            body: body
+        )
+    }
+}

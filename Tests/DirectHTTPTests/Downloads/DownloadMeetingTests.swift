@@ -56,7 +56,10 @@ struct DownloadMeetingTests {
         #expect(result.restarts == (isVerified ? 0 : 1))
     }
 
-    @Test("Parts of two URLs are continued only by a download that checks a digest, too", arguments: [true, false])
+    @Test(
+        "Parts of two URLs are continued only by a download that checks a digest, too",
+        arguments: [true, false]
+    )
     func joinedParts(isVerified: Bool) async throws {
         // The other URL has other content under the same entity tag.
         let faults: [Resource.Fault] = [.cut(after: 50_000), .reply(.status(404))]
@@ -83,7 +86,11 @@ struct DownloadMeetingTests {
             options: isVerified ? options : DownloadOptions()
         )
         #expect(try folder.read("film") == content)
-        #expect(resource.ranges.prefix(3) == ["bytes=100000-", "bytes=150000-", isVerified ? "bytes=150000-" : nil])
+        #expect(
+            resource.ranges.prefix(3) == [
+                "bytes=100000-", "bytes=150000-", isVerified ? "bytes=150000-" : nil,
+            ]
+        )
         // With the digest the mixture is found at the end, and downloaded anew.
         #expect(result.restarts == (isVerified ? 1 : 0) && result.resumedBytes == 0)
     }

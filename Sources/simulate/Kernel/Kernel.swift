@@ -85,6 +85,9 @@ final class Kernel: @unchecked Sendable {
     var isFair = false
     /// How often the work that has been ready for longest was passed over.
     private var delays = 0
+    /// When the loop had its last turn. Its thread is one of several: other jobs do not keep it from running for long.
+    private var lastTurn: UInt64 = 0
+    private static let longestWithoutTurn: UInt64 = 50_000_000
 
     init(seed: UInt64, network: NetworkPlan, disk: DiskPlan, isTraced: Bool) {
         self.network = network
@@ -185,7 +188,7 @@ final class Kernel: @unchecked Sendable {
         while !isOver() {
             steps += 1
             if steps > 2_000_000 { throw .endless }
-            if !ready.isEmpty, schedule.below(8) != 0 {
+            if !ready.isEmpty, now < lastTurn + Self.longestWithoutTurn, schedule.below(8) != 0 {
                 var place = schedule.below(ready.count)
                 // In any order, but nothing waits for ever.
                 if isFair || delays >= 2 { place = 0 }
@@ -199,6 +202,7 @@ final class Kernel: @unchecked Sendable {
                 }
                 if network.jobCost > 0 { now += UInt64(schedule.below(network.jobCost)) }
             } else {
+                lastTurn = now
                 turn()
                 guard isStuck else { continue }
                 isStuck = false

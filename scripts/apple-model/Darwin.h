@@ -51,6 +51,7 @@ typedef int errno_t;
 #define ETIMEDOUT 60
 #define ECONNREFUSED 61
 #define EHOSTUNREACH 65
+#define ECANCELED 89
 
 /* Swift does not import a macro with parentheses: it is in Darwin.swift. */
 int *__error(void);
@@ -226,6 +227,7 @@ time_t time(time_t *);
 #define SIG_BLOCK 1
 #define SIG_UNBLOCK 2
 #define SIG_SETMASK 3
+#define SIGHUP 1
 #define SIGINT 2
 #define SIGILL 4
 #define SIGTRAP 5
@@ -242,6 +244,7 @@ void (*signal(int, void (*)(int)))(int);
 typedef void (*sig_t)(int);
 int sigemptyset(sigset_t *), sigfillset(sigset_t *), sigaddset(sigset_t *, int), sigdelset(sigset_t *, int);
 int kill(pid_t, int);
+int raise(int);
 pid_t waitpid(pid_t, int *, int);
 #define WNOHANG 0x00000001
 

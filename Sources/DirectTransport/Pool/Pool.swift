@@ -58,7 +58,7 @@ struct Pool<Member: PoolMember> {
 
         /// Whether this is the record of the key.
         func hasKey(equalTo other: PoolKey) -> Bool {
-            key.proxy === other.proxy && key.profile === other.profile && key.origin == other.origin
+            other.consists(of: key.origin, proxy: key.proxy, profile: key.profile)
         }
     }
 

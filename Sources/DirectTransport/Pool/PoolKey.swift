@@ -21,7 +21,12 @@ package struct PoolKey: Hashable {
     }
 
     package static func == (left: PoolKey, right: PoolKey) -> Bool {
-        left.proxy === right.proxy && left.profile === right.profile && left.origin == right.origin
+        left.consists(of: right.origin, proxy: right.proxy, profile: right.profile)
+    }
+
+    /// Whether these are the parts of the key. With them a key that belongs to an object is compared without being copied.
+    func consists(of origin: Origin, proxy: ProxyEntry?, profile: ConnectionProfile?) -> Bool {
+        self.proxy === proxy && self.profile === profile && self.origin == origin
     }
 
     package func hash(into hasher: inout Hasher) {

@@ -26,13 +26,13 @@ struct EventHeap {
 
     /// Removes and returns the next event.
     mutating func pop() -> (time: UInt64, run: () -> Void)? {
-        guard let first = events.first, let last = events.popLast() else { return nil }
-        guard !events.isEmpty else { return (first.time, first.run) }
-        events[0] = last
+        guard !events.isEmpty else { return nil }
+        events.swapAt(0, events.count - 1)
+        let first = events.removeLast()
         var parent = 0
         while true {
             var least = parent
-            for child in [2 * parent + 1, 2 * parent + 2]
+            for child in 2 * parent + 1..<2 * parent + 3
             where child < events.count && isEarlier(child, than: least) {
                 least = child
             }
@@ -43,8 +43,9 @@ struct EventHeap {
         return (first.time, first.run)
     }
 
+    /// Compares without a copy of the events, which would retain their closures.
     private func isEarlier(_ first: Int, than second: Int) -> Bool {
-        let (a, b) = (events[first], events[second])
-        return a.time != b.time ? a.time < b.time : a.order < b.order
+        let (time, other) = (events[first].time, events[second].time)
+        return time != other ? time < other : events[first].order < events[second].order
     }
 }

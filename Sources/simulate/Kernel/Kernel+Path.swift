@@ -7,7 +7,8 @@ extension Kernel {
         if isUp { connection.up.send(bytes.count) } else { connection.down.send(bytes.count) }
         var start = 0
         while start < bytes.count {
-            let half = (network.segmentLimit + 1) / 2
+            let half = ((isUp ? connection.up : connection.down).grown(network.segmentLimit) + 1) / 2
+            if isUp { connection.up.segments += 1 } else { connection.down.segments += 1 }
             let size = min(bytes.count - start, half + path.below(half))
             let segment = bytes[start..<start + size]
             start += size

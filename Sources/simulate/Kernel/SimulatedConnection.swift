@@ -13,6 +13,8 @@ struct Pipe {
     var isFinished = false
     /// Whether the FIN has arrived.
     var hasEnded = false
+    /// The number of segments that were sent.
+    var segments = 0
     /// The arrival of the last segment so far. Segments arrive in order.
     var lastArrival: UInt64 = 0
 
@@ -26,6 +28,12 @@ struct Pipe {
     mutating func send(_ count: Int) { outstanding += count }
 
     mutating func arrive(_ bytes: ArraySlice<UInt8>) { arrived += bytes }
+
+    /// The size of a piece that the plan wants to have `size` bytes. After some hundred segments pieces become larger:
+    /// the rest of a long body in pieces of one byte would take most of a search's time and show nothing new.
+    func grown(_ size: Int) -> Int {
+        max(size, min(16384, size << min(14, max(0, segments - 512) / 64)))
+    }
 
     /// Returns the next bytes; removes them unless `peeks`.
     mutating func take(_ count: Int, peeks: Bool = false) -> [UInt8] {

@@ -193,14 +193,14 @@ struct ReplySender {
         if reply.framing == .chunked, !isCut { try await write(Array("0\r\n\r\n".utf8)) }
     }
 
-    /// Writes bytes, in small pieces if the host does.
+    /// Writes bytes, in small pieces if the host does. As with segments the pieces of a long reply become larger.
     private func write(_ bytes: [UInt8]) async throws(WireError) {
         guard let size = world.plan.hosts[host].pieceSize, bytes.count < 5000 else {
             return try await http.wire.write(bytes)
         }
         var start = 0
         while start < bytes.count {
-            let end = min(bytes.count, start + size)
+            let end = min(bytes.count, start + connection.down.grown(size))
             try await http.wire.write(Array(bytes[start..<end]))
             start = end
         }

@@ -70,7 +70,9 @@ final class RoundTrip: NetworkLayer {
         guard start < call.end else { throw call.overdue(for: url) }
         let log = call.log?.beginExchange(request.method, url: url)
         let defaults = addsDefaults ? fields.defaults(for: request, trail) : HTTPHeaders()
-        let options = rates == nil ? request.exchangeBox : limited(request.exchangeBox)
+        var options = rates == nil ? request.exchangeBox : limited(request.exchangeBox)
+        let renewal = call.renewal
+        if let renewal { options = renewal.added(to: options) }
         let hasAllFields = options == nil && request.body.contentType == nil && !request.body.isGzipped
         let headers = hasAllFields ? request.headers : request.completedHeaders(defaults)
         do throws(DialFailure) {
@@ -116,7 +118,7 @@ final class RoundTrip: NetworkLayer {
                 transaction: HTTPTransaction(record: record)
             )
         } catch {
-            var error = error.asError(name: url.host.description)
+            var error = renewal?.error ?? error.asError(name: url.host.description)
             if let failure = error as? HTTPError { error = failure.about(request.method, url) }
             log?.fails(error)
             throw error

@@ -31,6 +31,22 @@ extension Transport {
         return pool.replace(connection, lease: lease)
     }
 
+    /// Returns the fields for a request that is sent once more; `nil` if they are the same.
+    func renewedFields(
+        _ headers: HTTPHeaders,
+        _ options: ExchangeOptions.Box?,
+        for leased: LeasedConnection
+    ) async throws(DialFailure) -> HTTPHeaders? {
+        guard let renewedFields = options?.options.renewedFields else { return nil }
+        do throws(TransportError) {
+            return try await renewedFields(headers)
+        } catch {
+            // No byte was sent on the connection.
+            pool.checkIn(leased.connection, lease: leased.lease, at: loop.now)
+            throw DialFailure(cause: error)
+        }
+    }
+
     /// Ends the lease of a failed exchange.
     private func end(
         _ connection: Connection,

@@ -101,13 +101,14 @@ package final class Transport: Sendable {
             leased = try await connection(for: &request)
             detour = request.detour
         }
+        var renewed: HTTPHeaders?
         while true {
             let failure: TransportError
             do throws(TransportError) {
                 return try await roundTrip(
                     method: method,
                     url: url,
-                    headers: headers,
+                    headers: renewed ?? headers,
                     defaults: defaults,
                     body: body,
                     options: options,
@@ -128,6 +129,7 @@ package final class Transport: Sendable {
             let queued = leased.queued
             leased = try await dial(request, permit: permit)
             leased.queued = queued
+            renewed = try await renewedFields(headers, options, for: leased)
         }
     }
 }

@@ -124,8 +124,7 @@ final class OriginServer: @unchecked Sendable {
         if let challenge = world.gate(ofHost: host)?.challenge(
             for: head,
             target: path(of: head),
-            call: number,
-            on: connection
+            call: number
         ) {
             return try await refuse(head, with: challenge, on: http)
         }

@@ -61,7 +61,23 @@ extension Request {
     func checkedURL() throws(HTTPError) -> HTTPURL {
         switch parsedURL {
         case .success(let url): return url
-        case .failure(let fault): throw HTTPError(.request, .url(fault))
+        case .failure(let fault): throw fault.ofRequest
         }
     }
+
+    /// The same for a caller on the way of every request: with a concrete type it would need room for the error.
+    @inline(__always)
+    func checkedURLOfAnyError() throws -> HTTPURL {
+        switch parsedURL {
+        case .success(let url): return url
+        case .failure(let fault): throw fault.ofAnyRequest
+        }
+    }
+}
+
+extension HTTPURLError {
+    fileprivate var ofRequest: HTTPError { HTTPError(.request, .url(self)) }
+
+    @inline(never)
+    fileprivate var ofAnyRequest: any Error { ofRequest }
 }

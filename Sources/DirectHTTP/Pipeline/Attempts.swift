@@ -60,6 +60,17 @@ final class Attempts: Layer {
         }
         let response = try await sendOnce(request, trail: trail, call: call, detour: nil, from: start)
         guard response.mayBeSentAgain else { return response }
+        return try await sendAgain(after: response, to: request, trail: trail, call: call)
+    }
+
+    /// Sends the request of the first attempt once more. Not inlined: few requests come here, and each would need the room.
+    @inline(never)
+    private func sendAgain(
+        after response: Response,
+        to request: Request,
+        trail: Trail?,
+        call: Call
+    ) async throws -> Response {
         var endpoints = FailedEndpoints()
         return try await sendAgain(
             after: response,

@@ -105,8 +105,8 @@ final class Calls: CallLayer {
         do {
             let response = try await redirects.send(request, trail: trail, call: call, through: layers)
             return try fields.decoding.decode(response, to: request, within: call.limit)
-        } catch let error as HTTPError {
-            throw error.about(request)
+        } catch {
+            throw error.told(about: request)
         }
     }
 
@@ -114,6 +114,15 @@ final class Calls: CallLayer {
     @inline(__always)
     func call(for request: Request, _ log: CallLog? = nil) -> Call {
         Call(request.explicitTimeouts?.over(configuration.timeouts) ?? limits, from: loop.now, log)
+    }
+}
+
+extension Error {
+    /// Returns the error, with the method and the URL of the request if it is an `HTTPError`. Not inlined: the frame of
+    /// `send` would be larger by it.
+    @inline(never)
+    fileprivate func told(about request: Request) -> any Error {
+        (self as? HTTPError)?.about(request) ?? self
     }
 }
 
@@ -188,7 +197,8 @@ struct Call: Sendable {
     var limit: CallLimit { CallLimit(end: end, total: timeouts.total) }
 
     /// Returns the error of a request whose call has reached its deadline before the request begins.
-    func overdue(for url: HTTPURL?) -> HTTPError {
+    @inline(never)
+    func overdue(for url: HTTPURL?) -> any Error {
         let limit = Duration.nanoseconds(Int64(clamping: timeouts.total))
         return HTTPError(.request, .timedOut(after: limit), name: url?.host.description)
     }

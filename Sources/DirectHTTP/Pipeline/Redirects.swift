@@ -32,6 +32,19 @@ struct Redirects: Sendable {
             through: layers
         )
         guard response.status.isRedirection else { return response }
+        return try await follow(response, to: request, trail: trail, call: call, through: layers)
+    }
+
+    /// Follows the redirect in the response and those after it, if the policy says so. Not inlined: few requests come here,
+    /// and each would need the room.
+    @inline(never)
+    private func follow(
+        _ response: Response,
+        to request: Request,
+        trail: Trail?,
+        call: Call,
+        through layers: InnerLayers
+    ) async throws -> Response {
         let policy = request.redirects ?? policy
         guard policy.isFollowing else { return response }
         let hop = HopRequest(request, trail)
@@ -48,10 +61,15 @@ struct Redirects: Sendable {
         through layers: InnerLayers
     ) async throws -> Response {
         if let trail, trail.authenticator != nil, configuration.authenticators.isEmpty {
-            let layer = Credentials(configuration, next: layers.outer ?? layers.attempts)
-            return try await layer.send(request, trail: trail, call: call)
+            return try await credentials(through: layers).send(request, trail: trail, call: call)
         }
         return try await layers.send(request, trail: trail, call: call, from: start)
+    }
+
+    /// Returns a layer for the credentials of one request.
+    @inline(never)
+    private func credentials(through layers: InnerLayers) -> Credentials {
+        Credentials(configuration, next: layers.outer ?? layers.attempts)
     }
 
     /// Follows the redirect in the response and those after it.

@@ -57,6 +57,7 @@ final class CredentialRenewal: Sendable {
     private let failure = Locked<(any Error)?>(nil)
 
     /// `nil` if no authenticator made credentials.
+    @inline(never)
     fileprivate init?(of call: Call) {
         credentials = [call.credentials, call.proxyCredentials].compactMap { $0 }
         if credentials.isEmpty { return nil }
@@ -65,19 +66,16 @@ final class CredentialRenewal: Sendable {
     /// The error of an authenticator: the transport's own error cannot carry it.
     var error: (any Error)? { failure.withLock { $0 } }
 
-    /// Returns the options with this renewal.
-    func added(to options: ExchangeOptions.Box?) -> ExchangeOptions.Box {
-        var options = options?.options ?? ExchangeOptions()
-        options.renewedFields = { headers throws(TransportError) in
-            var headers = headers
-            do {
-                for credentials in self.credentials { try await credentials.renewOwn(&headers) }
-            } catch {
-                self.failure.withLock { $0 = error }
-                throw .cancelled
-            }
-            return headers
+    /// Returns the fields with new credentials.
+    @Sendable
+    func renewedFields(_ former: HTTPHeaders) async throws(TransportError) -> HTTPHeaders {
+        var headers = former
+        do {
+            for credentials in credentials { try await credentials.renewOwn(&headers) }
+        } catch {
+            failure.withLock { $0 = error }
+            throw .cancelled
         }
-        return ExchangeOptions.Box(options)
+        return headers
     }
 }

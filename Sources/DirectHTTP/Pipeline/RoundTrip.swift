@@ -65,34 +65,30 @@ final class RoundTrip: NetworkLayer {
         from start: Instant,
         addsDefaults: Bool = true
     ) async throws -> Response {
-        let url = try request.checkedURL()
+        let url = try request.checkedURLOfAnyError()
         // Refused before any byte is sent and any other work is done.
         guard start < call.end else { throw call.overdue(for: url) }
         let log = call.log?.beginExchange(request.method, url: url)
         let defaults = addsDefaults ? fields.defaults(for: request, trail) : HTTPHeaders()
-        var options = rates == nil ? request.exchangeBox : limited(request.exchangeBox)
         let renewal = call.renewal
-        if let renewal { options = renewal.added(to: options) }
+        let options = options(of: request, renewal)
         let hasAllFields = options == nil && request.body.contentType == nil && !request.body.isGzipped
         let headers = hasAllFields ? request.headers : request.completedHeaders(defaults)
         do throws(DialFailure) {
             let settings = try settings(of: request, to: url, trail)
             let proxy = proxy(for: url, settings)
             var route = try knownRoute(of: request, to: url, over: proxy, settings)
-            var isChecked = false
-            if route == nil {
-                try await transport.check(
-                    method: request.method,
-                    url: url,
+            let isResolved = route == nil
+            if isResolved {
+                route = try await resolvedRoute(
+                    ofChecked: request,
+                    to: url,
                     headers: headers,
                     defaults: defaults,
-                    body: request.body.content,
                     options: options,
                     over: proxy,
-                    within: call.limit
+                    call: call
                 )
-                isChecked = true
-                route = try await resolvedRoute(of: request, to: url, call: call)
             }
             let (head, body, record) = try await transport.send(
                 method: request.method,
@@ -109,7 +105,7 @@ final class RoundTrip: NetworkLayer {
                 until: call.end,
                 timeouts: call.timeouts,
                 observer: detour.flatMap { $0.observer(before: log) } ?? log,
-                isChecked: isChecked
+                isChecked: isResolved
             )
             return Response(
                 head: head,
@@ -118,18 +114,39 @@ final class RoundTrip: NetworkLayer {
                 transaction: HTTPTransaction(record: record)
             )
         } catch {
-            var error = renewal?.error ?? error.asError(name: url.host.description)
-            if let failure = error as? HTTPError { error = failure.about(request.method, url) }
-            log?.fails(error)
-            throw error
+            throw reported(error, of: request.method, to: url, renewal, log)
         }
     }
 
-    /// Returns the options with the client's limits where they have none of their own.
-    private func limited(_ own: ExchangeOptions.Box?) -> ExchangeOptions.Box? {
-        guard let rates, var options = own?.options else { return rates }
-        options.sendingRate = options.sendingRate ?? rates.options.sendingRate
-        options.receivingRate = options.receivingRate ?? rates.options.receivingRate
+    /// Returns the error for the caller, and notes it in the log. Not inlined: the frame of `send` would be larger by it.
+    @inline(never)
+    private func reported(
+        _ failure: DialFailure,
+        of method: HTTPMethod,
+        to url: HTTPURL,
+        _ renewal: CredentialRenewal?,
+        _ log: ExchangeLog?
+    ) -> any Error {
+        var error = renewal?.error ?? failure.asError(name: url.host.description)
+        if let failure = error as? HTTPError { error = failure.about(method, url) }
+        log?.fails(error)
+        return error
+    }
+
+    /// Returns the options of the request, with the client's limits and what renews the credentials; `nil` for none.
+    @inline(__always)
+    private func options(of request: Request, _ renewal: CredentialRenewal?) -> ExchangeOptions.Box? {
+        let own = request.exchangeBox
+        guard rates != nil || renewal != nil else { return own }
+        return joined(own, renewal)
+    }
+
+    @inline(never)
+    private func joined(_ own: ExchangeOptions.Box?, _ renewal: CredentialRenewal?) -> ExchangeOptions.Box? {
+        var options = own?.options ?? ExchangeOptions()
+        options.sendingRate = options.sendingRate ?? rates?.options.sendingRate
+        options.receivingRate = options.receivingRate ?? rates?.options.receivingRate
+        options.renewedFields = renewal?.renewedFields
         return ExchangeOptions.Box(options)
     }
 
@@ -182,6 +199,16 @@ final class RoundTrip: NetworkLayer {
         guard !unixSockets.isEmpty, request.addresses == nil, own?.settings.unixSocket == nil,
             let given = unixSockets[url.origin]
         else { return own }
+        return try settings(given, with: own, trail)
+    }
+
+    /// Returns the client's settings with those of the request.
+    @inline(never)
+    private func settings(
+        _ given: ConnectionSettings.Box,
+        with own: ConnectionSettings.Box?,
+        _ trail: Trail?
+    ) throws(DialFailure) -> ConnectionSettings.Box? {
         guard trail?.isServersChoice != true else {
             throw DialFailure(cause: .failed(.request, .settings(.unixSocketBehindRedirect)))
         }
@@ -224,6 +251,30 @@ final class RoundTrip: NetworkLayer {
         }
     }
 
+    /// Asks the resolver for the route of a request, which is checked before.
+    @inline(never)
+    private func resolvedRoute(
+        ofChecked request: Request,
+        to url: HTTPURL,
+        headers: HTTPHeaders,
+        defaults: HTTPHeaders,
+        options: ExchangeOptions.Box?,
+        over proxy: ProxyEntry?,
+        call: Call
+    ) async throws(DialFailure) -> Route {
+        try await transport.check(
+            method: request.method,
+            url: url,
+            headers: headers,
+            defaults: defaults,
+            body: request.body.content,
+            options: options,
+            over: proxy,
+            within: call.limit
+        )
+        return try await resolvedRoute(of: request, to: url, call: call)
+    }
+
     /// Asks the request's resolver, or the client's, for the route.
     private func resolvedRoute(of request: Request, to url: HTTPURL, call: Call) async throws(DialFailure)
         -> Route
@@ -259,10 +310,21 @@ extension ResponseBody {
         switch incoming {
         case .complete(let bytes, let trailers): self.init(content: .complete(bytes, trailers, facts))
         case .arriving(let reading, let first, let lease):
-            self.init(content: .arriving(BodyStream(pool, lease, reading, first: first)))
+            self.init(content: .arriving(Self.stream(pool, lease, reading, first)))
         case .upgraded(let connection, let timeouts):
             self.init(content: .arriving(UpgradedBody(RawStream(connection, timeouts))))
         }
+    }
+
+    // Not inlined: the frame of `send` would be larger by it.
+    @inline(never)
+    private static func stream(
+        _ pool: ConnectionPool,
+        _ lease: ConnectionPool.Lease,
+        _ reading: BodyReading,
+        _ first: [UInt8]
+    ) -> BodyStream {
+        BodyStream(pool, lease, reading, first: first)
     }
 }
 

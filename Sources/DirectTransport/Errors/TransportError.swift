@@ -34,7 +34,8 @@ package enum TransportError: Error {
     }
 
     /// The reason of a failure.
-    package enum Reason: Error, Sendable {
+    /// Indirect, because each function that may throw it would need the room for it.
+    package indirect enum Reason: Error, Sendable {
         /// An address is invalid.
         case address(AddressError)
         /// The list of addresses is empty.
@@ -52,7 +53,7 @@ package enum TransportError: Error {
         /// The TLS handshake or the TLS connection failed.
         case tls(TLSError)
         /// The proxy failed, or it refused to connect to the server.
-        indirect case proxy(ProxyError)
+        case proxy(ProxyError)
         /// The peer, or the request, violated the syntax of HTTP/1.1.
         case http(HTTP1Error)
         /// The phase, or the request as a whole, took longer than this limit.

@@ -86,7 +86,12 @@ package struct Exchange {
     /// 10.1.1).
     ///
     /// - Returns: the final head if the server refuses the body; `nil` if the body is to be sent.
-    package func awaitContinue(_ options: ExchangeOptions) async throws(TransportError) -> ResponseHead? {
+    @inline(never)
+    package func awaitContinue(
+        _ options: ExchangeOptions,
+        sending unsent: [UInt8]?
+    ) async throws(TransportError) -> ResponseHead? {
+        if let unsent { try await sendHead(unsent) }
         let deadline = deadline(.response, stall: timeouts.continue, from: connection.loop.now)
         while true {
             switch try nextEvent(.response) {

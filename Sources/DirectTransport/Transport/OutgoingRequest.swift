@@ -4,8 +4,9 @@ internal import DirectHTTP1
 /// One request as the transport sends it: what to send, where it may be sent, and for how long.
 ///
 /// It is made only when a request needs more than an idle connection. `Transport.send` takes the parts one by one,
-/// because a value of this size would cost every request about 500 instructions.
-struct OutgoingRequest: Sendable {
+/// because a value of this size would cost every request about 500 instructions. It is a reference, because a request that
+/// waits in the queue is known to several functions.
+final class OutgoingRequest: Sendable {
     let method: HTTPMethod
     let url: HTTPURL
     /// The request's own fields, without those that the writer derives from the URL and the body.
@@ -23,7 +24,7 @@ struct OutgoingRequest: Sendable {
     /// The settings of its connection; `nil` for the client's own.
     let profile: ConnectionProfile?
     /// Keeps the request away from endpoints where an earlier attempt failed; `nil` for a first attempt.
-    var detour: Detour?
+    let detour: Detour?
 
     /// When the request began.
     let start: Instant
@@ -33,6 +34,58 @@ struct OutgoingRequest: Sendable {
     let timeouts: Timeouts.Nanoseconds
     /// Is told what happens to the request; `nil` without an observer.
     let observer: (any TransportObserver)?
+
+    init(
+        method: HTTPMethod,
+        url: HTTPURL,
+        headers: HTTPHeaders,
+        defaults: HTTPHeaders,
+        body: BodyContent,
+        options: ExchangeOptions.Box?,
+        route: Route,
+        proxy: ProxyEntry?,
+        profile: ConnectionProfile?,
+        detour: Detour?,
+        start: Instant,
+        end: Instant,
+        timeouts: Timeouts.Nanoseconds,
+        observer: (any TransportObserver)?
+    ) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.defaults = defaults
+        self.body = body
+        self.options = options
+        self.route = route
+        self.proxy = proxy
+        self.profile = profile
+        self.detour = detour
+        self.start = start
+        self.end = end
+        self.timeouts = timeouts
+        self.observer = observer
+    }
+
+    /// Returns the request with another detour.
+    func around(_ detour: Detour) -> OutgoingRequest {
+        OutgoingRequest(
+            method: method,
+            url: url,
+            headers: headers,
+            defaults: defaults,
+            body: body,
+            options: options,
+            route: route,
+            proxy: proxy,
+            profile: profile,
+            detour: detour,
+            start: start,
+            end: end,
+            timeouts: timeouts,
+            observer: observer
+        )
+    }
 
     /// The deadline and the total time limit of the call.
     var limit: CallLimit { CallLimit(end: end, total: timeouts.total) }

@@ -13,36 +13,62 @@ struct LeasedConnection {
 
 /// Connections for a request: from the pool, or dialled.
 extension Transport {
-    /// Leases a connection from the pool or dials one, queueing if the pool is full. With a detour it leads to
-    /// another endpoint than the earlier attempts, if there is one.
+    /// Leases a connection for a request that has found no idle one, and returns it with the request's detour.
+    // Not inlined: a request that finds an idle connection would need the room, too.
+    @inline(never)
+    func connection(
+        for request: OutgoingRequest,
+        isChecked: Bool
+    ) async throws(DialFailure) -> (LeasedConnection, Detour?) {
+        // On an idle connection the writer finds an invalid request; here one would be dialled for nothing.
+        if !isChecked {
+            try await check(
+                method: request.method,
+                url: request.url,
+                headers: request.headers,
+                defaults: request.defaults,
+                body: request.body,
+                options: request.options,
+                over: request.proxy,
+                within: request.limit
+            )
+        }
+        guard let detour = request.detour else { return (try await firstFree(for: request), nil) }
+        return try await connection(around: detour, for: request)
+    }
+
+    /// Leases a connection to another endpoint than the earlier attempts, if there is one.
     ///
-    /// If it has to determine the endpoints, it leaves them in the request's detour, so that they hold for a connection
-    /// that replaces this one, too.
-    func connection(for request: inout OutgoingRequest) async throws(DialFailure) -> LeasedConnection {
-        guard let detour = request.detour else { return try await firstFree(for: request) }
-        if let kept = takeKept(for: request) { return kept }
+    /// If it has to determine the endpoints, it leaves them in the detour, so that they hold for a connection that replaces
+    /// this one, too.
+    private func connection(
+        around detour: Detour,
+        for request: OutgoingRequest
+    ) async throws(DialFailure) -> (LeasedConnection, Detour?) {
+        if let kept = takeKept(for: request) { return (kept, detour) }
         // If there is no other endpoint, a connection to the endpoint of an earlier attempt may serve. The
         // endpoints are determined here and not when dialling, so that a server with one address costs no handshake
         // for each attempt.
         let selection = try await selection(for: request)
-        if detour.isHedge { return try await connectionForHedge(&request, among: selection) }
-        request.detour = detour.among(selection)
-        if let kept = takeKept(for: request) { return kept }
-        return try await firstFree(for: request)
+        if detour.isHedge { return try await connectionForHedge(request, around: detour, among: selection) }
+        let narrowed = request.around(detour.among(selection))
+        if let kept = takeKept(for: narrowed) { return (kept, narrowed.detour) }
+        return (try await firstFree(for: narrowed), narrowed.detour)
     }
 
     /// Dials another endpoint at once: a hedge does not queue, because it would hold up other requests.
     private func connectionForHedge(
-        _ request: inout OutgoingRequest,
+        _ request: OutgoingRequest,
+        around detour: Detour,
         among selection: EndpointSelection
-    ) async throws(DialFailure) -> LeasedConnection {
-        let others = request.detour?.others(among: selection.endpoints) ?? []
+    ) async throws(DialFailure) -> (LeasedConnection, Detour?) {
+        let others = detour.others(among: selection.endpoints)
         guard !others.isEmpty else { throw DialFailure(cause: .failed(.connect, .overtaken)) }
-        request.detour = request.detour?.among(selection.limited(to: others))
+        let narrowed = detour.among(selection.limited(to: others))
         guard let permit = pool.permitAtOnce(request.poolKey, route: request.route) else {
             throw DialFailure(cause: .failed(.queue, .overtaken))
         }
-        return try await dial(request, permit: permit)
+        return (try await dial(request.around(narrowed), permit: permit), narrowed)
     }
 
     /// Leases an idle connection or dials one, whichever is possible first.

@@ -12,7 +12,7 @@ extension Transport {
     /// no other idle connection, which may be dead as well.
     ///
     /// - Throws: the failure, if the request must not be sent again.
-    func replace(
+    private func replace(
         _ leased: LeasedConnection,
         after failure: TransportError,
         of request: OutgoingRequest
@@ -31,18 +31,25 @@ extension Transport {
         return pool.replace(connection, lease: lease)
     }
 
-    /// Returns the fields for a request that is sent once more; `nil` if they are the same.
-    func renewedFields(
-        _ headers: HTTPHeaders,
-        _ options: ExchangeOptions.Box?,
-        for leased: LeasedConnection
-    ) async throws(DialFailure) -> HTTPHeaders? {
-        guard let renewedFields = options?.options.renewedFields else { return nil }
+    /// Dials a connection in place of one that was dead, and returns it with the fields for it; `nil` if they are the same.
+    ///
+    /// - Throws: the failure, if the request must not be sent again.
+    // Not inlined: few requests come here, and each would need the room.
+    @inline(never)
+    func replacement(
+        of leased: LeasedConnection,
+        after failure: TransportError,
+        _ request: OutgoingRequest
+    ) async throws(DialFailure) -> (LeasedConnection, HTTPHeaders?) {
+        let permit = try replace(leased, after: failure, of: request)
+        var fresh = try await dial(request, permit: permit)
+        fresh.queued = leased.queued
+        guard let renewedFields = request.options?.options.renewedFields else { return (fresh, nil) }
         do throws(TransportError) {
-            return try await renewedFields(headers)
+            return (fresh, try await renewedFields(request.headers))
         } catch {
             // No byte was sent on the connection.
-            pool.checkIn(leased.connection, lease: leased.lease, at: loop.now)
+            pool.checkIn(fresh.connection, lease: fresh.lease, at: loop.now)
             throw DialFailure(cause: error)
         }
     }

@@ -84,22 +84,7 @@ package final class Transport: Sendable {
         {
             leased = LeasedConnection(connection: connection, lease: lease, isReused: true)
         } else {
-            // On an idle connection the writer finds an invalid request; here one would be dialled for nothing.
-            if !isChecked {
-                try await check(
-                    method: method,
-                    url: url,
-                    headers: headers,
-                    defaults: defaults,
-                    body: body,
-                    options: options,
-                    over: proxy,
-                    within: CallLimit(end: end, total: timeouts.total)
-                )
-            }
-            var request = outgoing(around: detour)
-            leased = try await connection(for: &request)
-            detour = request.detour
+            (leased, detour) = try await connection(for: outgoing(around: detour), isChecked: isChecked)
         }
         var renewed: HTTPHeaders?
         while true {
@@ -124,12 +109,7 @@ package final class Transport: Sendable {
             } catch {
                 failure = error
             }
-            let request = outgoing(around: detour)
-            let permit = try replace(leased, after: failure, of: request)
-            let queued = leased.queued
-            leased = try await dial(request, permit: permit)
-            leased.queued = queued
-            renewed = try await renewedFields(headers, options, for: leased)
+            (leased, renewed) = try await replacement(of: leased, after: failure, outgoing(around: detour))
         }
     }
 }
@@ -179,9 +159,8 @@ extension Transport {
             var unsent = try exchange.send(count)
             var refusal: ResponseHead?
             if let options, options.options.expectsContinue, let rest, rest.hasContent {
-                if let head = unsent { try await exchange.sendHead(head) }
+                refusal = try await exchange.awaitContinue(options.options, sending: unsent)
                 unsent = nil
-                refusal = try await exchange.awaitContinue(options.options)
             }
             // Bytes that find no room now, even those of the head, are sent by a task of their own while this one
             // reads: the server may write before it reads.
@@ -256,6 +235,7 @@ extension Transport {
     }
 
     /// Takes the connection out of the pool, for use without HTTP, when the request has been sent whole.
+    @inline(never)
     private func detach(
         _ connection: Connection,
         lease: ConnectionPool.Lease,

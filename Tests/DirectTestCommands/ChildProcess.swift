@@ -61,7 +61,8 @@ package struct ChildProcess: Sendable {
             }
         }
         let words = ([command] + arguments).map { strdup($0) } + [nil]
-        let variables = environment.map { strdup("\($0)=\($1)") } + [nil]
+        let variables =
+            environment.merging(Self.coverage) { own, _ in own }.map { strdup("\($0)=\($1)") } + [nil]
         defer { for text in words + variables { free(text) } }
         var process = pid_t()
         let code = posix_spawnp(&process, command, &actions, &attributes, words, variables)
@@ -69,6 +70,12 @@ package struct ChildProcess: Sendable {
         self.process = process
         Idleness.shared.childHasBegun()
     }
+
+    /// Where a program that is built with coverage puts its figures: `swift test` says so to the tests alone.
+    private static let coverage: [String: String] = {
+        let name = "LLVM_PROFILE_FILE"
+        return getenv(name).map { [name: String(cString: $0)] } ?? [:]
+    }()
 
     /// Sends SIGTERM.
     package func terminate() {

@@ -95,7 +95,8 @@ struct Command {
 
     private static func list(_ vectors: [Vector]) {
         for head in vectors.map(\.head) {
-            Terminal.write(Terminal.harmless("\(head.topic.rawValue)\t\(head.name)\t\(head.reference)\n"))
+            let fields = [head.topic.rawValue, head.name, head.reference].map(Terminal.harmless)
+            Terminal.write(fields.joined(separator: "\t") + "\n")
         }
     }
 

@@ -155,4 +155,65 @@ struct ClientProgramTests {
         }
         #expect(count >= 1000)
     }
+
+    @Test("An outcome is the same after it was written and read")
+    func outcomes() throws {
+        let response = ReportedResponse(
+            status: 203,
+            reason: "Fine",
+            version: "HTTP/1.0",
+            fields: [("A", "\u{ff}"), ("A", "")],
+            body: [0, 0xFF, 0x22],
+            trailers: [("T", "1")],
+            interims: [100, 103],
+            url: "https://a.test/",
+            use: "stored"
+        )
+        let outcomes: [JobOutcome] = [
+            .left("why"), .broken("why"),
+            .done([
+                RequestOutcome(
+                    .response(response),
+                    attempts: [("127.0.0.1:1", .answered), ("[::1]:2", .other("x"))]
+                ),
+                RequestOutcome(.response(ReportedResponse(fields: [], body: []))),
+                RequestOutcome(.failed(kind: "timeout", detail: "d", text: "t")),
+                RequestOutcome(.failed(kind: nil, text: "")),
+            ]),
+        ]
+        for outcome in outcomes {
+            let text = "\(outcome.json(id: 7))"
+            let read = try StrictDecoder.decode(
+                NumberedOutcome.self,
+                from: try JSONReader.read(Array(text.utf8))
+            )
+            #expect(read.id == 7)
+            #expect("\(read.outcome)" == "\(outcome)")
+        }
+    }
+
+    @Test("The settings of dialling are the same after they were written and read")
+    func dialling() throws {
+        let folder = try VectorFolder(fixtures: checkedInFixtures)
+        let authority = try WireAuthority(certificates: folder.certificates)
+        var count = 0
+        for case .routes(let vector) in folder.vectors where vector.dialling.isOfAnotherKind {
+            guard
+                case .plans(let plans) = Vector.routes(vector).trials(
+                    folder,
+                    authority: authority,
+                    codings: []
+                )
+            else { continue }
+            let job = try plans[0].start().job
+            let text = "\(job.json(id: 1, proxy: nil))"
+            let read = try StrictDecoder.decode(NumberedJob.self, from: try JSONReader.read(Array(text.utf8)))
+            #expect(read.job.settings.dialling?.keepsOrder == vector.dialling.keepsOrder)
+            #expect(
+                read.job.settings.dialling?.passesOverWrongServers == vector.dialling.passesOverWrongServers
+            )
+            count += 1
+        }
+        #expect(count > 0)
+    }
 }

@@ -34,4 +34,16 @@ struct CodecVectorTests {
         }
         #expect(count >= 80)
     }
+
+    @Test("The vectors of decoding pass, cut anywhere, where the libraries that they need are")
+    func decoding() async throws {
+        var count = 0
+        for case .decoding(let vector) in try VectorFolder(fixtures: checkedInFixtures).vectors
+        where vector.missing == nil {
+            await Task.yield()
+            #expect(vector.differences() == [], "\(vector.head.name)")
+            count += 1
+        }
+        #expect(count >= 50)
+    }
 }

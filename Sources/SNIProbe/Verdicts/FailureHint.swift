@@ -69,13 +69,17 @@ struct FailureHint {
                 "the port is open but the handshake is not answered, with the name and without: a proxy, an overloaded "
                 + "server, or a service without TLS"
         }
-        if serverName != nil, let second = observation.second?.outcome, second.hasAnswered {
-            return "without the name the same IP answers: something on the path, or the server, filters "
-                + "\(serverName ?? host)"
-        }
-        guard serverName != nil else {
+        let hasOtherAnswer = observation.second?.outcome.hasAnswered == true
+        guard let serverName else {
+            if hasOtherAnswer {
+                return "with the name the same IP answers: it may require one, and none was sent: " + withName
+            }
             return
                 "the port is open but the handshake is not answered: a proxy, a filter or an overloaded server"
+        }
+        if hasOtherAnswer {
+            return
+                "without the name the same IP answers: something on the path, or the server, filters \(serverName)"
         }
         return
             "the port is open but the handshake is not answered: a proxy, a filter on the name or an overloaded "

@@ -1,3 +1,4 @@
+import Foundation
 import TLSFixtures
 import Testing
 
@@ -94,6 +95,118 @@ struct HintTests {
             // Without an earlier comparison the hint suggests one.
             #expect(try await hint([place, "--skip-default"] + limit)?.contains("--no-sni") == true)
         }
+    }
+
+    /// Probes a server that never answers handshakes with the name, or those without.
+    private func recordOfSilence(withName isSilent: Bool, _ options: String...) async throws -> ProbeRecord {
+        let end = DispatchSemaphore(value: 0)
+        let server = try FixtureServer.start(
+            .tls(root.certificate(for: "a.test")) { settings in
+                settings.choose = { name in
+                    if (name != nil) == isSilent {
+                        end.wait()
+                        end.signal()
+                    }
+                    return nil
+                }
+            }
+        ) { _ in .text("") }
+        // A server waits for its threads when it goes.
+        defer { withExtendedLifetime(server) { _ = end.signal() } }
+        return try await record(["a.test@\(server.authority)", "-t", "3s"] + options)
+    }
+
+    @Test("A server that is silent to one of the two handshakes has a hint that names the difference")
+    func silenceToOneOfTwo() async throws {
+        async let named = recordOfSilence(withName: true)
+        async let nameless = recordOfSilence(withName: false)
+        async let unasked = recordOfSilence(withName: false, "--no-sni")
+        #expect(
+            try await named.hint?.text
+                == "without the name the same IP answers: something on the path, or the server, filters a.test"
+        )
+        #expect(try await nameless.passed)
+        #expect(
+            SNIWords(record: try await nameless, style: Style()).text == "unknown: no answer without it"
+        )
+        #expect(try await unasked.faults.map(\.id) == [.timeoutTLS])
+        #expect(
+            try await unasked.hint?.text
+                == "with the name the same IP answers: it may require one, and none was sent: leave out --no-sni"
+        )
+    }
+
+    @Test("A target that is an IP of a server that requires a name is told how to send one")
+    func addressWithoutName() async throws {
+        let server = try FixtureServer.start(
+            .tls(root.certificate(for: "a.test")) { $0.missingName = .alert(112) }
+        ) { _ in .text("") }
+        #expect(
+            try await hint([server.authority])
+                == "no name is sent for an IP, but this server requires one: sni-probe NAME:\(server.port) @127.0.0.1"
+        )
+    }
+
+    @Test("A certificate without the IP that is the target is explained")
+    func addressInNoCertificate() async throws {
+        let other = try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in .text("") }
+        #expect(
+            LongForm(record: try await record([other.authority]), style: Style(), verbose: false).text
+                .contains("127.0.0.1 is an IP: the certificate has no IP SAN")
+        )
+        let misplaced = try root.issue(CertificateProfile([.dns("127.0.0.1")]))
+        let server = try FixtureServer.start(.tls(misplaced)) { _ in .text("") }
+        #expect(
+            LongForm(record: try await record([server.authority]), style: Style(), verbose: false).text
+                .contains("127.0.0.1 is there as a DNS name, which does not count for an IP")
+        )
+    }
+
+    @Test("An address to which no packet can be sent has a hint about the route", .enabled(if: isLinux))
+    func unreachable() async throws {
+        // Linux sends no segments of TCP to a broadcast address, whatever its routes are.
+        let record = try await record(["a.test@255.255.255.255"])
+        #expect(record.faults.map(\.id) == [.unreachable])
+        #expect(
+            record.hint?.text
+                == "255.255.255.255 cannot be reached from here: check the IP, the route and the firewall"
+        )
+    }
+
+    @Test("A handshake without the name that breaks off is no verdict about the name")
+    func brokenWithoutName() async throws {
+        let server = try FixtureServer.start(
+            .tls(root.certificate(for: "a.test")) { $0.missingName = .alert(112) },
+            behaviour: .sequence([.http { _ in .text("") }, .bytes(Self.nonsense), .bytes(Self.nonsense)])
+        )
+        let record = try await record(["a.test@\(server.authority)"])
+        #expect(record.passed)
+        #expect(
+            SNIWords(record: record, style: Style()).text == "unknown: the handshake without it failed"
+        )
+    }
+
+    /// A record of TLS with a message that there is not.
+    private static let nonsense: ByteScript = [
+        .awaitArrival, .rawBytes([22, 3, 3, 0, 4, 0xFF, 0, 0, 0]), .awaitClose,
+    ]
+
+    @Test("The long form has what the response was, and what OpenSSL says of a broken handshake")
+    func details() async throws {
+        let good = try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in
+            .text("hello", ["X-One": "1", "X-Two": "\u{202E}2"])
+        }
+        let response = try await record(["https://a.test:\(good.port)/", "@127.0.0.1"])
+        let text = LongForm(record: response, style: Style(), verbose: true).text
+        #expect(text.contains("X-One: 1\n"), "\(text)")
+        #expect(text.contains("X-Two: ") && !text.unicodeScalars.contains("\u{202E}"), "\(text)")
+        #expect(text.contains("\nbody         5 bytes\n"), "\(text)")
+        #expect(text.contains("2cf24dba"), "\(text)")
+        let bad = try FixtureServer.start(behaviour: .bytes(Self.nonsense))
+        let broken = try await record(["a.test@\(bad.authority)"])
+        #expect(broken.hint?.text.hasPrefix("it violates the TLS protocol") == true)
+        let lines = LongForm(record: broken, style: Style(), verbose: true).text.split(separator: "\n")
+        #expect(lines.contains { $0.hasPrefix("openssl      ") && $0.count > 20 }, "\(lines)")
     }
 
     @Test("A handshake that stops halfway is distinguished from silence")
@@ -265,3 +378,9 @@ struct HintTests {
         #expect(text.contains("answered     RFB 003\\x1b[2J\\xc2\\x9b\\r\\n\n"))
     }
 }
+
+#if os(Linux)
+private let isLinux = true
+#else
+private let isLinux = false
+#endif

@@ -40,6 +40,19 @@ struct CommandTests {
         }
     }
 
+    @Test("With --quiet there is the exit status, and output for mistakes only")
+    func quiet() async throws {
+        let server = try server()
+        try await withRoots { roots in
+            for (name, code) in [("a.test", 0), ("b.test", 60)] as [(String, Int32)] {
+                let result = try await Program.run(["-q", "--ca", roots, "\(name)@\(server.authority)"])
+                #expect(result.code == code)
+                #expect(result.output.isEmpty && result.errors.isEmpty, "\(result)")
+            }
+        }
+        #expect(try await Program.run(["-q", "-f", "/nowhere"]).errors.hasPrefix("sni-probe: cannot read"))
+    }
+
     @Test("Help and version go to standard output with status 0, and a usage error to standard error")
     func helpAndVersionGoToStandardOutputAndEndWell() async throws {
         let help = try await Program.run(["--help"])

@@ -19,4 +19,15 @@ struct GeneratedFilesTests {
             "write it anew: sni-probe --generate \(what) > \(place)"
         )
     }
+
+    @Test("A file that cannot be generated is refused, with those that can be")
+    func unknown() async throws {
+        let result = try await Program.run(["--generate", "powershell"])
+        #expect(result.code == 64)
+        #expect(result.output.isEmpty)
+        #expect(
+            result.errors
+                == "sni-probe: 'powershell' cannot be generated\nhint: bash, fish, man, zsh\n"
+        )
+    }
 }

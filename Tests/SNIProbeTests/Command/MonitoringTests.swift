@@ -1,3 +1,4 @@
+import DirectJSON
 import DirectTestCommands
 import Foundation
 import Synchronization
@@ -105,6 +106,45 @@ struct MonitoringTests {
             let result = try await Program.run(["a.test@127.0.0.1", "--baseline", file])
             #expect(result.code == 66)
             #expect(result.errors.hasPrefix("sni-probe: \(file):1: this is not a line of sni-probe --json\n"))
+        }
+    }
+
+    @Test("A baseline that is not a file is refused", arguments: ["/dev/null", "-"])
+    func baselineThatIsNoFile(_ path: String) async throws {
+        let result = try await Program.run(["a.test@127.0.0.1", "--baseline", path])
+        #expect(result.code == 66)
+        #expect(result.errors.contains("--baseline reads a file, and"), "\(result)")
+    }
+
+    @Test("A result that fails, and passed in the baseline, says so")
+    func passedBefore() async throws {
+        let current = Mutex(root.certificate(for: "a.test"))
+        let server = try FixtureServer.start(
+            .tls(certificates: [root.certificate(for: "a.test")]) {
+                $0.choose = { _ in current.withLock { $0 } }
+            }
+        ) { _ in .text("") }
+        try await withFolder { folder in
+            let (file, place) = (folder + "/before.json", "a.test@\(server.authority)")
+            let arguments = ["--ca", folder + "/root.pem", "--json"]
+            #expect(try await Program.run(arguments + [place, "-o", file]).code == 0)
+            let expired = try root.issue(.publicLeaf("a.test", from: -99, until: -9))
+            let hash = try #require(JSONReader.read(Array(text(file).utf8))["certificate"]?["sha256"]?.text)
+            current.withLock { $0 = expired }
+            let after = try await Program.run(arguments + [place, "--baseline", file])
+            #expect(after.code == 60)
+            let words = "certificate \(hash.prefix(8)) before, passed before"
+            #expect(after.output.contains("{\"id\":\"changed\",\"text\":\"\(words)\""), "\(after)")
+            // The same the other way round.
+            try await Program.run(arguments + [place]).output.write(
+                toFile: file,
+                atomically: true,
+                encoding: .utf8
+            )
+            current.withLock { [root] in $0 = root.certificate(for: "a.test") }
+            let mended = try await Program.run(arguments + [place, "--baseline", file])
+            #expect(mended.code == 0)
+            #expect(mended.output.contains(", expired before\""), "\(mended)")
         }
     }
 

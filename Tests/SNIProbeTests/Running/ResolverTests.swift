@@ -130,6 +130,23 @@ struct ResolverTests {
         )
     }
 
+    @Test("The system's resolver is one of them, and a name that it does not know has its words")
+    func system() async throws {
+        let server = try FixtureServer.start(.tls(root.certificate(for: "localhost"))) { _ in .text("") }
+        let outcome = try await probe(
+            ["localhost:\(server.port)", "-4", "--resolver", "system"],
+            trusting: root.rootPEM
+        )
+        #expect(outcome.code == 0)
+        #expect(outcome.record?.replies?.replies.map(\.resolver) == ["system"])
+        #expect(outcome.record?.observation.probe.source == .resolvers(["system"]))
+        // Longer than any name of DNS, for which it asks nobody.
+        let long = String(repeating: "a.", count: 120) + "invalid"
+        let unknown = try await probe([long, "--resolver", "system"], trusting: root.rootPEM)
+        #expect(unknown.faults == ["dns"])
+        #expect(unknown.record?.replies?.replies.first?.failure != nil)
+    }
+
     @Test(
         "Specifications have their names, without accounts and secrets",
         arguments: [

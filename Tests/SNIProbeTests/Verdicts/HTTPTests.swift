@@ -82,4 +82,18 @@ struct HTTPTests {
         #expect(outcome.code == 0)
         #expect(outcome.record?.observation.exchange?.bodyCount == 5)
     }
+
+    @Test("A response that comes before the request is sent counts, though the connection is lost then")
+    func earlyResponse() async throws {
+        let answer = "HTTP/1.1 431 Too Large\r\nContent-Length: 2\r\n\r\nno"
+        let server = try FixtureServer.start(behaviour: .bytes([.awaitArrival, .send(answer), .reset]))
+        // More than the buffers of both systems hold.
+        let field = "X-Large: " + String(repeating: "a", count: 32 << 20)
+        let outcome = try await SNIProbeTests.probe(
+            ["http://a.test:\(server.port)/", "@127.0.0.1", "-H", field]
+        )
+        #expect(outcome.faults == ["http_status"])
+        #expect(outcome.record?.observation.exchange?.head?.status == 431)
+        #expect(outcome.record?.observation.exchange?.bodyCount == 2)
+    }
 }

@@ -6,6 +6,10 @@ import Testing
 
 @Suite("Verdicts about SNI")
 struct SNITableTests {
+    private func words(_ outcome: Outcome) -> String? {
+        outcome.record.flatMap { SNIWords(record: $0, style: Style()).text }
+    }
+
     @Test("Each pair of results with and without the name has its verdict")
     func theTableHasThisOutcomeForEachPair() {
         let (right, other, wrong, otherWrong) = (
@@ -42,9 +46,19 @@ struct SNITableTests {
             let outcome = try await probe("a.test", at: server, trusting: root.rootPEM)
             #expect(outcome.code == 0)
             #expect(outcome.record?.sni.verdict == .neededStrict, "\(answer)")
+            let reason: String =
+                switch answer {
+                case .alert(112): "unrecognized_name"
+                case .alert(40): "handshake_failure"
+                case .alert: "internal_error"
+                case .close: "closed"
+                default: "reset"
+                }
+            #expect(words(outcome) == "needed: without it this IP refuses the handshake (\(reason))")
             let without = try await probe("a.test", at: server, "--no-sni", trusting: root.rootPEM)
             #expect(without.code == 35)
             #expect(without.record?.sni.verdict == .neededStrict, "\(answer)")
+            #expect(words(without) == "needed: with it this IP serves a.test")
         }
     }
 
@@ -57,8 +71,21 @@ struct SNITableTests {
         let outcome = try await probe("a.test", at: server, "--no-sni", trusting: root.rootPEM)
         #expect(outcome.faults == ["default_certificate"])
         #expect(outcome.record?.sni == SNIFinding(sent: nil, verdict: .needed))
+        #expect(words(outcome) == "needed: with it this IP serves a.test")
         let both = try await probe("a.test", at: server, trusting: root.rootPEM)
         #expect(both.record?.sni == SNIFinding(sent: "a.test", verdict: .needed))
+    }
+
+    @Test("Two certificates for the host, one with the name and one without, are told apart")
+    func twoForTheHost() async throws {
+        let root = TestAuthority()
+        let (with, without) = (try root.issue(.publicLeaf("a.test")), root.certificate(for: "a.test"))
+        let server = try FixtureServer.start(
+            .tls(certificates: [with]) { $0.choose = { $0 == nil ? without : with } }
+        ) { _ in .text("") }
+        let outcome = try await probe("a.test", at: server, trusting: root.rootPEM)
+        #expect(outcome.code == 0 && outcome.record?.sni.verdict == .changesCertificate)
+        #expect(words(outcome) == "changes the certificate, and both are for a.test")
     }
 
     @Test("A target that is an address sends no name and is contacted once")

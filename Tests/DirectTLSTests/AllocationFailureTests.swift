@@ -11,6 +11,7 @@ import Testing
 struct AllocationFailureTests {
     @Test(
         "Without memory for the table of BIOs the connection fails, and the next one makes the table",
+        .ownProcess,
         arguments: [
             true, false,
         ]
@@ -35,6 +36,7 @@ struct AllocationFailureTests {
 
     @Test(
         "Without memory while roots are read, no store refuses good certificates",
+        .ownProcess,
         arguments: RootSource.allCases
     )
     func roots(_ source: RootSource) async {
@@ -67,6 +69,7 @@ struct AllocationFailureTests {
 
     @Test(
         "Roots whose reading in a handshake lacked memory are read again in the next one",
+        .ownProcess,
         arguments: LateSource.allCases
     )
     func lateRoots(_ source: LateSource) async {

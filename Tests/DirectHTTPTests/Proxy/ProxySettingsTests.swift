@@ -59,7 +59,7 @@ struct ProxySettingsTests {
     }
 
     /// In a process of its own: the environment belongs to all threads.
-    @Test("`fromEnvironment` reads the variables of the process")
+    @Test("`fromEnvironment` reads the variables of the process", .ownProcess)
     func fromEnvironment() async throws {
         await #expect(processExitsWith: .success) {
             for name in ["all_proxy", "ALL_PROXY", "HTTPS_PROXY", "NO_PROXY"] { unsetenv(name) }

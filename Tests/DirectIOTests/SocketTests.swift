@@ -34,6 +34,19 @@ struct SocketTests {
         withExtendedLifetime(peer) {}
     }
 
+    @Test(
+        "An error of the system says whether the peer can know of it",
+        arguments: [
+            (ENOBUFS, true), (ENOMEM, true), (EPERM, true), (EACCES, true), (EPIPE, false),
+            (ECONNRESET, false), (ETIMEDOUT, false),
+        ] as [(Int32, Bool)]
+    )
+    func meaning(_ code: Int32, _ leavesConnectionOpen: Bool) {
+        let error = SystemError("send", code: code)
+        #expect(error.leavesConnectionOpen == leavesConnectionOpen)
+        #expect(error.meansTimedOut == (code == ETIMEDOUT))
+    }
+
     @Test("A port without a listener refuses the connection, as an error of connect")
     func refused() async throws {
         let listener = try Listener(listening: false)
@@ -43,7 +56,7 @@ struct SocketTests {
     }
 
     #if canImport(Glibc)
-    @Test("A socket that the loop cannot watch is closed at once")
+    @Test("A socket that the loop cannot watch is closed at once", .ownProcess)
     func unwatchable() async {
         await #expect(processExitsWith: .success) {
             let listener = try Listener()

@@ -198,6 +198,26 @@ struct ServiceRotationTests {
         #expect(broken.requests.count == 1 && good.requests.count == 3)
     }
 
+    @Test("After forgetAll the first server is asked again, although it has failed")
+    func forgetAll() async throws {
+        let broken = try FixtureServer.saying("oops", status: 500)
+        let text = #"{"Status":0,"Answer":[{"name":"a.test.","TTL":60,"type":1,"data":"192.0.2.1"}]}"#
+        let good = try FixtureServer.saying(text)
+        let servers = ServiceServers.insecureHTTP([broken.endpoint, good.endpoint])
+        let settings = ServiceSettings.trusting { $0.families = .v4 }
+        let resolvers: [any Resolver] = [
+            DNSOverJSON(servers, settings),
+            AlibabaPublicDNS(account: "1", accessKeyID: "a", accessKeySecret: "s", servers, settings),
+        ]
+        for (number, resolver) in resolvers.enumerated() {
+            for _ in 0..<2 { #expect(try await resolver.endpoints() == ["192.0.2.1"]) }
+            #expect(broken.requests.count == 2 * number + 1)
+            resolver.forgetAll()
+            #expect(try await resolver.endpoints() == ["192.0.2.1"])
+            #expect(broken.requests.count == 2 * number + 2)
+        }
+    }
+
     @Test("If all servers fail, the error names each, and the question ends")
     func allFail() async throws {
         let broken = try (0..<5).map { try FixtureServer.saying("oops", status: 500 + $0) }

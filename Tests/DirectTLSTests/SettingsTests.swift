@@ -135,6 +135,22 @@ struct SettingsTests {
         #expect(newer.read() == .failed(.alertReceived(.certificateRequired)))
     }
 
+    @Test("Settings with another verifier or override are other settings, though the closure may be the same")
+    func closures() {
+        let accept: @Sendable (VerifiedServer) -> CertificateVerifier.Verdict = { _ in .accept }
+        let override: @Sendable (RejectedServer) -> Bool = { _ in false }
+        var settings = TLSSettings()
+        settings.verifier = CertificateVerifier(accept)
+        settings.insecureOverride = InsecureCertificateOverride(override)
+        let same = settings
+        #expect(settings == same && settings.hashValue == same.hashValue)
+        settings.verifier = CertificateVerifier(accept)
+        #expect(settings != same)
+        settings = same
+        settings.insecureOverride = InsecureCertificateOverride(override)
+        #expect(settings != same)
+    }
+
     private func asking(_ version: Int32) -> TestServer {
         TestServer(
             .leaf("a.test"),

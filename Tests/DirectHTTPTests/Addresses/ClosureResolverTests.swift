@@ -28,6 +28,21 @@ struct ClosureResolverTests {
         #expect(answer.source == .resolver("sdk") && !resolver.dependsOnPort && resolver.name == "sdk")
     }
 
+    @Test("A closure that suspends is a resolver as well, with the same rules for its texts")
+    func suspending() async throws {
+        let resolver = ClosureResolver("sdk", timeToLive: .seconds(7)) { host in
+            await Task.yield()
+            return host.text == "a.test" ? ["2001:db8::1", "192.0.2.1"] : ["somewhere"]
+        }
+        let answer = try await ask(resolver)
+        #expect(answer.endpoints == ["2001:db8::1", "192.0.2.1"] && answer.timeToLive == .seconds(7))
+        #expect(answer.source == .resolver("sdk") && !resolver.dependsOnPort)
+        let wrong = try await resolverError {
+            try await resolver.resolve(.test("b.test"), port: 443, context: context)
+        }
+        #expect("\(wrong)" == "sdk: the answer makes no sense: address 1 is not an IP address")
+    }
+
     @Test("No address, text that is no address, and the closure's errors are errors of the resolver")
     func errors() async throws {
         struct Trouble: Error {}

@@ -36,6 +36,40 @@ struct DescriptionTests {
         ]
     }
 
+    @Test("An error of the caller's own names its attempts, and has no certificates")
+    func attempts() throws {
+        let attempt = Attempt(
+            "192.0.2.1",
+            source: .resolver("sdk"),
+            phase: .connect,
+            reason: .timedOut(after: .seconds(2)),
+            elapsed: .milliseconds(2000)
+        )
+        let error = HTTPError(
+            .connect,
+            .connectionClosed,
+            url: try HTTPURL("https://a.test/"),
+            attempts: [attempt]
+        )
+        #expect(attempt.certificates.isEmpty)
+        #expect(error.description.contains("192.0.2.1"))
+        #expect(error.description.contains(attempt.reason.description))
+    }
+
+    @Test("What is set of an exchange is read back")
+    func exchangeOptions() throws {
+        var request = Request(.get, try HTTPURL(Self.url))
+        #expect(request.onInterim == nil && request.onUpload == nil && request.onDownload == nil)
+        #expect(request.sendingRate == nil && request.receivingRate == nil)
+        request.onInterim = { _ in }
+        request.onUpload = { _ in }
+        request.onDownload = { _ in }
+        let (slow, fast) = (RateLimit(bytesPerSecond: 1), RateLimit(bytesPerSecond: 2))
+        (request.sendingRate, request.receivingRate) = (slow, fast)
+        #expect(request.onInterim != nil && request.onUpload != nil && request.onDownload != nil)
+        #expect(request.sendingRate === slow && request.receivingRate === fast)
+    }
+
     @Test("Descriptions and dumps have no password, token, field or cookie value, and no byte of a body")
     func secrets() async throws {
         let bytes = "hunter2".utf8.map { "\($0)" }

@@ -13,19 +13,12 @@ struct ServerRotation: Sendable {
         self.badTime = badTime
     }
 
-    /// The number of servers.
-    var count: Int { badUntil.count }
-
     /// Returns the indices of all servers, the best first. Failed servers come last but are never left out.
     func order(at now: Instant) -> [Int] {
         let all = badUntil.indices.map { (preferred + $0) % badUntil.count }
         let good = all.filter { badUntil[$0] <= now }
         let bad = all.filter { badUntil[$0] > now }.sorted { badUntil[$0] < badUntil[$1] }
         return good + bad
-    }
-
-    mutating func forgetAll() {
-        self = ServerRotation(count: badUntil.count, badTime: badTime)
     }
 
     mutating func noteSuccess(of server: Int) {

@@ -57,6 +57,23 @@ struct ServeTests {
         return (String(decoding: map, as: UTF8.self), process.waitForEnd())
     }
 
+    @Test(
+        "A mistake in the list of certificates is told with its line",
+        arguments: [("[\n{", "2: "), ("[\n{\"file\": \"a.pem\"}]", "2: the field \"about\" is missing")]
+    )
+    func badCertificates(_ text: String, _ wanted: String) throws {
+        let folder = NSTemporaryDirectory() + "certificates-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let file = folder + "/certificates.json"
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+        #expect {
+            _ = try CertificateIndex.rows(in: folder)
+        } throws: { error in
+            "\(error)".hasPrefix("\(file):\(wanted)")
+        }
+    }
+
     private func endpoints(in map: String) throws -> [[String: String]] {
         guard case .object(let members) = try JSONReader.read(Array(map.utf8)).content,
             case .array(let rows)? = members.first(where: { $0.name == "endpoints" })?.value.content

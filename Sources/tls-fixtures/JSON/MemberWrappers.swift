@@ -16,7 +16,6 @@ enum Get: Fallback { static let value = "GET" }
     var wrappedValue: Absent.Value
 
     init() { wrappedValue = Absent.value }
-    init(wrappedValue: Absent.Value) { self.wrappedValue = wrappedValue }
     init(_ value: JSONValue) throws(FieldError) { wrappedValue = try StrictDecoder.decode(from: value) }
 }
 
@@ -25,7 +24,6 @@ enum Get: Fallback { static let value = "GET" }
     var wrappedValue = Value()
 
     init() {}
-    init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
     init(_ value: JSONValue) throws(FieldError) { wrappedValue = try StrictDecoder.decode(from: value) }
 }
 
@@ -51,7 +49,6 @@ struct Pair<Element: Decodable>: FromJSON {
     var wrappedValue: [(name: Name, value: Value)] = []
 
     init() {}
-    init(wrappedValue: [(name: Name, value: Value)]) { self.wrappedValue = wrappedValue }
 
     init(_ value: JSONValue) throws(FieldError) {
         for element in try value.elements() {

@@ -2,6 +2,8 @@
 #ifdef __linux__
 #define _GNU_SOURCE
 #include "seam.h"
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -70,14 +72,15 @@ int unlink(const char *path) {
     return IS_PATH(path) ? (int)reported(simulated.remove_file(path)) : real(path);
 }
 
-// MARK: Facts of files. All simulated ones are regular.
+// MARK: Facts of files and folders
 
-static int regular(ssize_t number, int64_t size, struct stat *facts) {
-    if (number < 0) return (int)reported(number);
+static int reported_facts(int result, const struct sim_facts *found, struct stat *facts) {
+    if (result < 0) return (int)reported(result);
     memset(facts, 0, sizeof *facts);
-    facts->st_mode = S_IFREG | 0600;
-    facts->st_ino = (ino_t)number;
-    facts->st_size = size;
+    facts->st_mode = found->is_folder ? S_IFDIR | 0700 : S_IFREG | 0600;
+    facts->st_ino = (ino_t)found->number;
+    facts->st_size = found->size;
+    facts->st_mtim.tv_sec = found->time;
     facts->st_nlink = 1;
     facts->st_uid = geteuid();
     return 0;
@@ -86,22 +89,119 @@ static int regular(ssize_t number, int64_t size, struct stat *facts) {
 int fstat(int descriptor, struct stat *facts) {
     REAL(fstat);
     if (!IS_FILE(descriptor)) return real(descriptor, facts);
-    int64_t size = 0;
-    ssize_t number = simulated.find_open_file(descriptor, &size);
-    return regular(number, size, facts);
+    struct sim_facts found = {0};
+    int result = simulated.find_open_file(descriptor, &found);
+    return reported_facts(result, &found, facts);
 }
 
 int stat(const char *restrict path, struct stat *restrict facts) {
     static int (*real)(const char *restrict, struct stat *restrict);
     if (!real) real = (int (*)(const char *restrict, struct stat *restrict))system_symbol(RTLD_NEXT, "stat");
     if (!IS_PATH(path)) return real(path, facts);
-    int64_t size = 0;
-    ssize_t number = simulated.find_file(path, &size);
-    return regular(number, size, facts);
+    struct sim_facts found = {0};
+    int result = simulated.find_file(path, &found);
+    return reported_facts(result, &found, facts);
 }
 
 int lstat(const char *restrict path, struct stat *restrict facts) {
     REAL(lstat);
     return IS_PATH(path) ? stat(path, facts) : real(path, facts);
+}
+
+int futimens(int descriptor, const struct timespec times[2]) {
+    REAL(futimens);
+    return IS_FILE(descriptor) ? (int)reported(simulated.touch_file(descriptor)) : real(descriptor, times);
+}
+
+// MARK: Files of an open folder
+
+#define LONGEST_PATH 1024
+
+// Returns the path of a name in a simulated folder; NULL after an error.
+static const char *path_in(int folder, const char *name, char *buffer) {
+    int length = simulated.name_folder(folder, buffer, LONGEST_PATH);
+    if (length < 0) return reported(length), NULL;
+    if (strcmp(name, ".") == 0) return buffer;
+    snprintf(buffer + length, (size_t)(LONGEST_PATH - length), "/%s", name);
+    return buffer;
+}
+
+int mkdir(const char *path, mode_t mode) {
+    REAL(mkdir);
+    return IS_PATH(path) ? (int)reported(simulated.make_folder(path)) : real(path, mode);
+}
+
+int openat(int folder, const char *name, int flags, ...) {
+    REAL(openat);
+    va_list list;
+    va_start(list, flags);
+    mode_t mode = flags & O_CREAT ? va_arg(list, mode_t) : 0;
+    va_end(list);
+    if (!IS_FILE(folder)) return real(folder, name, flags, mode);
+    char buffer[LONGEST_PATH];
+    const char *path = path_in(folder, name, buffer);
+    return path ? open(path, flags, mode) : -1;
+}
+
+int fstatat(int folder, const char *restrict name, struct stat *restrict facts, int flags) {
+    REAL(fstatat);
+    if (!IS_FILE(folder)) return real(folder, name, facts, flags);
+    char buffer[LONGEST_PATH];
+    const char *path = path_in(folder, name, buffer);
+    return path ? stat(path, facts) : -1;
+}
+
+int renameat(int folder, const char *name, int other_folder, const char *other) {
+    REAL(renameat);
+    if (!IS_FILE(folder)) return real(folder, name, other_folder, other);
+    char buffer[LONGEST_PATH], other_buffer[LONGEST_PATH];
+    const char *path = path_in(folder, name, buffer), *place = path_in(other_folder, other, other_buffer);
+    return path && place ? rename(path, place) : -1;
+}
+
+int unlinkat(int folder, const char *name, int flags) {
+    REAL(unlinkat);
+    if (!IS_FILE(folder)) return real(folder, name, flags);
+    char buffer[LONGEST_PATH];
+    const char *path = path_in(folder, name, buffer);
+    return path ? unlink(path) : -1;
+}
+
+// The listings that are open. A pointer to one of them stands for the library's own type.
+static struct listing { int descriptor, place; struct dirent entry; } listings[8];
+#define MOST_LISTINGS (int)(sizeof listings / sizeof *listings)
+#define IS_LISTING(pointer) \
+    ((char *)(pointer) >= (char *)listings && (char *)(pointer) < (char *)(listings + MOST_LISTINGS))
+
+DIR *fdopendir(int descriptor) {
+    REAL(fdopendir);
+    if (!IS_FILE(descriptor)) return real(descriptor);
+    for (int i = 0; i < MOST_LISTINGS; i++) {
+        if (listings[i].descriptor) continue;
+        listings[i] = (struct listing){.descriptor = descriptor};
+        return (DIR *)&listings[i];
+    }
+    errno = EMFILE;
+    return NULL;
+}
+
+struct dirent *readdir(DIR *pointer) {
+    REAL(readdir);
+    if (!IS_LISTING(pointer)) return real(pointer);
+    struct listing *listing = (struct listing *)pointer;
+    char *name = listing->entry.d_name;
+    int length = simulated.list_folder(
+        listing->descriptor, listing->place++, name, sizeof listing->entry.d_name
+    );
+    if (length < 0) reported(length);
+    return length > 0 ? &listing->entry : NULL;
+}
+
+int closedir(DIR *pointer) {
+    REAL(closedir);
+    if (!IS_LISTING(pointer)) return real(pointer);
+    int descriptor = ((struct listing *)pointer)->descriptor;
+    *(struct listing *)pointer = (struct listing){0};
+    return close(descriptor);
 }
 #endif

@@ -10,6 +10,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+// What is known of a simulated file or folder.
+struct sim_facts {
+    int64_t number;
+    int64_t size;
+    // When it was written or touched, in seconds since 1970.
+    int64_t time;
+    int is_folder;
+};
+
 // The simulated system. Results of the calls are those of the C functions, except that a failure is returned as the
 // negative errno.
 struct sim_system {
@@ -35,7 +44,7 @@ struct sim_system {
     void (*enqueue)(void *job);
     void (*enqueue_after)(uint64_t nanoseconds, void *job);
     void (*start_thread)(void *(*body)(void *), void *argument);
-    // Files below the folder of simulations. Those that find a file return its number.
+    // Files below the folder of simulations, and their folders.
     int (*open_file)(const char *path, int creates, int is_exclusive);
     int (*close_file)(int descriptor);
     // An offset of -1 means the position of the descriptor, which moves on.
@@ -46,8 +55,15 @@ struct sim_system {
     int (*lock_file)(int descriptor, int locks);
     int (*rename_file)(const char *path, const char *other);
     int (*remove_file)(const char *path);
-    ssize_t (*find_open_file)(int descriptor, int64_t *size);
-    ssize_t (*find_file)(const char *path, int64_t *size);
+    int (*touch_file)(int descriptor);
+    int (*find_open_file)(int descriptor, struct sim_facts *facts);
+    int (*find_file)(const char *path, struct sim_facts *facts);
+    int (*make_folder)(const char *path);
+    // Writes the path of an open folder. Returns its length.
+    int (*name_folder)(int descriptor, char *path, int capacity);
+    // Writes the name of a file of an open folder, by its place in the order of names. Returns its length, and 0 at the
+    // end.
+    int (*list_folder)(int descriptor, int place, char *name, int capacity);
 };
 
 // Installs the system. Call it once, before any simulation.
@@ -59,7 +75,7 @@ int sim_is_effective(void);
 // The first descriptor of simulated sockets, and that of simulated files.
 int sim_first_descriptor(void);
 int sim_first_file(void);
-// The folder whose files are simulated. It has no folders.
+// The folder whose files are simulated. It may have folders, and these have none.
 const char *sim_folder(void);
 // Runs a job of Swift's global executor on this thread.
 void sim_run_job(void *job);

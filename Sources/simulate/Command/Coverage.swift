@@ -12,12 +12,17 @@ enum Coverage {
         "shortage of descriptors",
         "siblings of a connection", "slow", "speed",
         "stale connection", "stall", "TLS only", "the client's own secret", "time of a proxy", "upload",
+        "age of a cookie", "cookie of an earlier run", "cookies of a request",
+        "error beside a cache folder", "policy that was kept", "response that was kept", "saved state file",
+        "size of a cache folder", "state file that is found", "variant of a response",
         "use of the cache", "user of a response", "wait for 100 (Continue)",
     ]
 
     private static let callers = [
         "download after a power failure", "download begun anew", "download continued", "hedge won or lost",
-        "login refused",
+        "login refused", "no cache folder", "power failure", "power failure before a call of the disk",
+        "restart",
+        "save failed",
     ]
 
     private static let faults = [
@@ -27,7 +32,10 @@ enum Coverage {
     ]
 
     private static var names: [String] {
-        ["client: input held back", "server: digest challenge"] + judges.map { "judge: " + $0 }
+        [
+            "client: cache reports an error", "client: cache reports damage", "client: input held back",
+            "server: digest challenge",
+        ] + judges.map { "judge: " + $0 }
             + callers.map { "caller: " + $0 } + faults.map { "fault: " + $0 }
             + RangeFault.allCases.map { "fault: part \($0)" }
             + AddressPlan.Fate.allCases.filter { $0 != .works }.map { "fault: address \($0)" }

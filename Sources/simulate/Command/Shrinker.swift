@@ -36,6 +36,7 @@ extension Plan {
         add { $0.network = NetworkPlan() }
         add { $0.client = ClientPlan() }
         add { $0.disk = nil }
+        simplifyKeeping(add)
         for file in (files ?? []).indices {
             add { $0.files?[file].changes = [] }
             add { $0.files?[file].size /= 2 }
@@ -48,6 +49,27 @@ extension Plan {
     }
 
     private typealias Adding = ((inout Plan) -> Void) -> Void
+
+    private func simplifyKeeping(_ add: Adding) {
+        guard let keeping else { return }
+        add { $0.keeping = nil }
+        add { $0.keeping?.cookies = nil }
+        add { $0.keeping?.keepsHSTS = false }
+        add { $0.keeping?.cache = keeping.cache.map { _ in KeepingPlan.CacheLimits() } }
+        add { $0.keeping?.endsSession = false }
+        add { $0.keeping?.savePause = 400_000 }
+        for end in keeping.ends.indices {
+            add { plan in
+                plan.keeping?.ends.remove(at: end)
+                for call in plan.calls.indices {
+                    if let run = plan.calls[call].run, run > end { plan.calls[call].run = run - 1 }
+                }
+            }
+            add { $0.keeping?.ends[end].isPowerFailure = false }
+            add { $0.keeping?.ends[end].diskCall = nil }
+            add { $0.keeping?.ends[end].pause = 0 }
+        }
+    }
 
     private func simplifyNetwork(_ add: Adding) {
         let usual = NetworkPlan()
@@ -135,6 +157,7 @@ extension Plan {
         add { $0.calls[place].upload /= 2 }
         add { $0.calls[place].kind = .get }
         add { $0.calls[place].resource = nil }
+        add { $0.calls[place].variant = nil }
         add { $0.calls[place].work = 0 }
         add { $0.calls[place].follows = false }
         add { $0.calls[place].download = nil }

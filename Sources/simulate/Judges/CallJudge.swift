@@ -1,5 +1,6 @@
 internal import DirectCore
 internal import DirectHTTP
+internal import Glibc
 
 /// Judges the outcome of one call: its bytes, its time, and whether it had a reason to fail.
 struct CallJudge {
@@ -53,9 +54,25 @@ struct CallJudge {
             world.fault("error", "call \(number) was never cancelled")
         }
         PoolJudge(world).judgeShortage(error, ofCall: number)
+        judgeDisk(error)
         judgeStall()
         guard !Reasons(plan, number).mayFail else { return }
         world.fault("no reason", "call \(number) ended with \(error)")
+    }
+
+    /// A failing disk is noticed by nobody, except in the middle of content that is too large to be read at once.
+    private func judgeDisk(_ error: any Error) {
+        guard plan.keeping?.cache != nil else { return }
+        world.kernel.count("judge: error beside a cache folder")
+        guard let error = error as? HTTPError else { return }
+        switch error.reason {
+        case .cache(let reason):
+            world.kernel.count("judge: damage in the middle of content")
+            if !plan.mayFindDamage(number) { world.fault("disk", "call \(number) ended with \(reason)") }
+        case .system(let reason) where [ENOSPC, EIO].contains(reason.code):
+            world.fault("disk", "call \(number) ended with \(reason)")
+        default: break
+        }
     }
 
     /// A server that stops in the middle of a response costs the limit of reading, and no more.

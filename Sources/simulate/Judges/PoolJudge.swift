@@ -34,7 +34,8 @@ struct PoolJudge {
     /// No connection is closed that could serve the next request.
     func judgeClose(of connection: SimulatedConnection) {
         guard let host = connection.place?.host, !canBeUnfit(at: host), plan.client.connections == nil,
-            !world.kernel.isClientReleased, !(plan.client.retries && plan.client.perOrigin != nil),
+            !world.kernel.isClientReleased, plan.keeping == nil,
+            !(plan.client.retries && plan.client.perOrigin != nil),
             !plan.client.isReleasedEarly, plan.network.descriptors == nil,
             plan.calls.allSatisfy({ $0.follows || $0 == plan.calls.first }),
             // A redirect is resolved anew, so it may need the slot for another route.
@@ -61,7 +62,9 @@ struct PoolJudge {
     /// Whether an idle connection to the host may be one that the client must not or cannot use.
     private func canBeUnfit(at host: Int) -> Bool {
         let client = plan.client
-        return client.hedging != nil || plan.hosts[host].strictness != nil || client.usesPerConnection != nil
+        // A connection of an earlier run is not this one's.
+        return plan.keeping != nil || client.hedging != nil || plan.hosts[host].strictness != nil
+            || client.usesPerConnection != nil
             || client.idleTimeout != nil || plan.network.resets > 0
             || plan.hosts[host].updatesKeys || plan.hosts[host].ticketPause != nil
             || plan.calls.contains { $0.kind == .prewarm }
@@ -136,7 +139,7 @@ struct PoolJudge {
     /// address is used any more that have not been heard from since.
     private func judgeSiblings() {
         guard let limit = plan.client.responseLimit, plan.client.proxy == .none, plan.network.resets == 0,
-            !plan.client.isReleasedEarly,
+            !plan.client.isReleasedEarly, plan.keeping == nil,
             !plan.calls.contains(where: { $0.cancellation != nil || $0.upload > 0 })
         else { return }
         let stopped = world.kernel.allConnections.filter { $0.wasIdleWhenStopped }

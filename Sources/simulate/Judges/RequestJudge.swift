@@ -19,6 +19,7 @@ struct RequestJudge {
         judgeClientSecret(head)
         judgeSocket(connection)
         judgeAcceptEncoding(head)
+        KeepingJudge(world, call: number)?.judge(head, of: number, host: host)
     }
 
     /// The client's own secret is for the origin that the call begins at. After a redirect to another one it is sent
@@ -60,8 +61,8 @@ struct RequestJudge {
         guard plan.client.keepsHSTS == true else { return }
         world.kernel.count("judge: TLS only")
         // What counts is what it knows when the call begins.
-        let isLearned =
-            world.strictSince[host].map { $0 + world.slack < world.calls[number].start ?? 0 } ?? false
+        let start = world.calls[number].start ?? 0
+        let isLearned = world.isStrict(host, run: plan.run(ofCall: number), before: start)
         let isKnown = plan.hosts[host].strictness == .known || isLearned
         if isKnown { world.fault("TLS only", "a plain request for \(Material.name(host)), call \(number)") }
     }

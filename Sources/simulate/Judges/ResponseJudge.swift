@@ -25,6 +25,7 @@ struct ResponseJudge {
         else { return world.fault("response", "call \(number) got a response that no server has sent") }
         let reply = plan.calls[owner].replies[place]
         if owner != number { judgeCached(from: owner, reply) }
+        if owner == number { world.noteCookie(number, place: place) }
         judgeBytes(of: reply, place, ofCall: owner)
         judgeUser()
         // What is delivered from a cache is as fresh as a retry could get it.
@@ -57,7 +58,9 @@ struct ResponseJudge {
             plan.client.acceptsAnyCertificate != true,
             let tls = response.transaction?.tls, let host = world.host(named: tls.verifiedName)
         else { return }
-        world.strictSince[host] = world.strictSince[host] ?? world.kernel.now
+        let policy = World.Policy(run: plan.run(ofCall: number), host: host)
+        let now = world.kernel.now
+        world.strictSince[policy] = world.strictSince[policy] ?? (world.calls[number].start ?? now, now)
     }
 
     // MARK: Bytes
@@ -99,6 +102,21 @@ struct ResponseJudge {
         if !isAllowed || age > UInt64(reply.lifetime ?? 0) + 60 {
             world.fault("cache", "call \(number) got the response of call \(owner), \(age) seconds old")
         }
+        judgeVariant(of: owner, reply)
+    }
+
+    /// What depends on fields of the request is for requests with the same ones, after a restart too.
+    private func judgeVariant(of owner: Int, _ reply: ReplyPlan) {
+        guard plan.keeping != nil else { return }
+        if plan.run(ofCall: owner) != plan.run(ofCall: number) {
+            world.kernel.count("judge: response that was kept")
+        }
+        guard reply.variesByUser, !plan.client.addsUserBelowCache else { return }
+        world.kernel.count("judge: variant of a response")
+        let other = plan.calls[owner]
+        if other.variant != call.variant || other.carriesSecrets != call.carriesSecrets {
+            world.fault("cache", "call \(number) got another variant, that of call \(owner)")
+        }
     }
 
     /// The response is the one that was made for the user.
@@ -122,14 +140,25 @@ struct ResponseJudge {
         for other in plan.calls.indices where other != number {
             let earlier = plan.calls[other]
             guard earlier.resource == resource, earlier.host == call.host, mayUseCache(earlier),
+                plan.cacheLasts(from: plan.run(ofCall: other), to: plan.run(ofCall: number)),
                 let kept = world.calls[other].cacheable, kept + 5_000_000 < start,
-                let place = world.calls[other].reply
+                let place = world.calls[other].reply, !isReplaced(other)
             else { continue }
             let lifetime = UInt64(earlier.replies[place].lifetime ?? 0)
             guard lifetime > 1,
                 world.kernel.now - (world.calls[other].start ?? 0) < (lifetime - 1) * 1_000_000_000
             else { continue }
             world.fault("cache", "call \(number) was sent although the response of call \(other) is fresh")
+        }
+    }
+
+    /// Whether another response may have taken the place of a call's.
+    private func isReplaced(_ other: Int) -> Bool {
+        let start = world.calls[other].start ?? 0
+        return plan.calls.indices.contains { third in
+            third != other && third != number && plan.calls[third].resource == call.resource
+                && plan.calls[third].host == call.host && !world.calls[third].tries.isEmpty
+                && world.calls[third].end ?? .max > start
         }
     }
 
@@ -143,7 +172,9 @@ struct ResponseJudge {
     private func noteCacheable(_ reply: ReplyPlan) {
         let state = world.calls[number]
         guard response.isWhole, call.kind == .get, response.status == 200, !reply.variesByUser,
-            reply.framing != .untilClose, reply.size <= 40_000, state.tries.count == 1
+            reply.framing != .untilClose, reply.size <= 40_000, state.tries.count == 1,
+            // A folder is written to within the time of the call.
+            plan.keeping == nil || call.total == nil && !plan.isCancelled(number)
         else { return }
         world.calls[number].cacheable = world.kernel.now
     }

@@ -1,3 +1,5 @@
+internal import DirectHTTP
+
 extension World {
     /// Judges what can be told at the end only.
     func judgeAtTheEnd() {
@@ -7,6 +9,7 @@ extension World {
             judgeAddresses(number)
         }
         PoolJudge(self).judgeAtTheEnd()
+        judgeFolders()
         judgeYielding()
         kernel.count("judge: descriptors")
         kernel.count("judge: leaks")
@@ -17,6 +20,30 @@ extension World {
         kernel.count("judge: bytes at a time")
         if kernel.mostBytesAtATime > 400_000 * mostActiveCalls {
             fault("busy", "\(kernel.mostBytesAtATime) bytes were read without letting others run")
+        }
+    }
+
+    /// The folder of a cache keeps its limits, except where files cannot be removed, or a power failure brings some back.
+    private func judgeFolders() {
+        guard let limits = plan.keeping?.cache, plan.disk?.failures ?? 0 == 0 else { return }
+        for run in runs {
+            for fault in run.cacheFaults {
+                kernel.count("client: cache reports \(fault.kind)")
+            }
+        }
+        guard plan.keeping?.ends.allSatisfy({ !$0.isPowerFailure }) == true else { return }
+        for prefix in Set(runs.map(\.cachePath)) {
+            let sizes = kernel.disk.names.filter { $0.hasPrefix(prefix) && $0.hasSuffix(".r") }.map {
+                kernel.disk.bytes(of: $0)?.count ?? 0
+            }
+            kernel.count("judge: size of a cache folder")
+            let sum = sizes.reduce(0, +)
+            // A file has a head before its content.
+            if sum > limits.bytes || sizes.count > limits.objects
+                || sizes.contains(where: { $0 > limits.objectBytes + 4096 })
+            {
+                fault("size", "\(sizes.count) responses in \(sum) bytes in the cache's folder")
+            }
         }
     }
 
@@ -85,6 +112,17 @@ extension World {
             if second.place == place {
                 fault("address", "call \(number) was retried at the address that failed")
             }
+        }
+    }
+}
+
+extension CacheError {
+    /// What happened, for the report.
+    fileprivate var kind: String {
+        switch self {
+        case .damaged: "damage"
+        case .foreign: "a foreign file"
+        default: "an error"
         }
     }
 }

@@ -113,22 +113,58 @@ extension Kernel {
             guard let path else { return -EFAULT }
             return Int32(Kernel.current.onDisk("unlink") { $0.remove(String(cString: path)) })
         }
-        system.find_open_file = { descriptor, size in
-            guard let file = Kernel.current.disk.find(descriptor) else { return -Int(EBADF) }
-            size?.pointee = Int64(file.size)
-            return file.number
+        system.touch_file = { descriptor in Int32(Kernel.current.onDisk("touch") { $0.touch(descriptor) }) }
+        addFacts(to: &system)
+        addFolders(to: &system)
+    }
+
+    private static func addFacts(to system: inout sim_system) {
+        system.find_open_file = { descriptor, facts in
+            guard let found = Kernel.current.disk.find(descriptor) else { return -EBADF }
+            facts?.pointee = found
+            return 0
         }
-        system.find_file = { path, size in
-            guard let path, let file = Kernel.current.disk.find(String(cString: path)) else {
-                return -Int(ENOENT)
+        system.find_file = { path, facts in
+            guard let path, let found = Kernel.current.disk.find(String(cString: path)) else {
+                return -ENOENT
             }
-            size?.pointee = Int64(file.size)
-            return file.number
+            facts?.pointee = found
+            return 0
         }
+    }
+
+    private static func addFolders(to system: inout sim_system) {
+        system.make_folder = { path in
+            guard let path else { return -EFAULT }
+            return Int32(Kernel.current.onDisk("mkdir") { $0.makeFolder(String(cString: path)) })
+        }
+        system.name_folder = { descriptor, path, capacity in
+            guard let name = Kernel.current.disk.folder(descriptor) else { return -ENOTDIR }
+            return Kernel.write(name, to: path, capacity: capacity)
+        }
+        system.list_folder = { descriptor, place, name, capacity in
+            var found: String?
+            let result = Kernel.current.onDisk("readdir") {
+                $0.list(descriptor, place: Int(place), name: &found)
+            }
+            guard result == 0 else { return Int32(result) }
+            return found.map { Kernel.write($0, to: name, capacity: capacity) } ?? 0
+        }
+    }
+
+    /// Writes a text with a zero behind it, and returns its length.
+    private static func write(_ text: String, to buffer: UnsafeMutablePointer<CChar>?, capacity: Int32)
+        -> Int32
+    {
+        let bytes = text.utf8CString
+        guard let buffer, bytes.count <= capacity else { return -ENAMETOOLONG }
+        for (place, byte) in bytes.enumerated() { buffer[place] = byte }
+        return Int32(bytes.count - 1)
     }
 
     /// Makes a call of the disk, and notes it.
     private func onDisk(_ name: StaticString, _ call: (SimulatedDisk) -> Int) -> Int {
+        disk.beforeCall()
         let result = call(disk)
         note(name, amount: result)
         return result

@@ -3,7 +3,7 @@ internal import DirectCore
 /// One connection of a host's server: it judges what arrives, and replies as the plan says.
 final class OriginServer: @unchecked Sendable {
     let world: World
-    private let plan: Plan
+    let plan: Plan
     let kernel: Kernel
     let connection: SimulatedConnection
     /// The host that the connection belongs to; `nil` on the connection of a proxy that forwards requests.
@@ -217,7 +217,7 @@ final class OriginServer: @unchecked Sendable {
                 world.fault("secrets", "\(Material.name(host)) got credentials of the proxy")
             }
         }
-        guard let ownHost, plan.client.proxy == .none else { return }
+        guard let ownHost, plan.client.proxy == .none, plan.keeping == nil else { return }
         if !world.served[ownHost].contains(where: { $0 === connection }) {
             world.served[ownHost].append(connection)
         }
@@ -227,64 +227,5 @@ final class OriginServer: @unchecked Sendable {
         if world.served[ownHost].count > limit {
             world.fault("limit", "\(world.served[ownHost].count) connections to \(Material.name(ownHost))")
         }
-    }
-
-    func hasBody(_ head: ReceivedHead) -> Bool {
-        head.value(of: "transfer-encoding") != nil
-            || (head.value(of: "content-length").flatMap { Int($0) } ?? 0) > 0
-    }
-
-    /// Reads the body of a request, and judges its bytes.
-    private func readUpload(
-        of head: ReceivedHead,
-        call number: Int,
-        place: Int,
-        on http: HTTPWire,
-        isLate: Bool = false
-    ) async throws(WireError) {
-        guard hasBody(head) else { return }
-        let reply = plan.calls[number].replies[place]
-        let isExpecting = !isLate && head.value(of: "expect") != nil
-        if isExpecting, !reply.isSilentBeforeBody {
-            try await http.wire.write(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
-        }
-        let begin = kernel.now
-        let reader = UploadReader(
-            http,
-            isChunked: head.value(of: "transfer-encoding") != nil,
-            length: head.value(of: "content-length").flatMap { Int($0) } ?? 0
-        )
-        var received = 0
-        // Another server may have got the same upload before: what counts is where more of it has arrived.
-        world.calls[number].received[place, default: 0] += 0
-        do throws(WireError) {
-            while true {
-                if isLate, reply.latePause > 0 { await kernel.sleep(microseconds: reply.latePause) }
-                let bytes = try await reader.next(isLate ? reply.lateReading : 16384)
-                if bytes.isEmpty { break }
-                let start = received
-                if start == 0, isExpecting, reply.isSilentBeforeBody {
-                    RequestJudge(world, number: number, host: 0).judgeWait(kernel.now - begin)
-                }
-                kernel.count("judge: bytes of an upload")
-                if !Pattern.matches(bytes, body: number, from: start) {
-                    world.fault("upload bytes", "call \(number), from byte \(start)")
-                }
-                received += bytes.count
-                world.calls[number].received[place] = max(received, world.calls[number].received[place] ?? 0)
-            }
-        } catch {
-            if connection.wasClosedAfterRelease { world.calls[number].excusedUploads.insert(place) }
-            throw error
-        }
-        if received != plan.calls[number].upload {
-            world.fault("upload bytes", "call \(number) sent \(received) of \(plan.calls[number].upload)")
-        }
-        if isLate { note(head, call: number, place: place) }
-    }
-
-    /// Notes that a request has been executed.
-    private func note(_ head: ReceivedHead, call number: Int, place: Int) {
-        if head.method == "POST" { world.calls[number].executedPosts.append(place) }
     }
 }

@@ -140,14 +140,20 @@ struct ReplySender {
             text += "Content-Encoding: \(coding)\r\n"
         }
         for line in file?.lines ?? [] { text += line + "\r\n" }
-        if reply.variesByUser { text += "Vary: Authorization\r\n" }
+        if reply.variesByUser {
+            text += "Vary: Authorization\(world.plan.keeping == nil ? "" : ", X-Variant")\r\n"
+        }
         if (300..<400).contains(reply.status) {
             text += "Location: \(world.url(ofHost: reply.target, call: number))\r\n"
         }
         if world.plan.hosts[host].strictness == .learned {
             text += "Strict-Transport-Security: max-age=3600\r\n"
         }
-        if reply.setsCookie { text += "Set-Cookie: id=\(world.secret(ofHost: host)); Path=/\r\n" }
+        if reply.setsCookie, world.plan.keeping?.cookies != nil {
+            text += "Set-Cookie: \(world.newCookie(number, place: place, host: host))\r\n"
+        } else if reply.setsCookie {
+            text += "Set-Cookie: id=\(world.secret(ofHost: host)); Path=/\r\n"
+        }
         if let lifetime = reply.lifetime { text += "Cache-Control: max-age=\(lifetime)\r\n" }
         return text + "\r\n"
     }

@@ -4,43 +4,52 @@ internal import DirectIO
 
 /// The client's users: each call of the plan is made by a task of its own.
 final class Callers: @unchecked Sendable {
-    private let world: World
-    private let plan: Plan
-    private let kernel: Kernel
+    let world: World
+    let plan: Plan
+    let kernel: Kernel
     private var client: HTTPClient?
     private var done = 0
+    /// Whether a program that keeps files has more to do.
+    private var isRunning = false
 
     init(_ world: World) {
         self.world = world
         plan = world.plan
         kernel = world.kernel
-        client = HTTPClient(ClientMaker(world).configuration)
+        if plan.keeping == nil { client = HTTPClient(ClientMaker(world).configuration) }
     }
 
-    var areDone: Bool { done == plan.calls.count }
+    var areDone: Bool { done == plan.calls.count && !isRunning }
 
     /// Starts the tasks. Each waits for its time.
     func begin() {
+        if let keeping = plan.keeping {
+            isRunning = true
+            Task {
+                await makeRuns(keeping)
+                isRunning = false
+            }
+            return
+        }
         var numbers = plan.calls.indices[...]
         while let first = numbers.popFirst() {
             let more = numbers.prefix { plan.calls[$0].follows }
             numbers = numbers.dropFirst(more.count)
-            start([first] + more)
+            _ = start([first] + more, with: client)
         }
         // The tasks hold the client from now on, or nobody does.
         if plan.client.isReleasedEarly { client = nil }
     }
 
     /// Starts the task of calls that follow each other. A cancellation ends the whole task.
-    private func start(_ numbers: [Int]) {
-        let client = client
+    func start(_ numbers: [Int], with client: HTTPClient?) -> Task<Void, Never> {
         let work = { @Sendable [self] in
             for number in numbers { await make(number, with: client) }
         }
         let task =
             plan.calls[numbers[0]].isOnLoop
             ? Task(executorPreference: world.loop, operation: work) : Task(operation: work)
-        guard let cancellation = plan.calls[numbers[0]].cancellation else { return }
+        guard let cancellation = plan.calls[numbers[0]].cancellation else { return task }
         let time = UInt64(plan.calls[numbers[0]].start + cancellation) * 1000
         kernel.after(nanoseconds: time) { [self] in
             guard let current = numbers.first(where: { !world.calls[$0].isOver }) else { return }
@@ -48,6 +57,7 @@ final class Callers: @unchecked Sendable {
             kernel.count("caller: cancellation")
             task.cancel()
         }
+        return task
     }
 
     private func make(_ number: Int, with client: HTTPClient?) async {
@@ -138,6 +148,7 @@ final class Callers: @unchecked Sendable {
         let call = plan.calls[number]
         var request = HTTPClient.Request(method(of: call.kind), world.url(ofCall: number), body: body(number))
         if call.resource != nil || call.download != nil { request.headers.add("X-Call", "\(number)") }
+        if let variant = call.variant { request.headers.add("X-Variant", "\(variant)") }
         if call.carriesSecrets {
             request.headers.add("Authorization", "Bearer " + world.secret(ofHost: call.host))
             request.headers.add("X-Api-Key", world.secret(ofHost: call.host))

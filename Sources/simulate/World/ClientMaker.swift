@@ -6,9 +6,12 @@ internal import DirectIO
 struct ClientMaker {
     private let world: World
     private let plan: ClientPlan
+    /// The run of the program that the client is for, if it keeps files.
+    private let run: ProgramRun?
 
-    init(_ world: World) {
+    init(_ world: World, run: ProgramRun? = nil) {
         self.world = world
+        self.run = run
         plan = world.plan.client
     }
 
@@ -62,9 +65,11 @@ struct ClientMaker {
             settings.retries = policy
         }
         if plan.triesNextOnWrongCertificate { settings.dialling.onCertificateMismatch = .tryNext }
-        if plan.keepsCookies { settings.cookies = CookieJar() }
+        if plan.keepsCookies { settings.cookies = run?.cookies ?? CookieJar() }
         if plan.caches {
-            settings.cache = try? ResponseCache(clock: { [loop = world.loop] in loop.date })
+            settings.cache =
+                world.plan.keeping?.cache == nil
+                ? try? ResponseCache(clock: { [loop = world.loop] in loop.date }) : run?.cache
         }
         if plan.rebuildsRequests { settings.interceptors = [rebuild] }
         if plan.hasNetworkInterceptor { settings.networkInterceptors = [{ try await $1($0) }] }
@@ -103,7 +108,7 @@ struct ClientMaker {
 
     private func setSecurity(_ settings: inout HTTPClient.Configuration) {
         if plan.keepsHSTS == true {
-            let store = HSTSStore()
+            let store = run?.hsts ?? HSTSStore()
             for host in world.plan.hosts.indices where world.plan.hosts[host].strictness == .known {
                 guard let name = try? DomainName(Material.name(host)) else { continue }
                 store.add(HSTSStore.Entry(name, until: UnixTime.now.advanced(bySeconds: 1_000_000)))

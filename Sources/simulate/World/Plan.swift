@@ -12,6 +12,8 @@ struct Plan: Codable, Equatable {
     /// is missing in plans that are older.
     var files: [FilePlan]?
     var disk: DiskPlan?
+    /// What the program keeps in files, and how often it runs.
+    var keeping: KeepingPlan?
 
     /// Whether the task that makes the call is cancelled at some time.
     func isCancelled(_ number: Int) -> Bool {
@@ -187,6 +189,9 @@ struct CallPlan: Codable, Equatable {
     var download: DownloadPlan?
     /// Whether its URL is a plain one although the host is secure.
     var isPlain: Bool?
+    /// The number of the run that makes it, and the value of a field by which a server may choose its response.
+    var run: Int?
+    var variant: Int?
     /// The number of connections that a prewarming call asks for.
     var count = 1
     /// The replies to the requests of this call; the last one is repeated.

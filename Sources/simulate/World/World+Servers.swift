@@ -105,7 +105,7 @@ extension World {
             let owner = plan.calls.indices.lazy.compactMap { DownloadJudge(self, number: $0) }.first {
                 $0.path == path
             }
-            guard let owner else { return }
+            guard let owner else { return noteState(bytes, at: path) }
             owner.judgeFile(bytes)
             renamed[path, default: []].append(bytes)
         }

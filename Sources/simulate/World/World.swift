@@ -55,7 +55,11 @@ final class World: @unchecked Sendable {
     var renamed: [String: [[UInt8]]] = [:]
     /// The checks of logins, by host, and since when the client knows that a host wants TLS only.
     var gates: [Int: DigestGate] = [:]
-    var strictSince: [Int: UInt64] = [:]
+    var strictSince: [Policy: (learned: UInt64, known: UInt64)] = [:]
+    /// The runs of a program that keeps files, the states that its files have had, and the cookies of servers.
+    var runs: [ProgramRun] = []
+    var savedStates: [String: [[UInt8]]] = [:]
+    var setCookies: [SetCookie] = []
 
     /// What the servers and the caller have seen of a call.
     struct CallState {
@@ -152,6 +156,7 @@ final class World: @unchecked Sendable {
                 callers.begin()
                 try drive { callers.areDone }
             }
+            for run in runs { run.close() }
             // The client is gone by now. What it leaves behind has to end by itself.
             let end = kernel.now + 300_000_000_000
             try drive { [kernel] in kernel.connections.isEmpty && kernel.threads == 0 || kernel.now > end }

@@ -1,0 +1,257 @@
+internal import DirectCore
+internal import DirectHTTP
+internal import DirectIO
+
+/// A cookie that servers have set.
+struct SetCookie {
+    let host: Int
+    let kind: CookieKind
+    /// No two calls, and no two replies to a call, set the same value.
+    let value: String
+    let number: Int
+    /// When it was first and last sent, and when the client had it for certain.
+    let firstSent: UInt64
+    var lastSent: UInt64
+    var certain: UInt64?
+}
+
+/// Judges what a program keeps in files: state files are whole, and the cookies sent are those that were kept.
+struct KeepingJudge {
+    private let world: World
+    private let run: ProgramRun
+    private var plan: Plan { world.plan }
+    private var kernel: Kernel { world.kernel }
+
+    init(_ world: World, _ run: ProgramRun) {
+        self.world = world
+        self.run = run
+    }
+
+    /// The judge of a call's run; `nil` if the program keeps no files.
+    init?(_ world: World, call number: Int) {
+        guard world.plan.keeping != nil else { return nil }
+        self.init(world, world.runs[world.plan.run(ofCall: number)])
+    }
+
+    // MARK: Files
+
+    /// Judges what a run finds at a path, and returns the text that it has read.
+    func found(at path: String, _ load: () async throws -> [LineFault]) async -> String {
+        let bytes = kernel.disk.bytes(of: path)
+        kernel.count("judge: state file that is found")
+        let states = world.savedStates[String(path.dropFirst(run.prefix.count)), default: []]
+        if let bytes, !states.contains(bytes) {
+            world.fault("state file", "run \(run.number) finds \(bytes.count) bytes that nobody has saved")
+        }
+        let isRestart = run.number > 0 && plan.keeping?.ends[run.number - 1].isPowerFailure == false
+        if isRestart, bytes != states.last {
+            world.fault("state file", "run \(run.number) does not find what was saved last")
+        }
+        do {
+            let faults = try await load()
+            if let fault = faults.first { world.fault("state file", "run \(run.number): \(fault)") }
+        } catch {
+            judgeError(error)
+            return ""
+        }
+        return bytes.map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+
+    /// Saves a file, and judges it: it has all that was known for certain when the saving began, or it is as before.
+    func saved(_ path: String, mentioning known: [[String]], _ save: () async throws -> Void) async {
+        let before = kernel.disk.bytes(of: path)
+        let drafts = drafts(of: path)
+        do {
+            try await save()
+            // After a power failure the run goes on only as far as it had come.
+            let bytes = kernel.disk.bytes(of: path)
+            kernel.count("judge: saved state file")
+            let text = bytes.map { String(decoding: $0, as: UTF8.self) } ?? ""
+            for alternatives in known where !alternatives.contains(where: { text.contains($0) }) {
+                world.fault("state file", "run \(run.number) has saved \(path) without \(alternatives)")
+            }
+        } catch {
+            kernel.count("caller: save failed")
+            judgeError(error)
+            if kernel.disk.bytes(of: path) != before {
+                world.fault("state file", "\(path) has changed although saving has failed")
+            }
+            if plan.disk?.failures == 0, self.drafts(of: path) != drafts {
+                world.fault("state file", "a draft of \(path) is left")
+            }
+        }
+    }
+
+    private func drafts(of path: String) -> [String] {
+        kernel.disk.names.filter { $0.hasPrefix(path) && $0.hasSuffix(".tmp") }
+    }
+
+    private func judgeError(_ error: any Error) {
+        if !(error is SystemError) { world.fault("error", "a state file: \(type(of: error)): \(error)") }
+        if plan.disk == nil { world.fault("state file", "the disk works: \(error)") }
+    }
+
+    /// Judges the reason why the folder of a cache cannot be opened.
+    func judge(_ error: CacheError) {
+        kernel.count("caller: no cache folder")
+        if plan.disk == nil { world.fault("state file", "the disk works: \(error)") }
+    }
+
+    // MARK: Cookies
+
+    /// The cookies that the client has for certain, each as all values of which one must be there.
+    var certainCookies: [[String]] {
+        var all: [[String]] = []
+        for host in plan.hosts.indices {
+            for kind in CookieKind.allCases {
+                let values = certain(kind, of: host, before: kernel.now)
+                let possible = world.setCookies.filter { $0.host == host && $0.kind == kind }.map(\.value)
+                if !values.isEmpty { all.append(possible) }
+            }
+        }
+        return all
+    }
+
+    /// Returns the cookies that the run must have had at a time, and that have not expired by now.
+    private func certain(_ kind: CookieKind, of host: Int, before time: UInt64) -> [SetCookie] {
+        world.setCookies.filter { cookie in
+            guard cookie.host == host, cookie.kind == kind, !hasEnded(cookie) else { return false }
+            if let lifetime = kind.lifetime,
+                kernel.now + 1_500_000_000 >= cookie.firstSent + UInt64(lifetime) * 1_000_000_000
+            {
+                return false
+            }
+            if run.foundCookies.contains(cookie.value) { return run.begin < time }
+            return plan.run(ofCall: cookie.number) == run.number && cookie.certain.map { $0 < time } ?? false
+        }
+    }
+
+    /// Whether a cookie was one of a session before.
+    private func hasEnded(_ cookie: SetCookie) -> Bool {
+        cookie.kind == .session && plan.keeping?.endsSession == true
+            && plan.run(ofCall: cookie.number) < run.number
+    }
+
+    /// Judges the cookies of a request.
+    func judge(_ head: ReceivedHead, of number: Int, host: Int) {
+        guard plan.keeping?.cookies != nil, let start = world.calls[number].start else { return }
+        kernel.count("judge: cookies of a request")
+        var sent: [String: String] = [:]
+        for field in head.fields where field.name == "cookie" {
+            for pair in field.value.split(separator: ";") {
+                let parts = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
+                if parts.count == 2 { sent[String(parts[0])] = String(parts[1]) }
+            }
+        }
+        for (name, value) in sent.sorted(by: { $0.key < $1.key }) {
+            judge(name: name, value: value, of: number, host: host, start: start)
+        }
+        for kind in CookieKind.allCases where sent[kind.name] == nil {
+            guard let cookie = certain(kind, of: host, before: start).first else { continue }
+            world.fault("cookies", "call \(number) of run \(run.number) lacks \(cookie.value)")
+        }
+    }
+
+    private func judge(name: String, value: String, of number: Int, host: Int, start: UInt64) {
+        guard
+            let cookie = world.setCookies.first(where: {
+                $0.host == host && $0.kind.name == name && $0.value == value
+            })
+        else { return world.fault("cookies", "call \(number) sends \(name)=\(value) to host \(host)") }
+        let origin = plan.run(ofCall: cookie.number)
+        if origin != run.number {
+            kernel.count("judge: cookie of an earlier run")
+            if !run.foundCookies.contains(value) {
+                world.fault(
+                    "cookies",
+                    "call \(number) of run \(run.number) sends \(value), which was not kept"
+                )
+            }
+            if hasEnded(cookie) {
+                world.fault("cookies", "call \(number) sends \(value) of a session that has ended")
+            }
+        }
+        guard let lifetime = cookie.kind.lifetime else { return }
+        kernel.count("judge: age of a cookie")
+        let taken = max(cookie.lastSent, world.calls[cookie.number].end ?? kernel.now)
+        if start > taken + UInt64(lifetime) * 1_000_000_000 + 1_500_000_000 {
+            world.fault("cookies", "call \(number) sends \(value), which has expired")
+        }
+    }
+
+    // MARK: TLS only
+
+    /// The names of which the client knows for certain that they want TLS only.
+    var certainPolicies: [[String]] {
+        plan.hosts.indices.filter { isStrict($0, before: kernel.now) }.map { [Material.name($0)] }
+    }
+
+    /// Whether the run knew at a time that the host wants TLS only.
+    func isStrict(_ host: Int, before time: UInt64) -> Bool {
+        world.isStrict(host, run: run.number, before: time)
+    }
+
+    /// Notes the policies that were kept.
+    func noteFoundPolicies() {
+        for host in plan.hosts.indices where run.foundHSTS.contains(Material.name(host)) {
+            let earlier = (0..<run.number).compactMap {
+                world.strictSince[World.Policy(run: $0, host: host)]?.learned
+            }
+            guard let learned = earlier.min() else { continue }
+            kernel.count("judge: policy that was kept")
+            world.strictSince[World.Policy(run: run.number, host: host)] = (learned, kernel.now)
+        }
+    }
+}
+
+extension World {
+    /// What a run of the program knows of a host.
+    struct Policy: Hashable {
+        let run: Int
+        let host: Int
+    }
+
+    /// Whether a run knew at a time that the host wants TLS only, and the policy is valid still.
+    func isStrict(_ host: Int, run: Int, before time: UInt64) -> Bool {
+        guard let since = strictSince[Policy(run: run, host: host)] else { return false }
+        return since.known + slack < time && kernel.now + 5_000_000_000 < since.learned + 3_600_000_000_000
+    }
+
+    /// Notes a state file that has got its name.
+    func noteState(_ bytes: [UInt8], at path: String) {
+        guard let run = runs.last, !run.hasFailed, [run.cookiePath, run.hstsPath].contains(path) else {
+            return
+        }
+        savedStates[String(path.dropFirst(run.prefix.count)), default: []].append(bytes)
+    }
+
+    /// Returns the field by which a reply sets a cookie where the program keeps them.
+    func newCookie(_ number: Int, place: Int, host: Int) -> String {
+        let kind = CookieKind.allCases[(number + place) % CookieKind.allCases.count]
+        let value = "\(secret(ofHost: host)).\(number).\(place)."
+        if let known = setCookies.firstIndex(where: { $0.value == value }) {
+            setCookies[known].lastSent = kernel.now
+        } else {
+            setCookies.append(
+                SetCookie(
+                    host: host,
+                    kind: kind,
+                    value: value,
+                    number: number,
+                    firstSent: kernel.now,
+                    lastSent: kernel.now
+                )
+            )
+        }
+        let age = kind.lifetime.map { "; Max-Age=\($0)" } ?? ""
+        return "\(kind.name)=\(value); Path=/\(age)"
+    }
+
+    /// Notes that the client has had a reply, and with it its cookie.
+    func noteCookie(_ number: Int, place: Int) {
+        guard plan.keeping?.cookies != nil else { return }
+        for known in setCookies.indices where setCookies[known].value.hasSuffix(".\(number).\(place).") {
+            setCookies[known].certain = setCookies[known].certain ?? kernel.now
+        }
+    }
+}

@@ -222,7 +222,10 @@ package.targets += [
     .target(name: "CSimulation", dependencies: ["CDirectOpenSSL", "CDirectZlib"]),
     .executableTarget(
         name: "simulate",
-        dependencies: ["CSimulation", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP", "TLSFixtures"],
+        dependencies: [
+            "CSimulation", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP", "DirectResolvers",
+            "TLSFixtures",
+        ],
         swiftSettings: commonSettings
     ),
     // The client while calls of the system fail (scripts/faults).

@@ -15,6 +15,8 @@ enum Coverage {
         "age of a cookie", "cookie of an earlier run", "cookies of a request",
         "error beside a cache folder", "policy that was kept", "response that was kept", "saved state file",
         "size of a cache folder", "state file that is found", "variant of a response",
+        "address of a request", "dialled address", "failure of resolvers", "question to the system",
+        "repeated question", "request to a resolver",
         "use of the cache", "user of a response", "wait for 100 (Continue)",
     ]
 
@@ -38,6 +40,7 @@ enum Coverage {
         ] + judges.map { "judge: " + $0 }
             + callers.map { "caller: " + $0 } + faults.map { "fault: " + $0 }
             + RangeFault.allCases.map { "fault: part \($0)" }
+            + ResolverPlan.Manner.allCases.filter { $0 != .answers }.map { "fault: resolver \($0)" }
             + AddressPlan.Fate.allCases.filter { $0 != .works }.map { "fault: address \($0)" }
             + ReplyPlan.Ending.allCases.filter { $0 != .complete }.map { "fault: reply \($0)" }
     }

@@ -37,6 +37,7 @@ extension Plan {
         add { $0.client = ClientPlan() }
         add { $0.disk = nil }
         simplifyKeeping(add)
+        simplifyResolvers(add)
         for file in (files ?? []).indices {
             add { $0.files?[file].changes = [] }
             add { $0.files?[file].size /= 2 }
@@ -68,6 +69,26 @@ extension Plan {
             add { $0.keeping?.ends[end].isPowerFailure = false }
             add { $0.keeping?.ends[end].diskCall = nil }
             add { $0.keeping?.ends[end].pause = 0 }
+        }
+    }
+
+    private func simplifyResolvers(_ add: Adding) {
+        guard let resolvers else { return }
+        add { $0.resolvers = nil }
+        add { $0.resolvers?.cache = nil }
+        add { $0.resolvers?.moves = [] }
+        add { $0.resolvers?.freshness = nil }
+        add { $0.resolvers?.endsWithSystem = false }
+        for service in resolvers.services.indices {
+            if resolvers.services.count > 1 { add { $0.resolvers?.services.remove(at: service) } }
+            add { $0.resolvers?.services[service].isSecure = false }
+            add { $0.resolvers?.services[service].format = .wireByPost }
+            for server in resolvers.services[service].servers.indices {
+                if resolvers.services[service].servers.count > 1 {
+                    add { $0.resolvers?.services[service].servers.remove(at: server) }
+                }
+                add { $0.resolvers?.services[service].servers[server] = ResolverPlan.Server() }
+            }
         }
     }
 

@@ -55,6 +55,7 @@ struct CallJudge {
         }
         PoolJudge(world).judgeShortage(error, ofCall: number)
         judgeDisk(error)
+        ResolverJudge(world).judge(error, ofCall: number)
         judgeStall()
         guard !Reasons(plan, number).mayFail else { return }
         world.fault("no reason", "call \(number) ended with \(error)")

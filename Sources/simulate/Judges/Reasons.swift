@@ -45,7 +45,7 @@ struct Reasons {
             return true
         }
         if call.replies.contains(where: { ![.complete, .closes].contains($0.ending) }) { return true }
-        if plan.mayFindDamage(number) { return true }
+        if plan.mayFindDamage(number) || plan.resolvers?.isGood == false { return true }
         return hasRedirectProblem(call) || hasUploadProblem(call) || hasDownloadProblem(call)
     }
 
@@ -116,10 +116,12 @@ struct Reasons {
         let reading = call.reading == .slowly ? (bytes / 1000 + 30) * 5000 : 0
         // A cache folder is found, read and written on threads.
         let disk = plan.keeping?.cache == nil ? 0 : 30 * network.longestThreadStart * requests
+        // A service is connected to, and asked, for each request.
+        let asking = plan.resolvers == nil ? 0 : (2 * opening + 400_000) * requests
         let proxy = (plan.client.proxyPause ?? 0) * 60 * requests
         let tickets = (plan.hosts.compactMap(\.ticketPause).max() ?? 0) * requests
         return opening * requests + moving + work + pauses + (replies.max() ?? 0) * requests + waits + reading
-            + proxy + disk + tickets + call.work + call.start
+            + proxy + disk + asking + tickets + call.work + call.start
             + (call.expectsContinue ? 1_100_000 * requests : 0)
     }
 }

@@ -19,6 +19,7 @@ struct RequestJudge {
         judgeClientSecret(head)
         judgeSocket(connection)
         judgeAcceptEncoding(head)
+        ResolverJudge(world).judgeRequest(of: number, host: host, on: connection)
         KeepingJudge(world, call: number)?.judge(head, of: number, host: host)
     }
 

@@ -213,6 +213,9 @@ final class OriginServer: @unchecked Sendable {
             {
                 world.fault("secrets", "\(Material.name(host)) got \(name): \(value)")
             }
+            if value.contains(World.resolverSecret) {
+                world.fault("secrets", "\(Material.name(host)) got the cookie of a resolver")
+            }
             if ownHost != nil, name == "proxy-authorization" {
                 world.fault("secrets", "\(Material.name(host)) got credentials of the proxy")
             }

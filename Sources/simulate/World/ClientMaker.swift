@@ -135,6 +135,10 @@ struct ClientMaker {
     }
 
     private func setAddresses(_ settings: inout HTTPClient.Configuration) {
+        if let resolvers = world.plan.resolvers {
+            settings.resolver = ResolverMaker(world: world, plan: resolvers).resolver(tls: settings.tls)
+            return
+        }
         switch plan.resolving {
         case .system, .request: return
         case .map:

@@ -21,7 +21,7 @@ final class Material {
         let authority = TestAuthority("Simulated Root")
         let stranger = TestAuthority("Unknown Root")
         root = authority.rootDER
-        let names = (0..<Self.mostHosts).map(Self.name) + [Self.proxyName]
+        let names = (0..<Self.mostHosts).map(Self.name) + [Self.proxyName, Self.resolverName]
         for name in names {
             add(authority.certificate(for: name), name: name, kind: .valid)
             add(authority.certificate(for: "other.test"), name: name, kind: .otherName)
@@ -33,6 +33,7 @@ final class Material {
     static func name(_ host: Int) -> String { "host\(host).test" }
 
     static let proxyName = "proxy.test"
+    static let resolverName = "dns.test"
     static let mostHosts = 3
 
     func context(for name: String, kind: Certificate) -> UnsafeMutableRawPointer? {

@@ -35,6 +35,7 @@ extension Plan {
         case 54..<64: protectHosts(&dice)
         case 64..<70: useSockets(&dice)
         case 70..<80: keepFiles(&dice)
+        case 80..<88: askServices(&dice)
         default: break
         }
     }

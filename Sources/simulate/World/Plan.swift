@@ -14,6 +14,8 @@ struct Plan: Codable, Equatable {
     var disk: DiskPlan?
     /// What the program keeps in files, and how often it runs.
     var keeping: KeepingPlan?
+    /// The services that are asked for addresses.
+    var resolvers: ResolverPlan?
 
     /// Whether the task that makes the call is cancelled at some time.
     func isCancelled(_ number: Int) -> Bool {

@@ -63,14 +63,23 @@ extension World {
         kernel.lookUp = { [unowned self] name in
             kernel.count("resolver: system lookup")
             if name == Material.proxyName { return [proxyAddress] }
+            ResolverJudge(self).judgeSystem(name)
             guard let host = host(named: name) else { return [] }
-            return plan.hosts[host].addresses.indices.map { address($0, ofHost: host) }
+            let addresses = plan.hosts[host].addresses.indices.map { address($0, ofHost: host) }
+            if plan.resolvers != nil {
+                givenAnswers.append(GivenAnswer(host: host, addresses: addresses, time: kernel.now))
+            }
+            return addresses
         }
         kernel.accept = { [unowned self] connection, address, port in
             if address == proxyAddress {
                 judgeBinding(of: connection)
                 return .accepted { [self] in serveProxy($0, port: port) }
             }
+            if let place = resolverPlace(of: address) {
+                return acceptResolver(connection, at: place, port: port)
+            }
+            if address == Self.strayAddress, plan.resolvers != nil { return .refused }
             guard let place = place(of: address) else {
                 fault("address", "\(address) belongs to no host")
                 return .refused
@@ -82,6 +91,7 @@ extension World {
             if plan.client.proxy != .none { fault("address", "\(address) was dialled past the proxy") }
             connection.place = place
             PoolJudge(self).judgeDial(to: place)
+            ResolverJudge(self).judgeDial(to: address, ofHost: place.host)
             guard port == (plan.hosts[place.host].isSecure ? 443 : 80) || isDoor(port, of: place.host) else {
                 return .refused
             }

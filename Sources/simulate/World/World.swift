@@ -60,6 +60,10 @@ final class World: @unchecked Sendable {
     var runs: [ProgramRun] = []
     var savedStates: [String: [[UInt8]]] = [:]
     var setCookies: [SetCookie] = []
+    /// What resolvers have answered, how many questions each server has had, and when each was last asked.
+    var givenAnswers: [GivenAnswer] = []
+    var resolverQuestions: [IPAddress?: Int] = [:]
+    var lastQuestions: [String: UInt64] = [:]
 
     /// What the servers and the caller have seen of a call.
     struct CallState {

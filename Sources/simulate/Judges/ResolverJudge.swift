@@ -1,0 +1,159 @@
+internal import DirectCore
+internal import DirectHTTP
+
+/// An answer that a resolver has given for a host.
+struct GivenAnswer {
+    let host: Int
+    let addresses: [IPAddress]
+    let time: UInt64
+}
+
+/// Judges questions to resolvers, and the use of their answers.
+struct ResolverJudge {
+    private let world: World
+    private var plan: Plan { world.plan }
+    private var kernel: Kernel { world.kernel }
+
+    init(_ world: World) {
+        self.world = world
+    }
+
+    // MARK: Questions
+
+    /// The fields that a question may have. None of them is one of the user's.
+    private static let fields: Set<String> = [
+        "host", "user-agent", "accept", "accept-encoding", "content-type", "content-length",
+    ]
+
+    /// A question goes to the resolver by its name, and has nothing of the requests that it is asked for.
+    func judge(_ head: ReceivedHead, serverName: String?, isSecure: Bool) {
+        kernel.count("judge: request to a resolver")
+        if isSecure, serverName != Material.resolverName {
+            world.fault("name", "the server name is \(serverName ?? "missing") at a resolver")
+        }
+        if head.value(of: "host") != Material.resolverName {
+            world.fault("name", "Host is \(head.value(of: "host") ?? "missing") at a resolver")
+        }
+        for (name, value) in head.fields where !Self.fields.contains(name) || value.contains("secret") {
+            world.fault("secrets", "a resolver got \(name): \(value)")
+        }
+        if head.target.contains("secret") { world.fault("secrets", "a resolver got \(head.target)") }
+    }
+
+    /// Returns the host that is asked for; `nil` if there is none of the name.
+    func host(of question: ResolverQuestion) -> Int? { world.host(named: question.name) }
+
+    /// A question is not repeated while a fresh answer is known, or on its way.
+    func judge(_ question: ResolverQuestion, host: Int) {
+        guard let resolvers = plan.resolvers else { return }
+        let span = resolvers.span(seconds: min(resolvers.lifetime, resolvers.freshness ?? .max))
+        for type in question.types {
+            let key = "\(host) \(type)"
+            defer { world.lastQuestions[key] = kernel.now }
+            guard areAnswersKept, let last = world.lastQuestions[key] else { continue }
+            kernel.count("judge: repeated question")
+            // In the last tenth of its time an answer is asked for anew; half a second is for questions on their way.
+            let soonest = span / 10 * 9
+            if soonest > 500_000_000 + world.slack, kernel.now - last < soonest - 500_000_000 - world.slack {
+                world.fault(
+                    "repeated question",
+                    "\(question.name) is asked for again after \((kernel.now - last) / 1000) microseconds"
+                )
+            }
+        }
+    }
+
+    /// Whether each answer arrives, is kept, and names addresses that can be reached.
+    private var areAnswersKept: Bool {
+        guard let resolvers = plan.resolvers, resolvers.cache != nil, resolvers.isGood else { return false }
+        return isCalm && plan.calls.allSatisfy { $0.total == nil && $0.cancellation == nil }
+    }
+
+    private var isCalm: Bool {
+        let network = plan.network
+        return network.resets == 0 && network.socketFailures == 0 && network.descriptors == nil
+            && plan.hosts.allSatisfy { $0.addresses.allSatisfy { $0.fate == .works } }
+            && plan.client.connectLimit == nil && !plan.client.isReleasedEarly
+    }
+
+    /// The system's resolver is asked only as the last one of the chain, and only if the others may have failed.
+    func judgeSystem(_ name: String) {
+        guard let resolvers = plan.resolvers else { return }
+        kernel.count("judge: question to the system")
+        let isUnasked = resolvers.fallback == .never || resolvers.isGood && isCalm && areLimitsWide
+        if !resolvers.endsWithSystem || isUnasked || name == Material.resolverName {
+            world.fault("resolver", "the system was asked for \(name)")
+        }
+    }
+
+    private var areLimitsWide: Bool {
+        plan.calls.allSatisfy { $0.total == nil && $0.cancellation == nil }
+    }
+
+    // MARK: Answers
+
+    /// What is dialled is what a resolver has named.
+    func judgeDial(to address: IPAddress, ofHost host: Int) {
+        guard plan.resolvers != nil else { return }
+        let begins = world.calls.filter { $0.start != nil && !$0.isOver }.compactMap(\.start)
+        // A connection that nobody needs any more may still be dialled.
+        guard let begin = begins.min() else { return }
+        kernel.count("judge: dialled address")
+        if !isAnswered(address, host: host, since: begin) {
+            world.fault("outdated", "\(address) is dialled, which no answer names")
+        }
+    }
+
+    /// A request goes to an address of an answer that was valid when its call began, or came later.
+    func judgeRequest(of number: Int, host: Int, on connection: SimulatedConnection) {
+        guard plan.resolvers != nil, connection.isOpenForClient, let address = connection.address,
+            let start = world.calls[number].start
+        else { return }
+        kernel.count("judge: address of a request")
+        if !isAnswered(address, host: host, since: start) {
+            world.fault("outdated", "call \(number) is sent to \(address), which no answer names")
+        }
+    }
+
+    private func isAnswered(_ address: IPAddress, host: Int, since begin: UInt64) -> Bool {
+        guard let resolvers = plan.resolvers else { return true }
+        let seconds = min(resolvers.lifetime, resolvers.freshness ?? .max)
+        // An answer is on its way for some time, and an answer of the system has no time to live.
+        let services = resolvers.span(seconds: seconds) + UInt64(resolvers.cache?.stale ?? 0) * 1000
+        let system = resolvers.endsWithSystem ? resolvers.span(seconds: 30) : 0
+        let way = UInt64(plan.network.longestDelay) * 1000 * 8 + world.slack + longestWait
+        return world.givenAnswers.contains { answer in
+            guard answer.host == host, answer.addresses.contains(address) else { return false }
+            return answer.time + max(services, system) + way >= begin
+        }
+    }
+
+    /// The time from an answer's sending until it is kept: the other family's answer may be waited for.
+    private var longestWait: UInt64 {
+        guard let resolvers = plan.resolvers, !resolvers.isGood else { return 300_000_000 }
+        return UInt64(resolvers.services.map(\.attemptLimit).max() ?? 0) * 1000 * 3
+    }
+
+    // MARK: Failures
+
+    /// If no resolver answers, the call fails in the phase of resolving, and at its time.
+    func judge(_ error: any Error, ofCall number: Int) {
+        guard let resolvers = plan.resolvers, let error = error as? HTTPError, error.phase == .resolve else {
+            return
+        }
+        kernel.count("judge: failure of resolvers")
+        switch error.reason {
+        case .resolver, .timedOut: break
+        default: world.fault("resolver", "call \(number) ended with \(error)")
+        }
+        let call = plan.calls[number]
+        guard world.calls[number].tries.isEmpty, !plan.client.retries, call.isPlain != true,
+            let start = world.calls[number].start
+        else { return }
+        let passed = kernel.now - start
+        let longest = UInt64(resolvers.longestFailure) * 1000 + 200_000_000 + 3 * world.slack
+        if passed > longest {
+            world.fault("resolver", "call \(number) failed after \(passed / 1000) microseconds: \(error)")
+        }
+    }
+}

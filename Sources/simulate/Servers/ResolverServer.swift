@@ -1,0 +1,176 @@
+internal import DirectCore
+
+/// A server of a resolver's service: it judges what it is asked, and answers as the plan says.
+final class ResolverServer: @unchecked Sendable {
+    private let world: World
+    private let connection: SimulatedConnection
+    private let place: (service: Int, server: Int)
+    private let service: ResolverPlan.Service
+    private let server: ResolverPlan.Server
+
+    /// `nil` if the plan has no such server.
+    init?(_ world: World, connection: SimulatedConnection, at place: (service: Int, server: Int)) {
+        guard let resolvers = world.plan.resolvers else { return nil }
+        self.world = world
+        self.connection = connection
+        self.place = place
+        service = resolvers.services[place.service]
+        server = service.servers[place.server]
+    }
+
+    /// Serves a connection that has just been accepted.
+    func serve() async {
+        var wire: any Wire = SocketWire(connection)
+        let certificate: Material.Certificate =
+            switch server.fate {
+            case .wrongCertificate: .otherName
+            case .unknownIssuer: .unknownIssuer
+            default: .valid
+            }
+        if service.isSecure {
+            guard let context = Material.shared.context(for: Material.resolverName, kind: certificate) else {
+                return
+            }
+            wire = TLSWire(
+                over: wire,
+                context: context,
+                tickets: 2,
+                isOldVersion: false,
+                ticketPause: nil,
+                kernel: world.kernel
+            )
+        }
+        let http = HTTPWire(wire)
+        do throws(WireError) {
+            while let head = try await http.head() {
+                if service.isSecure, certificate != .valid {
+                    world.fault("proof", "a resolver that has proved nothing is asked for \(head.target)")
+                }
+                guard try await answer(head, on: http) else { return }
+            }
+            await http.wire.close(politely: true)
+        } catch {
+            await http.wire.close(politely: false)
+        }
+    }
+
+    /// Answers one question. Returns false if the connection is over.
+    private func answer(_ head: ReceivedHead, on http: HTTPWire) async throws(WireError) -> Bool {
+        let judge = ResolverJudge(world)
+        judge.judge(head, serverName: (http.wire as? TLSWire)?.serverName, isSecure: service.isSecure)
+        let body = try await body(of: head, on: http)
+        guard let question = ResolverQuestion(head, body: body, format: service.format),
+            let host = judge.host(of: question)
+        else {
+            world.fault("resolver", "the question \(head.method) \(head.target)")
+            throw .broken
+        }
+        world.kernel.note("question", place: host, amount: place.service * 10 + place.server)
+        world.kernel.explain("  question for \(question.name), types \(question.types)")
+        world.kernel.count("resolver: question over HTTP")
+        judge.judge(question, host: host)
+        let count = world.resolverQuestions[connection.address, default: 0]
+        world.resolverQuestions[connection.address, default: 0] += 1
+        let manner = server.manners[min(count, server.manners.count - 1)]
+        if manner != .answers { world.kernel.count("fault: resolver \(manner)") }
+        await world.kernel.sleep(microseconds: server.delay)
+        return try await reply(manner, to: question, host: host, on: http)
+    }
+
+    private func body(of head: ReceivedHead, on http: HTTPWire) async throws(WireError) -> [UInt8] {
+        guard let length = head.value(of: "content-length").flatMap({ Int($0) }) else { return [] }
+        let reader = UploadReader(http, isChunked: false, length: length)
+        var body: [UInt8] = []
+        while body.count < length { body += try await reader.next(length) }
+        return body
+    }
+
+    private func reply(
+        _ manner: ResolverPlan.Manner,
+        to question: ResolverQuestion,
+        host: Int,
+        on http: HTTPWire
+    ) async throws(WireError) -> Bool {
+        var addresses = world.currentAddresses(ofHost: host)
+        var (name, status, code) = (question.name, 200, 0)
+        switch manner {
+        case .answers: break
+        case .isLate: await world.kernel.sleep(microseconds: service.attemptLimit * 2)
+        case .isSilent:
+            await world.kernel.sleep(microseconds: 100_000_000)
+            await http.wire.close(politely: true)
+            return false
+        case .closes:
+            await http.wire.close(politely: true)
+            return false
+        case .serverError: status = 503
+        case .redirects: status = 302
+        case .otherName: name = "other.test"
+        case .noSuchName: (addresses, code) = ([], 3)
+        case .noAddresses: addresses = []
+        case .refuses: (addresses, code) = ([], 5)
+        case .addsAddress: addresses = [World.strayAddress].compactMap { $0 } + addresses
+        case .sendsPage, .sendsNoise, .breaksOff: break
+        }
+        let seconds = world.plan.resolvers?.lifetime ?? 0
+        var (media, bytes) = question.answer(
+            addresses,
+            name: name,
+            seconds: seconds,
+            code: code,
+            format: service.format
+        )
+        if manner == .sendsPage { (media, bytes) = ("text/html", Array("<html>Log in</html>".utf8)) }
+        if manner == .sendsNoise { bytes = Array("{\"\0,".utf8) + bytes.reversed() }
+        if [.answers, .isLate, .addsAddress].contains(manner) || isTakenForOwn(manner) {
+            world.givenAnswers.append(GivenAnswer(host: host, addresses: addresses, time: world.kernel.now))
+        }
+        var text = "HTTP/1.1 \(status) Status\r\nContent-Type: \(media)\r\nContent-Length: \(bytes.count)\r\n"
+        text += "Set-Cookie: id=\(World.resolverSecret); Path=/\r\n"
+        if status == 302 { text += "Location: \(world.origin(0))/0\r\n" }
+        if let freshness = world.plan.resolvers?.freshness {
+            text += "Cache-Control: max-age=\(freshness)\r\n"
+        }
+        let whole = Array((text + "\r\n").utf8) + bytes
+        try await http.wire.write(manner == .breaksOff ? Array(whole.dropLast(bytes.count / 2 + 1)) : whole)
+        guard manner == .breaksOff else { return true }
+        await http.wire.close(politely: false)
+        return false
+    }
+
+    /// Whether the format does not repeat the name of the question.
+    private func isTakenForOwn(_ manner: ResolverPlan.Manner) -> Bool {
+        manner == .otherName && service.format == .dnsPod
+    }
+}
+
+extension World {
+    /// What resolvers set as a cookie. Nobody may send it anywhere.
+    static let resolverSecret = "secret-of-resolver"
+
+    /// Accepts a connection to a resolver's server, or does with it what the plan says.
+    func acceptResolver(_ connection: SimulatedConnection, at place: (service: Int, server: Int), port: Int)
+        -> Kernel.Accepting
+    {
+        guard let service = plan.resolvers?.services[place.service], port == (service.isSecure ? 443 : 80)
+        else {
+            fault("resolver", "port \(port) of a resolver was dialled")
+            return .refused
+        }
+        let fate = service.servers[place.server].fate
+        if fate != .works { kernel.count("fault: resolver at an address that \(fate)") }
+        switch fate {
+        case .refuses: return .refused
+        case .silent: return .silent
+        default: break
+        }
+        return .accepted { [self] connection in
+            accepted[0].append(connection)
+            switch fate {
+            case .closes: kernel.serverCloses(connection)
+            case .freezes: break
+            default: Task { [self] in await ResolverServer(self, connection: connection, at: place)?.serve() }
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+internal import DirectCore
+internal import DirectHTTP
+internal import DirectResolvers
+
+/// Makes the client's resolver from the plan.
+struct ResolverMaker {
+    let world: World
+    let plan: ResolverPlan
+
+    /// The services, the system behind them if the plan says so, and a cache in front of them.
+    func resolver(tls: TLSSettings) -> any Resolver {
+        var steps = plan.services.indices.map { service(at: $0, tls: tls) }
+        if plan.endsWithSystem { steps.append(SystemResolver()) }
+        let chain = chain(steps)
+        guard let cache = plan.cache else { return chain }
+        var settings = CachingResolver.Settings()
+        settings.minimumTimeToLive = .microseconds(cache.shortest)
+        settings.staleTime = .microseconds(cache.stale)
+        settings.negativeTimeToLive = .microseconds(cache.negative)
+        settings.refreshesAhead = cache.refreshesAhead
+        return CachingResolver(chain, settings, loop: world.loop)
+    }
+
+    private func chain(_ steps: [any Resolver]) -> any Resolver {
+        let fallback: ChainResolver.Fallback =
+            switch plan.fallback {
+            case .never: .never
+            case .onResolveFailure: .onResolveFailure
+            case .onConnectFailure: .onConnectFailure
+            }
+        switch steps.count {
+        case 1: return steps[0]
+        case 2: return ChainResolver(steps[0], steps[1], fallback: fallback)
+        default: return ChainResolver(steps[0], steps[1], steps[2], fallback: fallback)
+        }
+    }
+
+    private func service(at number: Int, tls: TLSSettings) -> any Resolver {
+        let service = plan.services[number]
+        let endpoints = service.servers.indices.map { Endpoint(World.resolverAddress($0, ofService: number)) }
+        let servers: ServiceServers =
+            service.isSecure
+            ? .https(endpoints, name: Material.resolverName)
+            : .insecureHTTP(endpoints, name: Material.resolverName)
+        var settings = ServiceSettings()
+        settings.loop = world.loop
+        settings.attemptTimeout = .microseconds(service.attemptLimit)
+        settings.tls.roots = tls.roots
+        switch service.format {
+        case .wireByPost: return DNSOverHTTPS(servers, settings)
+        case .wireByGet: return DNSOverHTTPS(servers, method: .get, isPadded: true, settings)
+        case .json: return DNSOverJSON(servers, settings)
+        case .dnsPod: return DNSPodHTTPDNS(servers, settings)
+        case .alibaba: return AlibabaHTTPDNS(account: "100000", servers, settings)
+        }
+    }
+}
+
+extension World {
+    /// The address of a resolver's server.
+    static func resolverAddress(_ server: Int, ofService service: Int) -> IPAddress {
+        guard let address = IPAddress(bytes: [198, 51, 100, UInt8(10 + 10 * service + server)]) else {
+            fatalError("an address has 4 bytes")
+        }
+        return address
+    }
+
+    /// Returns the service and the server with this address.
+    func resolverPlace(of address: IPAddress) -> (service: Int, server: Int)? {
+        for (service, plan) in (plan.resolvers?.services ?? []).enumerated() {
+            for server in plan.servers.indices
+            where Self.resolverAddress(server, ofService: service) == address {
+                return (service, server)
+            }
+        }
+        return nil
+    }
+
+    /// An address where nobody listens.
+    static var strayAddress: IPAddress? { IPAddress(bytes: [198, 18, 0, 9]) }
+
+    /// The addresses that a resolver names for a host now.
+    func currentAddresses(ofHost host: Int) -> [IPAddress] {
+        let all = plan.hosts[host].addresses.indices.map { address($0, ofHost: host) }
+        guard let moves = plan.resolvers?.moves, !moves.isEmpty else { return all }
+        let version = moves.filter { kernel.now >= 1_000_000_000 + UInt64($0) * 1000 }.count
+        return [all[version % all.count]]
+    }
+}

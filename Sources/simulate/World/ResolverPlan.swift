@@ -1,0 +1,168 @@
+/// The services that the client's resolver asks, and what they answer.
+struct ResolverPlan: Codable, Equatable {
+    /// How a service is asked.
+    enum Format: String, Codable, CaseIterable {
+        case wireByPost, wireByGet, json, dnsPod, alibaba
+    }
+
+    /// When the next service of a chain is asked.
+    enum Fallback: String, Codable, CaseIterable {
+        case never, onResolveFailure, onConnectFailure
+    }
+
+    /// What a server does with a question.
+    enum Manner: String, Codable, CaseIterable {
+        case answers
+        /// Answers when the client has long given it up.
+        case isLate
+        /// Never answers.
+        case isSilent
+        case serverError
+        /// A redirect to a host that is no resolver.
+        case redirects
+        /// Another format, as a captive portal sends it.
+        case sendsPage
+        /// Bytes that are in no format.
+        case sendsNoise
+        /// The answer to a question about another name.
+        case otherName
+        case refuses
+        case noSuchName
+        case noAddresses
+        /// Closes the connection without an answer, or in the middle of it.
+        case closes, breaksOff
+        /// Also names an address where nobody listens.
+        case addsAddress
+    }
+
+    struct Service: Codable, Equatable {
+        var format = Format.wireByPost
+        var isSecure = true
+        var servers: [Server] = [Server()]
+        /// The time that one server is given.
+        var attemptLimit = 3_000_000
+    }
+
+    struct Server: Codable, Equatable {
+        var fate = AddressPlan.Fate.works
+        /// What it does with its questions, one after the other; the last one is repeated.
+        var manners: [Manner] = [.answers]
+        var delay = 0
+    }
+
+    /// The settings of the cache in front of the services, in microseconds.
+    struct Cache: Codable, Equatable {
+        var shortest = 5_000_000
+        var stale = 0
+        var negative = 5_000_000
+        var refreshesAhead = true
+    }
+
+    var services: [Service] = [Service()]
+    var fallback = Fallback.onConnectFailure
+    /// Whether the system's resolver is the last one of the chain.
+    var endsWithSystem = false
+    var cache: Cache?
+    /// The seconds that answers are good for, and those that the HTTP response is, if it says so.
+    var lifetime = 60
+    var freshness: Int?
+    /// When the hosts move: each answer then has one of their addresses, the next one after each time.
+    var moves: [Int] = []
+
+    /// Whether all servers answer all questions in time.
+    var isGood: Bool {
+        services.allSatisfy { service in
+            service.servers.allSatisfy {
+                $0.fate == .works && $0.manners.allSatisfy { $0 == .answers }
+                    && 3 * $0.delay < service.attemptLimit && service.attemptLimit >= 1_000_000
+            }
+        }
+    }
+
+    /// The time for which an answer may be used, in nanoseconds.
+    func span(seconds: Int) -> UInt64 {
+        guard let cache else { return 0 }
+        return UInt64(max(seconds * 1_000_000, cache.shortest)) * 1000
+    }
+
+    /// The longest time until all services have failed, in microseconds.
+    var longestFailure: Int {
+        services.reduce(0) { sum, service in
+            let own = min(3, service.servers.count) * service.attemptLimit
+            return sum + (services.count > 1 || endsWithSystem ? min(3_000_000, own) : own)
+        }
+    }
+}
+
+/// Worlds with such resolvers are drawn here.
+extension Plan {
+    /// Lets the client ask services for addresses.
+    mutating func askServices(_ dice: inout Dice) {
+        let isCalm = dice.chance(60)
+        if isCalm { calmDown() }
+        (client.resolving, client.proxy, client.isReleasedEarly) = (.system, .none, false)
+        for host in hosts.indices where hosts[host].addresses.count == 1 && dice.chance(60) {
+            hosts[host].addresses.append(AddressPlan())
+        }
+        var drawn = ResolverPlan()
+        let isGood = isCalm && dice.chance(55)
+        drawn.services = (0..<dice.one(of: [1, 1, 2])).map { _ in
+            ResolverPlan.Service(drawnFrom: &dice, isGood: isGood)
+        }
+        drawn.fallback = dice.one(of: [.onConnectFailure] + ResolverPlan.Fallback.allCases)
+        drawn.endsWithSystem = dice.chance(25)
+        if dice.chance(75) {
+            drawn.cache = ResolverPlan.Cache(
+                shortest: dice.one(of: [0, 1_000_000, 5_000_000]),
+                stale: dice.one(of: [0, 0, 0, 2_000_000]),
+                negative: dice.one(of: [0, 1_000_000, 5_000_000]),
+                refreshesAhead: dice.chance(70)
+            )
+        }
+        drawn.lifetime = dice.one(of: [0, 1, 2, 5, 60])
+        if dice.chance(20) { drawn.freshness = dice.one(of: [0, 1, 30]) }
+        if dice.chance(50) {
+            let unit = dice.one(of: [100_000, 3_000_000])
+            drawn.moves = (1...dice.number(in: 1...4)).map { $0 * unit }
+        }
+        resolvers = drawn
+        let isSequence = dice.chance(60)
+        for call in calls.indices {
+            if calls[call].kind == .prewarm { calls[call].kind = .get }
+            if isSequence {
+                calls[call].follows = call > 0
+                if call > 0 { calls[call].cancellation = nil }
+                calls[call].start = dice.one(of: [0, 1000, 300_000, 1_000_000, 2_500_000, 10_000_000])
+            }
+            if dice.chance(60) { calls[call].host = 0 }
+        }
+    }
+}
+
+extension ResolverPlan.Service {
+    fileprivate init(drawnFrom dice: inout Dice, isGood: Bool) {
+        self.init()
+        format = dice.one(of: ResolverPlan.Format.allCases)
+        isSecure = dice.chance(60)
+        attemptLimit = isGood ? 3_000_000 : dice.one(of: [100_000, 1_000_000, 3_000_000])
+        servers = (0..<dice.number(in: 1...3)).map { _ in
+            ResolverPlan.Server(drawnFrom: &dice, isGood: isGood)
+        }
+    }
+}
+
+extension ResolverPlan.Server {
+    fileprivate init(drawnFrom dice: inout Dice, isGood: Bool) {
+        self.init()
+        delay = dice.one(of: [0, 0, 5000, 80_000])
+        guard !isGood else { return }
+        if dice.chance(25) {
+            fate = dice.one(
+                of: [.refuses, .silent, .closes, .freezes, .wrongCertificate, .unknownIssuer]
+            )
+        }
+        manners = (0..<dice.number(in: 1...4)).map { _ in
+            dice.chance(50) ? .answers : dice.one(of: ResolverPlan.Manner.allCases)
+        }
+    }
+}

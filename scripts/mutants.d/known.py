@@ -11,6 +11,9 @@ def add_to(table):
     add_connections(table)
     add_downloads(table)
     add_security(table)
+    add_files(table)
+    add_folders(table)
+    add_resolvers(table)
 
 
 def add(table, name, *places):
@@ -202,4 +205,131 @@ def add_security(table):
     add(
         table, "HSTS is not learned",
         ("Pipeline/CookiesAndHSTS.swift", "if |response.url.scheme == .https| {", "false"),
+    )
+
+
+def add_files(table):
+    """Adds faults of files with cookies and HSTS policies."""
+    add(
+        table, "a state file gets its name before its bytes are on disk",
+        ("Files/StateFile.swift", "try |putOnDisk(file)|", "()"),
+    )
+    add(
+        table, "the draft of a state file that cannot be written is left",
+        (
+            "Files/StateFile.swift",
+            "|unlink(draft)|\n            throw error\n        }\n        do throws(SystemError) {",
+            "Int32(0)",
+        ),
+    )
+    add(
+        table, "the cookies of a session outlive it",
+        ("Cookies/CookieJar.swift", "removeAll { |$0.expiry == nil| }", "false"),
+    )
+    add(
+        table, "a kept cookie forgets when it expires",
+        ("Cookies/NetscapeCookies.swift", "content.expiry = try |expiry(fields[4])|", "nil"),
+        (
+            "Cookies/JSONCookies.swift",
+            "content.expiry = try |members.number(\"expiry\").map { UnixTime(seconds: $0) }|", "nil",
+        ),
+    )
+    add(
+        table, "one cookie of a file is not read",
+        ("Cookies/CookieJar+Files.swift", "store(|loaded.filter { !$0.hasExpired(at: now) }|, at: now)", "[]"),
+    )
+    add(
+        table, "an HSTS policy is not saved",
+        ("HSTS/HSTSStore+File.swift", "for entry in |entries| {", "[Entry]()"),
+    )
+    add(
+        table, "an HSTS policy is not read from its file",
+        ("HSTS/HSTSStore+File.swift", "if |entry.expiry > max(now, expiry(of: entry.name))| {", "false"),
+    )
+
+
+def add_folders(table):
+    """Adds faults of cache folders."""
+    add(
+        table, "the checksum of content in a folder is not looked at",
+        (
+            "Stores/EntryFile.swift",
+            "return |check.number() == Checksum.of(content, seed: UInt64(index) + 1)| ?", "true",
+        ),
+    )
+    add(
+        table, "the variants of a response share a file",
+        ("Stores/CacheFiles.swift", "low: |variant.digest.low ^ index.generation|)", "index.generation"),
+        (
+            "Stores/CacheFiles.swift",
+            "guard found.key == key, |variant.map({ $0 == found.variant }) ?? found.variant.names.names.isEmpty|",
+            "true",
+        ),
+    )
+    add(
+        table, "a response from a folder is as fresh as when it came",
+        ("Stores/EntryFile.swift", "requestTime: |UnixTime(seconds: requestTime)|,", "UnixTime.now"),
+        ("Stores/EntryFile.swift", "responseTime: |UnixTime(seconds: responseTime)|\n", "UnixTime.now"),
+        ("Rules/CachedHead.swift", "let apparentAge = |responseTime.secondsSince(date)|", "0"),
+    )
+    add(
+        table, "a folder grows beyond its limits",
+        ("Stores/CacheFiles.swift", "for facts in |kept| {", "[StateFolder.Facts]()"),
+    )
+    add(
+        table, "damage in a small file of a folder is noticed when the response has begun",
+        ("Stores/CacheFiles.swift", "let isSmall = |file.size <= Self.smallFile|", "false"),
+    )
+
+
+def add_resolvers(table):
+    """Adds faults of resolvers and of their cache."""
+    add(
+        table, "an answer is used for longer than it is good",
+        (
+            "ResolverCache/AnswerTable.swift", "entry.expiry = now.advanced(byNanoseconds: |span|)",
+            "span + 3_600_000_000_000",
+        ),
+    )
+    add(
+        table, "callers that want one name ask each for themselves",
+        ("ResolverCache/CachingResolver+Asking.swift", "if let query = |state.queries[key]| {", "nil"),
+    )
+    add(
+        table, "a fresh answer is asked for again",
+        (
+            "ResolverCache/AnswerTable.swift",
+            "let isDue = rules.refreshesAhead && |left < UInt64(entry.span) * 100_000|", "true",
+        ),
+    )
+    add(
+        table, "connections to addresses that a resolver no longer names are used",
+        ("Routes/Route.swift", "source.author != .proxy && |selection.contains(endpoint)|", "true"),
+    )
+    add(
+        table, "the answer to another question is believed",
+        ("DNS/DNSAnswer.swift", "|bytes.withSpan({ $0.isName(question.name, text: host.bytes) })|", "true"),
+    )
+    add(
+        table, "a resolver's server is waited for longer than its limit",
+        ("Services/ServiceClient.swift", "request.timeouts.total = .after(|limit|)", ".seconds(100)"),
+    )
+    add(
+        table, "a resolver's server need not prove its name",
+        (
+            "Services/ServiceClient.swift", "$0.tls = |settings.tls|",
+            "{ var tls = settings.tls; tls.insecureOverride = InsecureCertificateOverride { _ in true }; return tls }()",
+        ),
+    )
+    add(
+        table, "a resolver's client keeps cookies",
+        ("Services/ServiceClient.swift", "$0.resolver = NoResolver()||", "$0.cookies = CookieJar()"),
+    )
+    add(
+        table, "the next resolver of a chain is asked whatever the policy",
+        (
+            "Resolvers/ChainResolver.swift",
+            "failures.append(ResolverError(steps[index].name, .other(error)))\n            }\n            if |fallback == .never|",
+            "false",
+        ),
     )

@@ -96,6 +96,8 @@ extension World {
             plan.network.socketFailures == 0,
             plan.network.descriptors == nil
         else { return }
+        // A resolver may have named one address only.
+        guard plan.resolvers.map({ $0.isGood && $0.moves.isEmpty }) ?? true else { return }
         // An attempt on a connection that its server has closed arrives nowhere, and counts.
         guard !kernel.hasLostRequests else { return }
         let tries = calls[number].tries

@@ -5,6 +5,8 @@ internal import DirectHTTP
 struct GivenAnswer {
     let host: Int
     let addresses: [IPAddress]
+    /// The time for which it is good.
+    let seconds: Int
     let time: UInt64
 }
 
@@ -117,14 +119,12 @@ struct ResolverJudge {
 
     private func isAnswered(_ address: IPAddress, host: Int, since begin: UInt64) -> Bool {
         guard let resolvers = plan.resolvers else { return true }
-        let seconds = min(resolvers.lifetime, resolvers.freshness ?? .max)
-        // An answer is on its way for some time, and an answer of the system has no time to live.
-        let services = resolvers.span(seconds: seconds) + UInt64(resolvers.cache?.stale ?? 0) * 1000
-        let system = resolvers.endsWithSystem ? resolvers.span(seconds: 30) : 0
+        // An answer is on its way for some time.
         let way = UInt64(plan.network.longestDelay) * 1000 * 8 + world.slack + longestWait
+        let stale = UInt64(resolvers.cache?.stale ?? 0) * 1000
         return world.givenAnswers.contains { answer in
             guard answer.host == host, answer.addresses.contains(address) else { return false }
-            return answer.time + max(services, system) + way >= begin
+            return answer.time + resolvers.span(seconds: answer.seconds) + stale + way >= begin
         }
     }
 

@@ -123,7 +123,17 @@ final class ResolverServer: @unchecked Sendable {
         if manner == .sendsPage { (media, bytes) = ("text/html", Array("<html>Log in</html>".utf8)) }
         if manner == .sendsNoise { bytes = Array("{\"\0,".utf8) + bytes.reversed() }
         if [.answers, .isLate, .addsAddress].contains(manner) || isTakenForOwn(manner) {
-            world.givenAnswers.append(GivenAnswer(host: host, addresses: addresses, time: world.kernel.now))
+            // HTTPDNS has a time of its own, whatever HTTP says (RFC 8484, section 5.1, is about DNS messages).
+            let freshness =
+                [.dnsPod, .alibaba].contains(service.format) ? nil : world.plan.resolvers?.freshness
+            world.givenAnswers.append(
+                GivenAnswer(
+                    host: host,
+                    addresses: addresses,
+                    seconds: min(seconds, freshness ?? .max),
+                    time: world.kernel.now
+                )
+            )
         }
         var text = "HTTP/1.1 \(status) Status\r\nContent-Type: \(media)\r\nContent-Length: \(bytes.count)\r\n"
         text += "Set-Cookie: id=\(World.resolverSecret); Path=/\r\n"

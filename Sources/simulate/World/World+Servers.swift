@@ -67,7 +67,10 @@ extension World {
             guard let host = host(named: name) else { return [] }
             let addresses = plan.hosts[host].addresses.indices.map { address($0, ofHost: host) }
             if plan.resolvers != nil {
-                givenAnswers.append(GivenAnswer(host: host, addresses: addresses, time: kernel.now))
+                // The system names no time, and the cache's settings have one for such answers.
+                givenAnswers.append(
+                    GivenAnswer(host: host, addresses: addresses, seconds: 30, time: kernel.now)
+                )
             }
             return addresses
         }

@@ -235,7 +235,7 @@ def add_files(table):
         ),
     )
     add(
-        table, "one cookie of a file is not read",
+        table, "the cookies of a file are not read",
         ("Cookies/CookieJar+Files.swift", "store(|loaded.filter { !$0.hasExpired(at: now) }|, at: now)", "[]"),
     )
     add(
@@ -323,7 +323,7 @@ def add_resolvers(table):
     )
     add(
         table, "a resolver's client keeps cookies",
-        ("Services/ServiceClient.swift", "$0.resolver = NoResolver()||", "$0.cookies = CookieJar()"),
+        ("Services/ServiceClient.swift", "client = HTTPClient {||", "$0.cookies = CookieJar()"),
     )
     add(
         table, "the next resolver of a chain is asked whatever the policy",

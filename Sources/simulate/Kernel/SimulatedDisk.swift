@@ -123,7 +123,10 @@ final class SimulatedDisk {
     private func remains(of file: File) -> [UInt8] {
         if file.bytes == file.settled || dice.chance(20) { return file.settled }
         let certain = zip(file.bytes, file.settled).prefix { $0 == $1 }.count
-        var bytes = Array(file.bytes.prefix(dice.number(in: certain...file.bytes.count)))
+        // The size may be known before the bytes are there.
+        let isLong = dice.chance(50)
+        let size = isLong ? file.bytes.count : dice.number(in: certain...file.bytes.count)
+        var bytes = Array(file.bytes.prefix(size))
         for start in stride(from: certain, to: bytes.count, by: 4096) where dice.chance(30) {
             let end = min(start + 4096, bytes.count)
             bytes.replaceSubrange(start..<end, with: repeatElement(0, count: end - start))

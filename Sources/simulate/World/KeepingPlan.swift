@@ -142,7 +142,7 @@ extension Plan {
             )
         }
         // Content of several blocks, in the folder's files.
-        let isLarge = dice.chance(25)
+        let isLarge = dice.chance(40)
         let largeSize = network.segmentLimit < 1000 ? 70_000 : 200_000
         let isVaried = dice.chance(40)
         for _ in 0..<dice.number(in: 0...8) { calls.append(calls[dice.below(calls.count)]) }
@@ -160,7 +160,9 @@ extension Plan {
                 calls[call].replies[reply].status = 200
                 calls[call].replies[reply].variesByUser = isVaried && dice.chance(90)
                 calls[call].replies[reply].lifetime = dice.one(of: [0, 1, 60, 60, 3600, 3600, 3600])
-                if isLarge, dice.chance(70) { calls[call].replies[reply].size = largeSize }
+                if isLarge, dice.chance(70) {
+                    calls[call].replies[reply].size = dice.one(of: [40_000, largeSize])
+                }
             }
         }
     }
@@ -171,7 +173,7 @@ extension KeepingPlan.End {
         self.init()
         isPowerFailure = dice.chance(50)
         time = dice.one(of: [20_000, 200_000, 1_000_000])
-        if dice.chance(60) { diskCall = dice.number(in: 1...dice.one(of: [10, 60])) }
+        if dice.chance(60) { diskCall = dice.number(in: 1...dice.one(of: [10, 60, 300])) }
         pause = dice.one(of: [0, 0, 1, 5, 200, 7200])
     }
 }

@@ -87,10 +87,11 @@ struct ResolverPlan: Codable, Equatable {
 
     /// The longest time until all services have failed, in microseconds.
     var longestFailure: Int {
-        services.reduce(0) { sum, service in
-            let own = min(3, service.servers.count) * service.attemptLimit
-            return sum + (services.count > 1 || endsWithSystem ? min(3_000_000, own) : own)
-        }
+        let times = services.map { min(3, $0.servers.count) * $0.attemptLimit }
+        if fallback == .never { return times[0] }
+        // A service that is not the last step of the chain has three seconds.
+        let limited = endsWithSystem ? times[...] : times.dropLast()
+        return limited.map { min(3_000_000, $0) }.reduce(0, +) + (endsWithSystem ? 0 : times.last ?? 0)
     }
 }
 
@@ -124,9 +125,13 @@ extension Plan {
         if dice.chance(50) {
             let unit = dice.one(of: [100_000, 3_000_000])
             drawn.moves = (1...dice.number(in: 1...4)).map { $0 * unit }
+            // Connections to the addresses before are kept meanwhile.
+            drawn.lifetime = dice.one(of: [0, 1, 2])
+            client.idleTimeout = nil
+            for host in hosts.indices { hosts[host].idleClose = nil }
         }
         resolvers = drawn
-        let isSequence = dice.chance(60)
+        let isSequence = dice.chance(drawn.moves.isEmpty ? 60 : 85)
         for call in calls.indices {
             if calls[call].kind == .prewarm { calls[call].kind = .get }
             if isSequence {

@@ -13,7 +13,7 @@ enum Coverage {
         "siblings of a connection", "slow", "speed",
         "stale connection", "stall", "TLS only", "the client's own secret", "time of a proxy", "upload",
         "age of a cookie", "cookie of an earlier run", "cookies of a request",
-        "error beside a cache folder", "policy that was kept", "response that was kept", "saved state file",
+        "damage in the middle of content", "error beside a cache folder", "policy that was kept", "response that was kept", "saved state file",
         "size of a cache folder", "state file that is found", "variant of a response",
         "address of a request", "dialled address", "failure of resolvers", "question to the system",
         "repeated question", "request to a resolver",

@@ -108,6 +108,29 @@ extension Plan {
             if calls[call].start > 100_000 { calls[call].start = dice.one(of: [0, 10_000, 50_000]) }
             if calls[call].kind == .prewarm { calls[call].kind = .get }
         }
+        if kind < 2, dice.chance(35) { loseContent(&dice) }
+    }
+
+    /// Lets the power fail when the folder has fresh content of several blocks, which is asked for again afterwards.
+    private mutating func loseContent(_ dice: inout Dice) {
+        calmDown()
+        (disk, client.proxy, client.addsUserBelowCache) = (nil, .none, false)
+        (network.longestDelay, network.segmentLimit) = (1000, 16384)
+        (network.sendBuffer, network.receiveBuffer) = (65536, 65536)
+        keeping?.cache = KeepingPlan.CacheLimits()
+        for end in keeping?.ends.indices ?? 0..<0 {
+            keeping?.ends[end] = KeepingPlan.End(
+                isPowerFailure: true,
+                time: 2_000_000,
+                pause: dice.one(of: [0, 5])
+            )
+        }
+        for call in calls.indices {
+            (calls[call].kind, calls[call].upload, calls[call].reading) = (.get, 0, .fetch)
+            (calls[call].host, calls[call].resource) = (0, dice.below(2))
+            (calls[call].carriesSecrets, calls[call].variant) = (false, nil)
+            calls[call].replies = [ReplyPlan(size: dice.one(of: [40_000, 200_000]), lifetime: 3600)]
+        }
     }
 
     private mutating func keepCookies(in plan: inout KeepingPlan, _ dice: inout Dice) {

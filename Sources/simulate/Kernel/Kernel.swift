@@ -100,6 +100,12 @@ final class Kernel: @unchecked Sendable {
         self.disk.counts = { [unowned self] in count($0) }
     }
 
+    /// Releases everything at the end of a world: its connections know the kernel.
+    func dissolve() {
+        (connections, allConnections, queue) = ([:], [], [])
+        disk.dissolve()
+    }
+
     // MARK: The record
 
     func note(_ event: StaticString, place: Int = 0, amount: Int = 0, content: UInt64 = 0) {

@@ -63,6 +63,12 @@ final class SimulatedDisk {
     /// The bytes of a file; `nil` if there is none.
     func bytes(of path: String) -> [UInt8]? { files[path]?.bytes }
 
+    /// Releases everything at the end of a world.
+    func dissolve() {
+        (files, settledFiles, changes, descriptors) = ([:], [:], [], [:])
+        (renames, counts, beforeCall) = ({ _, _ in }, { _ in }, {})
+    }
+
     // MARK: Names
 
     /// Gives a file a name, or takes the file from it.

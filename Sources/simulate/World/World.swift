@@ -135,6 +135,7 @@ final class World: @unchecked Sendable {
             world.fault("leak", "\(sim_live_connections() - before) TLS connections were never freed")
         }
         sim_enter(0)
+        defer { world.kernel.dissolve() }
         return Verdict(
             faults: world.faults,
             hash: world.kernel.record.hash,

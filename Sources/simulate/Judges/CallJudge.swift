@@ -61,7 +61,7 @@ struct CallJudge {
         world.fault("no reason", "call \(number) ended with \(error)")
     }
 
-    /// A failing disk is noticed by nobody, except in the middle of content that is too large to be read at once.
+    /// No call notices a failing disk, except in the middle of content that is too large to be read at once.
     private func judgeDisk(_ error: any Error) {
         guard plan.keeping?.cache != nil else { return }
         world.kernel.count("judge: error beside a cache folder")

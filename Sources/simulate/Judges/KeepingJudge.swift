@@ -41,7 +41,7 @@ struct KeepingJudge {
         kernel.count("judge: state file that is found")
         let states = world.savedStates[String(path.dropFirst(run.prefix.count)), default: []]
         if let bytes, !states.contains(bytes) {
-            world.fault("state file", "run \(run.number) finds \(bytes.count) bytes that nobody has saved")
+            world.fault("state file", "run \(run.number) finds \(bytes.count) bytes that were never saved")
         }
         let isRestart = run.number > 0 && plan.keeping?.ends[run.number - 1].isPowerFailure == false
         if isRestart, bytes != states.last {

@@ -98,7 +98,7 @@ struct ResolverJudge {
     func judgeDial(to address: IPAddress, ofHost host: Int) {
         guard plan.resolvers != nil else { return }
         let begins = world.calls.filter { $0.start != nil && !$0.isOver }.compactMap(\.start)
-        // A connection that nobody needs any more may still be dialled.
+        // A connection that is no longer needed may still be dialled.
         guard let begin = begins.min() else { return }
         kernel.count("judge: dialled address")
         if !isAnswered(address, host: host, since: begin) {

@@ -155,7 +155,7 @@ final class ResolverServer: @unchecked Sendable {
 }
 
 extension World {
-    /// What resolvers set as a cookie. Nobody may send it anywhere.
+    /// What resolvers set as a cookie. It may be sent nowhere.
     static let resolverSecret = "secret-of-resolver"
 
     /// Accepts a connection to a resolver's server, or does with it what the plan says.

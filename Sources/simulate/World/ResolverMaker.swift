@@ -76,7 +76,7 @@ extension World {
         return nil
     }
 
-    /// An address where nobody listens.
+    /// An address without a server.
     static var strayAddress: IPAddress? { IPAddress(bytes: [198, 18, 0, 9]) }
 
     /// The addresses that a resolver names for a host now.

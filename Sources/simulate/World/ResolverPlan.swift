@@ -31,7 +31,7 @@ struct ResolverPlan: Codable, Equatable {
         case noAddresses
         /// Closes the connection without an answer, or in the middle of it.
         case closes, breaksOff
-        /// Also names an address where nobody listens.
+        /// Also names an address without a server.
         case addsAddress
     }
 

@@ -2,7 +2,8 @@
 enum Coverage {
     private static let judges = [
         "Host", "address of a retry", "bytes at a time", "bytes of a response", "bytes of an upload",
-        "bytes kept of a download", "bytes used of a download", "cached response", "cancellation", "closing",
+        "bytes kept of a download", "bytes used of a download", "cached response", "confirmed response",
+        "cancellation", "closing",
         "codings", "connections of an origin", "deadline",
         "descriptors", "digest", "executed once", "figures of a connection", "file of a download", "hedge",
         "leaks",

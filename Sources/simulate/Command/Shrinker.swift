@@ -202,6 +202,7 @@ extension Plan {
         change { $0.setsCookie = false }
         change { $0.lifetime = nil }
         change { $0.variesByUser = false }
+        change { ($0.hasTag, $0.confirms) = (nil, nil) }
         change { $0.isCoded = false }
         change { $0.isSilentBeforeBody = false }
         change { $0.rangeFault = nil }

@@ -24,7 +24,7 @@ struct ResponseJudge {
             plan.calls.indices.contains(owner), plan.calls[owner].replies.indices.contains(place)
         else { return world.fault("response", "call \(number) got a response that no server has sent") }
         let reply = plan.calls[owner].replies[place]
-        if owner != number { judgeCached(from: owner, reply) }
+        if owner != number { judgeCached(from: owner, place, reply) }
         if owner == number { world.noteCookie(number, place: place) }
         judgeBytes(of: reply, place, ofCall: owner)
         judgeUser()
@@ -92,10 +92,13 @@ struct ResponseJudge {
     // MARK: The cache
 
     /// A response to another call may come from a cache only, and only as long as it is fresh.
-    private func judgeCached(from owner: Int, _ reply: ReplyPlan) {
+    private func judgeCached(from owner: Int, _ place: Int, _ reply: ReplyPlan) {
         world.kernel.count("judge: cached response")
         let other = plan.calls[owner]
-        let age = (world.kernel.now - (world.calls[owner].start ?? 0)) / 1_000_000_000
+        let confirmed = world.confirmed[owner * 100 + place]
+        if confirmed != nil { world.kernel.count("judge: confirmed response") }
+        let since = confirmed ?? world.calls[owner].start ?? 0
+        let age = (world.kernel.now - since) / 1_000_000_000
         let isAllowed =
             plan.client.caches && call.resource != nil && call.resource == other.resource
             && call.host == other.host && [.get, .head].contains(call.kind) && other.kind == .get

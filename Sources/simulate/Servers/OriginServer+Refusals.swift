@@ -1,4 +1,4 @@
-/// What a server answers before a request counts as one: a redirect to TLS, and a challenge.
+/// What a server answers instead of a reply of the plan: a redirect to TLS, a challenge, and a confirmation.
 extension OriginServer {
     /// Returns the path of a request's target, which may be a whole URL.
     func path(of head: ReceivedHead) -> String {
@@ -42,5 +42,24 @@ extension OriginServer {
         try await http.wire.write(Array((text + (isUnread ? "Connection: close\r\n\r\n" : "\r\n")).utf8))
         if isUnread { await http.wire.close(politely: isPolite) }
         return !isUnread
+    }
+
+    /// Confirms a response that the client has in its cache. Returns false if it has none.
+    func confirm(_ head: ReceivedHead, call number: Int, on http: HTTPWire) async throws(WireError) -> Bool {
+        guard head.method == "GET", let tag = head.value(of: "if-none-match") else { return false }
+        let parts = tag.filter { $0 != "\"" }.split(separator: "-").compactMap { Int($0) }
+        guard parts.count == 2, plan.calls.indices.contains(parts[0]),
+            plan.calls[parts[0]].replies.indices.contains(parts[1]),
+            plan.calls[parts[0]].resource == plan.calls[number].resource
+        else {
+            world.fault("cache", "call \(number) asks for a confirmation of \(tag)")
+            return false
+        }
+        kernel.count("server: response confirmed")
+        world.confirmed[parts[0] * 100 + parts[1]] = kernel.now
+        let lifetime = plan.calls[parts[0]].replies[parts[1]].lifetime ?? 0
+        let text = "HTTP/1.1 304 Not Modified\r\nETag: \(tag)\r\nCache-Control: max-age=\(lifetime)\r\n\r\n"
+        try await http.wire.write(Array(text.utf8))
+        return true
     }
 }

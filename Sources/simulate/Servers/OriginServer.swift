@@ -141,6 +141,10 @@ final class OriginServer: @unchecked Sendable {
         if !reply.isEarly { try await readUpload(of: head, call: number, place: place, on: http) }
         if !reply.isEarly || !hasBody(head) { note(head, call: number, place: place) }
         if reply.delay > 0 { await kernel.sleep(microseconds: reply.delay) }
+        if reply.confirms == true, try await confirm(head, call: number, on: http) {
+            request.isAnswered = true
+            return true
+        }
         let sender = ReplySender(
             world,
             http,

@@ -140,6 +140,7 @@ struct ReplySender {
             text += "Content-Encoding: \(coding)\r\n"
         }
         for line in file?.lines ?? [] { text += line + "\r\n" }
+        if reply.hasTag == true { text += "ETag: \"\(number)-\(place)\"\r\n" }
         if reply.variesByUser {
             text += "Vary: Authorization\(world.plan.keeping == nil ? "" : ", X-Variant")\r\n"
         }

@@ -165,7 +165,7 @@ extension Plan {
             )
         }
         // Content of several blocks, in the folder's files.
-        let isLarge = dice.chance(40)
+        let (isLarge, isTagged) = (dice.chance(40), dice.chance(50))
         let largeSize = network.segmentLimit < 1000 ? 70_000 : 200_000
         let isVaried = dice.chance(40)
         for _ in 0..<dice.number(in: 0...8) { calls.append(calls[dice.below(calls.count)]) }
@@ -183,6 +183,10 @@ extension Plan {
                 calls[call].replies[reply].status = 200
                 calls[call].replies[reply].variesByUser = isVaried && dice.chance(90)
                 calls[call].replies[reply].lifetime = dice.one(of: [0, 1, 60, 60, 3600, 3600, 3600])
+                if isTagged {
+                    calls[call].replies[reply].hasTag = dice.chance(80)
+                    calls[call].replies[reply].confirms = dice.chance(70)
+                }
                 if isLarge, dice.chance(70) {
                     calls[call].replies[reply].size = dice.one(of: [40_000, largeSize])
                 }

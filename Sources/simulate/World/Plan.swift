@@ -253,6 +253,9 @@ struct ReplyPlan: Codable, Equatable {
     var lifetime: Int?
     /// Whether caches have to distinguish users.
     var variesByUser = false
+    /// Whether it has a validator, and whether it confirms a response that the client has.
+    var hasTag: Bool?
+    var confirms: Bool?
     /// Whether the content is coded, if the request accepts that.
     var isCoded = false
     var flood = Flood.bytes

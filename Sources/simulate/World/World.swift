@@ -60,6 +60,8 @@ final class World: @unchecked Sendable {
     var runs: [ProgramRun] = []
     var savedStates: [String: [[UInt8]]] = [:]
     var setCookies: [SetCookie] = []
+    /// When servers have last confirmed a response, by its call and its reply.
+    var confirmed: [Int: UInt64] = [:]
     /// What resolvers have answered, how many questions each server has had, and when each was last asked.
     var givenAnswers: [GivenAnswer] = []
     var resolverQuestions: [IPAddress?: Int] = [:]

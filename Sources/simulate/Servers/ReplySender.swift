@@ -140,7 +140,10 @@ struct ReplySender {
             text += "Content-Encoding: \(coding)\r\n"
         }
         for line in file?.lines ?? [] { text += line + "\r\n" }
-        if reply.hasTag == true { text += "ETag: \"\(number)-\(place)\"\r\n" }
+        // Each reply is another content. Without a validator, an answer to HEAD would confirm what a cache has (RFC 9111,
+        // section 4.3.5).
+        let isOtherContent = isHead && world.plan.keeping?.cache != nil
+        if reply.hasTag == true || isOtherContent { text += "ETag: \"\(number)-\(place)\"\r\n" }
         if reply.variesByUser {
             text += "Vary: Authorization\(world.plan.keeping == nil ? "" : ", X-Variant")\r\n"
         }

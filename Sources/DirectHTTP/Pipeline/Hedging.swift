@@ -49,11 +49,27 @@ final class Hedging: NetworkLayer {
         case sent(Endpoint)
         /// The response of the first request is late.
         case late(Endpoint)
-        case ended(Runner, Result<Response, any Error>)
+        case ended(Runner)
     }
 
     private enum Runner {
         case first, hedge
+    }
+
+    /// The results of the requests that have ended and were not looked at yet.
+    ///
+    /// They are not part of the events: the caller may leave one of those in the stream, and the body of a response refers to
+    /// the stream through its observer. Neither would ever be released, nor would the connection.
+    private final class Results: Sendable {
+        private let results = Locked<[Runner: Result<Response, any Error>]>([:])
+
+        func put(_ result: Result<Response, any Error>, of runner: Runner) {
+            results.withLock { $0[runner] = result }
+        }
+
+        func take(of runner: Runner) -> Result<Response, any Error>? {
+            results.withLock { $0.removeValue(forKey: runner) }
+        }
     }
 
     /// One request, and its hedge if it gets one.
@@ -65,6 +81,7 @@ final class Hedging: NetworkLayer {
         let detour: Detour?
         private let events: AsyncStream<Event>
         private let sink: AsyncStream<Event>.Continuation
+        private let results = Results()
         private var tasks: [Task<Void, Never>] = []
         private var timer: Task<Void, Never>?
         private var sentAt: Instant?
@@ -99,8 +116,9 @@ final class Hedging: NetworkLayer {
                     hasHedge = true
                     call.log?.hedges(beside: endpoint)
                     begin(.hedge, Detour.hedging(detour, beside: endpoint), send)
-                case .ended(let runner, let result):
+                case .ended(let runner):
                     running -= 1
+                    guard let result = results.take(of: runner) else { continue }
                     if let result = settled(runner, result) { return try result.get() }
                 }
             }
@@ -114,12 +132,13 @@ final class Hedging: NetworkLayer {
             _ send: @escaping @Sendable (Detour?) async throws -> Response
         ) {
             running += 1
-            let sink = sink
+            let (sink, results) = (sink, results)
             tasks.append(
                 Task {
                     let result: Result<Response, any Error>
                     do { result = .success(try await send(detour)) } catch { result = .failure(error) }
-                    sink.yield(.ended(runner, result))
+                    results.put(result, of: runner)
+                    sink.yield(.ended(runner))
                 }
             )
         }

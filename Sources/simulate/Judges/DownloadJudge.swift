@@ -50,7 +50,9 @@ struct DownloadJudge {
             world.kernel.disk.copyAfterPowerFailure(from: old, to: path)
             if let bytes = world.kernel.disk.bytes(of: path) { judgeFile(bytes) }
         }
-        if plan.disk == nil { world.calls[number].saved = saved }
+        // Parts of several URLs are continued only if a digest tells in the end whether they fit.
+        let mayContinue = !hasJoinedParts || download.expectation == .digest
+        if plan.disk == nil, mayContinue { world.calls[number].saved = saved }
     }
 
     /// Whether no other call has had the file since this one began.
@@ -66,14 +68,20 @@ struct DownloadJudge {
     /// The bytes that the record beside a partial file counts, and whether they are all.
     private var saved: (bytes: Int, isWhole: Bool)? {
         let disk = world.kernel.disk
-        guard let record = disk.bytes(of: path + ".part.info"), disk.bytes(of: path + ".part") != nil else {
-            return nil
-        }
-        let lines = String(decoding: record, as: UTF8.self).split(separator: "\n")
+        guard disk.bytes(of: path + ".part") != nil else { return nil }
+        let lines = recordLines
         func value(_ name: String) -> Int? {
             lines.first { $0.hasPrefix(name + " ") }.flatMap { Int($0.dropFirst(name.count + 1)) }
         }
         return value("saved").map { ($0, $0 == value("length")) }
+    }
+
+    /// Whether the partial file has parts of several URLs.
+    private var hasJoinedParts: Bool { recordLines.contains("joined yes") }
+
+    private var recordLines: [Substring] {
+        let record = world.kernel.disk.bytes(of: path + ".part.info") ?? []
+        return String(decoding: record, as: UTF8.self).split(separator: "\n")
     }
 
     /// Judges a download that has succeeded.

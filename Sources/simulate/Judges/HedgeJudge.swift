@@ -31,6 +31,7 @@ struct HedgeJudge {
             $0.isAwaited && $0.connection !== request.connection
         }
         world.calls[number].underWay.append(request)
+        world.calls[number].used.append(request.connection)
         world.kernel.count("judge: sent once at a time")
         guard !others.isEmpty, request.isAwaited else { return }
         guard plan.client.hedging != nil, ["GET", "HEAD", "PUT"].contains(head.method) else {
@@ -45,6 +46,7 @@ struct HedgeJudge {
             && world.calls[number].tries.allSatisfy {
                 $0.reply.ending != .closesBefore && $0.reply.status != 408
             }
+            && !world.calls[number].used.contains(where: \.isBroken)
         let place = request.connection.place
         if isFirstTry, place != nil, others.contains(where: { $0.connection.place == place }) {
             world.fault("hedge", "call \(number) is under way twice at one address")

@@ -39,7 +39,7 @@ struct Reasons {
             return true
         }
         // A server that closes before it has read the client's new key resets the connection.
-        if plan.hosts.contains(where: { $0.isSecure && $0.updatesKeys }),
+        if plan.hosts.contains(where: { ($0.isSecure || client.proxy == .https) && $0.updatesKeys }),
             call.replies.contains(where: { $0.framing == .untilClose || $0.ending == .closes })
         {
             return true

@@ -60,7 +60,10 @@ extension World {
         if received == call.upload { return }
         if !reply.isEarly {
             fault("upload", "call \(number) succeeded after \(received) of \(call.upload) bytes")
-        } else if isReadToItsEnd(reply), !state.excusedUploads.contains(place), !call.expectsContinue {
+        } else if isReadToItsEnd(reply), !state.excusedUploads.contains(place), !call.expectsContinue,
+            // A connection whose upload has been sent whole is idle, and is closed if there are no descriptors.
+            kernel.lastShortage == 0
+        {
             fault("upload", "call \(number) gave up its upload after \(received) of \(call.upload) bytes")
         }
     }

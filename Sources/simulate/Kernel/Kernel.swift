@@ -208,8 +208,8 @@ final class Kernel: @unchecked Sendable {
                 }
                 if network.jobCost > 0 { now += UInt64(schedule.below(network.jobCost)) }
             } else {
-                lastTurn = now
                 turn()
+                lastTurn = now
                 guard isStuck else { continue }
                 isStuck = false
                 if !isOver() { throw .hang }

@@ -101,6 +101,8 @@ final class World: @unchecked Sendable {
         var saved: (bytes: Int, isWhole: Bool)?
         /// The requests that have arrived, and whether two of them were under way at a time.
         var underWay: [RequestUnderWay] = []
+        /// The connections on which requests have arrived.
+        var used: [SimulatedConnection] = []
         var isHedged = false
         /// Whether a request of it has arrived at another host than the first.
         var hasLeft = false

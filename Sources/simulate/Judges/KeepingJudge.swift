@@ -39,7 +39,10 @@ struct KeepingJudge {
     func found(at path: String, _ load: () async throws -> [LineFault]) async -> String {
         let bytes = kernel.disk.bytes(of: path)
         kernel.count("judge: state file that is found")
-        let states = world.savedStates[String(path.dropFirst(run.prefix.count)), default: []]
+        let name = String(path.dropFirst(run.prefix.count))
+        let states = world.savedStates[name, default: []]
+        // After a power failure an earlier state, or none, is the last one.
+        defer { if bytes != states.last { world.savedStates[name] = bytes.map { states + [$0] } ?? [] } }
         if let bytes, !states.contains(bytes) {
             world.fault("state file", "run \(run.number) finds \(bytes.count) bytes that were never saved")
         }

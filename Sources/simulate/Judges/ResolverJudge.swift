@@ -152,8 +152,8 @@ struct ResolverJudge {
         guard world.calls[number].tries.isEmpty, !plan.client.retries, call.isPlain != true,
             let start = world.calls[number].start
         else { return }
-        // Addresses of an answer that was kept may have been dialled in vain before the question.
-        guard !"\(error)".contains(", cached)") else { return }
+        // Addresses of an answer may have been dialled in vain before the question.
+        guard error.attempts.isEmpty else { return }
         let passed = kernel.now - start
         let longest = UInt64(resolvers.longestFailure) * 1000 + 200_000_000 + 3 * world.slack
         if passed > longest {

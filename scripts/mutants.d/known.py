@@ -201,6 +201,8 @@ def add_security(table):
     add(
         table, "HSTS is not asked",
         ("Pipeline/CookiesAndHSTS.swift", "if let upgraded = |hsts?.upgrades(url, at: .now)| {", "nil"),
+        ("Pipeline/CookiesAndHSTS.swift", "let upgraded = |upgrades(url, at: .now)| else", "nil"),
+        ("Pipeline/Redirects.swift", "|configuration.hsts?.upgrades(url, at: .now)|", "nil"),
     )
     add(
         table, "HSTS is not learned",

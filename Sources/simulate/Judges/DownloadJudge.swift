@@ -128,7 +128,9 @@ struct DownloadJudge {
     private var mayBeCut: Bool {
         plan.calls.contains { call in
             call.download?.file == download.file
-                && call.replies.contains { $0.framing == .untilClose && $0.rangeFault != .tooLong }
+                && call.replies.contains {
+                    $0.framing == .untilClose && ($0.rangeFault != .tooLong || $0.ending == .breaksOff)
+                }
         }
     }
 

@@ -10,7 +10,7 @@ public import DirectHTTP1
 /// Many tasks may call it concurrently.
 public protocol Authenticator: Sendable {
     /// Returns the value to send in `Authorization` preemptively, without a challenge. It is called anew for each further
-    /// time that a request is sent: for each retry, for each hedge, and if a kept connection turns out to be dead.
+    /// time that a request is sent: for each retry, and for each hedge.
     ///
     /// - Parameter request: The request to authenticate.
     /// - Returns: The field's value, or `nil` to wait for a challenge.

@@ -151,46 +151,30 @@ struct Call: Sendable {
         let sent: SentRequests?
         let repeatability: Repeatability?
         let credentials: RenewedCredentials?
-        let proxyCredentials: RenewedCredentials?
 
-        init(
-            _ sent: SentRequests?,
-            _ repeatability: Repeatability?,
-            _ credentials: RenewedCredentials?,
-            _ proxyCredentials: RenewedCredentials?
-        ) {
+        init(_ sent: SentRequests?, _ repeatability: Repeatability?, _ credentials: RenewedCredentials?) {
             self.sent = sent
             self.repeatability = repeatability
             self.credentials = credentials
-            self.proxyCredentials = proxyCredentials
         }
     }
-
-    /// Whether a layer above the network has to do with the request.
-    var hasNotes: Bool { notes != nil }
 
     /// Records the requests that are sent, for the cache; `nil` without a cache.
     var sent: SentRequests? {
         get { notes?.sent }
-        set { notes = Notes(newValue, repeatability, credentials, proxyCredentials) }
+        set { notes = Notes(newValue, repeatability, credentials) }
     }
 
     /// Knows whether what was really sent may be sent again; `nil` without network interceptors.
     var repeatability: Repeatability? {
         get { notes?.repeatability }
-        set { notes = Notes(sent, newValue, credentials, proxyCredentials) }
+        set { notes = Notes(sent, newValue, credentials) }
     }
 
     /// Makes credentials for each further time that the request is sent; `nil` if no authenticator made them.
     var credentials: RenewedCredentials? {
         get { notes?.credentials }
-        set { notes = Notes(sent, repeatability, newValue, proxyCredentials) }
-    }
-
-    /// The same for the proxy that forwards the request.
-    var proxyCredentials: RenewedCredentials? {
-        get { notes?.proxyCredentials }
-        set { notes = Notes(sent, repeatability, credentials, newValue) }
+        set { notes = Notes(sent, repeatability, newValue) }
     }
 
     /// The deadline and the total time limit of the call.

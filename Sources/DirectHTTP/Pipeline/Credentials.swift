@@ -37,12 +37,12 @@ final class Credentials: Layer {
         let (method, body) = (original.method, original.body)
         let subject = AuthenticationRequest(method: method, url: url, body: body.bytesInMemory)
         var request = original
-        let credentials = RenewedCredentials(in: "Authorization") { [loop, call] in
+        let credentials = RenewedCredentials { [loop, call] in
             try await call.answer(to: url, .request, on: loop) {
                 try await authenticator.authorization(for: subject)
             }
         }
-        try await credentials.renew(&request.headers)
+        try await credentials.renew(&request)
         var call = call
         call.credentials = credentials
         if isIntercepted { call.repeatability = Repeatability() }
@@ -60,7 +60,7 @@ final class Credentials: Layer {
             guard let answer else { break }
             await response.body.drain()
             history.append(call.logging(Hop(.authentication, method, response)))
-            credentials.set(answer, in: &request.headers)
+            credentials.set(answer, for: &request)
             do {
                 response = try await next.send(request, trail: trail, call: call)
             } catch let error as HTTPError {
@@ -75,4 +75,37 @@ final class Credentials: Layer {
     /// The number of times that a request is sent again for a 401: a wrong password stays wrong, but a nonce may
     /// have expired.
     private static let credentialLimit = 2
+}
+
+/// The credentials of one request, made anew for each time that it is sent.
+///
+/// A server may take an answer to its challenge for a replay if it comes twice: each has a count (RFC 7616, section 3.4).
+final class RenewedCredentials: Sendable {
+    private let make: @Sendable () async throws -> String?
+    private let sent = Locked<String?>(nil)
+
+    init(_ make: @escaping @Sendable () async throws -> String?) {
+        self.make = make
+    }
+
+    /// The value that was made last; `nil` if there was none.
+    var latest: String? { sent.withLock { $0 } }
+
+    /// Puts a new value into the request. If the authenticator has none, the request keeps the one that it has.
+    func renew(_ request: inout Request) async throws {
+        if let value = try await make() { set(value, for: &request) }
+    }
+
+    /// Puts this value into the request.
+    func set(_ value: String, for request: inout Request) {
+        sent.withLock { $0 = value }
+        request.headers["Authorization"] = value
+    }
+}
+
+extension Call {
+    /// Puts new credentials into a request that is sent once more, if an authenticator made the former ones.
+    func renewCredentials(of request: inout Request) async throws {
+        try await credentials?.renew(&request)
+    }
 }

@@ -230,7 +230,7 @@ extension Request {
 }
 
 extension HTTPError {
-    /// Whether a hedge was not sent because there is no other address. See `Transport.connection(for:)`.
+    /// Whether a hedge was not sent because there is no other address. See `Transport.connectionForHedge`.
     fileprivate var isForWantOfAnAddress: Bool {
         if case .overtaken = reason { phase == .connect && attempts.isEmpty } else { false }
     }

@@ -17,7 +17,7 @@ final class ProxyCredentials: NetworkLayer {
     }
 
     func send(_ request: Request, trail: Trail?, call: Call, detour: Detour?) async throws -> Response {
-        try await send(request, call: call) { request, call in
+        try await send(request, call: call) { request in
             try await self.roundTrip.send(request, trail: trail, call: call, detour: detour)
         }
     }
@@ -25,41 +25,31 @@ final class ProxyCredentials: NetworkLayer {
     /// Sends a request that has all of its fields: none of the client's default fields is added.
     func send(complete request: Request, trail: Trail?, call: Call, detour: Detour?) async throws -> Response
     {
-        try await send(request, call: call) { request, call in
+        try await send(request, call: call) { request in
             try await self.roundTrip.send(complete: request, trail: trail, call: call, detour: detour)
         }
     }
 
-    private func send(
-        _ original: Request,
-        call: Call,
-        by forward: @Sendable (Request, Call) async throws -> Response
-    )
-        async throws -> Response
-    {
+    private func send(_ original: Request, call: Call, by forward: Forward) async throws -> Response {
         guard case .success(let url) = original.parsedURL, !original.headers.contains(Self.field),
             let authorizer = roundTrip.forwardingAuthorizer(of: original, to: url)
-        else { return try await forward(original, call) }
+        else { return try await forward(original) }
         let (method, body) = (original.method, original.body)
         let (bytes, _) = url.targetAndAuthority(of: method, isForwarded: true)
         let target = String(decoding: bytes, as: UTF8.self)
         var request = original
-        let credentials = RenewedCredentials(in: Self.field) { [loop, call] in
-            try await call.answer(to: url, .proxy, on: loop) {
-                try await authorizer.authorization(method: method, target: target, body: body.bytesInMemory)
-            }
+        var value = try await call.answer(to: url, .proxy, on: loop) {
+            try await authorizer.authorization(method: method, target: target, body: body.bytesInMemory)
         }
-        try await credentials.renew(&request.headers)
-        var call = call
-        call.proxyCredentials = credentials
-        var response = try await forward(request, call)
+        request.headers[Self.field] = value
+        var response = try await forward(request)
         var history = response.history
         for _ in 0..<Self.credentialLimit {
             // A server behind a tunnel may answer 407, too. It gets no credentials.
             guard response.status == .proxyAuthenticationRequired, body.isReplayable,
                 response.transaction?.source == .proxy
             else { break }
-            let (refusal, refused) = (response.headers, credentials.latest)
+            let (refusal, refused) = (response.headers, value)
             let answer = try await call.answer(to: url, .proxy, on: loop) {
                 try await authorizer.authorization(
                     method: method,
@@ -72,9 +62,10 @@ final class ProxyCredentials: NetworkLayer {
             guard let answer else { break }
             await response.body.drain()
             history.append(call.logging(Hop(.authentication, method, response)))
-            credentials.set(answer, in: &request.headers)
+            value = answer
+            request.headers[Self.field] = answer
             do {
-                response = try await forward(request, call)
+                response = try await forward(request)
             } catch let error as HTTPError {
                 throw error.after(history)
             }

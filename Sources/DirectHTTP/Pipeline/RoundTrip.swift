@@ -70,8 +70,7 @@ final class RoundTrip: NetworkLayer {
         guard start < call.end else { throw call.overdue(for: url) }
         let log = call.log?.beginExchange(request.method, url: url)
         let defaults = addsDefaults ? fields.defaults(for: request, trail) : HTTPHeaders()
-        let renewal = call.renewal
-        let options = options(of: request, renewal)
+        let options = rates == nil ? request.exchangeBox : limited(request.exchangeBox)
         let hasAllFields = options == nil && request.body.contentType == nil && !request.body.isGzipped
         let headers = hasAllFields ? request.headers : request.completedHeaders(defaults)
         do throws(DialFailure) {
@@ -114,7 +113,7 @@ final class RoundTrip: NetworkLayer {
                 transaction: HTTPTransaction(record: record)
             )
         } catch {
-            throw reported(error, of: request.method, to: url, renewal, log)
+            throw reported(error, of: request.method, to: url, log)
         }
     }
 
@@ -124,29 +123,20 @@ final class RoundTrip: NetworkLayer {
         _ failure: DialFailure,
         of method: HTTPMethod,
         to url: HTTPURL,
-        _ renewal: CredentialRenewal?,
         _ log: ExchangeLog?
     ) -> any Error {
-        var error = renewal?.error ?? failure.asError(name: url.host.description)
+        var error = failure.asError(name: url.host.description)
         if let failure = error as? HTTPError { error = failure.about(method, url) }
         log?.fails(error)
         return error
     }
 
-    /// Returns the options of the request, with the client's limits and what renews the credentials; `nil` for none.
-    @inline(__always)
-    private func options(of request: Request, _ renewal: CredentialRenewal?) -> ExchangeOptions.Box? {
-        let own = request.exchangeBox
-        guard rates != nil || renewal != nil else { return own }
-        return joined(own, renewal)
-    }
-
+    /// Returns the options with the client's limits where they have none of their own.
     @inline(never)
-    private func joined(_ own: ExchangeOptions.Box?, _ renewal: CredentialRenewal?) -> ExchangeOptions.Box? {
-        var options = own?.options ?? ExchangeOptions()
-        options.sendingRate = options.sendingRate ?? rates?.options.sendingRate
-        options.receivingRate = options.receivingRate ?? rates?.options.receivingRate
-        options.renewedFields = renewal?.renewedFields
+    private func limited(_ own: ExchangeOptions.Box?) -> ExchangeOptions.Box? {
+        guard let rates, var options = own?.options else { return rates }
+        options.sendingRate = options.sendingRate ?? rates.options.sendingRate
+        options.receivingRate = options.receivingRate ?? rates.options.receivingRate
         return ExchangeOptions.Box(options)
     }
 

@@ -13,9 +13,6 @@ package struct ExchangeOptions: Sendable {
     package var sendingRate: RateLimit?
     package var receivingRate: RateLimit?
 
-    /// Returns the fields of a request that is sent once more because its connection was dead; `nil` to send the same ones.
-    package var renewedFields: (@Sendable (HTTPHeaders) async throws(TransportError) -> HTTPHeaders)?
-
     package init() {}
 
     /// Reports the progress of a body that was sent together with its head.

@@ -31,7 +31,7 @@ extension Transport {
         return pool.replace(connection, lease: lease)
     }
 
-    /// Dials a connection in place of one that was dead, and returns it with the fields for it; `nil` if they are the same.
+    /// Dials a connection in place of one that was dead.
     ///
     /// - Throws: the failure, if the request must not be sent again.
     // Not inlined: few requests come here, and each would need the room.
@@ -40,18 +40,11 @@ extension Transport {
         of leased: LeasedConnection,
         after failure: TransportError,
         _ request: OutgoingRequest
-    ) async throws(DialFailure) -> (LeasedConnection, HTTPHeaders?) {
+    ) async throws(DialFailure) -> LeasedConnection {
         let permit = try replace(leased, after: failure, of: request)
         var fresh = try await dial(request, permit: permit)
         fresh.queued = leased.queued
-        guard let renewedFields = request.options?.options.renewedFields else { return (fresh, nil) }
-        do throws(TransportError) {
-            return (fresh, try await renewedFields(request.headers))
-        } catch {
-            // No byte was sent on the connection.
-            pool.checkIn(fresh.connection, lease: fresh.lease, at: loop.now)
-            throw DialFailure(cause: error)
-        }
+        return fresh
     }
 
     /// Ends the lease of a failed exchange.

@@ -86,14 +86,13 @@ package final class Transport: Sendable {
         } else {
             (leased, detour) = try await connection(for: outgoing(around: detour), isChecked: isChecked)
         }
-        var renewed: HTTPHeaders?
         while true {
             let failure: TransportError
             do throws(TransportError) {
                 return try await roundTrip(
                     method: method,
                     url: url,
-                    headers: renewed ?? headers,
+                    headers: headers,
                     defaults: defaults,
                     body: body,
                     options: options,
@@ -109,7 +108,7 @@ package final class Transport: Sendable {
             } catch {
                 failure = error
             }
-            (leased, renewed) = try await replacement(of: leased, after: failure, outgoing(around: detour))
+            leased = try await replacement(of: leased, after: failure, outgoing(around: detour))
         }
     }
 }

@@ -6,8 +6,8 @@ final class DigestGate {
     private let world: World
     private let host: Int
     private let plan: HostPlan.Digest
-    /// The counts that were used with each nonce.
-    private var nonces: [String: Set<String>] = [:]
+    /// The counts that were used with each nonce, and the connection of each.
+    private var nonces: [String: [String: SimulatedConnection]] = [:]
 
     init(_ world: World, host: Int, _ plan: HostPlan.Digest) {
         self.world = world
@@ -19,7 +19,8 @@ final class DigestGate {
     func challenge(
         for head: ReceivedHead,
         target: String,
-        call number: Int
+        call number: Int,
+        on connection: SimulatedConnection
     ) -> String? {
         let value = head.value(of: "authorization") ?? ""
         if value.contains(world.secret(ofHost: host)) { return nil }
@@ -37,8 +38,11 @@ final class DigestGate {
             world.fault("digest", "the answer of call \(number) is wrong: \(value)")
         }
         let count = fields["nc"] ?? "\(used.count)"
-        if used.contains(count) { world.fault("digest", "count \(count) of a nonce comes twice") }
-        nonces[nonce]?.insert(count)
+        // A request is sent again as it is if its connection was dead before, as far as the client can tell.
+        if let earlier = used[count], earlier.isOpenForClient || earlier === connection {
+            world.fault("digest", "count \(count) of a nonce comes twice")
+        }
+        nonces[nonce]?[count] = connection
         if let uses = plan.uses, used.count >= uses {
             world.kernel.count("fault: nonce is stale")
             return newChallenge(isStale: true)
@@ -51,7 +55,7 @@ final class DigestGate {
     private func newChallenge(isStale: Bool) -> String {
         world.kernel.count("server: digest challenge")
         let nonce = "nonce-\(host)-\(nonces.count)"
-        nonces[nonce] = []
+        nonces[nonce] = [:]
         return "Digest realm=\"\(realm)\", nonce=\"\(nonce)\", algorithm=\(plan.algorithm)"
             + (plan.isOld ? "" : ", qop=\"auth\"") + (isStale ? ", stale=true" : "")
     }

@@ -124,7 +124,8 @@ final class OriginServer: @unchecked Sendable {
         if let challenge = world.gate(ofHost: host)?.challenge(
             for: head,
             target: path(of: head),
-            call: number
+            call: number,
+            on: connection
         ) {
             return try await refuse(head, with: challenge, on: http)
         }

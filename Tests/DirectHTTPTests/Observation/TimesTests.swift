@@ -16,8 +16,14 @@ struct TimesTests {
     private func client(_ configure: (inout HTTPClient.Configuration) -> Void = { _ in }) -> HTTPClient {
         HTTPClient.trusting {
             $0.loop = EventLoop(clock: clock)
+            $0.timeouts.response = .seconds(100)
             configure(&$0)
         }
+    }
+
+    /// Returns once a request has been sent at the present time. A server may have it before the client notes the time.
+    private func sendingEnds() async throws {
+        try await clock.waitBegins(until: clock.now.advanced(byNanoseconds: 100_000_000_000))
     }
 
     /// Takes two seconds by the test's clock.
@@ -47,6 +53,7 @@ struct TimesTests {
         }
         async let answer = client.send(Request(.post, "http://a.test/", body: .text("x")))
         try await server.waitUntil { $0.first?.requests.count == 1 }
+        try await sendingEnds()
         clock.advance(by: .seconds(3))
         mayAnswer.open()
         let response = try await answer
@@ -80,6 +87,7 @@ struct TimesTests {
         }
         async let first = client.get(server.http("/first"))
         try await server.waitUntil { $0.first?.requests.count == 1 }
+        try await sendingEnds()
         async let second = client.get(server.http("/second"))
         try await waitUntil { client.connections.origins.first?.waiting == 1 }
         clock.advance(by: .seconds(4))

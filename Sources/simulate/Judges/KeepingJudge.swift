@@ -194,12 +194,11 @@ struct KeepingJudge {
         world.isStrict(host, run: run.number, before: time)
     }
 
-    /// Notes the policies that were kept.
+    /// Notes the policies that were kept. The file may be older than the latest one that was learned, so they count from
+    /// the first time that they were sent, also with a redirect.
     func noteFoundPolicies() {
         for host in plan.hosts.indices where run.foundHSTS.contains(Material.name(host)) {
-            let earlier = (0..<run.number).compactMap {
-                world.strictSince[World.Policy(run: $0, host: host)]?.learned
-            }
+            let earlier = (0..<run.number).compactMap { world.sentPolicies[World.Policy(run: $0, host: host)] }
             guard let learned = earlier.min() else { continue }
             kernel.count("judge: policy that was kept")
             world.strictSince[World.Policy(run: run.number, host: host)] = (learned, kernel.now)

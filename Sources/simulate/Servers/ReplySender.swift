@@ -152,6 +152,8 @@ struct ReplySender {
         }
         if world.plan.hosts[host].strictness == .learned {
             text += "Strict-Transport-Security: max-age=3600\r\n"
+            let policy = World.Policy(run: world.plan.run(ofCall: number), host: host)
+            world.sentPolicies[policy] = world.sentPolicies[policy] ?? world.kernel.now
         }
         if reply.setsCookie, world.plan.keeping?.cookies != nil {
             text += "Set-Cookie: \(world.newCookie(number, place: place, host: host))\r\n"

@@ -56,6 +56,8 @@ final class World: @unchecked Sendable {
     /// The checks of logins, by host, and since when the client knows that a host wants TLS only.
     var gates: [Int: DigestGate] = [:]
     var strictSince: [Policy: (learned: UInt64, known: UInt64)] = [:]
+    /// When a server first sent such a policy in a run of a program.
+    var sentPolicies: [Policy: UInt64] = [:]
     /// The runs of a program that keeps files, the states that its files have had, and the cookies of servers.
     var runs: [ProgramRun] = []
     var savedStates: [String: [[UInt8]]] = [:]

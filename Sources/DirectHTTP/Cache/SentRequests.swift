@@ -3,15 +3,21 @@ internal import DirectIO
 
 /// The requests that were sent below a cache for one request to it.
 ///
-/// A network interceptor may send a different request from the one that the cache has seen. Such requests are noted
-/// here. Without an interceptor, the request is sent as the cache has seen it, and none is noted.
+/// A network interceptor may send a different request from the one that the cache has seen, and an authenticator may
+/// make other credentials for a retry. Such requests are noted here. Otherwise the request is sent as the cache has seen
+/// it, and none is noted.
 package final class SentRequests: Sendable {
     private struct Sent {
         var url: HTTPURL
         var question: CacheRequestPolicy
     }
 
-    private let requests = Locked<[Sent]>([])
+    private struct State {
+        var requests: [Sent] = []
+        var hasOtherCredentials = false
+    }
+
+    private let state = Locked(State())
 
     /// Creates an empty list.
     package init() {}
@@ -23,15 +29,21 @@ package final class SentRequests: Sendable {
     package func note(_ request: Request, defaults: HTTPHeaders) {
         guard case .success(let url) = request.parsedURL else { return }
         let sent = Sent(url: url.resource, question: CacheRequestPolicy(request, defaults: defaults))
-        requests.withLock { $0.append(sent) }
+        state.withLock { $0.requests.append(sent) }
     }
 
-    /// Whether every noted request asks for the same as the request to the cache, as far as it can affect a
-    /// response that is selected by these fields.
+    /// Notes that the request was sent again with other credentials than those that the cache has seen.
+    package func noteOtherCredentials() {
+        state.withLock { $0.hasOtherCredentials = true }
+    }
+
+    /// Whether every noted request asks for the same as the request to the cache and with the same credentials, as far as
+    /// it can affect a response that is selected by these fields.
     func agree(with question: CacheRequestPolicy, for url: HTTPURL, selecting names: VaryNames) -> Bool {
         let resource = url.resource
-        return requests.withLock { requests in
-            requests.allSatisfy {
+        return state.withLock { state in
+            guard !state.hasOtherCredentials else { return false }
+            return state.requests.allSatisfy {
                 $0.url == resource && question.asksTheSame(as: $0.question, selecting: names)
             }
         }

@@ -105,7 +105,12 @@ final class RenewedCredentials: Sendable {
 
 extension Call {
     /// Puts new credentials into a request that is sent once more, if an authenticator made the former ones.
+    ///
+    /// They may be those of another account. The cache has seen only the former ones, so it is told.
     func renewCredentials(of request: inout Request) async throws {
-        try await credentials?.renew(&request)
+        guard let credentials else { return }
+        let former = request.headers["Authorization"]
+        try await credentials.renew(&request)
+        if request.headers["Authorization"] != former { sent?.noteOtherCredentials() }
     }
 }

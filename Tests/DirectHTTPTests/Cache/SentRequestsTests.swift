@@ -6,7 +6,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("A cache with network interceptors", .idleLimit)
+@Suite("A cache below which requests change", .idleLimit)
 struct SentRequestsTests {
     private let who = Locked("")
 
@@ -169,4 +169,54 @@ struct SentRequestsTests {
         let empty = Request(.get, server.http(), body: .bytes([]))
         #expect(try await client.fetch(empty).cacheUse == .hit)
     }
+
+    @Test(
+        "A response to a retry with another account's credentials is not stored for the first account",
+        arguments: [("alice", "bob"), ("alice", "alice")]
+    )
+    func renewedCredentials(accounts: (String, String)) async throws {
+        let (first, second) = accounts
+        let count = Locked(0)
+        let server = try FixtureServer.start { request in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            let name = request.headers["Authorization"] ?? "nobody"
+            return number == 1 ? .status(503) : .text("for \(name)", ["Cache-Control": "max-age=60"])
+        }
+        let client = HTTPClient {
+            $0.cache = .memory()
+            $0.retries = RetryPolicy()
+            $0.retries?.delay = .zero
+        }
+        func ask(as names: [String]) async throws -> BufferedResponse {
+            var request = Request(.get, server.http())
+            request.authenticator = Accounts(names: names)
+            return try await client.fetch(request)
+        }
+        #expect(try await ask(as: [first, second]).text == "for \(second)")
+        let again = try await ask(as: [first])
+        #expect(again.text == "for \(first)")
+        #expect(again.cacheUse == (first == second ? .hit : .miss))
+    }
+}
+
+/// Sends each request with the credentials of the next account.
+private final class Accounts: Authenticator {
+    private let names: Locked<[String]>
+
+    init(names: [String]) {
+        self.names = Locked(names)
+    }
+
+    func authorization(for request: AuthenticationRequest) async throws -> String? {
+        names.withLock { $0.count > 1 ? $0.removeFirst() : $0.first }
+    }
+
+    func authorization(
+        for request: AuthenticationRequest,
+        answering challenges: [Challenge],
+        after said: String?
+    ) async throws -> String? { nil }
 }

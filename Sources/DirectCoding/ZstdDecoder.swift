@@ -9,10 +9,12 @@ final class ZstdDecoder: StreamDecoder {
     private let stream: OpaquePointer
     private var isAtFrameStart = true
     private var hasEndedFrame = false
+    /// The number of bytes, at the beginning of a frame, that libzstd still gets one at a time.
+    private var headerLeft = 0
     private var blocks = ZstdBlockCheck()
 
-    /// The magic number, and the frame header's first byte.
-    private static let shortestHeader = 5
+    /// The magic number, and the longest frame header (RFC 8878, section 3.1.1.1).
+    private static let longestHeader = 18
 
     var isAtEnd: Bool { isAtFrameStart && hasEndedFrame }
 
@@ -37,12 +39,16 @@ final class ZstdDecoder: StreamDecoder {
             if isAtFrameStart {
                 // If libzstd is called after the end of the last frame, it expects another one.
                 if input.count == source.pos { break }
-                // If libzstd gets a whole small frame in one call, it does not check the window size.
-                source.size = min(input.count, source.pos + Self.shortestHeader)
+                headerLeft = Self.longestHeader
             }
+            // If libzstd gets a whole small frame in one call, it does not check the window size. If a call begins in the
+            // middle of a header and completes it, libzstd takes what the call begins with for the frame, if it has the
+            // form of one.
+            source.size = headerLeft > 0 ? min(input.count, source.pos + 1) : input.count
             let before = (source.pos, sink.pos)
             let result = ZSTD_decompressStream(stream, &sink, &source)
             guard ZSTD_isError(result) == 0 else { throw fault(result) }
+            headerLeft = max(0, headerLeft - (source.pos - before.0))
             source.size = input.count
             // libzstd stops at the end of every frame, when all of its output is written.
             isAtFrameStart = result == 0

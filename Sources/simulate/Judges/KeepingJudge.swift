@@ -198,7 +198,9 @@ struct KeepingJudge {
     /// the first time that they were sent, also with a redirect.
     func noteFoundPolicies() {
         for host in plan.hosts.indices where run.foundHSTS.contains(Material.name(host)) {
-            let earlier = (0..<run.number).compactMap { world.sentPolicies[World.Policy(run: $0, host: host)] }
+            let earlier = (0..<run.number).compactMap {
+                world.sentPolicies[World.Policy(run: $0, host: host)]
+            }
             guard let learned = earlier.min() else { continue }
             kernel.count("judge: policy that was kept")
             world.strictSince[World.Policy(run: run.number, host: host)] = (learned, kernel.now)

@@ -68,7 +68,10 @@ struct ResolverJudge {
     /// Whether each answer arrives, is kept, and names addresses that can be reached.
     private var areAnswersKept: Bool {
         guard let resolvers = plan.resolvers, resolvers.cache != nil, resolvers.isGood else { return false }
-        return isCalm && plan.calls.allSatisfy { $0.total == nil && $0.cancellation == nil }
+        // A host that moves to an address of the other family between its two answers may have none in either.
+        let mayVanish =
+            !resolvers.moves.isEmpty && plan.hosts.contains { Set($0.addresses.map(\.isV6)).count > 1 }
+        return isCalm && !mayVanish && plan.calls.allSatisfy { $0.total == nil && $0.cancellation == nil }
     }
 
     private var isCalm: Bool {

@@ -92,8 +92,22 @@ struct PoolJudge {
         guard bytes.starts(with: "POST ".utf8), !plan.client.repeatsAnyMethod else { return }
         world.kernel.count("judge: stale connection")
         let job = UInt64(plan.network.jobCost * 20) + world.callersWork
-        if let ended = connection.times.ended, ended + 1_000_000 + job < world.kernel.now {
+        guard let ended = connection.times.ended else { return }
+        // What had ended when the call began is noticed, whatever has kept the loop busy before.
+        let begin = callNumber(inRequestLine: bytes).flatMap { world.calls[$0].start } ?? 0
+        if ended + 1000 < begin || ended + 1_000_000 + job < world.kernel.now {
             world.fault("stale", "a request is sent on connection \(connection.number), which has ended")
+        }
+    }
+
+    /// Returns the number of the call whose request begins with these bytes.
+    private func callNumber(inRequestLine bytes: UnsafeRawBufferPointer) -> Int? {
+        let words = bytes.prefix(200).split(separator: UInt8(ascii: " "), maxSplits: 2)
+        guard words.count > 2, let digits = words[1].split(separator: UInt8(ascii: "/")).last else {
+            return nil
+        }
+        return Int(String(decoding: digits, as: UTF8.self)).flatMap {
+            world.calls.indices.contains($0) ? $0 : nil
         }
     }
 

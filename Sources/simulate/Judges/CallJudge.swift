@@ -80,6 +80,7 @@ struct CallJudge {
     private func judgeStall() {
         // A redirect or a retry may have followed.
         guard call.download == nil, plan.client.hedging == nil, let limit = plan.client.readLimit,
+            plan.client.transfers?.receivingRate == nil,
             let stalled = world.calls[number].stalled,
             let last = world.calls[number].tries.last, last.reply.ending == .stalls, last.time <= stalled,
             last.reply.status == 200,

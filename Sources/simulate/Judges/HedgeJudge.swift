@@ -53,6 +53,35 @@ struct HedgeJudge {
         }
     }
 
+    /// Where everything works, the first response that takes long enough for a request to another address makes the client
+    /// send one. Later ones may find the budget of hedges spent.
+    static func judgeAtTheEnd(_ world: World) {
+        let (plan, client) = (world.plan, world.plan.client)
+        guard let wait = client.hedging?.delay, client.proxy == .none, client.perOrigin == nil,
+            client.connections == nil, client.connectLimit == nil, !client.isReleasedEarly,
+            plan.network.descriptors == nil, plan.network.socketFailures == 0, plan.network.resets == 0,
+            plan.hosts.allSatisfy({ $0.ticketPause == nil && $0.hasSocket != true }),
+            plan.calls.allSatisfy({ !$0.isFlooded })
+        else { return }
+        let late = plan.calls.indices.first { number in
+            let call = plan.calls[number]
+            guard [.get, .head, .put].contains(call.kind), call.total == nil, call.download == nil,
+                !plan.isCancelled(number), !call.expectsContinue, world.calls[number].reply != nil,
+                let first = world.calls[number].tries.first, !first.reply.isEarly,
+                let host = first.place?.host, plan.hosts[host].addresses.count > 1,
+                plan.hosts[host].addresses.allSatisfy({ $0.fate == .works })
+            else { return false }
+            let opening = plan.hosts[host].resolveTime + 14 * plan.network.longestDelay
+            let enough = max(wait, 10_000) + opening + 4 * plan.network.longestThreadStart
+            return first.reply.delay > enough + Int(world.slack / 1000) + 20_000
+        }
+        guard let late else { return }
+        world.kernel.count("judge: late response")
+        if !world.calls.contains(where: \.isHedged) {
+            world.fault("hedge", "call \(late) was not hedged, however late its response")
+        }
+    }
+
     /// When a call is over, the request that has lost is given up.
     func judgeEnd(reply: Int?) {
         guard let reply, world.calls[number].isHedged else { return }

@@ -45,6 +45,11 @@ struct Reasons {
             return true
         }
         if call.replies.contains(where: { ![.complete, .closes].contains($0.ending) }) { return true }
+        if let limit = client.transfers?.silentContent,
+            call.replies.contains(where: { ($0.emptyMembers ?? 0) * ReplyPlan.emptyMemberSize > limit })
+        {
+            return true
+        }
         if plan.mayFindDamage(number) || plan.resolvers?.isGood == false { return true }
         return hasRedirectProblem(call) || hasUploadProblem(call) || hasDownloadProblem(call)
     }
@@ -119,9 +124,13 @@ struct Reasons {
         // A service is connected to, and asked, for each request.
         let asking = plan.resolvers == nil ? 0 : (2 * opening + 400_000) * requests
         let proxy = (plan.client.proxyPause ?? 0) * 60 * requests
+        let rates = [plan.client.transfers?.receivingRate, plan.client.transfers?.sendingRate].compactMap {
+            $0
+        }
+        let rated = rates.min().map { (bytes / $0 + 2) * 1_000_000 } ?? 0
         let tickets = (plan.hosts.compactMap(\.ticketPause).max() ?? 0) * requests
         return opening * requests + moving + work + pauses + (replies.max() ?? 0) * requests + waits + reading
-            + proxy + disk + asking + tickets + call.work + call.start
+            + proxy + disk + asking + tickets + rated + call.work + call.start
             + (call.expectsContinue ? 1_100_000 * requests : 0)
     }
 }

@@ -17,6 +17,7 @@ struct RequestJudge {
         // What the client gave up long ago says nothing about what it does now.
         guard connection.isOpenForClient else { return }
         judgeClientSecret(head)
+        judgeLogin(head)
         judgeSocket(connection)
         judgeAcceptEncoding(head)
         ResolverJudge(world).judgeRequest(of: number, host: host, on: connection)
@@ -41,6 +42,21 @@ struct RequestJudge {
         }
         if !isSent, !world.calls[number].hasCrossed {
             world.fault("fields", "\(Material.name(host)) did not get the client's field")
+        }
+    }
+
+    /// A login with Basic is in UTF-8 (RFC 7617, section 2.1), and for the host that the call begins at.
+    private func judgeLogin(_ head: ReceivedHead) {
+        let call = plan.calls[number]
+        guard call.logsIn == true else { return }
+        world.kernel.count("judge: login")
+        let sent = head.value(of: "authorization") ?? "missing"
+        if host != call.host, sent == World.loginField {
+            world.fault("secrets", "\(Material.name(host)) got the login for \(Material.name(call.host))")
+        }
+        let isFirst = host == call.host && world.calls[number].requests == 0
+        if isFirst, !plan.client.rebuildsRequests, sent != World.loginField {
+            world.fault("fields", "Authorization is \(sent), not \(World.loginField)")
         }
     }
 
@@ -99,8 +115,8 @@ struct RequestJudge {
         let limit = UInt64(plan.client.continueLimit ?? 1_000_000) * 1000
         let way = UInt64(plan.network.longestDelay) * 1000
         let slack = world.slack + UInt64(call.uploadPause * 1000)
-        // The server itself may have been late when the head came.
-        let late = UInt64(plan.network.jobCost * 10)
+        // The server itself may have been late when the head came: callers' work keeps it from running, too.
+        let late = UInt64(plan.network.jobCost * 10) + world.callersWork
         if passed + way + late < limit || passed > limit + 2 * way + slack {
             world.fault("continue", "the body came \(passed / 1000) microseconds after the head")
         }

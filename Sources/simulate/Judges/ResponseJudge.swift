@@ -33,6 +33,7 @@ struct ResponseJudge {
         judgeRetries()
         judgeUnused()
         judgeSpeed(of: reply)
+        judgeTransfer(of: reply)
         if let transaction = response.transaction { judge(transaction) }
         noteCacheable(reply)
     }
@@ -167,6 +168,7 @@ struct ResponseJudge {
 
     private func mayUseCache(_ call: CallPlan) -> Bool {
         plan.client.caches && plan.hosts[call.host].digest == nil && !call.carriesSecrets
+            && call.logsIn != true
             && !plan.client.addsUserBelowCache
             && !plan.client.keepsCookies
     }
@@ -201,7 +203,7 @@ struct ResponseJudge {
     /// A transfer slower than the limit must have failed.
     private func judgeSpeed(of reply: ReplyPlan) {
         guard let slowest = plan.client.slowestBytes, response.isWhole, call.reading == .fetch,
-            call.kind != .head, reply.ending == .complete
+            call.kind != .head, reply.ending == .complete, plan.client.transfers == nil
         else { return }
         let state = world.calls[number]
         guard state.bodyEnd > state.bodyBegin else { return }
@@ -214,14 +216,71 @@ struct ResponseJudge {
         }
     }
 
+    /// Bodies keep their limits of speed and of silent content, and the caller has been told of all bytes.
+    private func judgeTransfer(of reply: ReplyPlan) {
+        let state = world.calls[number]
+        guard response.isWhole, call.kind != .head, plan.client.hedging == nil, reply.ending == .complete,
+            call.download == nil
+        else { return }
+        let passed = (world.kernel.now - state.bodyBegin) / 1000
+        if let rate = plan.client.transfers?.receivingRate {
+            world.kernel.count("judge: speed of receiving")
+            judge(state.sentBody, took: passed, at: rate)
+        }
+        if let rate = plan.client.transfers?.sendingRate, state.tries.count == 1, !reply.isEarly,
+            ![.get, .head].contains(call.kind)
+        {
+            world.kernel.count("judge: speed of sending")
+            judge(call.upload, took: (world.kernel.now - start) / 1000, at: rate)
+        }
+        if let limit = plan.client.transfers?.silentContent, response.headers["Content-Encoding"] == "gzip",
+            let members = reply.emptyMembers
+        {
+            world.kernel.count("judge: silent content")
+            if members * ReplyPlan.emptyMemberSize > limit {
+                world.fault("limit", "call \(number) got \(members) members that decode to nothing")
+            }
+        }
+        judgeProgress(state, reply)
+    }
+
+    private func judgeProgress(_ state: World.CallState, _ reply: ReplyPlan) {
+        guard call.watchesProgress == true, !plan.client.rebuildsRequests else { return }
+        world.kernel.count("judge: progress of a transfer")
+        if state.sentBody > 0, state.told.download != state.sentBody {
+            let told = state.told.download.map(String.init) ?? "nothing"
+            world.fault(
+                "progress",
+                "call \(number) received \(state.sentBody) bytes, and was told of \(told)"
+            )
+        }
+        if call.upload > 0, ![.get, .head].contains(call.kind), state.tries.count == 1, !reply.isEarly,
+            state.told.upload != call.upload
+        {
+            let told = state.told.upload.map(String.init) ?? "nothing"
+            world.fault("progress", "call \(number) sent \(call.upload) bytes, and was told of \(told)")
+        }
+    }
+
+    /// Judges the time that a body took, in microseconds. The last piece, and what comes with a head, costs no time.
+    private func judge(_ bytes: Int, took time: UInt64, at rate: Int) {
+        let free = max(rate / 4, 1024) + 2 * 16_709
+        guard bytes > free, time < UInt64((bytes - free) * 1_000_000 / rate) else { return }
+        world.fault("speed", "call \(number) moved \(bytes) bytes in \(time) microseconds")
+    }
+
     /// What the client reports of its connection must be what the world has seen.
     private func judge(_ transaction: HTTPTransaction) {
+        judgeTimes(transaction)
         guard plan.client.proxy == .none, let connection = field("X-Connection").flatMap(connection),
             let turn = field("X-Turn"), let connected = connection.times.connected
         else { return }
         world.kernel.count("judge: figures of a connection")
         if let address = connection.address, transaction.endpoint.address != address {
             world.fault("figures", "the endpoint is \(transaction.endpoint), not \(address)")
+        }
+        if let host = connection.place?.host, transaction.name != Material.name(host) {
+            world.fault("figures", "the name is \(transaction.name), not \(Material.name(host))")
         }
         let isPrewarmed = plan.calls.contains { $0.kind == .prewarm }
         if !isPrewarmed, transaction.isReused != (turn > 1) {
@@ -261,6 +320,25 @@ struct ResponseJudge {
                 atMost: since,
                 "connectTime and tlsTime"
             )
+        }
+    }
+
+    /// A response comes after its request, and not before the server sends it.
+    private func judgeTimes(_ transaction: HTTPTransaction) {
+        guard let last = world.calls[number].tries.last else { return }
+        world.kernel.count("judge: figures of time")
+        let response = transaction.responseTime.clampedNanoseconds
+        let request = transaction.requestTime.clampedNanoseconds
+        let delay = last.reply.isEarly || plan.client.hedging != nil ? 0 : UInt64(last.reply.delay) * 1000
+        if response < request + delay || response > world.kernel.now - start {
+            world.fault(
+                "figures",
+                "call \(number) had its response after \(response), of \(request) and \(delay)"
+            )
+        }
+        guard let body = transaction.bodyTime, let total = transaction.totalTime else { return }
+        if total.clampedNanoseconds != response + body.clampedNanoseconds {
+            world.fault("figures", "call \(number) took \(total), of \(transaction.responseTime) and \(body)")
         }
     }
 

@@ -9,6 +9,7 @@ extension World {
             judgeAddresses(number)
         }
         PoolJudge(self).judgeAtTheEnd()
+        HedgeJudge.judgeAtTheEnd(self)
         judgeFolders()
         judgeYielding()
         kernel.count("judge: descriptors")

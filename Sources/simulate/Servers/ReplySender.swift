@@ -35,10 +35,13 @@ struct ReplySender {
         self.turn = turn
         let plain = Pattern.bytes(Pattern.reply(place, ofCall: number), count: reply.size)
         let accepted = head.value(of: "accept-encoding") ?? ""
+        let isSilent = reply.emptyMembers != nil && accepted.contains("gzip")
         let codings = reply.isCoded ? ["gzip", "deflate"].filter(accepted.contains) : []
-        coding = codings.isEmpty ? nil : codings[number % codings.count]
+        coding = codings.isEmpty ? nil : isSilent ? "gzip" : codings[number % codings.count]
         file = Self.file(world, reply, number, host, head, connection, certificate)
-        body = file?.body ?? coding.map { Self.compress(plain, isGzip: $0 == "gzip") } ?? plain
+        let coded = coding.map { Self.compress(plain, isGzip: $0 == "gzip") }
+        let members = isSilent ? reply.emptyMembers ?? 1 : 1
+        body = file?.body ?? coded.map { Array(repeatElement($0, count: members).joined()) } ?? plain
         self.world = world
         self.http = http
         self.reply = reply
@@ -142,7 +145,7 @@ struct ReplySender {
         for line in file?.lines ?? [] { text += line + "\r\n" }
         // Each reply is another content. Without a validator, an answer to HEAD would confirm what a cache has (RFC 9111,
         // section 4.3.5).
-        let isOtherContent = isHead && world.plan.keeping?.cache != nil
+        let isOtherContent = isHead && world.plan.client.caches
         if reply.hasTag == true || isOtherContent { text += "ETag: \"\(number)-\(place)\"\r\n" }
         if reply.variesByUser {
             text += "Vary: Authorization\(world.plan.keeping == nil ? "" : ", X-Variant")\r\n"
@@ -190,6 +193,7 @@ struct ReplySender {
         world.calls[number].bodyBegin = world.kernel.now
         let isCut = reply.ending == .breaksOff || reply.ending == .stalls
         let sent = body.prefix(isCut ? body.count / 2 : body.count)
+        world.calls[number].sentBody = sent.count
         let size = max(1, (sent.count + reply.parts - 1) / max(1, reply.parts))
         var start = 0
         while start < sent.count {

@@ -159,10 +159,24 @@ final class Callers: @unchecked Sendable {
                 password: world.secret(ofHost: call.host)
             )
         }
+        if call.logsIn == true {
+            request.authenticator = .basic(user: World.login.user, password: World.login.password)
+        }
+        setTransfers(of: &request, number)
         request.expectsContinue = call.expectsContinue && call.upload > 0
         if let total = call.total { request.timeouts.total = .after(.microseconds(total)) }
         if plan.client.resolving == .request { request.addresses = world.endpoints(ofHost: call.host) }
         return request
+    }
+
+    private func setTransfers(of request: inout HTTPClient.Request, _ number: Int) {
+        if let transfers = plan.client.transfers, transfers.isPerRequest {
+            request.receivingRate = transfers.receivingRate.map { RateLimit(bytesPerSecond: $0) }
+            request.sendingRate = transfers.sendingRate.map { RateLimit(bytesPerSecond: $0) }
+        }
+        guard plan.calls[number].watchesProgress == true else { return }
+        request.onDownload = { [world] in world.calls[number].told.download = Int($0.bytes) }
+        request.onUpload = { [world] in world.calls[number].told.upload = Int($0.bytes) }
     }
 
     private func method(of kind: CallPlan.Kind) -> HTTPMethod {

@@ -39,6 +39,13 @@ struct ClientMaker {
             settings.tls.insecureOverride = InsecureCertificateOverride { _ in true }
         }
         setDecoding(&settings.decoding)
+        if let limit = plan.transfers?.silentContent {
+            settings.decoding.maximumInputWithoutOutput = UInt64(limit)
+        }
+        if let transfers = plan.transfers, !transfers.isPerRequest {
+            settings.receivingRate = transfers.receivingRate.map { RateLimit(bytesPerSecond: $0) }
+            settings.sendingRate = transfers.sendingRate.map { RateLimit(bytesPerSecond: $0) }
+        }
         for host in world.plan.hosts.indices where world.plan.hosts[host].hasSocket == true {
             guard let origin = try? HTTPURL(world.origin(host)).origin else { continue }
             settings.unixSockets[origin] = try? UnixSocketPath(world.socketPath(ofHost: host))

@@ -36,6 +36,10 @@ extension Plan {
         case 64..<70: useSockets(&dice)
         case 70..<80: keepFiles(&dice)
         case 80..<88: askServices(&dice)
+        case 88..<94: limitTransfers(&dice)
+        case 94..<96: floodCall(&dice)
+        case 96..<98: retryLate(&dice)
+        case 98..<100: refuseUploads(&dice)
         default: break
         }
     }
@@ -150,6 +154,50 @@ extension Plan {
             for reply in calls[call].replies.indices {
                 (calls[call].replies[reply].size, calls[call].replies[reply].parts) = (3000, 20)
                 calls[call].replies[reply].pause = dice.one(of: [1000, 20_000, 20_000])
+            }
+        }
+    }
+
+    /// One call gets bytes without end, which take the processor's time until after its deadline.
+    private mutating func floodCall(_ dice: inout Dice) {
+        becomeSequence(&dice)
+        network.byteCost = dice.number(in: 100...200)
+        let call = dice.below(calls.count)
+        (calls[call].kind, calls[call].total) = (.get, dice.number(in: 1...100) * 1000)
+        var reply = ReplyPlan()
+        (reply.ending, reply.flood) = (.floods, dice.one(of: ReplyPlan.Flood.allCases))
+        calls[call].replies = [reply]
+    }
+
+    /// Requests are refused again and again with bodies that take their time, and have deadlines of the same order.
+    private mutating func retryLate(_ dice: inout Dice) {
+        calmDown()
+        (client.retries, client.hedging) = (true, nil)
+        for call in calls.indices {
+            (calls[call].kind, calls[call].total) = (.get, dice.number(in: 50...900) * 1000)
+            for reply in calls[call].replies.indices where dice.chance(70) {
+                calls[call].replies[reply].status = 503
+                (calls[call].replies[reply].size, calls[call].replies[reply].isEarly) = (3000, false)
+                (calls[call].replies[reply].parts, calls[call].replies[reply].pause) = (20, 20_000)
+                calls[call].replies[reply].delay = 0
+            }
+        }
+    }
+
+    /// Servers answer uploads before they have read them, and end the connection with the response.
+    private mutating func refuseUploads(_ dice: inout Dice) {
+        calmDown()
+        client.proxy = .none
+        network.sendBuffer = dice.one(of: [16384, 65536])
+        for host in hosts.indices where dice.chance(80) { hosts[host].isSecure = false }
+        for call in calls.indices where calls[call].kind != .prewarm {
+            calls[call].kind = dice.one(of: [.post, .stream, .streamOfKnownLength, .put])
+            (calls[call].upload, calls[call].uploadPause) = (dice.one(of: [100_000, 400_000]), 0)
+            calls[call].reading = dice.one(of: [.fetch, .fetch, .pieces])
+            for reply in calls[call].replies.indices {
+                (calls[call].replies[reply].isEarly, calls[call].replies[reply].framing) = (true, .untilClose)
+                calls[call].replies[reply].lateReading = dice.one(of: [0, 4000])
+                calls[call].replies[reply].size = dice.one(of: [10, 3000, 40_000])
             }
         }
     }

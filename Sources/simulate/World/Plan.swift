@@ -92,6 +92,7 @@ struct ClientPlan: Codable, Equatable {
     var keepsHSTS: Bool?
     /// Whether requests bring the means to log in. Otherwise the client has them, for each origin.
     var logsInPerRequest: Bool?
+    var transfers: TransferPlan?
 
     /// The codings that the client asks for.
     enum Decoding: String, Codable, CaseIterable {
@@ -194,6 +195,9 @@ struct CallPlan: Codable, Equatable {
     /// The number of the run that makes it, and the value of a field by which a server may choose its response.
     var run: Int?
     var variant: Int?
+    /// Whether its user watches the progress of its bodies, and whether the request has a login with Basic.
+    var watchesProgress: Bool?
+    var logsIn: Bool?
     /// The number of connections that a prewarming call asks for.
     var count = 1
     /// The replies to the requests of this call; the last one is repeated.
@@ -263,6 +267,13 @@ struct ReplyPlan: Codable, Equatable {
     var isSilentBeforeBody = false
     /// What is wrong with a part of a file.
     var rangeFault: RangeFault?
+    /// The number of members of gzip that decode to nothing, which are all of the content if the request accepts gzip.
+    var emptyMembers: Int?
+}
+
+extension ReplyPlan {
+    /// The bytes of a member of gzip that decodes to nothing.
+    static let emptyMemberSize = 20
 }
 
 extension CallPlan {

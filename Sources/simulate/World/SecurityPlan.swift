@@ -51,6 +51,10 @@ extension Plan {
                 calls[call].replies[reply].delay = dice.one(of: [2000, 30_000, 100_000, 400_000])
             }
         }
+        if dice.chance(40) {
+            calmDown()
+            (client.proxy, client.perOrigin, client.connections) = (.none, nil, nil)
+        }
     }
 
     /// Lets clients reach servers at Unix domain sockets, and from an address of their own.

@@ -8,6 +8,12 @@ extension World {
     /// What only this host may see.
     func secret(ofHost host: Int) -> String { "secret-of-host\(host)" }
 
+    /// A login with Basic, whose characters are not all of ASCII.
+    static let login = (user: "Jürgen", password: "pä:€\u{1F511}")
+
+    /// The field of that login (RFC 7617, section 2.1).
+    static let loginField = "Basic " + Base64.encode(Array("\(login.user):\(login.password)".utf8))
+
     /// What only the servers of the origin may see that a call begins at.
     static let clientSecret = "secret-of-client"
 

@@ -10,7 +10,7 @@ struct UnknownOption {
     var error: UsageError {
         if let known = Self.neighbour(word) { return known }
         return UsageError(
-            "unknown option \(quotedName)",
+            "unknown option \(shortened(name))",
             hint: nearest ?? "sni-probe --help lists all options"
         )
     }
@@ -31,8 +31,6 @@ struct UnknownOption {
     }
 
     private var name: String { String(word.prefix { $0 != "=" }) }
-
-    private var quotedName: String { PlainText.harmless(name, unicode: true) }
 
     /// The hint with the only option that has this prefix, or the most similar one with at most two changed letters.
     private var nearest: String? {

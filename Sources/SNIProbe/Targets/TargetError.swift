@@ -56,9 +56,12 @@ private func withoutPassword(_ url: String) -> String {
 }
 
 /// Returns the user's text in quotes, escaped and at most 72 characters long.
-func quoted(_ text: String) -> String {
+func quoted(_ text: String) -> String { "'\(shortened(text))'" }
+
+/// Returns the user's text, escaped and at most 72 characters long.
+func shortened(_ text: String) -> String {
     let harmless = PlainText.harmless(text, unicode: true)
     let scalars = harmless.unicodeScalars
-    guard scalars.count > 72 else { return "'\(harmless)'" }
-    return "'\(String(String.UnicodeScalarView(scalars.prefix(72))))...'"
+    guard scalars.count > 72 else { return harmless }
+    return String(String.UnicodeScalarView(scalars.prefix(72))) + "..."
 }

@@ -88,6 +88,12 @@ struct ProbeOptionsTests {
         #expect(error(option, "a.test")?.hint == hint)
     }
 
+    @Test("A message quotes the beginning of a long unknown option only")
+    func longUnknownOption() {
+        let long = "--" + String(repeating: "\u{7}x", count: 1000)
+        #expect(error(long, "a.test")?.what.count ?? 1000 < 100)
+    }
+
     @Test("Hints for options of other tools hide no option and name only existing ones")
     func hintsForNeighboursOptionsTakeNothingFromOurs() {
         for option in CommandOption.all {

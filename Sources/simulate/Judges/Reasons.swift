@@ -50,6 +50,7 @@ struct Reasons {
         {
             return true
         }
+        if isLongInQueue { return true }
         if plan.mayFindDamage(number) || plan.resolvers?.isGood == false { return true }
         return hasRedirectProblem(call) || hasUploadProblem(call) || hasDownloadProblem(call)
     }
@@ -93,6 +94,19 @@ struct Reasons {
         return call.replies.contains { $0.status != 200 || $0.isEarly }
     }
 
+    /// Whether slow bodies may keep all connections until the queue's own limit of 30 seconds.
+    private var isLongInQueue: Bool {
+        guard let rate = slowestRate else { return false }
+        let bytes = plan.calls.map { call in
+            (call.upload + (call.replies.map(\.size).max() ?? 0)) * (call.replies.count + 3)
+        }
+        return bytes.reduce(0, +) / rate > 25
+    }
+
+    private var slowestRate: Int? {
+        [plan.client.transfers?.receivingRate, plan.client.transfers?.sendingRate].compactMap { $0 }.min()
+    }
+
     /// The longest time that a call takes for which everything works, in nanoseconds: as long as all calls one after
     /// the other, with the waits of all retries and the limits that are there for other reasons.
     var longestTime: UInt64 {
@@ -124,10 +138,7 @@ struct Reasons {
         // A service is connected to, and asked, for each request.
         let asking = plan.resolvers == nil ? 0 : (2 * opening + 400_000) * requests
         let proxy = (plan.client.proxyPause ?? 0) * 60 * requests
-        let rates = [plan.client.transfers?.receivingRate, plan.client.transfers?.sendingRate].compactMap {
-            $0
-        }
-        let rated = rates.min().map { (bytes / $0 + 2) * 1_000_000 } ?? 0
+        let rated = slowestRate.map { (bytes / $0 + 2) * 1_000_000 } ?? 0
         let tickets = (plan.hosts.compactMap(\.ticketPause).max() ?? 0) * requests
         return opening * requests + moving + work + pauses + (replies.max() ?? 0) * requests + waits + reading
             + proxy + disk + asking + tickets + rated + call.work + call.start

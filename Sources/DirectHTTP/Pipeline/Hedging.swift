@@ -192,9 +192,10 @@ final class Hedging: NetworkLayer {
                     hedging.table.note(hedging.loop.now.since(sentAt), of: origin)
                 }
             case .failure(let error):
-                guard case .hedge = runner, let error = error as? HTTPError, error.isForWantOfAnAddress else {
-                    return
-                }
+                // A retry keeps away from addresses that have failed. What it lacks, other requests have.
+                guard case .hedge = runner, detour == nil, let error = error as? HTTPError,
+                    error.isForWantOfAnAddress
+                else { return }
                 hedging.table.pause(
                     origin,
                     until: hedging.loop.now.advanced(byNanoseconds: Hedging.searchPause)

@@ -218,6 +218,43 @@ struct HedgingTests {
         #expect(events.withLock { $0 } == ["hedging"])
     }
 
+    @Test("A retry that has no address left for its hedge does not end hedging for its origin")
+    func retryWithoutSecondAddress() async throws {
+        let servers = try FixtureServer.startOnSamePort(["127.0.0.1", "127.0.0.2"]) { [gate] request in
+            if request.serverAddress == "127.0.0.1" { return .status(503) }
+            try request.wait(for: gate)
+            return .text("second")
+        }
+        let lacksAddress = Locked(false)
+        let client = client {
+            $0.retries = RetryPolicy()
+            $0.retries?.delay = .zero
+            $0.networkInterceptors = [
+                { request, forward in
+                    do { return try await forward(request) } catch {
+                        lacksAddress.withLock { $0 = true }
+                        throw error
+                    }
+                }
+            ]
+        }
+        let request = request(servers)
+        let call = Task { try await client.fetch(request) }
+        while servers[1].requests.isEmpty { await Task.yield() }
+        try await time.pass(Self.delay)
+        while !lacksAddress.withLock({ $0 }) { await Task.yield() }
+        for _ in 0..<3 { await time.settle() }
+        gate.open()
+        #expect(try await call.value.text == "second")
+        let table = client.pipeline.roundTrip.hedges
+        let delay = table.delay(
+            of: HedgingPolicy(after: Self.delay),
+            for: try request.url.origin,
+            at: time.now
+        )
+        #expect(delay != nil)
+    }
+
     @Test(
         "Retry-After ends hedging for its origin: the response is delivered, and the next request is not hedged"
     )

@@ -65,15 +65,16 @@ struct DownloadJudge {
         }
     }
 
-    /// The bytes that the record beside a partial file counts, and whether they are all.
+    /// The bytes that the record beside a partial file counts, and whether they are all. A power failure may bring back an
+    /// old record beside a file that has been emptied since.
     private var saved: (bytes: Int, isWhole: Bool)? {
         let disk = world.kernel.disk
-        guard disk.bytes(of: path + ".part") != nil else { return nil }
+        guard let part = disk.bytes(of: path + ".part") else { return nil }
         let lines = recordLines
         func value(_ name: String) -> Int? {
             lines.first { $0.hasPrefix(name + " ") }.flatMap { Int($0.dropFirst(name.count + 1)) }
         }
-        return value("saved").map { ($0, $0 == value("length")) }
+        return value("saved").flatMap { $0 > part.count ? nil : ($0, $0 == value("length")) }
     }
 
     /// Whether the partial file has parts of several URLs.

@@ -33,7 +33,7 @@ struct ResponseJudge {
         judgeRetries()
         judgeUnused()
         judgeSpeed(of: reply)
-        judgeTransfer(of: reply)
+        judgeTransfer(of: reply, place)
         if let transaction = response.transaction { judge(transaction) }
         noteCacheable(reply)
     }
@@ -217,15 +217,16 @@ struct ResponseJudge {
     }
 
     /// Bodies keep their limits of speed and of silent content, and the caller has been told of all bytes.
-    private func judgeTransfer(of reply: ReplyPlan) {
+    private func judgeTransfer(of reply: ReplyPlan, _ place: Int) {
         let state = world.calls[number]
+        let sentBody = state.sentBodies[place] ?? 0
         guard response.isWhole, call.kind != .head, plan.client.hedging == nil, reply.ending == .complete,
             call.download == nil
         else { return }
         let passed = (world.kernel.now - state.bodyBegin) / 1000
         if let rate = plan.client.transfers?.receivingRate {
             world.kernel.count("judge: speed of receiving")
-            judge(state.sentBody, took: passed, at: rate)
+            judge(sentBody, took: passed, at: rate)
         }
         if let rate = plan.client.transfers?.sendingRate, state.tries.count == 1, !reply.isEarly,
             ![.get, .head].contains(call.kind)
@@ -241,17 +242,17 @@ struct ResponseJudge {
                 world.fault("limit", "call \(number) got \(members) members that decode to nothing")
             }
         }
-        judgeProgress(state, reply)
+        judgeProgress(state, reply, sentBody)
     }
 
-    private func judgeProgress(_ state: World.CallState, _ reply: ReplyPlan) {
+    private func judgeProgress(_ state: World.CallState, _ reply: ReplyPlan, _ sentBody: Int) {
         guard call.watchesProgress == true, !plan.client.rebuildsRequests else { return }
         world.kernel.count("judge: progress of a transfer")
-        if state.sentBody > 0, state.told.download != state.sentBody {
+        if sentBody > 0, state.told.download != sentBody {
             let told = state.told.download.map(String.init) ?? "nothing"
             world.fault(
                 "progress",
-                "call \(number) received \(state.sentBody) bytes, and was told of \(told)"
+                "call \(number) received \(sentBody) bytes, and was told of \(told)"
             )
         }
         if call.upload > 0, ![.get, .head].contains(call.kind), state.tries.count == 1, !reply.isEarly,

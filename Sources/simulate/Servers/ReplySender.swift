@@ -193,7 +193,7 @@ struct ReplySender {
         world.calls[number].bodyBegin = world.kernel.now
         let isCut = reply.ending == .breaksOff || reply.ending == .stalls
         let sent = body.prefix(isCut ? body.count / 2 : body.count)
-        world.calls[number].sentBody = sent.count
+        world.calls[number].sentBodies[place] = sent.count
         let size = max(1, (sent.count + reply.parts - 1) / max(1, reply.parts))
         var start = 0
         while start < sent.count {

@@ -106,8 +106,8 @@ final class World: @unchecked Sendable {
         /// The connections on which requests have arrived.
         var used: [SimulatedConnection] = []
         var isHedged = false
-        /// The number of bytes of the last body that a server has sent, and those that the caller has been told of.
-        var sentBody = 0
+        /// The number of bytes of each reply's body that a server has sent, and those that the caller has been told of.
+        var sentBodies: [Int: Int] = [:]
         var told: (download: Int?, upload: Int?)
         /// Whether a request of it has arrived at another host than the first.
         var hasLeft = false

@@ -106,8 +106,9 @@ struct RequestJudge {
     ///
     /// - Parameter passed: The nanoseconds between the head and the body.
     func judgeWait(_ passed: UInt64) {
-        // A server that pauses in its handshake, or still reads an earlier upload, sees the head late.
-        guard plan.hosts.allSatisfy({ $0.ticketPause == nil }),
+        // A server that pauses in its handshake, or still reads an earlier upload, sees the head late. It reads whole chunks,
+        // which take their time if their rate is limited.
+        guard plan.client.transfers?.sendingRate == nil, plan.hosts.allSatisfy({ $0.ticketPause == nil }),
             !plan.calls.contains(where: { $0.replies.contains { $0.isEarly && $0.lateReading > 0 } })
         else { return }
         world.kernel.count("judge: wait for 100 (Continue)")

@@ -2,21 +2,30 @@ internal import DirectCore
 internal import DirectIO
 
 extension CachingResolver {
+    /// What is wrong with the table's answer. The table is looked at again when a question is about to begin: the answer to
+    /// another one may have arrived since.
+    enum Want {
+        /// There is no valid answer.
+        case missing
+        /// The answer is stale, or in the last tenth of its time.
+        case outdated
+        /// The answer is of no use, however fresh it is.
+        case useless
+    }
+
     /// Asks the resolver, or joins a question for the same name that is already under way, and waits for the
     /// answer.
-    ///
-    /// - Parameter anew: Whether to ask even if the table has a valid answer.
     func ask(
         _ host: DomainName,
         port: UInt16,
         context: ResolveContext,
-        anew: Bool
+        for want: Want
     ) async throws -> Resolution {
         let start = context.loop.now
         let waiter = InFlightQuery.Waiter(loop: context.loop)
         context.loop.add(waiter.turn)
         defer { context.loop.remove(waiter.turn) }
-        guard let query = join(host, port: port, waiter: waiter, loop: context.loop, anew: anew) else {
+        guard let query = join(host, port: port, waiter: waiter, loop: context.loop, for: want) else {
             // Between the caller's look-up and this one, the answer has arrived.
             return try await resolve(host, port: port, context: context)
         }
@@ -31,13 +40,13 @@ extension CachingResolver {
     }
 
     /// Asks for the next answer in the background while the current one is still in use.
-    func refresh(_ host: DomainName, port: UInt16, loop: EventLoop) {
-        _ = join(host, port: port, waiter: nil, loop: loop, anew: true)
+    func refresh(_ host: DomainName, port: UInt16, loop: EventLoop, for want: Want) {
+        _ = join(host, port: port, waiter: nil, loop: loop, for: want)
     }
 
     /// Asks in the background, unless the table has an answer, positive or negative, that has not expired.
     func askForNextTime(_ host: DomainName, port: UInt16, loop: EventLoop) {
-        _ = join(host, port: port, waiter: nil, loop: loop, anew: false)
+        _ = join(host, port: port, waiter: nil, loop: loop, for: .missing)
     }
 
     /// Returns a cached answer with a fallback. A cached answer may be outdated: when none of its endpoints can be
@@ -46,14 +55,14 @@ extension CachingResolver {
         var answer = answer
         if let other = settings.whileAsking.other {
             answer.fallback = { [self] context in
-                refresh(host, port: port, loop: context.loop)
+                refresh(host, port: port, loop: context.loop, for: .useless)
                 return try await other.resolve(host, port: port, context: context)
             }
             return answer
         }
         let tried = answer.endpoints
         answer.fallback = { [self] context in
-            let fresh = try await ask(host, port: port, context: context, anew: true)
+            let fresh = try await ask(host, port: port, context: context, for: .useless)
             if fresh.endpoints.contains(where: { !tried.contains($0) }) { return fresh }
             return try await fresh.fallback?(context)
         }
@@ -72,18 +81,18 @@ extension CachingResolver {
     /// Joins the query for this key that is in flight, or starts one. Without a waiter the answer is wanted for the
     /// cache alone.
     ///
-    /// Returns `nil` if the table has a valid answer and `anew` is not set.
+    /// Returns `nil` if the table's answer is not what is wrong.
     private func join(
         _ host: DomainName,
         port: UInt16,
         waiter: InFlightQuery.Waiter?,
         loop: EventLoop,
-        anew: Bool
+        for want: Want
     ) -> InFlightQuery? {
         let key = key(host, port: port)
         let now = now
         return state.withLock { state in
-            if !anew, state.table.holds(key, at: now) { return nil }
+            guard state.table.lacks(want, key, at: now) else { return nil }
             if let query = state.queries[key] {
                 if let waiter { query.join(waiter) }
                 return query
@@ -163,5 +172,21 @@ extension CachingResolver {
             return remembering(next, for: key, of: generation)
         }
         return answer
+    }
+}
+
+extension AnswerTable {
+    /// Whether the answer for this key is wanted.
+    fileprivate func lacks(_ want: CachingResolver.Want, _ key: AnswerKey, at now: Instant) -> Bool {
+        switch want {
+        case .missing: return !holds(key, at: now)
+        case .outdated:
+            switch find(key, at: now) {
+            case .answer(_, let wantsRefresh): return wantsRefresh
+            case .denial: return false
+            case .nothing: return true
+            }
+        case .useless: return true
+        }
     }
 }

@@ -202,7 +202,7 @@ public final class CachingResolver: Resolver {
             askForNextTime(host, port: port, loop: context.loop)
             return try await other.resolve(host, port: port, context: context)
         }
-        return try await ask(host, port: port, context: context, anew: false)
+        return try await ask(host, port: port, context: context, for: .missing)
     }
 
     /// Returns the cached answer, or the answer that the resolver behind the cache has at hand; `nil` if there is
@@ -222,7 +222,7 @@ public final class CachingResolver: Resolver {
         switch finding {
         case nil: return nil
         case .answer(let answer, let wantsRefresh):
-            if wantsRefresh { refresh(host, port: port, loop: context.loop) }
+            if wantsRefresh { refresh(host, port: port, loop: context.loop, for: .outdated) }
             return withFallback(answer, host: host, port: port)
         case .denial(let reason):
             if let other = settings.whileAsking.other {

@@ -122,6 +122,20 @@ struct CachingResolverTests {
         #expect(try await answer(cache).endpoints == ["192.0.2.3"])
     }
 
+    @Test("A look-up that found a stale answer asks no more once another one has brought a fresh answer")
+    func freshMeanwhile() async throws {
+        let upstream = counting(timeToLive: .seconds(60))
+        let cache = cache(upstream) { $0.staleTime = .seconds(100) }
+        _ = try await answer(cache)
+        cache.refresh(host, port: 443, loop: time.loop, for: .outdated)
+        #expect(cache.state.withLock { $0.queries.isEmpty })
+        time.advance(by: .seconds(61))
+        cache.refresh(host, port: 443, loop: time.loop, for: .outdated)
+        #expect(cache.state.withLock { $0.queries.count } == 1)
+        while try await answer(cache).source.freshness == .stale { await Task.yield() }
+        #expect(upstream.asked.count == 2)
+    }
+
     @Test("The next answer is fetched in the last tenth of the time to live")
     func refreshAhead() async throws {
         let upstream = counting(timeToLive: .seconds(60))

@@ -1,5 +1,5 @@
+internal import DirectCore
 internal import DirectJSON
-internal import Synchronization
 
 /// A client that is a program which speaks the contract of `Fixtures/clients`.
 ///
@@ -9,7 +9,7 @@ final class ClientProgram: VectorClient {
     let facts: ClientDescription
     let width: Int
     private let command: String
-    private let idle: Mutex<[ProgramConversation]>
+    private let idle: Locked<[ProgramConversation]>
 
     /// A program that does not speak the contract.
     struct Fault: Error, CustomStringConvertible {
@@ -22,7 +22,7 @@ final class ClientProgram: VectorClient {
     init(_ command: String, width: Int = 12) async throws {
         let (conversation, facts) = try await Self.start(command)
         (self.command, self.facts, self.width) = (command, facts, width)
-        idle = Mutex([conversation])
+        idle = Locked([conversation])
     }
 
     /// The time within which the program must have written its first line. Interpreters take a while to start on a
@@ -71,7 +71,7 @@ final class ClientProgram: VectorClient {
 /// One running copy of a client program. It does one job at a time.
 private final class ProgramConversation: Sendable {
     private let process: InteractiveProcess
-    private let count = Mutex(0)
+    private let count = Locked(0)
 
     init?(_ command: String) {
         guard let process = InteractiveProcess(command) else { return nil }

@@ -5,7 +5,7 @@ internal import Musl
 #else
 internal import Glibc
 #endif
-internal import Synchronization
+internal import DirectCore
 
 /// Runs a shell command with a time limit.
 enum ChildProcess {
@@ -46,7 +46,7 @@ enum ChildProcess {
 
     /// Guards the start of a process. Between the creation of a pipe and setting close-on-exec, another child could
     /// inherit the pipe and keep it open, so only one child is started at a time.
-    static let starting = Mutex(())
+    static let starting = Locked(())
 
     private enum Started {
         case success((id: pid_t, output: ProcessPipe, errors: ProcessPipe))

@@ -5,7 +5,7 @@ internal import Musl
 #else
 internal import Glibc
 #endif
-internal import Synchronization
+internal import DirectCore
 
 /// A running shell command that is written to and read from line by line.
 ///
@@ -26,7 +26,7 @@ final class InteractiveProcess: Sendable {
     private let input: Int32
     private let output: Int32
     private let errors: Int32
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// Starts the command. Returns `nil` if that fails.
     init?(_ command: String) {

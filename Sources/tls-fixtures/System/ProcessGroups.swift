@@ -5,7 +5,7 @@ internal import Musl
 #else
 internal import Glibc
 #endif
-internal import Synchronization
+internal import DirectCore
 
 /// The process groups of the clients that are running, so that an interrupted run can end them.
 enum ProcessGroups {
@@ -14,7 +14,7 @@ enum ProcessGroups {
         var isEnding = false
     }
 
-    private static let state = Mutex(State())
+    private static let state = Locked(State())
 
     /// Starts a process that leads a group. The lock is held meanwhile: a process that has started is always known.
     ///

@@ -252,8 +252,10 @@ package struct Dialler: Sendable {
         _ attempts: [FailedAttempt],
         limits: DialLimits
     ) async throws(DialFailure) -> EndpointSelection {
+        let deadline = limits.deadline(.resolve, stall: limits.timeouts.resolve)
         guard let last = attempts.last else {
-            throw DialFailure(cause: .failed(.resolve, .noAddresses))
+            // A resolver may answer at the very end of the call. No attempt begins then.
+            throw DialFailure(cause: loop.now < limits.end ? .failed(.resolve, .noAddresses) : deadline.timeout)
         }
         let failure = DialFailure(
             cause: .failed(last.phase, last.reason),
@@ -263,7 +265,7 @@ package struct Dialler: Sendable {
         )
         let now = loop.now
         guard let fallback = selection.fallback, now < limits.end else { throw failure }
-        switch await fallback(limits.deadline(.resolve, stall: limits.timeouts.resolve).instant) {
+        switch await fallback(deadline.instant) {
         case .success(.some(var selection)):
             selection.resolveTime = loop.now.since(now)
             return selection

@@ -76,6 +76,23 @@ struct RaceScheduleTests {
         #expect(schedule.next(at: at(1200)) == .over)
     }
 
+    @Test("If the addresses come at the end of the call, none is dialled and the call has timed out")
+    func addressesAtTheEnd() async throws {
+        let dialler = Dialler(HTTPClient.Configuration().dialConfiguration)
+        let url = try HTTPURL("http://a.test/")
+        let timeouts = Timeouts(total: .seconds(3)).nanoseconds
+        // Nothing listens there; an attempt would fail.
+        let route = Route.chosen(["127.0.0.2:1", "127.0.0.3:1"], port: 80, source: .request)
+        let failure = await #expect(throws: DialFailure.self) {
+            try await dialler.dial(url, route: route, timeouts: timeouts, end: Instant(nanoseconds: 1))
+        }
+        guard case .failed(.resolve, .timedOut(after: .seconds(3)))? = failure?.cause else {
+            Issue.record("\(failure as Any)")
+            return
+        }
+        #expect(failure?.attempts.isEmpty == true)
+    }
+
     @Test("The stagger is clamped to between 100 ms and 2 s")
     func bounds() {
         var settings = DiallingSettings()

@@ -48,6 +48,8 @@ enum TargetWord: Equatable {
             throw .badURL(word, why: "\(error)")
         }
         guard url.user == nil else { throw .userInURL(word) }
+        // A URL may have this port (RFC 3986, section 3.2.3), but nothing can be reached there.
+        guard url.port > 0 else { throw .badPort("0") }
         // If the host is an address, the probe connects to it.
         if ranges.isEmpty, case .address(let address) = url.host { ranges = [ProbeAddresses(address)] }
         return .target(ProbeTarget(url), at: ranges)

@@ -72,6 +72,7 @@ struct TargetWordTests {
             ("www.example.com@", "there is no IP address after the @"),
             ("www.example.com@somebody", "'somebody' is not an IP address"),
             ("www.example.com:0", "'0' is not a port from 1 to 65535"),
+            ("https://www.example.com:0/", "'0' is not a port from 1 to 65535"),
             ("www.example.com:https", "'https' is not a port from 1 to 65535"),
             ("www..example.com", "'www..example.com': a label of the host is empty"),
             (

@@ -58,7 +58,8 @@ struct HedgeJudge {
     static func judgeAtTheEnd(_ world: World) {
         let (plan, client) = (world.plan, world.plan.client)
         guard let wait = client.hedging?.delay, client.proxy == .none, client.perOrigin == nil,
-            client.connections == nil, client.connectLimit == nil, !client.isReleasedEarly,
+            client.connections == nil, client.connectLimit == nil, client.responseLimit == nil,
+            !client.isReleasedEarly,
             plan.network.descriptors == nil, plan.network.socketFailures == 0, plan.network.resets == 0,
             plan.hosts.allSatisfy({ $0.ticketPause == nil && $0.hasSocket != true }),
             plan.calls.allSatisfy({ !$0.isFlooded })

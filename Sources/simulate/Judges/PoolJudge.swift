@@ -62,8 +62,9 @@ struct PoolJudge {
     /// Whether an idle connection to the host may be one that the client must not or cannot use.
     private func canBeUnfit(at host: Int) -> Bool {
         let client = plan.client
-        // A connection of an earlier run is not this one's.
-        return plan.keeping != nil || client.hedging != nil || plan.hosts[host].strictness != nil
+        // A connection of an earlier run is not this one's, and one to an address that its host has left is not used.
+        return plan.keeping != nil || plan.resolvers?.moves.isEmpty == false || client.hedging != nil
+            || plan.hosts[host].strictness != nil
             || client.usesPerConnection != nil
             || client.idleTimeout != nil || plan.network.resets > 0
             || plan.hosts[host].updatesKeys || plan.hosts[host].ticketPause != nil

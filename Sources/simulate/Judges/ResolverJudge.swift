@@ -68,10 +68,13 @@ struct ResolverJudge {
     /// Whether each answer arrives, is kept, and names addresses that can be reached.
     private var areAnswersKept: Bool {
         guard let resolvers = plan.resolvers, resolvers.cache != nil, resolvers.isGood else { return false }
-        // A host that moves to an address of the other family between its two answers may have none in either.
-        let mayVanish =
-            !resolvers.moves.isEmpty && plan.hosts.contains { Set($0.addresses.map(\.isV6)).count > 1 }
         return isCalm && !mayVanish && plan.calls.allSatisfy { $0.total == nil && $0.cancellation == nil }
+    }
+
+    /// Whether a name may have no address: a host may move to the other family between its two answers.
+    private var mayVanish: Bool {
+        plan.resolvers?.moves.isEmpty == false
+            && plan.hosts.contains { Set($0.addresses.map(\.isV6)).count > 1 }
     }
 
     private var isCalm: Bool {
@@ -85,7 +88,8 @@ struct ResolverJudge {
     func judgeSystem(_ name: String) {
         guard let resolvers = plan.resolvers else { return }
         kernel.count("judge: question to the system")
-        let isUnasked = resolvers.fallback == .never || resolvers.isGood && isCalm && areLimitsWide
+        let isUnasked =
+            resolvers.fallback == .never || resolvers.isGood && isCalm && !mayVanish && areLimitsWide
         if !resolvers.endsWithSystem || isUnasked || name == Material.resolverName {
             world.fault("resolver", "the system was asked for \(name)")
         }
@@ -115,8 +119,11 @@ struct ResolverJudge {
             let start = world.calls[number].start
         else { return }
         kernel.count("judge: address of a request")
-        // A connection to the next resolver's address stands in for the answer whose own addresses have failed.
-        let standsIn = plan.resolvers?.fallback == .onConnectFailure
+        // A connection to the next resolver's address, or to one of a newer answer, stands in for the answer whose own
+        // addresses have failed.
+        let standsIn =
+            plan.resolvers?.fallback == .onConnectFailure
+            || plan.resolvers?.cache != nil && plan.hosts[host].addresses.contains { $0.fate != .works }
         if !isAnswered(address, host: host, since: standsIn ? 0 : start) {
             world.fault("outdated", "call \(number) is sent to \(address), which no answer names")
         }

@@ -34,7 +34,7 @@ struct ResponseJudge {
         judgeUnused()
         judgeSpeed(of: reply)
         judgeTransfer(of: reply, place)
-        if let transaction = response.transaction { judge(transaction) }
+        if let transaction = response.transaction { judge(transaction, of: reply) }
         noteCacheable(reply)
     }
 
@@ -271,8 +271,8 @@ struct ResponseJudge {
     }
 
     /// What the client reports of its connection must be what the world has seen.
-    private func judge(_ transaction: HTTPTransaction) {
-        judgeTimes(transaction)
+    private func judge(_ transaction: HTTPTransaction, of reply: ReplyPlan) {
+        judgeTimes(transaction, of: reply)
         guard plan.client.proxy == .none, let connection = field("X-Connection").flatMap(connection),
             let turn = field("X-Turn"), let connected = connection.times.connected
         else { return }
@@ -325,12 +325,14 @@ struct ResponseJudge {
     }
 
     /// A response comes after its request, and not before the server sends it.
-    private func judgeTimes(_ transaction: HTTPTransaction) {
+    private func judgeTimes(_ transaction: HTTPTransaction, of reply: ReplyPlan) {
+        // The request that reached a server last need not be the one that was answered, if it came from a busy connection.
         guard let last = world.calls[number].tries.last else { return }
         world.kernel.count("judge: figures of time")
         let response = transaction.responseTime.clampedNanoseconds
         let request = transaction.requestTime.clampedNanoseconds
-        let delay = last.reply.isEarly || plan.client.hedging != nil ? 0 : UInt64(last.reply.delay) * 1000
+        let isEarly = last.reply.isEarly || reply.isEarly || plan.client.hedging != nil
+        let delay = isEarly ? 0 : UInt64(min(last.reply.delay, reply.delay)) * 1000
         if response < request + delay || response > world.kernel.now - start {
             world.fault(
                 "figures",

@@ -70,7 +70,7 @@ enum TargetWord: Equatable {
     /// Parses `host`, `host:port`, or `host:port:IP` in curl's syntax.
     private static func named(_ text: String, at ranges: [ProbeAddresses]?) throws(TargetError) -> TargetWord
     {
-        if let endpoint = try? Endpoint(text) {
+        if let endpoint = try endpoint(text) {
             let target = ProbeTarget(host: .address(endpoint.address), port: endpoint.port ?? 443)
             // If the host is an address, the probe connects to it.
             return .target(target, at: ranges ?? [ProbeAddresses(endpoint.address)])
@@ -85,6 +85,18 @@ enum TargetWord: Equatable {
         guard parts.count > 2 else { return .target(ProbeTarget(host: host, port: port), at: ranges ?? []) }
         guard ranges == nil else { throw .badHost(text, why: "it names its IPs twice") }
         return .target(ProbeTarget(host: host, port: port), at: try addresses(parts[2]))
+    }
+
+    /// Parses an address with or without a port; returns `nil` if the text does not look like one.
+    private static func endpoint(_ text: String) throws(TargetError) -> Endpoint? {
+        do throws(AddressError) {
+            return try Endpoint(text)
+        } catch .invalidPort(let port) {
+            throw .badPort(port)
+        } catch {
+            guard text.utf8.first == UInt8(ascii: "[") else { return nil }
+            throw .badHost(text, why: "\(error)")
+        }
     }
 
     private static func name(_ text: String) throws(TargetError) -> HTTPHost {

@@ -73,6 +73,10 @@ struct TargetWordTests {
             ("www.example.com@somebody", "'somebody' is not an IP address"),
             ("www.example.com:0", "'0' is not a port from 1 to 65535"),
             ("https://www.example.com:0/", "'0' is not a port from 1 to 65535"),
+            ("10.0.0.1:0", "'0' is not a port from 1 to 65535"),
+            ("[2001:db8::1]:https", "'https' is not a port from 1 to 65535"),
+            ("[2001:db8::1", "'[2001:db8::1': the address has an opening bracket but no closing one"),
+            ("[a.test]:443", "'[a.test]:443': \"a.test\" in brackets is not an IPv6 address"),
             ("www.example.com:https", "'https' is not a port from 1 to 65535"),
             ("www..example.com", "'www..example.com': a label of the host is empty"),
             (

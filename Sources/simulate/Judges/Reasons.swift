@@ -51,7 +51,9 @@ struct Reasons {
             return true
         }
         if isLongInQueue { return true }
-        if plan.mayFindDamage(number) || plan.resolvers?.isGood == false { return true }
+        if plan.mayFindDamage(number) || plan.resolvers?.isGood == false || plan.namesMayVanish {
+            return true
+        }
         return hasRedirectProblem(call) || hasUploadProblem(call) || hasDownloadProblem(call)
     }
 

@@ -68,13 +68,8 @@ struct ResolverJudge {
     /// Whether each answer arrives, is kept, and names addresses that can be reached.
     private var areAnswersKept: Bool {
         guard let resolvers = plan.resolvers, resolvers.cache != nil, resolvers.isGood else { return false }
-        return isCalm && !mayVanish && plan.calls.allSatisfy { $0.total == nil && $0.cancellation == nil }
-    }
-
-    /// Whether a name may have no address: a host may move to the other family between its two answers.
-    private var mayVanish: Bool {
-        plan.resolvers?.moves.isEmpty == false
-            && plan.hosts.contains { Set($0.addresses.map(\.isV6)).count > 1 }
+        return isCalm && !plan.namesMayVanish
+            && plan.calls.allSatisfy { $0.total == nil && $0.cancellation == nil }
     }
 
     private var isCalm: Bool {
@@ -89,7 +84,8 @@ struct ResolverJudge {
         guard let resolvers = plan.resolvers else { return }
         kernel.count("judge: question to the system")
         let isUnasked =
-            resolvers.fallback == .never || resolvers.isGood && isCalm && !mayVanish && areLimitsWide
+            resolvers.fallback == .never
+            || resolvers.isGood && isCalm && !plan.namesMayVanish && areLimitsWide
         if !resolvers.endsWithSystem || isUnasked || name == Material.resolverName {
             world.fault("resolver", "the system was asked for \(name)")
         }

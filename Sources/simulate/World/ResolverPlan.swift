@@ -97,6 +97,11 @@ struct ResolverPlan: Codable, Equatable {
 
 /// Worlds with such resolvers are drawn here.
 extension Plan {
+    /// Whether a name may have no address: a host may move to the other family between its two answers.
+    var namesMayVanish: Bool {
+        resolvers?.moves.isEmpty == false && hosts.contains { Set($0.addresses.map(\.isV6)).count > 1 }
+    }
+
     /// Lets the client ask services for addresses.
     mutating func askServices(_ dice: inout Dice) {
         let isCalm = dice.chance(60)

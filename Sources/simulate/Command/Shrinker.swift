@@ -135,7 +135,10 @@ extension Plan {
         add { $0.client.triesNextOnWrongCertificate = false }
         add { $0.client.acceptsAnyCertificate = nil }
         add { $0.client.hedging = nil }
-        add { $0.client.keepsHSTS = nil }
+        add {
+            $0.client.keepsHSTS = nil
+            $0.keeping?.keepsHSTS = false
+        }
         add { $0.client.logsInPerRequest = nil }
     }
 

@@ -59,6 +59,12 @@ struct ResponseJudge {
             plan.client.acceptsAnyCertificate != true,
             let tls = response.transaction?.tls, let host = world.host(named: tls.verifiedName)
         else { return }
+        // A server that confirms a stored response sends no policy, and that of the stored one does not count again.
+        if let owner = field("X-Call"), let place = field("X-Reply"),
+            let time = world.confirmed[owner * 100 + place], time >= start
+        {
+            return
+        }
         let policy = World.Policy(run: plan.run(ofCall: number), host: host)
         let now = world.kernel.now
         world.strictSince[policy] = world.strictSince[policy] ?? (world.calls[number].start ?? now, now)

@@ -95,7 +95,7 @@ enum TargetWord: Equatable {
             throw .badPort(port)
         } catch {
             guard text.utf8.first == UInt8(ascii: "[") else { return nil }
-            throw .badHost(text, why: "\(error)")
+            throw .badHost(text, why: "not an IPv6 address in brackets, such as [2001:db8::1]:443")
         }
     }
 

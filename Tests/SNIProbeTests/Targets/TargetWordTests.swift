@@ -75,8 +75,8 @@ struct TargetWordTests {
             ("https://www.example.com:0/", "'0' is not a port from 1 to 65535"),
             ("10.0.0.1:0", "'0' is not a port from 1 to 65535"),
             ("[2001:db8::1]:https", "'https' is not a port from 1 to 65535"),
-            ("[2001:db8::1", "'[2001:db8::1': the address has an opening bracket but no closing one"),
-            ("[a.test]:443", "'[a.test]:443': \"a.test\" in brackets is not an IPv6 address"),
+            ("[2001:db8::1", "'[2001:db8::1': not an IPv6 address in brackets, such as [2001:db8::1]:443"),
+            ("[a.test]:443", "'[a.test]:443': not an IPv6 address in brackets, such as [2001:db8::1]:443"),
             ("www.example.com:https", "'https' is not a port from 1 to 65535"),
             ("www..example.com", "'www..example.com': a label of the host is empty"),
             (

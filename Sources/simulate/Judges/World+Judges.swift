@@ -78,6 +78,8 @@ extension World {
         return reply.status < 300 && reply.ending == .complete && reply.framing != .untilClose
             && client.idleTimeout == nil && client.usesPerConnection == nil && client.connections == nil
             && plan.network.resets == 0
+            // A program that ends closes its connections, with all of the upload on its way.
+            && plan.keeping == nil
             && !plan.hosts.contains { $0.addresses.contains { $0.fate == .dies || $0.fate == .stops } }
     }
 

@@ -252,10 +252,11 @@ package struct Dialler: Sendable {
         _ attempts: [FailedAttempt],
         limits: DialLimits
     ) async throws(DialFailure) -> EndpointSelection {
-        let deadline = limits.deadline(.resolve, stall: limits.timeouts.resolve)
         guard let last = attempts.last else {
             // A resolver may answer at the very end of the call. No attempt begins then.
-            throw DialFailure(cause: loop.now < limits.end ? .failed(.resolve, .noAddresses) : deadline.timeout)
+            let limit = limits.deadline(.resolve, stall: limits.timeouts.resolve)
+            let isOver = loop.now >= limits.end
+            throw DialFailure(cause: isOver ? limit.timeout : .failed(.resolve, .noAddresses))
         }
         let failure = DialFailure(
             cause: .failed(last.phase, last.reason),
@@ -265,7 +266,7 @@ package struct Dialler: Sendable {
         )
         let now = loop.now
         guard let fallback = selection.fallback, now < limits.end else { throw failure }
-        switch await fallback(deadline.instant) {
+        switch await fallback(limits.deadline(.resolve, stall: limits.timeouts.resolve).instant) {
         case .success(.some(var selection)):
             selection.resolveTime = loop.now.since(now)
             return selection

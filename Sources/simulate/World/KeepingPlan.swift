@@ -67,6 +67,9 @@ extension Plan {
     func cacheLasts(from first: Int, to second: Int) -> Bool {
         guard let keeping else { return true }
         guard disk == nil, !keeping.hasSmallCache, first <= second else { return false }
+        // The oldest responses are removed if all of them are too much.
+        let sizes = calls.map { $0.replies.map(\.size).max() ?? 0 }
+        if let limit = keeping.cache?.bytes, sizes.reduce(0, +) > limit { return false }
         if first == second { return true }
         return keeping.cache != nil && keeping.ends[first..<second].allSatisfy { !$0.isPowerFailure }
     }

@@ -63,7 +63,7 @@ struct PoolJudge {
     private func canBeUnfit(at host: Int) -> Bool {
         let client = plan.client
         // A connection of an earlier run is not this one's, and one to an address that its host has left is not used.
-        return plan.keeping != nil || plan.resolvers?.moves.isEmpty == false || client.hedging != nil
+        return plan.keeping != nil || plan.hostsMove || client.hedging != nil
             || plan.hosts[host].strictness != nil
             || client.usesPerConnection != nil
             || client.idleTimeout != nil || plan.network.resets > 0

@@ -97,9 +97,12 @@ struct ResolverPlan: Codable, Equatable {
 
 /// Worlds with such resolvers are drawn here.
 extension Plan {
+    /// Whether resolvers name other addresses of the hosts as time goes by.
+    var hostsMove: Bool { resolvers?.moves.isEmpty == false }
+
     /// Whether a name may have no address: a host may move to the other family between its two answers.
     var namesMayVanish: Bool {
-        resolvers?.moves.isEmpty == false && hosts.contains { Set($0.addresses.map(\.isV6)).count > 1 }
+        hostsMove && hosts.contains { Set($0.addresses.map(\.isV6)).count > 1 }
     }
 
     /// Lets the client ask services for addresses.

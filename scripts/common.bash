@@ -125,6 +125,38 @@ within_minutes() {
     if command -v timeout >/dev/null; then timeout -k 10 "${minutes}m" "$@"; else "$@"; fi
 }
 
+# Prints each test that has failed, in a log of `swift test`, once, with its first issue and the number of the others.
+# At the end come errors that belong to no test.
+failures_in() {
+    awk '
+        # A test may have issues that are known to it.
+        /recorded a known issue/ { next }
+        /✘ Test .* recorded an issue/ {
+            sub(/.*✘ Test /, "")
+            name = $0
+            sub(/ recorded an issue.*/, "", name)
+            if (!(name in first)) { first[name] = $0; names[++count] = name } else { others[name]++ }
+            next
+        }
+        /✘ Test .* failed after/ {
+            sub(/.*✘ Test /, "")
+            name = $0
+            sub(/ (with [0-9]+ test cases? )?failed after.*/, "", name)
+            if (!(name in first) && name !~ /^run /) { first[name] = $0; names[++count] = name }
+            next
+        }
+        # The name of a test may have the same words.
+        /(◇|✔|✘|━|➜|➔) (Test|Suite) / { next }
+        /Fatal error|^(Thread|Program) crashed|error: / { if (!seen[$0]++ && errors++ < 40) other = other "  " $0 "\n" }
+        END {
+            for (place = 1; place <= count; place++) {
+                name = names[place]
+                print "  " first[name] (others[name] ? " (and " others[name] " more)" : "")
+            }
+            printf "%s", other
+        }' "$1"
+}
+
 time_since() {
     local seconds=$((SECONDS - $1))
     if [ $seconds -lt 60 ]; then echo "$seconds s"; else echo "$((seconds / 60)) min $((seconds % 60)) s"; fi

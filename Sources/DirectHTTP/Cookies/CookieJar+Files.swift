@@ -30,10 +30,13 @@ extension CookieJar {
 
     /// Writes all cookies to a file with permissions for its owner only.
     ///
-    /// An existing file is replaced as a whole: a reader never finds a partly written one.
+    /// An existing file is replaced as a whole: a reader never finds a partly written one. If several tasks save the jar,
+    /// the file has the cookies of all of them in the end.
+    ///
+    /// - Throws: An error if the file cannot be written, `CancellationError` if the task was cancelled.
     @concurrent
     public func save(to path: String, as format: FileFormat = .netscape) async throws {
-        try await StateText.save(text(as: format), to: path)
+        try await saves.save(to: path) { [self] in text(as: format) }
     }
 
     /// Adds the cookies of a file in either format. A missing file adds none.

@@ -33,6 +33,7 @@ public final class CookieJar: CookieStore {
 
     private let limits: Limits
     private let table: Locked<CookieTable>
+    let saves = StateSaves()
 
     /// Creates an empty jar.
     public init(limits: Limits = Limits()) {

@@ -23,12 +23,13 @@ extension HSTSStore {
         add(text: text, at: .now)
     }
 
-    /// Writes all entries to a file that only its owner may read. An existing file is replaced atomically.
+    /// Writes all entries to a file that only its owner may read. An existing file is replaced atomically. If several
+    /// tasks save the store, the file has the entries of all of them in the end.
     ///
-    /// - Throws: An error if the file cannot be written.
+    /// - Throws: An error if the file cannot be written, `CancellationError` if the task was cancelled.
     @concurrent
     public func save(to path: String) async throws {
-        try await StateText.save(text, to: path)
+        try await saves.save(to: path) { [self] in text }
     }
 
     /// Adds the entries of a file. A file that does not exist counts as empty. Lines that cannot be read are

@@ -37,6 +37,7 @@ public final class HSTSStore: Sendable {
 
     private let limit: Int
     private let table = Locked(Table())
+    let saves = StateSaves()
 
     /// Creates an empty store.
     ///

@@ -8,20 +8,7 @@ extension CachingResolver {
     public func save() async throws {
         guard let path = settings.file else { return }
         try await readFile()
-        let text = AnswerFile.write(lines())
-        let outcome: Result<Void, SystemError>
-        do throws(BlockingWork.Abandoned) {
-            outcome = try await BlockingWork.shared.run(until: .never, on: loop) {
-                do throws(SystemError) {
-                    return .success(try StateFile.replace(path, with: text))
-                } catch {
-                    return .failure(error)
-                }
-            }
-        } catch {
-            throw CancellationError()
-        }
-        try outcome.get()
+        try await saves.save(to: path, on: loop) { [self] in AnswerFile.write(lines()) }
     }
 
     /// Reads the file unless that has been done. A file that cannot be read counts as empty, because a cache can be

@@ -125,6 +125,7 @@ public final class CachingResolver: Resolver {
     let upstream: any Resolver
     let settings: Settings
     let state: Locked<Contents>
+    let saves = StateSaves()
     /// The loop whose clock decides when answers expire. A caller waits on the loop of its own context.
     let loop: EventLoop
 

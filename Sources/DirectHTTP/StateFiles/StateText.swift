@@ -1,34 +1,18 @@
 internal import DirectCore
 internal import DirectIO
 
-/// Reads and writes state files, which hold one item per line. The work is done on threads that may block, not on
-/// the caller's.
+/// Reads state files, which hold one item per line. The work is done on threads that may block, not on the caller's.
 enum StateText {
     /// The size limit; larger files are refused.
     private static let largestFile = 64 * 1024 * 1024
 
     /// Returns the bytes of the file, or none if the file does not exist.
+    ///
+    /// - Throws: A ``SystemError`` if the file cannot be read, `CancellationError` if the task was cancelled.
     static func load(_ path: String) async throws -> [UInt8] {
-        try await BlockingWork.shared.run(until: .never, on: .shared) {
-            () -> Result<[UInt8], SystemError> in
-            do throws(SystemError) {
-                return .success(try StateFile.read(path, limit: largestFile) ?? [])
-            } catch {
-                return .failure(error)
-            }
-        }.get()
-    }
-
-    /// Replaces the file atomically.
-    static func save(_ bytes: [UInt8], to path: String) async throws {
-        try await BlockingWork.shared.run(until: .never, on: .shared) {
-            () -> Result<Void, SystemError> in
-            do throws(SystemError) {
-                return .success(try StateFile.replace(path, with: bytes))
-            } catch {
-                return .failure(error)
-            }
-        }.get()
+        try await BlockingWork.shared.run(on: .shared) { () throws(SystemError) in
+            try StateFile.read(path, limit: largestFile) ?? []
+        }
     }
 
     /// Calls `body` for each line that is not empty, and returns the errors that it throws, with their line

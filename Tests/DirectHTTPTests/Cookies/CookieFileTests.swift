@@ -141,6 +141,39 @@ struct CookieFileTests {
         }
     }
 
+    @Test("When many tasks save a jar, the file has the cookies of all of them in the end")
+    func concurrentSaves() async throws {
+        let folder = try TemporaryFolder()
+        let file = folder.path + "/cookies"
+        for _ in 0..<50 {
+            let jar = CookieJar()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<8 {
+                    group.addTask {
+                        jar.add(try Cookie("c\(number)", "1", for: HTTPHost("a.test")))
+                        try await jar.save(to: file)
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let copy = CookieJar()
+            #expect(try await copy.load(from: file) == [])
+            #expect(copy.cookies.count == 8)
+        }
+    }
+
+    @Test("A task that was cancelled saves nothing, and its error says so")
+    func cancelledSave() async throws {
+        let folder = try TemporaryFolder()
+        let file = folder.path + "/cookies"
+        let saving = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await CookieJar().save(to: file)
+        }
+        await #expect(throws: CancellationError.self) { try await saving.value }
+        #expect(try StateFile.read(file, limit: 10) == nil)
+    }
+
     @Test("A file is readable only by its owner, replaced as a whole, and never a link")
     func files() async throws {
         let path = "/tmp/direct-http-cookies-\(UInt64.random(in: 0 ... .max))"

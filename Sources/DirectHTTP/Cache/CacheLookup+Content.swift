@@ -35,7 +35,8 @@ extension CacheLookup {
         let response = response.with(.miss)
         guard head.hasCertainEnd(response.headers, url: url),
             let names = VaryNames(response.headers, to: question.fields),
-            let variant = CacheVariant(names, question.fields), wasSentAsSeen(names)
+            let variant = CacheVariant(names, question.fields),
+            mayChangeCache(response, selecting: names)
         else { return response }
         func plan(_ length: UInt64?) -> DraftPlan {
             DraftPlan(key: key, variant: variant, head: head, length: length)

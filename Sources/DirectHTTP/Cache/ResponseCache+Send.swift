@@ -61,7 +61,8 @@ extension ResponseCache {
 /// file is damaged, the origin is asked instead. Damage found later, in large content, ends the body with an error.
 /// A response to a request that was sent before its URL was invalidated must not be stored (`KeyChanges`), nor
 /// bring back an entry that has been removed (`CacheStore.replaceHead`). A response to a request that an
-/// interceptor changed in a way that matters is for the caller alone (`SentRequests`).
+/// interceptor changed in a way that matters is for the caller alone (`SentRequests`), and so is that of a server that has
+/// not proved to be the host.
 struct CacheLookup: Sendable {
     let cache: ResponseCache
     let key: CacheKey
@@ -105,7 +106,9 @@ struct CacheLookup: Sendable {
         for url in Invalidation.urls(of: request.method, url, response: response.head) {
             if let key = CacheKey(url) { await cache.forget(key, wait: wait) }
         }
-        guard request.method == .post, !question.control.noStore else { return response.with(.bypassed) }
+        guard request.method == .post, !question.isApart, !question.control.noStore else {
+            return response.with(.bypassed)
+        }
         let head = CachedHead(received: response.head, requestTime: sent, responseTime: cache.clock())
         guard head.standsForGet(of: url, at: cache.clock()) else { return response.with(.bypassed) }
         return await keep(response, head: head, mark: cache.changes.mark(key))
@@ -155,13 +158,11 @@ struct CacheLookup: Sendable {
         mark: KeyChanges.Mark
     ) async -> Response {
         if request.method == .head {
-            if let stored { await learn(fromHead: response.head, stored, times: times) }
+            if let stored { await learn(fromHead: response, stored, times: times) }
             return response.with(.miss)
         }
         let head = CachedHead(received: response.head, requestTime: times.sent, responseTime: times.received)
-        // A server that has not proved its name must not answer for it later.
-        let isProved = response.transaction?.tls?.acceptedFault == nil
-        guard isProved, head.isStorable(question, at: times.received) else { return response.with(.miss) }
+        guard head.isStorable(question, at: times.received) else { return response.with(.miss) }
         return await keep(response, head: head, mark: mark)
     }
 
@@ -172,7 +173,7 @@ struct CacheLookup: Sendable {
         times: (sent: UnixTime, received: UnixTime)
     ) async -> Response {
         if let stored, let tag = EntityTag(response.head.headers), !tag.isWeak, tag == stored.head.entityTag,
-            wasSentAsSeen(stored.variant.names)
+            mayChangeCache(response, selecting: stored.variant.names)
         {
             let head = stored.head.updated(
                 by: response.head,
@@ -184,10 +185,12 @@ struct CacheLookup: Sendable {
         return response.with(.miss)
     }
 
-    /// Whether the response answers the request that the cache has seen. Otherwise it is for the caller alone, and
-    /// no cache entry is changed by it.
-    func wasSentAsSeen(_ names: VaryNames) -> Bool {
-        sentRequests.agree(with: question, for: url, selecting: names)
+    /// Whether the response answers the request that the cache has seen, and its server has proved to be the host.
+    /// Otherwise it is for the caller alone, and no cache entry is made or changed by it.
+    ///
+    /// - Parameter names: The fields that select the response, or the entry that it is about.
+    func mayChangeCache(_ response: Response, selecting names: VaryNames) -> Bool {
+        response.isFromProvedHost(of: url) && sentRequests.agree(with: question, for: url, selecting: names)
     }
 
     /// Returns the entry's response after a 304; `nil` if the 304 is about another response.
@@ -205,7 +208,7 @@ struct CacheLookup: Sendable {
             responseTime: times.received
         )
         if !question.control.noStore, !head.control.noStore, cache.changes.mark(key) == mark,
-            wasSentAsSeen(stored.variant.names)
+            mayChangeCache(response, selecting: stored.variant.names)
         {
             await refresh(stored, with: head)
         }
@@ -219,11 +222,12 @@ struct CacheLookup: Sendable {
 
     /// Updates the entry from the response to a HEAD request, or removes it if the response does not match it.
     private func learn(
-        fromHead head: ResponseHead,
+        fromHead response: Response,
         _ stored: any CacheEntry,
         times: (sent: UnixTime, received: UnixTime)
     ) async {
-        guard head.status == .ok, wasSentAsSeen(stored.variant.names) else { return }
+        let head = response.head
+        guard head.status == .ok, mayChangeCache(response, selecting: stored.variant.names) else { return }
         guard stored.head.isConfirmed(byHead: head, length: stored.length) else {
             return await cache.forget(key, wait: wait)
         }

@@ -52,7 +52,7 @@ package final class SentRequests: Sendable {
 
 extension CacheRequestPolicy {
     fileprivate func asksTheSame(as sent: CacheRequestPolicy, selecting names: VaryNames) -> Bool {
-        method == sent.method && passes == sent.passes && range == sent.range
+        method == sent.method && isApart == sent.isApart && passes == sent.passes && range == sent.range
             && (names.names + Self.credentials).allSatisfy { fields[$0] == sent.fields[$0] }
     }
 

@@ -78,10 +78,18 @@ extension HTTPTransaction {
         }
         return tls.verifiedName == url.host.description ? nil : "name \(tls.verifiedName)"
     }
+
+    /// Whether the server has proved to be the URL's host. Over plain HTTP there is nothing to prove.
+    fileprivate func isFromProvedHost(of url: HTTPURL) -> Bool {
+        tls == nil || unprovedIdentity(for: url) == nil
+    }
 }
 
 extension Response {
     /// What the server is known by if it has not proved to be the URL's host. `nil` if it has, and for a response that no
     /// connection brought.
     var unprovedIdentity: String? { transaction?.unprovedIdentity(for: url) }
+
+    /// Whether its server has proved to be the URL's host, or had nothing to prove.
+    func isFromProvedHost(of url: HTTPURL) -> Bool { transaction?.isFromProvedHost(of: url) ?? true }
 }

@@ -62,6 +62,101 @@ struct UnprovedServerTests {
         #expect(jar.cookies(for: url).count == 4)
     }
 
+    /// A way to reach a server that does not prove to be a.test, or not to an authority that the client trusts.
+    enum Way: CaseIterable {
+        case override, otherName, ownRoots
+    }
+
+    private func client(_ way: Way, cache: ResponseCache) -> HTTPClient {
+        switch way {
+        case .override: accepting { $0.cache = cache }
+        case .otherName, .ownRoots: .trusting { $0.cache = cache }
+        }
+    }
+
+    private func server(_ way: Way, _ handler: @escaping FixtureHandler) throws -> FixtureServer {
+        switch way {
+        case .override, .ownRoots: try rogue(handler)
+        case .otherName: try .secure("b.test") { try handler($0) }
+        }
+    }
+
+    private func request(_ way: Way, _ server: FixtureServer, _ method: HTTPMethod = .get) throws -> Request {
+        var request = request(server)
+        request.method = method
+        if way == .otherName {
+            request.insecureServerIdentity = InsecureServerIdentity(verified: try HTTPHost("b.test"))
+        }
+        if way == .ownRoots {
+            var tls = TLSSettings()
+            tls.roots = .only([.der(stranger.rootDER)])
+            request.tls = tls
+        }
+        return request
+    }
+
+    @Test("The cache keeps none of its responses", arguments: Way.allCases)
+    func cachedResponses(way: Way) async throws {
+        let fields: FixtureHeaders = [
+            "Cache-Control": "max-age=600", "Content-Location": "https://a.test/film",
+        ]
+        let server = try server(way) { _ in .text("rogue", fields) }
+        let honest = try FixtureServer.secure("a.test") { _ in .text("honest", fields) }
+        for method in [HTTPMethod.get, .post] {
+            let cache = ResponseCache.memory()
+            let client = client(way, cache: cache)
+            #expect(try await client.fetch(request(way, server, method)).text == "rogue")
+            let strict = HTTPClient.trusting { $0.cache = cache }
+            #expect(try await strict.fetch(request(honest)).text == "honest")
+            #expect(try await strict.fetch(request(honest)).cacheUse == .hit)
+        }
+    }
+
+    @Test(
+        "Those of a server that has proved its name are kept, whatever the form of the host",
+        arguments: [
+            ("a.test", "a.test"), ("A.test", "a.test"), ("a.test.", "a.test"), ("127.0.0.1", "127.0.0.1"),
+            ("[::1]", "::1"),
+        ]
+    )
+    func provedHosts(host: String, name: String) async throws {
+        let server = try FixtureServer.secure(name) { _ in
+            .text("kept", ["Cache-Control": "max-age=600"])
+        }
+        let client = HTTPClient.trusting { $0.cache = .memory() }
+        let request = server.request("https://\(host)/")
+        _ = try await client.fetch(request)
+        #expect(try await client.fetch(request).cacheUse == .hit)
+    }
+
+    @Test("What it says about a kept response changes nothing in the cache")
+    func confirmations() async throws {
+        let server = try rogue {
+            $0.method == "HEAD"
+                ? .text("", ["Cache-Control": "max-age=600", "X-From": "rogue"])
+                : .status(304, ["Cache-Control": "max-age=600", "X-From": "rogue", "ETag": "\"1\""])
+        }
+        let honest = try FixtureServer.secure("a.test") {
+            $0.headers["If-None-Match"] == "\"1\""
+                ? .status(304) : .text("honest", ["Cache-Control": "max-age=0", "ETag": "\"1\""])
+        }
+        let cache = ResponseCache.memory()
+        let strict = HTTPClient.trusting { $0.cache = cache }
+        _ = try await strict.fetch(request(honest))
+        let client = accepting { $0.cache = cache }
+        let confirmed = try await client.fetch(request(server))
+        #expect(confirmed.text == "honest" && confirmed.headers["X-From"] == "rogue")
+        var conditional = request(server)
+        conditional.headers["If-None-Match"] = "\"1\""
+        #expect(try await client.fetch(conditional).status == .notModified)
+        var head = request(server)
+        head.method = .head
+        _ = try await client.fetch(head)
+        let response = try await strict.fetch(request(honest))
+        #expect(response.text == "honest" && response.headers["X-From"] == nil)
+        #expect(response.cacheUse == .revalidated)
+    }
+
     @Test(
         "A strict client does not continue the file that it has begun, nor an override that of a strict client"
     )

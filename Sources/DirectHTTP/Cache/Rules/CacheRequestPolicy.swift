@@ -16,7 +16,10 @@ struct CacheRequestPolicy: Sendable {
     let range: String?
     /// Whether no cache entry may answer the request, neither after revalidation nor as a substitute for a failure.
     let isReload: Bool
-    /// Whether the request bypasses the cache: no entry is looked up, and the response is not stored.
+    /// Whether the request's settings keep it apart from the cache, whatever its method: it may reach another server than
+    /// the host of other requests. No entry is looked up, and the response is not stored.
+    let isApart: Bool
+    /// Whether no entry is looked up: the request is kept apart, or a cache cannot answer it.
     let passes: Bool
 
     init(_ request: Request, defaults: HTTPHeaders) {
@@ -35,9 +38,8 @@ struct CacheRequestPolicy: Sendable {
         let isRead = method == .get || method == .head
         // A request body may select the response, and a protocol switch has no response to store.
         let isPlain = request.body.isNothing && request.upgrade.isEmpty
-        passes =
-            request.bypassesCache || request.changesTrust || request.unixSocket != nil || !isRead || !isPlain
-            || control.noStore || headers.hasConditionsForServers
+        isApart = request.bypassesCache || request.changesTrust || request.unixSocket != nil
+        passes = isApart || !isRead || !isPlain || control.noStore || headers.hasConditionsForServers
     }
 
     /// Decides what to do with the request, given the cache entry if there is one.

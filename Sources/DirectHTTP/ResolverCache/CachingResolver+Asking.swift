@@ -94,7 +94,7 @@ extension CachingResolver {
         return state.withLock { state in
             guard state.table.lacks(want, key, at: now) else { return nil }
             if let query = state.queries[key] {
-                if let waiter { query.join(waiter) }
+                if let waiter { query.join(waiter) } else { query.isWanted = true }
                 return query
             }
             let query = InFlightQuery(key, generation: state.generation, isWanted: waiter == nil)

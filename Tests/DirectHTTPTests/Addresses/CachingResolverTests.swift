@@ -122,6 +122,25 @@ struct CachingResolverTests {
         #expect(try await answer(cache).endpoints == ["192.0.2.3"])
     }
 
+    @Test("A query that is also wanted in the background goes on when its last caller has left")
+    func wantedInBackground() async throws {
+        let gate = Barrier()
+        let inner = counting(timeToLive: .seconds(60))
+        let upstream = ScriptedResolver("upstream") { host, port in
+            await gate.pass()
+            return try await inner.resolve(host, port: port, context: ResolveContext(on: .still))
+        }
+        let cache = cache(upstream)
+        let caller = Task { try await answer(cache) }
+        await gate.arrivals(1)
+        cache.refresh(host, port: 443, loop: time.loop, for: .outdated)
+        caller.cancel()
+        await #expect(throws: CancellationError.self) { try await caller.value }
+        gate.open()
+        #expect(try await answer(cache).endpoints == ["192.0.2.1"])
+        #expect(upstream.asked.count == 1)
+    }
+
     @Test("A look-up that found a stale answer asks no more once another one has brought a fresh answer")
     func freshMeanwhile() async throws {
         let upstream = counting(timeToLive: .seconds(60))

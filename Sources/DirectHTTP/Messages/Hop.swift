@@ -68,11 +68,32 @@ public struct Hop: Sendable, CustomStringConvertible {
         "\(method) \(url): \(status.map { "\($0)" } ?? result), \(reason.rawValue)"
     }
 
+    /// The endpoint whose server, or the path to it, is to blame for the hop; `nil` if the request reached none.
+    var failedEndpoint: Endpoint? {
+        switch outcome {
+        case .success: endpoint
+        case .failure(let error): error.endpointOfFailure
+        }
+    }
+
     /// The status or the error, and the endpoint. Names no URL, so that it may stand in an error.
     var result: String {
         switch outcome {
         case .success(let status): endpoint.map { "\(status) from \($0)" } ?? "\(status)"
         case .failure(let error): "\(error)"
+        }
+    }
+}
+
+extension FailedEndpoints {
+    /// Records the failures in the history of attempts at one origin.
+    mutating func record(_ history: [Hop]) {
+        for hop in history {
+            switch hop.reason {
+            case .retry: recordFailure(at: hop.failedEndpoint)
+            case .misdirected: recordMisdirection(at: hop.failedEndpoint)
+            case .redirect, .authentication, .expectation, .hedge: break
+            }
         }
     }
 }

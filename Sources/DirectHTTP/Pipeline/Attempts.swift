@@ -58,9 +58,26 @@ final class Attempts: Layer {
         if let policy = request.retries ?? retries {
             return try await send(request, trail: trail, call: call, by: policy)
         }
+        if request.hasOptions, !request.failedEndpoints.isEmpty {
+            return try await sendElsewhere(request, trail: trail, call: call)
+        }
         let response = try await sendOnce(request, trail: trail, call: call, detour: nil, from: start)
         guard response.mayBeSentAgain else { return response }
         return try await sendAgain(after: response, to: request, trail: trail, call: call)
+    }
+
+    /// Sends a request once that knows from attempts before it which endpoints fail. Not inlined, as few requests do.
+    @inline(never)
+    private func sendElsewhere(_ request: Request, trail: Trail?, call: Call) async throws -> Response {
+        var request = request
+        var endpoints = request.failedEndpoints
+        return try await attempt(
+            &request,
+            trail: trail,
+            call: call,
+            endpoints: &endpoints,
+            isFirst: true
+        ).get()
     }
 
     /// Sends the request of the first attempt once more. Not inlined: few requests come here, and each would need the room.

@@ -61,6 +61,8 @@ final class Credentials: Layer {
             await response.body.drain()
             history.append(call.logging(Hop(.authentication, method, response)))
             credentials.set(answer, for: &request)
+            // Where the earlier request failed, this one would fail as well.
+            if !response.history.isEmpty { request.failedEndpoints.record(response.history) }
             do {
                 response = try await next.send(request, trail: trail, call: call)
             } catch let error as HTTPError {

@@ -191,6 +191,31 @@ struct RetryElsewhereTests {
         #expect(response.history.map(\.reason) == [.misdirected])
     }
 
+    @Test(
+        "A login after a retry avoids the addresses that failed before it",
+        arguments: [(503, true), (421, true), (421, false)]
+    )
+    func login(_ status: Int, hasPolicy: Bool) async throws {
+        let servers = try servers(
+            { _ in .status(status) },
+            { request in
+                request.headers["Authorization"] != nil
+                    ? .text("good")
+                    : .status(401, ["WWW-Authenticate": "Basic realm=a", "Connection": "close"])
+            }
+        )
+        let url = try url(servers)
+        let origin = try HTTPURL(url).origin
+        let client = client(servers) {
+            $0.authenticators = [origin: LateCredentials()]
+            if !hasPolicy { $0.retries = nil }
+        }
+        // Connections to the first address are idle when the login is sent.
+        try await client.prewarm(url, connections: 3)
+        let response = try await client.get(url)
+        #expect(response.text == "good" && places(response) == ["127.0.0.1", "127.0.0.2", "127.0.0.2"])
+    }
+
     @Test("Further retries avoid the server that responded with 421")
     func misdirectedAndBusy() async throws {
         let servers = try servers({ _ in .status(421) }, { _ in .status(503) })

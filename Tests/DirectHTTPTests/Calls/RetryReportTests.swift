@@ -127,7 +127,7 @@ struct RetryReportTests {
 }
 
 /// Sends its credentials only after a challenge.
-private struct LateCredentials: Authenticator {
+struct LateCredentials: Authenticator {
     func authorization(for request: AuthenticationRequest) async throws -> String? { nil }
 
     func authorization(

@@ -140,21 +140,23 @@ package final class ConnectionPool: @unchecked Sendable {
     /// Returns a connection that fits and is alive, or a permit to dial one. Queues if the limits allow
     /// neither now.
     ///
-    /// The result is always a permit if `kept` admits no existing connection.
+    /// The result is always a permit if `kept` admits no existing connection. For `asksKernel` see ``takeIdle``.
     package func checkOut(
         _ key: PoolKey,
         route: Route,
         kept: KeptConnections,
+        asksKernel: Bool,
         deadline: Deadline
     ) async throws(TransportError) -> Acquisition {
         let (acquisition, waiter) = ask(key, route: route, kept: kept)
         switch acquisition {
-        case .reuse(let connection, let origin): return checked(connection, lease: Lease(origin: origin))
+        case .reuse(let connection, let origin):
+            return checked(connection, lease: Lease(origin: origin), asksKernel: asksKernel)
         case .dial(let origin): return .dial(Permit(origin: origin))
         case .wait(let ticket, let origin):
             let grant = try await wait(waiter, ticket: ticket, origin: origin, deadline: deadline)
             guard let connection = grant.member else { return .dial(Permit(origin: origin)) }
-            return checked(connection, lease: Lease(origin: origin))
+            return checked(connection, lease: Lease(origin: origin), asksKernel: asksKernel)
         }
     }
 
@@ -270,8 +272,9 @@ package final class ConnectionPool: @unchecked Sendable {
     }
 
     /// Returns the connection if it is alive, otherwise a permit to dial in its slot.
-    private func checked(_ connection: Connection, lease: Lease) -> Acquisition {
-        connection.isIdleAndAlive() ? .reuse(connection, lease) : .dial(replace(connection, lease: lease))
+    private func checked(_ connection: Connection, lease: Lease, asksKernel: Bool) -> Acquisition {
+        connection.isIdleAndAlive(asksKernel: asksKernel)
+            ? .reuse(connection, lease) : .dial(replace(connection, lease: lease))
     }
 
     /// Asks the machine. A waiter is registered under the same lock under which the machine queues it, so no grant

@@ -80,6 +80,7 @@ extension Transport {
                 request.poolKey,
                 route: request.route,
                 kept: request.kept,
+                asksKernel: !request.mayBeSentTwice,
                 deadline: request.deadline(.queue, stall: request.timeouts.queue, from: loop.now)
             )
         } catch {

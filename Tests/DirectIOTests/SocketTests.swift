@@ -65,8 +65,14 @@ struct SocketTests {
             _ = Glibc.close(next)
             var limits = rlimit()
             getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
+            let usual = limits.rlim_cur
             limits.rlim_cur = rlim_t(next + 1)
             setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
+            // A sanitizer opens files at the end of the process.
+            defer {
+                limits.rlim_cur = usual
+                setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
+            }
             // It never turns, so it releases no handle.
             let loop = EventLoop(isDriven: ())
             let address = try #require(IPAddress("127.0.0.1"))

@@ -62,7 +62,7 @@ package struct ChildProcess: Sendable {
         }
         let words = ([command] + arguments).map { strdup($0) } + [nil]
         let variables =
-            environment.merging(Self.coverage) { own, _ in own }.map { strdup("\($0)=\($1)") } + [nil]
+            environment.merging(Self.instrumentation) { own, _ in own }.map { strdup("\($0)=\($1)") } + [nil]
         defer { for text in words + variables { free(text) } }
         var process = pid_t()
         let code = posix_spawnp(&process, command, &actions, &attributes, words, variables)
@@ -71,10 +71,13 @@ package struct ChildProcess: Sendable {
         Idleness.shared.childHasBegun()
     }
 
-    /// Where a program that is built with coverage puts its figures: `swift test` says so to the tests alone.
-    private static let coverage: [String: String] = {
-        let name = "LLVM_PROFILE_FILE"
-        return getenv(name).map { [name: String(cString: $0)] } ?? [:]
+    /// What a program has to know that is built like the tests: where the figures of its coverage go, and what a
+    /// sanitizer must not report.
+    private static let instrumentation: [String: String] = {
+        let names = ["LLVM_PROFILE_FILE", "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"]
+        return names.reduce(into: [:]) { variables, name in
+            variables[name] = getenv(name).map { String(cString: $0) }
+        }
     }()
 
     /// Sends SIGTERM.

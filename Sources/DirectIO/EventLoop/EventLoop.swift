@@ -211,6 +211,11 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         turn(asUnownedTaskExecutor())
     }
 
+    /// Whether the loop has no jobs and no handles: nothing uses it now.
+    package var isUnused: Bool {
+        jobs.pointee.isEmpty && !hasArrivals.load(ordering: .acquiring) && registry.withLock { $0.isEmpty }
+    }
+
     private func turn(_ executor: UnownedTaskExecutor) {
         takeArrivals()
         jobs.pointee.beginTurn(limit: Self.jobsBetweenPolls)

@@ -8,6 +8,9 @@ struct HandleRegistry {
     /// them.
     var departed: [LoopHandle] = []
 
+    /// Whether no handle is registered.
+    var isEmpty: Bool { handles.count == freeSlots.count }
+
     /// Adds a handle, in a free slot if there is one.
     mutating func insert(_ handle: LoopHandle) {
         if let slot = freeSlots.popLast() {

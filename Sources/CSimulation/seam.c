@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <malloc.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <openssl/rand.h>
@@ -445,5 +446,10 @@ void sim_make_deterministic(char **arguments) {
     setenv("SWIFT_DETERMINISTIC_HASHING", "1", 1);
     personality(persona | ADDR_NO_RANDOMIZE);
     execv("/proc/self/exe", arguments);
+}
+
+void sim_keep_freed_memory(void) {
+    mallopt(M_MMAP_THRESHOLD, 32 << 20); // the largest that glibc takes
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
 }
 #endif

@@ -305,6 +305,21 @@ def add_resolvers(table):
         ),
     )
     add(
+        table, "answers that were kept are not read",
+        (
+            "ResolverCache/CachingResolver+File.swift",
+            "|(try? StateFile.read(path, limit: Self.fileLimit)) ?? []|", "[]",
+        ),
+    )
+    add(
+        table, "answers that were kept last as long as new ones",
+        (
+            "ResolverCache/CachingResolver+File.swift",
+            "let span = min(Duration.seconds(|left.partialValue|).clampedNanoseconds, longest)\n                    expiry",
+            "line.seconds",
+        ),
+    )
+    add(
         table, "connections to addresses that a resolver no longer names are used",
         ("Routes/Route.swift", "source.author != .proxy && |selection.contains(endpoint)|", "true"),
     )

@@ -91,6 +91,8 @@ int64_t sim_live_connections(void);
 uint64_t sim_real_time(void);
 // Runs the program again with deterministic hashing and without address randomisation, unless it has both.
 void sim_make_deterministic(char **arguments);
+// Lets malloc keep what a world has freed for the next one, instead of returning it to the system.
+void sim_keep_freed_memory(void);
 
 // TLS of simulated servers, on memory.
 struct sim_tls;

@@ -76,6 +76,7 @@ extension Plan {
         guard let resolvers else { return }
         add { $0.resolvers = nil }
         add { $0.resolvers?.cache = nil }
+        add { $0.resolvers?.cache?.isKept = nil }
         add { $0.resolvers?.moves = [] }
         add { $0.resolvers?.freshness = nil }
         add { $0.resolvers?.endsWithSystem = false }

@@ -6,6 +6,7 @@ internal import Glibc
 @main
 struct Simulate {
     static func main() {
+        sim_keep_freed_memory()
         sim_make_deterministic(CommandLine.unsafeArgv)
         guard sim_is_effective() == 1 else {
             return fail("this build cannot replace functions of the C library")

@@ -42,11 +42,11 @@ struct CallJudge {
         world.kernel.count("caller: error")
         judgeTime(isSuccess: false)
         let text = "\(error)"
-        for host in plan.hosts.indices where text.contains(world.secret(ofHost: host)) {
+        for host in plan.hosts.indices where text.reveals(world.secret(ofHost: host)) {
             world.fault("secrets", "the error of call \(number) has a secret: \(text)")
         }
-        if text.contains(World.clientSecret) { world.fault("secrets", "an error has the client's: \(text)") }
-        if text.contains(World.proxySecret) { world.fault("secrets", "an error has the proxy's: \(text)") }
+        if text.reveals(World.clientSecret) { world.fault("secrets", "an error has the client's: \(text)") }
+        if text.reveals(World.proxySecret) { world.fault("secrets", "an error has the proxy's: \(text)") }
         if !(error is HTTPError), !(error is CancellationError) {
             world.fault("error", "call \(number) ended with \(type(of: error)): \(error)")
         }

@@ -35,6 +35,21 @@ struct KeepingJudge {
 
     // MARK: Files
 
+    /// What a file must have in the end that was known when its saving began.
+    enum Kept {
+        case cookie(CookieKind, host: Int)
+        case name(host: Int)
+    }
+
+    /// The words of which the file has one. A cookie may have got another value meanwhile.
+    private func words(for kept: Kept) -> [String] {
+        switch kept {
+        case .name(let host): [Material.name(host)]
+        case .cookie(let kind, let host):
+            world.setCookies.filter { $0.host == host && $0.kind == kind }.map(\.value)
+        }
+    }
+
     /// Judges what a run finds at a path, and returns the text that it has read.
     func found(at path: String, _ load: () async throws -> [LineFault]) async -> String {
         let bytes = kernel.disk.bytes(of: path)
@@ -61,18 +76,14 @@ struct KeepingJudge {
     }
 
     /// Saves a file, and judges it: it has all that was known for certain when the saving began, or it is as before.
-    func saved(_ path: String, mentioning known: [[String]], _ save: () async throws -> Void) async {
+    func saved(_ path: String, mentioning known: [Kept], _ save: () async throws -> Void) async {
         let before = kernel.disk.bytes(of: path)
         let drafts = drafts(of: path)
         do {
             try await save()
             // After a power failure the run goes on only as far as it had come.
-            let bytes = kernel.disk.bytes(of: path)
             kernel.count("judge: saved state file")
-            let text = bytes.map { String(decoding: $0, as: UTF8.self) } ?? ""
-            for alternatives in known where !alternatives.contains(where: { text.contains($0) }) {
-                world.fault("state file", "run \(run.number) has saved \(path) without \(alternatives)")
-            }
+            judge(path, has: known)
         } catch {
             kernel.count("caller: save failed")
             judgeError(error)
@@ -82,6 +93,37 @@ struct KeepingJudge {
             if plan.disk?.failures == 0, self.drafts(of: path) != drafts {
                 world.fault("state file", "a draft of \(path) is left")
             }
+        }
+    }
+
+    /// Saves the answers of resolvers, and judges their file. The cache saves it as well, a while after each change.
+    func savedAnswers(mentioning known: [Kept], _ save: () async throws -> Void) async {
+        do {
+            try await save()
+            kernel.count("judge: saved answers")
+            judge(run.answersPath, has: known)
+        } catch {
+            kernel.count("caller: save failed")
+            judgeError(error)
+        }
+    }
+
+    /// The names of the hosts whose addresses the cache has for certain.
+    var certainAnswers: [Kept] {
+        guard ResolverJudge(world).areAnswersKept else { return [] }
+        return plan.hosts.indices.filter { host in
+            plan.calls.indices.contains { number in
+                plan.run(ofCall: number) == run.number && plan.calls[number].host == host
+                    && world.calls[number].reply != nil && !world.calls[number].tries.isEmpty
+            }
+        }.map { .name(host: $0) }
+    }
+
+    /// Judges whether a file that was saved mentions what was known.
+    private func judge(_ path: String, has known: [Kept]) {
+        let text = kernel.disk.bytes(of: path).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        for kept in known where !words(for: kept).contains(where: { text.contains($0) }) {
+            world.fault("state file", "run \(run.number) has saved \(path) without \(words(for: kept))")
         }
     }
 
@@ -102,14 +144,14 @@ struct KeepingJudge {
 
     // MARK: Cookies
 
-    /// The cookies that the client has for certain, each as all values of which one must be there.
-    var certainCookies: [[String]] {
-        var all: [[String]] = []
+    /// The cookies that the client has for certain.
+    var certainCookies: [Kept] {
+        var all: [Kept] = []
         for host in plan.hosts.indices {
             for kind in CookieKind.allCases {
-                let values = certain(kind, of: host, before: kernel.now)
-                let possible = world.setCookies.filter { $0.host == host && $0.kind == kind }.map(\.value)
-                if !values.isEmpty { all.append(possible) }
+                if !certain(kind, of: host, before: kernel.now).isEmpty {
+                    all.append(.cookie(kind, host: host))
+                }
             }
         }
         return all
@@ -185,8 +227,8 @@ struct KeepingJudge {
     // MARK: TLS only
 
     /// The names of which the client knows for certain that they want TLS only.
-    var certainPolicies: [[String]] {
-        plan.hosts.indices.filter { isStrict($0, before: kernel.now) }.map { [Material.name($0)] }
+    var certainPolicies: [Kept] {
+        plan.hosts.indices.filter { isStrict($0, before: kernel.now) }.map { .name(host: $0) }
     }
 
     /// Whether the run knew at a time that the host wants TLS only.
@@ -223,7 +265,9 @@ extension World {
 
     /// Notes a state file that has got its name.
     func noteState(_ bytes: [UInt8], at path: String) {
-        guard let run = runs.last, !run.hasFailed, [run.cookiePath, run.hstsPath].contains(path) else {
+        guard let run = runs.last, !run.hasFailed,
+            [run.cookiePath, run.hstsPath, run.answersPath].contains(path)
+        else {
             return
         }
         savedStates[String(path.dropFirst(run.prefix.count)), default: []].append(bytes)

@@ -38,6 +38,8 @@ struct PoolJudge {
             !(plan.client.retries && plan.client.perOrigin != nil),
             !plan.client.isReleasedEarly, plan.network.descriptors == nil,
             plan.calls.allSatisfy({ $0.follows || $0 == plan.calls.first }),
+            // A head that is sent in parts may be given up as too slow.
+            plan.client.slowestBytes == nil || plan.network.shortSends == 0,
             // A redirect is resolved anew, so it may need the slot for another route.
             !(plan.client.perOrigin != nil && plan.client.resolving == .request)
         else { return }

@@ -46,7 +46,12 @@ struct Reasons {
         }
         if call.replies.contains(where: { ![.complete, .closes].contains($0.ending) }) { return true }
         if let limit = client.transfers?.silentContent,
-            call.replies.contains(where: { ($0.emptyMembers ?? 0) * ReplyPlan.emptyMemberSize > limit })
+            plan.calls.contains(where: { other in
+                // A cache may answer with what the other call has brought.
+                let isOfResource = other.resource != nil && other.resource == call.resource
+                return (other == call || isOfResource)
+                    && other.replies.contains { ($0.emptyMembers ?? 0) * ReplyPlan.emptyMemberSize > limit }
+            })
         {
             return true
         }

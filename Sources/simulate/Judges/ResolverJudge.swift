@@ -36,10 +36,10 @@ struct ResolverJudge {
         if head.value(of: "host") != Material.resolverName {
             world.fault("name", "Host is \(head.value(of: "host") ?? "missing") at a resolver")
         }
-        for (name, value) in head.fields where !Self.fields.contains(name) || value.contains("secret") {
+        for (name, value) in head.fields where !Self.fields.contains(name) || value.reveals("secret") {
             world.fault("secrets", "a resolver got \(name): \(value)")
         }
-        if head.target.contains("secret") { world.fault("secrets", "a resolver got \(head.target)") }
+        if head.target.reveals("secret") { world.fault("secrets", "a resolver got \(head.target)") }
     }
 
     /// Returns the host that is asked for; `nil` if there is none of the name.
@@ -51,11 +51,17 @@ struct ResolverJudge {
         let span = resolvers.span(seconds: min(resolvers.lifetime, resolvers.freshness ?? .max))
         for type in question.types {
             let key = "\(host) \(type)"
-            defer { world.lastQuestions[key] = kernel.now }
-            guard areAnswersKept, let last = world.lastQuestions[key] else { continue }
-            kernel.count("judge: repeated question")
+            defer { world.lastQuestions[key] = (kernel.now, world.runs.count) }
+            guard areAnswersKept, let (last, run) = world.lastQuestions[key] else { continue }
             // In the last tenth of its time an answer is asked for anew; half a second is for questions on their way.
-            let soonest = span / 10 * 9
+            var soonest = span / 10 * 9
+            if run != world.runs.count {
+                guard isSaved(since: last, host: host, run: world.runs[run - 1]) else { continue }
+                kernel.count("judge: question after a restart")
+                // The file has whole seconds.
+                soonest -= min(soonest, 2_000_000_000)
+            }
+            kernel.count("judge: repeated question")
             if soonest > 500_000_000 + world.slack, kernel.now - last < soonest - 500_000_000 - world.slack {
                 world.fault(
                     "repeated question",
@@ -66,11 +72,23 @@ struct ResolverJudge {
     }
 
     /// Whether each answer arrives, is kept, and names addresses that can be reached.
-    private var areAnswersKept: Bool {
+    var areAnswersKept: Bool {
         guard let resolvers = plan.resolvers, resolvers.cache != nil, resolvers.isGood else { return false }
+        if let keeping = plan.keeping, plan.disk != nil || !keeping.endsInOrder { return false }
         return isCalm && !plan.namesMayVanish
             && plan.calls.allSatisfy { $0.total == nil && $0.cancellation == nil }
     }
+
+    /// Whether a run had the answer to a question when it saved its files.
+    private func isSaved(since question: UInt64, host: Int, run: ProgramRun) -> Bool {
+        guard plan.resolvers?.cache?.isKept == true, let saved = run.saved else { return false }
+        return world.givenAnswers.contains {
+            $0.host == host && $0.time >= question && $0.time + way < saved
+        }
+    }
+
+    /// The longest time that an answer is on its way.
+    private var way: UInt64 { UInt64(plan.network.longestDelay) * 1000 * 8 + world.slack + longestWait }
 
     private var isCalm: Bool {
         let network = plan.network
@@ -127,8 +145,6 @@ struct ResolverJudge {
 
     private func isAnswered(_ address: IPAddress, host: Int, since begin: UInt64) -> Bool {
         guard let resolvers = plan.resolvers else { return true }
-        // An answer is on its way for some time.
-        let way = UInt64(plan.network.longestDelay) * 1000 * 8 + world.slack + longestWait
         let stale = UInt64(resolvers.cache?.stale ?? 0) * 1000
         return world.givenAnswers.contains { answer in
             guard answer.host == host, answer.addresses.contains(address) else { return false }

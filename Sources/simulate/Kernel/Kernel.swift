@@ -217,6 +217,9 @@ final class Kernel: @unchecked Sendable {
         }
     }
 
+    /// Whether no job and no step is ready.
+    var hasNoWork: Bool { ready.isEmpty }
+
     /// Whether nothing is ready and no event is to come.
     var isQuiet: Bool { ready.isEmpty && queue.isEmpty && events.next == nil }
 

@@ -23,7 +23,7 @@ final class DigestGate {
         on connection: SimulatedConnection
     ) -> String? {
         let value = head.value(of: "authorization") ?? ""
-        if value.contains(world.secret(ofHost: host)) { return nil }
+        if value.reveals(world.secret(ofHost: host)) { return nil }
         guard value.hasPrefix("Digest ") else { return newChallenge(isStale: false) }
         world.kernel.count("judge: digest")
         let fields = Self.fields(of: value)

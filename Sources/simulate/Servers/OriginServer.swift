@@ -214,11 +214,11 @@ final class OriginServer: @unchecked Sendable {
     private func judge(_ head: ReceivedHead, host: Int) {
         kernel.count("judge: secrets")
         for (name, value) in head.fields {
-            for other in plan.hosts.indices where other != host && value.contains(world.secret(ofHost: other))
+            for other in plan.hosts.indices where other != host && value.reveals(world.secret(ofHost: other))
             {
                 world.fault("secrets", "\(Material.name(host)) got \(name): \(value)")
             }
-            if value.contains(World.resolverSecret) {
+            if value.reveals(World.resolverSecret) {
                 world.fault("secrets", "\(Material.name(host)) got the cookie of a resolver")
             }
             if ownHost != nil, name == "proxy-authorization" {

@@ -58,7 +58,7 @@ final class ProxyServer: @unchecked Sendable {
 
     private func checkSecrets(_ head: ReceivedHead) {
         let text = String(decoding: head.bytes, as: UTF8.self)
-        if text.contains("secret-of-host") { world.fault("secrets", "the proxy got: \(text)") }
+        if text.reveals("secret-of-host") { world.fault("secrets", "the proxy got: \(text)") }
         if (head.value(of: "proxy-authorization") != nil) != world.plan.client.hasProxyCredentials {
             world.fault("proxy", "credentials of the proxy: \(text)")
         }

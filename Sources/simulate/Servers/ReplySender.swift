@@ -39,9 +39,11 @@ struct ReplySender {
         let codings = reply.isCoded ? ["gzip", "deflate"].filter(accepted.contains) : []
         coding = codings.isEmpty ? nil : isSilent ? "gzip" : codings[number % codings.count]
         file = Self.file(world, reply, number, host, head, connection, certificate)
-        let coded = coding.map { Self.compress(plain, isGzip: $0 == "gzip") }
-        let members = isSilent ? reply.emptyMembers ?? 1 : 1
-        body = file?.body ?? coded.map { Array(repeatElement($0, count: members).joined()) } ?? plain
+        var coded = coding.map { Self.compress(plain, isGzip: $0 == "gzip") }
+        if isSilent, let members = reply.emptyMembers {
+            coded = coded.map { Array(repeatElement($0, count: members).joined()) }
+        }
+        body = file?.body ?? coded ?? plain
         self.world = world
         self.http = http
         self.reply = reply

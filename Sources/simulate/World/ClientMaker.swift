@@ -143,7 +143,9 @@ struct ClientMaker {
 
     private func setAddresses(_ settings: inout HTTPClient.Configuration) {
         if let resolvers = world.plan.resolvers {
-            settings.resolver = ResolverMaker(world: world, plan: resolvers).resolver(tls: settings.tls)
+            settings.resolver = ResolverMaker(world: world, plan: resolvers, run: run).resolver(
+                tls: settings.tls
+            )
             return
         }
         switch plan.resolving {

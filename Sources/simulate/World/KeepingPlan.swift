@@ -36,6 +36,9 @@ struct KeepingPlan: Codable, Equatable {
     /// The ends of all runs but the last.
     var ends: [End] = []
 
+    /// Whether every run but the last saves its files before it ends.
+    var endsInOrder: Bool { !ends.contains(where: \.isPowerFailure) }
+
     /// Whether a response in the folder may be evicted, or refused for its size.
     var hasSmallCache: Bool { cache.map { $0 != CacheLimits() } ?? false }
 }
@@ -112,6 +115,9 @@ extension Plan {
             if calls[call].kind == .prewarm { calls[call].kind = .get }
         }
         if kind < 2, dice.chance(35) { loseContent(&dice) }
+        // A generator of its own leaves all other worlds as they are.
+        var fork = Dice(seed: seed ^ 0xA_4573)
+        if kind > 1, fork.chance(30) { keepAnswers(&fork) }
     }
 
     /// Lets the power fail when the folder has fresh content of several blocks, which is asked for again afterwards.

@@ -11,11 +11,15 @@ final class ProgramRun: @unchecked Sendable {
     let cookies = CookieJar()
     let hsts = HSTSStore()
     var cache: ResponseCache?
+    /// The cache of the resolvers' answers, if they are kept.
+    var answers: CachingResolver?
     /// What the cache has reported when the run's calls were over.
     private(set) var cacheFaults: [CacheError] = []
     /// What it has read from its files.
     var foundCookies = ""
     var foundHSTS = ""
+    /// When it began to save its files for the last time, all its calls being over.
+    var saved: UInt64?
     /// Whether its last call has ended, or the power has failed.
     var isOver = false
     var hasFailed = false
@@ -29,12 +33,13 @@ final class ProgramRun: @unchecked Sendable {
     /// Closes the folder of the cache, when the client has gone.
     func close() {
         cacheFaults = cache?.faults ?? []
-        cache = nil
+        (cache, answers) = (nil, nil)
     }
 
     /// The state files, and the folder of the cache.
     var cookiePath: String { prefix + "cookies" }
     var hstsPath: String { prefix + "hsts" }
+    var answersPath: String { prefix + "answers" }
     var cachePath: String { prefix + "cache" }
 }
 
@@ -60,6 +65,11 @@ extension Callers {
             } else {
                 kernel.count("caller: restart")
                 await finish(run, startCalls(of: run))
+                if keepsAnswers {
+                    // A program would have ended. Nothing of this run asks or saves in the next one.
+                    run.answers = nil
+                    await kernel.sleep(microseconds: 2_000_000)
+                }
             }
             await kernel.sleep(microseconds: end.pause * 1_000_000)
         }
@@ -99,7 +109,11 @@ extension Callers {
             }
             judge.noteFoundPolicies()
         }
+        // The cache reads it when the first name is asked for.
+        if keepsAnswers { _ = await judge.found(at: run.answersPath) { [] } }
     }
+
+    private var keepsAnswers: Bool { plan.resolvers?.cache?.isKept == true }
 
     /// Starts the calls of a run, and the task that saves its files from time to time.
     private func startCalls(of run: ProgramRun) -> [Task<Void, Never>] {
@@ -120,6 +134,7 @@ extension Callers {
         for task in tasks { await task.value }
         run.isOver = true
         await saving.value
+        run.saved = kernel.now
         await save(run)
     }
 
@@ -171,6 +186,10 @@ extension Callers {
         if plan.keeping?.keepsHSTS == true {
             let known = judge.certainPolicies
             await judge.saved(run.hstsPath, mentioning: known) { try await run.hsts.save(to: run.hstsPath) }
+        }
+        if let answers = run.answers {
+            let known = judge.certainAnswers
+            await judge.savedAnswers(mentioning: known) { try await answers.save() }
         }
     }
 }

@@ -6,6 +6,8 @@ internal import DirectResolvers
 struct ResolverMaker {
     let world: World
     let plan: ResolverPlan
+    /// The run of the program that the resolver is for, if it keeps files.
+    let run: ProgramRun?
 
     /// The services, the system behind them if the plan says so, and a cache in front of them.
     func resolver(tls: TLSSettings) -> any Resolver {
@@ -18,7 +20,10 @@ struct ResolverMaker {
         settings.staleTime = .microseconds(cache.stale)
         settings.negativeTimeToLive = .microseconds(cache.negative)
         settings.refreshesAhead = cache.refreshesAhead
-        return CachingResolver(chain, settings, loop: world.loop)
+        if cache.isKept == true { settings.file = run?.answersPath }
+        let resolver = CachingResolver(chain, settings, loop: world.loop)
+        if settings.file != nil { run?.answers = resolver }
+        return resolver
     }
 
     private func chain(_ steps: [any Resolver]) -> any Resolver {

@@ -56,6 +56,8 @@ struct ResolverPlan: Codable, Equatable {
         var stale = 0
         var negative = 5_000_000
         var refreshesAhead = true
+        /// Whether a program that keeps files keeps the answers, too.
+        var isKept: Bool?
     }
 
     var services: [Service] = [Service()]
@@ -148,6 +150,22 @@ extension Plan {
                 calls[call].start = dice.one(of: [0, 1000, 300_000, 1_000_000, 2_500_000, 10_000_000])
             }
             if dice.chance(60) { calls[call].host = 0 }
+        }
+    }
+}
+
+extension Plan {
+    /// Lets a program that keeps files keep the answers of such services, too.
+    mutating func keepAnswers(_ dice: inout Dice) {
+        askServices(&dice)
+        var cache = resolvers?.cache ?? ResolverPlan.Cache()
+        cache.isKept = true
+        resolvers?.cache = cache
+        resolvers?.lifetime = dice.one(of: [2, 60, 60, 300])
+        resolvers?.freshness = nil
+        for call in calls.indices {
+            if call == 0 || calls[call - 1].run != calls[call].run { calls[call].follows = false }
+            if calls[call].start > 100_000 { calls[call].start = dice.one(of: [0, 10_000, 50_000]) }
         }
     }
 }

@@ -24,7 +24,8 @@ public struct Timeouts: Hashable, Sendable {
     /// Waiting for the server's permission to send a body (``HTTPClient/Request/expectsContinue``). After that the
     /// body is sent anyway.
     public var `continue`: Duration?
-    /// The minimum speed of bodies in both directions, measured while waiting for the peer.
+    /// The minimum speed of what is sent and received, heads included, measured while waiting for the peer to take or send
+    /// more of it.
     public var minimumSpeed: Speed?
     /// The whole call.
     public var total: Duration?

@@ -118,8 +118,13 @@ struct CallJudge {
                 )
             }
         }
-        // Without a deadline each wait has a limit, and none of them can be extended for so long.
-        if elapsed > 3_600_000_000_000 { world.fault("hang", "call \(number) took more than an hour") }
+        // Without a deadline each wait has a limit, and none of them can be extended for so long. A download goes on
+        // as long as its requests bring bytes. Between two that arrive, addresses that are silent may be tried.
+        let requests = call.download == nil ? 0 : UInt64(world.calls[number].requests)
+        let longest = 3600 + requests * 240
+        if elapsed > longest * 1_000_000_000 {
+            world.fault("hang", "call \(number) took more than \(longest) seconds")
+        }
         guard !Reasons(plan, number).mayFail else { return }
         world.kernel.count("judge: slow")
         if elapsed > Reasons(plan, number).longestTime {

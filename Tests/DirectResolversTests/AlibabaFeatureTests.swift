@@ -117,6 +117,22 @@ struct AlibabaFeatureTests {
         #expect(await cache.warmUp(names).keys.map(\.text) == ["c.test"] && server.requests.count == 2)
     }
 
+    @Test("A name that is given twice is asked for once", arguments: [1, 2])
+    func repeatedNames(_ version: Int) async throws {
+        let server = try batchServer()
+        let resolver = AlibabaHTTPDNS(
+            account: "100000",
+            .insecureHTTP([server.endpoint]),
+            version: version == 1 ? .one : .two,
+            .trusting()
+        )
+        let asked = [names[0], names[1], .test("A.test"), names[0], names[1], names[0]]
+        let answers = await resolver.resolve(asked, port: 443, context: ResolveContext(on: .still))
+        #expect(try answers[names[0]]?.get().endpoints == ["192.0.2.97"])
+        #expect(try answers[names[1]]?.get().endpoints == ["192.0.2.98"])
+        #expect(answers.count == 2 && server.requests.count == 1)
+    }
+
     @Test("Questions for several names are signed as the service demands")
     func batchSignature() throws {
         let time = UnixTime(seconds: 1_700_000_000)

@@ -29,11 +29,14 @@ extension ServiceClient {
 }
 
 extension ServiceClient {
-    /// Returns the addresses of several names, with as few requests as the service allows.
+    /// Returns the addresses of several names, with as few requests as the service allows. A name that is given twice
+    /// is asked for once.
     func resolve(_ hosts: [DomainName], context: ResolveContext) async
         -> [DomainName: Result<Resolution, any Error>]
     {
         guard let format = format as? any BatchFormat else { return [:] }
+        var known: Set<DomainName> = []
+        let hosts = hosts.filter { known.insert($0).inserted }
         return await withTaskGroup(of: [DomainName: Result<Resolution, any Error>].self) { group in
             for start in stride(from: 0, to: hosts.count, by: format.mostNames) {
                 let some = Array(hosts[start..<min(start + format.mostNames, hosts.count)])
@@ -43,7 +46,7 @@ extension ServiceClient {
         }
     }
 
-    /// Asks for these names with one request. A single name is asked for as usual.
+    /// Asks for these names, all different, with one request. A single name is asked for as usual.
     private func ask(_ format: any BatchFormat, hosts: [DomainName], context: ResolveContext) async
         -> [DomainName: Result<Resolution, any Error>]
     {

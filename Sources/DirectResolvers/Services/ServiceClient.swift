@@ -123,7 +123,7 @@ final class ServiceClient: Sendable {
             }
         }
         var resolution = try merge(answers)
-        if answers.count < questions.count {
+        if answers.count < questions.count || answers.contains(where: \.isFailure) {
             let told = resolution.timeToLive ?? Self.partialTimeToLive
             resolution.timeToLive = min(told, Self.partialTimeToLive)
         }
@@ -267,6 +267,10 @@ private struct NoResolver: Resolver {
 }
 
 extension Result<ServiceAnswer, any Error> {
+    fileprivate var isFailure: Bool {
+        if case .failure = self { true } else { false }
+    }
+
     fileprivate var hasAddresses: Bool {
         if case .success(let answer) = self { !answer.addresses.isEmpty } else { false }
     }

@@ -188,4 +188,28 @@ struct PlainDNSTests {
         #expect(throws: ResolverError.self) { try result.get() }
         #expect(elapsed == .milliseconds(200))
     }
+
+    @Test("A server that is silent over TCP is given up in time, and the error has the time of the wait")
+    func silentStream() async throws {
+        let (asked, signal) = AsyncStream.makeStream(of: Void.self)
+        let peer = try DNSPeer { question in
+            if question.isStream { signal.yield() }
+            return question.isStream ? [] : [DNSPeer.reply(to: question, [], isTruncated: true)]
+        }
+        defer { peer.stop() }
+        let resolver = resolver(peer)
+        async let answer = resolver.resolve(
+            .test("a.test"),
+            port: 443,
+            context: ResolveContext(within: .milliseconds(200), on: time.loop)
+        )
+        for await _ in asked { break }
+        time.advance(by: .milliseconds(200))
+        do {
+            _ = try await answer
+            Issue.record("a silent server gave an answer")
+        } catch let error as ResolverError {
+            #expect("\(error.reason)" == "no answer within 0.2 seconds")
+        }
+    }
 }

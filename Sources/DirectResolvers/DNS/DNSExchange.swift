@@ -13,7 +13,8 @@ struct DNSExchange {
     let host: DomainName
     let type: UInt16
     let server: Endpoint
-    /// The moment at which the wait for the server ends.
+    /// The moments at which the wait for the server begins and ends.
+    let start: Instant
     let end: Instant
     let loop: EventLoop
 
@@ -31,7 +32,6 @@ struct DNSExchange {
 
     /// Returns the answer, or `nil` if it is truncated.
     private func askByDatagram(_ query: [UInt8], id: UInt16) async throws -> DNSAnswer? {
-        let start = loop.now
         let socket = try started { () throws(Socket.StartFailure) in
             try DatagramSocket.connected(to: server.address, port: port, on: loop)
         }
@@ -76,7 +76,7 @@ struct DNSExchange {
         if let lastDefect, lastDefect.kind != .notTheAnswer {
             throw ResolverError.Reason.malformed("\(lastDefect)")
         }
-        throw ResolverError.Reason.timedOut(after: loop.now.since(start))
+        throw timeIsOver
     }
 
     /// Whether a datagram says that the answer does not fit. What it contains is not used then.
@@ -133,7 +133,7 @@ struct DNSExchange {
             case .endOfStream: throw Self.cutOff
             case .failed(let code): throw ResolverError.Reason.other(SystemError("recv", code: code))
             }
-            if filled < count, loop.now >= end { throw ResolverError.Reason.timedOut(after: .zero) }
+            if filled < count, loop.now >= end { throw timeIsOver }
         }
         return bytes
     }
@@ -141,7 +141,7 @@ struct DNSExchange {
     private func wait(at point: WaitPoint) async throws {
         switch await point.wait(until: end, on: loop) {
         case .ready: return
-        case .expired: throw ResolverError.Reason.timedOut(after: .zero)
+        case .expired: throw timeIsOver
         case .cancelled: throw CancellationError()
         }
     }
@@ -163,6 +163,8 @@ struct DNSExchange {
     {
         do throws(SystemError) { return try body() } catch { throw .other(error) }
     }
+
+    private var timeIsOver: ResolverError.Reason { .timedOut(after: loop.now.since(start)) }
 
     private static let cutOff = ResolverError.Reason.malformed(
         "the server closed the connection within its answer"

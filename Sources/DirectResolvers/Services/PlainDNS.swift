@@ -69,7 +69,14 @@ struct DatagramFormat: SocketFormat {
         until end: Instant,
         on loop: EventLoop
     ) async throws -> ServiceAnswer {
-        let exchange = DNSExchange(host: host, type: question.type, server: server, end: end, loop: loop)
+        let exchange = DNSExchange(
+            host: host,
+            type: question.type,
+            server: server,
+            start: loop.now,
+            end: end,
+            loop: loop
+        )
         var message = try await exchange.ask(.modern(subnet: subnet?.optionData))
         // Servers from before EDNS call a question with it malformed (RFC 6891, section 7).
         if message.code == Self.malformed { message = try await exchange.ask(.plain) }

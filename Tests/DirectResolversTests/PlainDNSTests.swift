@@ -151,6 +151,17 @@ struct PlainDNSTests {
         #expect(peer.questions.map { $0.message[11] } == [1, 0])
     }
 
+    @Test("A server may call a question malformed without returning it")
+    func formatErrorWithoutQuestion() async throws {
+        let peer = try DNSPeer { question in
+            guard question.message[11] == 1 else { return [DNSPeer.reply(to: question, [Self.four])] }
+            return [question.message.prefix(2) + [0x81, 0x81, 0, 0, 0, 0, 0, 0, 0, 0]]
+        }
+        defer { peer.stop() }
+        #expect(try await resolver(peer).endpoints() == ["192.0.2.1"])
+        #expect(peer.questions.map { $0.message[11] } == [1, 0])
+    }
+
     @Test("The client subnet is sent without the bits beyond its length")
     func clientSubnet() async throws {
         let peer = try DNSPeer { [DNSPeer.reply(to: $0, [Self.four])] }

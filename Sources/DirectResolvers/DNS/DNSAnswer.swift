@@ -34,8 +34,13 @@ package struct DNSAnswer: Sendable {
         id: UInt16 = 0
     ) throws(DNSMessageError) {
         let message = try DNSMessage(bytes)
-        guard message.isResponse, message.id == id, message.questionCount == 1,
-            let question = message.question, question.type == type,
+        guard message.isResponse, message.id == id else { throw DNSMessageError(.notTheAnswer, at: 0) }
+        // A server that did not understand the query need not return the question (RFC 6891, section 7).
+        if message.code == Self.formatError, message.questionCount == 0 {
+            try self.init(message, type: type)
+            return
+        }
+        guard message.questionCount == 1, let question = message.question, question.type == type,
             question.dataClass == DNSMessage.internet,
             bytes.withSpan({ $0.isName(question.name, text: host.bytes) })
         else { throw DNSMessageError(.notTheAnswer, at: 0) }
@@ -106,6 +111,8 @@ package struct DNSAnswer: Sendable {
         return IPAddress(.v6, high: high, low: low)
     }
 
+    /// The response code of a server that did not understand the query.
+    static let formatError: UInt16 = 1
     /// The longest alias chain that is followed. Resolvers themselves follow fewer.
     private static let mostAliases = 16
 }

@@ -79,9 +79,7 @@ struct DatagramFormat: SocketFormat {
         )
         var message = try await exchange.ask(.modern(subnet: subnet?.optionData))
         // Servers from before EDNS call a question with it malformed (RFC 6891, section 7).
-        if message.code == Self.malformed { message = try await exchange.ask(.plain) }
+        if message.code == DNSAnswer.formatError { message = try await exchange.ask(.plain) }
         return try ServiceAnswer(message)
     }
-
-    private static let malformed: UInt16 = 1
 }

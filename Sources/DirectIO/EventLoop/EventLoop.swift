@@ -80,6 +80,12 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         self.heldClock = heldClock
     }
 
+    // Runs for loops without a thread only.
+    deinit {
+        jobs.deinitialize(count: 1)
+        jobs.deallocate()
+    }
+
     /// Whether the loop's clock is moved by hand.
     package var isHeld: Bool { heldClock != nil }
 

@@ -1,5 +1,5 @@
 /// A first-in, first-out ring buffer of jobs. It belongs to one thread.
-struct JobQueue {
+struct JobQueue: ~Copyable {
     private var ring: UnsafeMutablePointer<UnownedJob>
     private var mask: Int
     /// The positions of the first job and behind the last. Both only ever grow; a job's slot is its position modulo
@@ -12,6 +12,10 @@ struct JobQueue {
     init() {
         ring = .allocate(capacity: 1024)
         mask = 1023
+    }
+
+    deinit {
+        ring.deallocate()
     }
 
     var isEmpty: Bool { head == tail }

@@ -65,7 +65,8 @@ int64_t sim_live_connections(void) { return live_connections; }
 
 int socket(int family, int type, int protocol) {
     REAL(socket);
-    return CALLED_INSIDE ? (int)reported(simulated.open_socket()) : real(family, type, protocol);
+    if (!CALLED_INSIDE) return real(family, type, protocol);
+    return (int)reported(simulated.open_socket((type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC)) == SOCK_DGRAM));
 }
 
 int connect(int descriptor, const struct sockaddr *address, socklen_t length) {

@@ -106,6 +106,13 @@ def add_waits(table):
 def add_connections(table):
     """Adds faults of the pool and of addresses."""
     add(
+        table, "a client is never released",
+        (
+            "Client/HTTPClient+Requests.swift", "state = |pipeline|",
+            "Unmanaged.passRetained(pipeline).takeUnretainedValue()",
+        ),
+    )
+    add(
         table, "a request that was built anew forgets the origin it left",
         ("Pipeline/HopRequest.swift", "var hop = |with(next)|", "HopRequest(next)"),
     )
@@ -341,6 +348,29 @@ def add_resolvers(table):
     add(
         table, "a resolver's client keeps cookies",
         ("Services/ServiceClient.swift", "client = HTTPClient {||", "$0.cookies = CookieJar()"),
+    )
+    add(
+        table, "the identifier of an answer is not looked at",
+        ("DNS/DNSAnswer.swift", "guard message.isResponse, |message.id == id| else", "true"),
+    )
+    add(
+        table, "what a truncated answer contains is used",
+        ("DNS/DNSExchange.swift", "if |Self.isTruncated(bytes, id: id)| { return nil }", "false"),
+        ("DNS/DNSAnswer.swift", "guard |!message.isTruncated| else", "true"),
+    )
+    add(
+        table, "a server that calls a question malformed has to return it",
+        (
+            "DNS/DNSAnswer.swift", "message.code == Self.formatError, |message.questionCount == 0|", "false"
+        ),
+    )
+    add(
+        table, "a question is sent once, although datagrams get lost",
+        ("DNS/DNSExchange.swift", "while sent < |Self.mostSends| {", "1"),
+    )
+    add(
+        table, "a server without EDNS is not asked again",
+        ("Services/PlainDNS.swift", "if |message.code == DNSAnswer.formatError| {", "false"),
     )
     add(
         table, "the next resolver of a chain is asked whatever the policy",

@@ -22,7 +22,7 @@ struct sim_facts {
 // The simulated system. Results of the calls are those of the C functions, except that a failure is returned as the
 // negative errno.
 struct sim_system {
-    int (*open_socket)(void);
+    int (*open_socket)(int is_for_datagrams);
     int (*connect)(int descriptor, const unsigned char *address, int length, int port);
     int (*connect_local)(int descriptor, const char *path);
     int (*bind)(int descriptor, const unsigned char *address, int length);

@@ -6,6 +6,6 @@ public struct HTTPClient: Sendable {
     /// The object that all copies of the client share.
     ///
     /// Messages are nested in the client, so the client is declared below them and knows no more of its pipeline.
-    /// Only `init(pipeline:)` sets this, and only `pipeline` reads it.
-    let state: any AnyObject & Sendable
+    /// Only `init(pipeline:)` sets this, and only `pipeline` reads it; the simulation watches that it goes.
+    package let state: any AnyObject & Sendable
 }

@@ -6,10 +6,11 @@ enum Coverage {
         "cancellation", "closing",
         "codings", "connections of an origin", "deadline",
         "descriptors", "digest", "executed once", "figures of a connection", "file of a download", "hedge",
-        "leaks",
+        "leaks", "released clients",
         "loser of a hedge", "request of a download", "request of a part", "result of a download", "retries",
         "reuse",
-        "secrets", "sent once at a time", "server name", "local address", "way to a socket",
+        "datagram to a resolver", "secrets", "sent once at a time", "server name", "local address",
+        "way to a socket",
         "shortage of descriptors",
         "siblings of a connection", "slow", "speed",
         "stale connection", "stall", "TLS only", "the client's own secret", "time of a proxy", "upload",
@@ -32,6 +33,7 @@ enum Coverage {
     private static let faults = [
         "disk failed", "disk full", "full buffer", "half a session ticket", "idle connection closed",
         "no descriptor", "nonce is stale", "reset",
+        "datagram lost", "datagram twice", "no room for a datagram", "resolver at a port that refuses",
         "short read or write of a file", "short send", "slow proxy", "upload not read",
     ]
 

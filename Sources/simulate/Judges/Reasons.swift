@@ -143,7 +143,8 @@ struct Reasons {
         // A cache folder is found, read and written on threads.
         let disk = plan.keeping?.cache == nil ? 0 : 30 * network.longestThreadStart * requests
         // A service is connected to, and asked, for each request.
-        let asking = plan.resolvers == nil ? 0 : (2 * opening + 400_000) * requests
+        let resending = plan.resolvers?.asksByDatagram == true ? 2_500_000 : 0
+        let asking = plan.resolvers == nil ? 0 : (2 * opening + 400_000 + resending) * requests
         let proxy = (plan.client.proxyPause ?? 0) * 60 * requests
         let rated = slowestRate.map { (bytes / $0 + 2) * 1_000_000 } ?? 0
         let tickets = (plan.hosts.compactMap(\.ticketPause).max() ?? 0) * requests

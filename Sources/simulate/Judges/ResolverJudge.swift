@@ -113,6 +113,38 @@ struct ResolverJudge {
         plan.calls.allSatisfy { $0.total == nil && $0.cancellation == nil }
     }
 
+    /// A datagram goes to a server that wants it. The same question is sent three times at most, and a second passes
+    /// before each.
+    func judgeSending(of datagram: [UInt8], on socket: SimulatedDatagramSocket) {
+        kernel.count("judge: datagram to a resolver")
+        let place = socket.address.flatMap(world.resolverPlace)
+        let service = place.flatMap { plan.resolvers?.services[$0.service] }
+        guard let service, service.format == .datagram, socket.port == service.port else {
+            let target = socket.address.map { "\($0):\(socket.port)" } ?? "nowhere"
+            return world.fault("resolver", "a datagram is sent to \(target)")
+        }
+        if !Self.isQuestion(datagram) { world.fault("resolver", "the datagram \(datagram)") }
+        if socket.sent.count > 3 {
+            world.fault("resolver", "a question is sent for the \(socket.sent.count)th time")
+        }
+        if let last = socket.sent.dropLast().last, kernel.now < last + 1_000_000_000 {
+            world.fault(
+                "resolver",
+                "a question is sent again after \((kernel.now - last) / 1000) microseconds"
+            )
+        }
+    }
+
+    /// Whether a message has one question, asks for recursion, and has nothing else but the record of EDNS.
+    private static func isQuestion(_ message: [UInt8]) -> Bool {
+        guard let question = ResolverQuestion(message: message), [[1], [28]].contains(question.types),
+            message[2..<11] == [1, 0, 0, 1, 0, 0, 0, 0, 0]
+        else { return false }
+        let rest = message[question.end...]
+        return message[11] == 0
+            ? rest.isEmpty : message[11] == 1 && rest.starts(with: [0, 0, 41]) && rest.count == 11
+    }
+
     // MARK: Answers
 
     /// What is dialled is what a resolver has named.
@@ -154,7 +186,9 @@ struct ResolverJudge {
 
     /// The time from an answer's sending until it is kept: the other family's answer may be waited for.
     private var longestWait: UInt64 {
-        guard let resolvers = plan.resolvers, !resolvers.isGood else { return 300_000_000 }
+        guard let resolvers = plan.resolvers, !resolvers.isGood else {
+            return plan.resolvers?.asksByDatagram == true ? 2_500_000_000 : 300_000_000
+        }
         return UInt64(resolvers.services.map(\.attemptLimit).max() ?? 0) * 1000 * 3
     }
 

@@ -6,7 +6,7 @@ extension Kernel {
     /// Makes the current kernel answer the functions of the C library.
     static func install() {
         var system = sim_system()
-        system.open_socket = { Kernel.current.openSocket() }
+        system.open_socket = { $0 == 0 ? Kernel.current.openSocket() : Kernel.current.openDatagramSocket() }
         system.connect = { descriptor, address, length, port in
             let bytes = UnsafeBufferPointer(start: address, count: Int(length))
             guard let address = IPAddress(bytes: Array(bytes)) else { return -EINVAL }

@@ -5,12 +5,7 @@ internal import Glibc
 /// The sockets, as the client sees them.
 extension Kernel {
     func openSocket() -> Int32 {
-        if path.chance(network.socketFailures) || connections.count >= network.descriptors ?? .max {
-            count("fault: no descriptor")
-            note("no descriptor")
-            lastShortage = now
-            return -EMFILE
-        }
+        guard hasDescriptor() else { return -EMFILE }
         let number = allConnections.count + 1
         let descriptor = sim_first_descriptor() + 16 + Int32(number)
         let connection = SimulatedConnection(self, descriptor: descriptor, number: number)
@@ -19,7 +14,21 @@ extension Kernel {
         return descriptor
     }
 
+    /// Whether the system has a descriptor for another socket.
+    func hasDescriptor() -> Bool {
+        let open = connections.count + datagramSockets.count
+        guard path.chance(network.socketFailures) || open >= network.descriptors ?? .max else { return true }
+        count("fault: no descriptor")
+        note("no descriptor")
+        lastShortage = now
+        return false
+    }
+
     func connect(_ descriptor: Int32, to address: IPAddress, port: Int) -> Int32 {
+        if let socket = datagramSockets[descriptor] {
+            (socket.address, socket.port) = (address, port)
+            return 0
+        }
         guard let connection = connections[descriptor] else { return -EBADF }
         connection.address = address
         connection.times.connect = now
@@ -56,6 +65,7 @@ extension Kernel {
     }
 
     func receive(on descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, peeks: Bool) -> Int {
+        if let socket = datagramSockets[descriptor] { return receive(on: socket, into: buffer) }
         guard let connection = connections[descriptor] else { return -Int(EBADF) }
         if connection.down.available > 0 {
             let bytes = connection.down.take(min(buffer.count, connection.down.available), peeks: peeks)
@@ -79,6 +89,7 @@ extension Kernel {
     }
 
     func send(on descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+        if let socket = datagramSockets[descriptor] { return send([UInt8](bytes), on: socket) }
         guard let connection = connections[descriptor] else { return -Int(EBADF) }
         guard !connection.isBroken, !connection.up.isFinished else {
             let code = takeError(descriptor)
@@ -121,6 +132,11 @@ extension Kernel {
     }
 
     func close(_ descriptor: Int32) -> Int32 {
+        if let socket = datagramSockets.removeValue(forKey: descriptor) {
+            note("close datagram socket", place: socket.number)
+            (socket.isOpenForClient, socket.token) = (false, nil)
+            return 0
+        }
         guard let connection = connections.removeValue(forKey: descriptor) else {
             // Descriptors of the queue and of its alarm are not counted.
             return descriptor < sim_first_descriptor() + 16 ? 0 : -EBADF

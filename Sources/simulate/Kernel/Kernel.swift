@@ -34,6 +34,9 @@ final class Kernel: @unchecked Sendable {
     var connections: [Int32: SimulatedConnection] = [:]
     /// All connections so far, by their number less one.
     var allConnections: [SimulatedConnection] = []
+    /// The open descriptors for datagrams, and how many there have been.
+    var datagramSockets: [Int32: SimulatedDatagramSocket] = [:]
+    var datagramSocketCount = 0
     /// The number of threads that were started and have not run yet.
     private(set) var threads = 0
     /// Answers the system's resolver.
@@ -47,6 +50,11 @@ final class Kernel: @unchecked Sendable {
 
     /// The same for an attempt to connect to a Unix domain socket.
     var acceptLocal: (SimulatedConnection, String) -> Accepting = { _, _ in .refused }
+
+    /// Sees a datagram that the client sends.
+    var seesDatagram: (SimulatedDatagramSocket, [UInt8]) -> Void = { _, _ in }
+    /// Gets a datagram that has arrived at the address that its socket is connected to.
+    var receiveDatagram: (SimulatedDatagramSocket, [UInt8]) -> Void = { _, _ in }
 
     /// The fate of a connection attempt.
     enum Accepting {
@@ -69,7 +77,7 @@ final class Kernel: @unchecked Sendable {
     var isClientReleased = false
     var events = EventHeap()
     private var ready: [Work] = []
-    private var queue: [SimulatedConnection] = []
+    private var queue: [any Watched] = []
     var path: Dice
     private var schedule: Dice
     private var system: Dice
@@ -102,7 +110,7 @@ final class Kernel: @unchecked Sendable {
 
     /// Releases everything at the end of a world: its connections know the kernel.
     func dissolve() {
-        (connections, allConnections, queue) = ([:], [], [])
+        (connections, allConnections, datagramSockets, queue) = ([:], [], [:], [])
         disk.dissolve()
     }
 
@@ -240,11 +248,11 @@ final class Kernel: @unchecked Sendable {
         }
         var count = 0
         while count < capacity, !queue.isEmpty {
-            let connection = queue.remove(at: schedule.below(queue.count))
-            connection.isInQueue = false
-            guard let token = connection.token, connection.readiness != 0 else { continue }
-            note("event", place: connection.number, amount: Int(connection.readiness))
-            sim_put_event(buffer, Int32(count), connection.readiness, token)
+            let socket = queue.remove(at: schedule.below(queue.count))
+            socket.isInQueue = false
+            guard let token = socket.token, socket.readiness != 0 else { continue }
+            note("event", place: socket.number, amount: Int(socket.readiness))
+            sim_put_event(buffer, Int32(count), socket.readiness, token)
             count += 1
         }
         return Int32(count)
@@ -254,17 +262,17 @@ final class Kernel: @unchecked Sendable {
         while let next = events.next, next <= now { events.pop()?.run() }
     }
 
-    /// Puts a connection on the readiness queue.
-    func report(_ connection: SimulatedConnection) {
-        guard connection.isOpenForClient, connection.token != nil, !connection.isInQueue else { return }
-        connection.isInQueue = true
-        queue.append(connection)
+    /// Puts a socket on the readiness queue.
+    func report(_ socket: any Watched) {
+        guard socket.isOpenForClient, socket.token != nil, !socket.isInQueue else { return }
+        socket.isInQueue = true
+        queue.append(socket)
     }
 
     func watch(_ descriptor: Int32, token: UnsafeMutableRawPointer?) {
-        guard let connection = connections[descriptor] else { return }
-        connection.token = token
-        if token != nil, connection.readiness != 0 { report(connection) }
+        guard let socket: any Watched = connections[descriptor] ?? datagramSockets[descriptor] else { return }
+        socket.token = token
+        if token != nil, socket.readiness != 0 { report(socket) }
     }
 
     func randomWord() -> UInt64 { system.next() }

@@ -55,8 +55,20 @@ struct Place: Equatable {
     let address: Int
 }
 
+/// A socket of the client that its readiness queue can watch.
+protocol Watched: AnyObject {
+    /// The number in the trace.
+    var number: Int { get }
+    var isOpenForClient: Bool { get }
+    /// What the queue reports for the descriptor; `nil` if it is not watched.
+    var token: UnsafeMutableRawPointer? { get set }
+    var isInQueue: Bool { get set }
+    /// The events that epoll reports.
+    var readiness: UInt32 { get }
+}
+
 /// A TCP connection between the client under test and a server of the world.
-final class SimulatedConnection: @unchecked Sendable {
+final class SimulatedConnection: Watched, @unchecked Sendable {
     let descriptor: Int32
     /// The number in the trace.
     let number: Int
@@ -206,7 +218,7 @@ final class SimulatedConnection: @unchecked Sendable {
 }
 
 /// The bits of epoll's events, which are not in Swift's Glibc module.
-private enum Events {
+enum Events {
     static let readable: UInt32 = 1
     static let writable: UInt32 = 4
     static let error: UInt32 = 8

@@ -8,6 +8,17 @@ struct ResolverQuestion {
     /// The bytes of the question in a DNS message.
     private let section: [UInt8]
 
+    /// Reads a DNS message; `nil` if it has no question.
+    init?(message: [UInt8]) {
+        guard let (name, end) = Self.name(in: message), message.count >= end + 4 else { return nil }
+        self.name = name
+        types = [Int(message[end]) << 8 | Int(message[end + 1])]
+        section = Array(message[12..<end + 4])
+    }
+
+    /// The place behind the question in its DNS message.
+    var end: Int { 12 + section.count }
+
     /// Reads a request; `nil` if it is not in the format.
     init?(_ head: ReceivedHead, body: [UInt8], format: ResolverPlan.Format) {
         let parts = head.target.split(separator: "?", maxSplits: 1)
@@ -23,24 +34,26 @@ struct ResolverQuestion {
         case .json: isRight = head.method == "GET" && parts[0] == "/resolve"
         case .dnsPod: isRight = head.method == "GET" && parts[0] == "/d"
         case .alibaba: isRight = head.method == "GET" && parts[0] == "/100000/d"
+        case .datagram: isRight = false
         }
         guard isRight else { return nil }
         switch format {
         case .wireByPost, .wireByGet:
-            let message = format == .wireByPost ? body : Self.decode(values["dns"] ?? "")
-            guard let (name, end) = Self.name(in: message), message.count >= end + 4 else { return nil }
-            self.name = name
-            types = [Int(message[end]) << 8 | Int(message[end + 1])]
-            section = Array(message[12..<end + 4])
+            self.init(message: format == .wireByPost ? body : Self.decode(values["dns"] ?? ""))
         case .json:
             guard let name = values["name"], let type = values["type"].flatMap({ Int($0) }) else {
                 return nil
             }
-            (self.name, types, section) = (name, [type], [])
+            self.init(name: name, types: [type])
         case .dnsPod, .alibaba:
             guard let name = values[format == .dnsPod ? "dn" : "host"] else { return nil }
-            (self.name, types, section) = (name, [28, 1], [])
+            self.init(name: name, types: [28, 1])
+        case .datagram: return nil
         }
+    }
+
+    private init(name: String, types: [Int]) {
+        (self.name, self.types, section) = (name, types, [])
     }
 
     /// The answer's media type and bytes.
@@ -57,7 +70,7 @@ struct ResolverQuestion {
     ) -> (media: String, bytes: [UInt8]) {
         let meant = addresses.filter { types.contains($0.bytes.count == 4 ? 1 : 28) }
         switch format {
-        case .wireByPost, .wireByGet:
+        case .wireByPost, .wireByGet, .datagram:
             let isOwn = name == self.name
             let section = isOwn ? self.section : Self.encode(name) + self.section.suffix(4)
             var bytes: [UInt8] = [0, 0, 0x81, 0x80 | UInt8(code), 0, 1, 0, UInt8(meant.count), 0, 0, 0, 0]

@@ -111,6 +111,7 @@ final class ResolverServer: @unchecked Sendable {
         case .refuses: (addresses, code) = ([], 5)
         case .addsAddress: addresses = [World.strayAddress].compactMap { $0 } + addresses
         case .sendsPage, .sendsNoise, .breaksOff: break
+        case .isTruncated, .wantsPlain, .wantsPlainBriefly, .isForged, .losesFirst: break
         }
         let seconds = world.plan.resolvers?.lifetime ?? 0
         var (media, bytes) = question.answer(
@@ -162,8 +163,7 @@ extension World {
     func acceptResolver(_ connection: SimulatedConnection, at place: (service: Int, server: Int), port: Int)
         -> Kernel.Accepting
     {
-        guard let service = plan.resolvers?.services[place.service], port == (service.isSecure ? 443 : 80)
-        else {
+        guard let service = plan.resolvers?.services[place.service], port == service.port else {
             fault("resolver", "port \(port) of a resolver was dialled")
             return .refused
         }
@@ -179,6 +179,8 @@ extension World {
             switch fate {
             case .closes: kernel.serverCloses(connection)
             case .freezes: break
+            case _ where service.format == .datagram:
+                Task { [self] in await DNSServer(self, at: place)?.serve(connection) }
             default: Task { [self] in await ResolverServer(self, connection: connection, at: place)?.serve() }
             }
         }

@@ -16,7 +16,7 @@ final class Callers: @unchecked Sendable {
         self.world = world
         plan = world.plan
         kernel = world.kernel
-        if plan.keeping == nil { client = HTTPClient(ClientMaker(world).configuration) }
+        if plan.keeping == nil { client = world.newClient(ClientMaker(world).configuration) }
     }
 
     var areDone: Bool { done == plan.calls.count && !isRunning }

@@ -117,7 +117,7 @@ extension Callers {
 
     /// Starts the calls of a run, and the task that saves its files from time to time.
     private func startCalls(of run: ProgramRun) -> [Task<Void, Never>] {
-        let client = HTTPClient(ClientMaker(world, run: run).configuration)
+        let client = world.newClient(ClientMaker(world, run: run).configuration)
         var tasks: [Task<Void, Never>] = []
         var numbers = plan.calls.indices.filter { plan.run(ofCall: $0) == run.number }[...]
         while let first = numbers.popFirst() {

@@ -57,6 +57,7 @@ struct ResolverMaker {
         case .json: return DNSOverJSON(servers, settings)
         case .dnsPod: return DNSPodHTTPDNS(servers, settings)
         case .alibaba: return AlibabaHTTPDNS(account: "100000", servers, settings)
+        case .datagram: return PlainDNS(endpoints, settings)
         }
     }
 }

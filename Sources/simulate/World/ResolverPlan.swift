@@ -3,6 +3,8 @@ struct ResolverPlan: Codable, Equatable {
     /// How a service is asked.
     enum Format: String, Codable, CaseIterable {
         case wireByPost, wireByGet, json, dnsPod, alibaba
+        /// Plain DNS, over UDP and TCP.
+        case datagram
     }
 
     /// When the next service of a chain is asked.
@@ -33,6 +35,32 @@ struct ResolverPlan: Codable, Equatable {
         case closes, breaksOff
         /// Also names an address without a server.
         case addsAddress
+        /// Plain DNS only: the answer does not fit into a datagram.
+        case isTruncated
+        /// A question with EDNS is malformed to it; the error may come without the question.
+        case wantsPlain, wantsPlainBriefly
+        /// Others send answers in its name before it does.
+        case isForged
+        /// The first datagram does not reach it.
+        case losesFirst
+
+        /// Those of plain DNS only: a client gets its answer all the same.
+        private static let datagramOnly: Set<Manner> = [
+            .isTruncated, .wantsPlain, .wantsPlainBriefly, .isForged, .losesFirst,
+        ]
+        private static let overHTTPOnly: Set<Manner> = [.redirects, .sendsPage]
+
+        /// The manners of servers with this format.
+        static func possible(in format: Format) -> [Manner] {
+            let impossible = format == .datagram ? overHTTPOnly : datagramOnly
+            return allCases.filter { !impossible.contains($0) }
+        }
+
+        /// Whether a client has to get the answer.
+        var isGood: Bool { self == .answers || Self.datagramOnly.contains(self) }
+
+        /// The manners of servers from which a client has to get the answer.
+        static func good(in format: Format) -> [Manner] { possible(in: format).filter(\.isGood) }
     }
 
     struct Service: Codable, Equatable {
@@ -41,6 +69,8 @@ struct ResolverPlan: Codable, Equatable {
         var servers: [Server] = [Server()]
         /// The time that one server is given.
         var attemptLimit = 3_000_000
+
+        var port: Int { format == .datagram ? 53 : isSecure ? 443 : 80 }
     }
 
     struct Server: Codable, Equatable {
@@ -75,11 +105,15 @@ struct ResolverPlan: Codable, Equatable {
     var isGood: Bool {
         services.allSatisfy { service in
             service.servers.allSatisfy {
-                $0.fate == .works && $0.manners.allSatisfy { $0 == .answers }
-                    && 3 * $0.delay < service.attemptLimit && service.attemptLimit >= 1_000_000
+                $0.fate == .works && $0.manners.allSatisfy(\.isGood)
+                    && 3 * $0.delay < service.attemptLimit
+                    // A datagram for which the system has no room is sent again after a second.
+                    && service.attemptLimit >= (service.format == .datagram ? 3_000_000 : 1_000_000)
             }
         }
     }
+
+    var asksByDatagram: Bool { services.contains { $0.format == .datagram } }
 
     /// The time for which an answer may be used, in nanoseconds.
     func span(seconds: Int) -> UInt64 {
@@ -173,27 +207,34 @@ extension Plan {
 extension ResolverPlan.Service {
     fileprivate init(drawnFrom dice: inout Dice, isGood: Bool) {
         self.init()
-        format = dice.one(of: ResolverPlan.Format.allCases)
-        isSecure = dice.chance(60)
+        format = dice.one(of: ResolverPlan.Format.allCases + [.datagram])
+        isSecure = dice.chance(60) && format != .datagram
         attemptLimit = isGood ? 3_000_000 : dice.one(of: [100_000, 1_000_000, 3_000_000])
         servers = (0..<dice.number(in: 1...3)).map { _ in
-            ResolverPlan.Server(drawnFrom: &dice, isGood: isGood)
+            ResolverPlan.Server(drawnFrom: &dice, format: format, isGood: isGood)
         }
     }
 }
 
 extension ResolverPlan.Server {
-    fileprivate init(drawnFrom dice: inout Dice, isGood: Bool) {
+    fileprivate init(drawnFrom dice: inout Dice, format: ResolverPlan.Format, isGood: Bool) {
         self.init()
         delay = dice.one(of: [0, 0, 5000, 80_000])
-        guard !isGood else { return }
+        if isGood {
+            if format == .datagram, dice.chance(50) {
+                manners = (0..<dice.number(in: 1...3)).map { _ in
+                    dice.one(of: ResolverPlan.Manner.good(in: format))
+                }
+            }
+            return
+        }
         if dice.chance(25) {
             fate = dice.one(
                 of: [.refuses, .silent, .closes, .freezes, .wrongCertificate, .unknownIssuer]
             )
         }
         manners = (0..<dice.number(in: 1...4)).map { _ in
-            dice.chance(50) ? .answers : dice.one(of: ResolverPlan.Manner.allCases)
+            dice.chance(50) ? .answers : dice.one(of: ResolverPlan.Manner.possible(in: format))
         }
     }
 }

@@ -120,6 +120,11 @@ extension World {
             PoolJudge(self).judge(bytes, sentOn: connection)
         }
         kernel.closes = { [unowned self] in PoolJudge(self).judgeClose(of: $0) }
+        kernel.seesDatagram = { [unowned self] in ResolverJudge(self).judgeSending(of: $1, on: $0) }
+        kernel.receiveDatagram = { [unowned self] socket, bytes in
+            guard let place = socket.address.flatMap(resolverPlace) else { return }
+            DNSServer(self, at: place)?.receive(bytes, on: socket)
+        }
         kernel.disk.renames = { [unowned self] path, bytes in
             let owner = plan.calls.indices.lazy.compactMap { DownloadJudge(self, number: $0) }.first {
                 $0.path == path

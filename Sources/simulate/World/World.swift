@@ -68,6 +68,9 @@ final class World: @unchecked Sendable {
     var givenAnswers: [GivenAnswer] = []
     var resolverQuestions: [IPAddress?: Int] = [:]
     var lastQuestions: [String: (time: UInt64, run: Int)] = [:]
+    /// The questions that came in datagrams, by socket, and those that were answered with a truncated one.
+    var datagramQuestions: [Int: DNSServer.Question] = [:]
+    var truncatedQuestions: [[UInt8]: ResolverPlan.Manner] = [:]
 
     /// What the servers and the caller have seen of a call.
     struct CallState {
@@ -111,6 +114,13 @@ final class World: @unchecked Sendable {
         var told: (download: Int?, upload: Int?)
         /// Whether a request of it has arrived at another host than the first.
         var hasLeft = false
+    }
+
+    /// The clients of the world's programs, for as long as anything refers to them.
+    private var clients: [ClientReference] = []
+
+    private struct ClientReference {
+        weak var state: AnyObject?
     }
 
     /// The number of calls under way, and the largest so far.
@@ -175,16 +185,19 @@ final class World: @unchecked Sendable {
             let end = kernel.now + 300_000_000_000
             // A resolver's cache may ask ahead, with more than one connection after each other.
             try drive { [kernel, loop] in
-                kernel.connections.isEmpty && kernel.threads == 0 && kernel.hasNoWork && loop.isUnused
+                kernel.connections.isEmpty && kernel.datagramSockets.isEmpty && kernel.threads == 0
+                    && kernel.hasNoWork && loop.isUnused
                     || kernel.now > end
             }
-            if !kernel.connections.isEmpty || kernel.disk.openCount > 0 {
-                fault("descriptors", "\(kernel.connections.count + kernel.disk.openCount) were never closed")
-            }
+            let open = kernel.connections.count + kernel.datagramSockets.count + kernel.disk.openCount
+            if open > 0 { fault("descriptors", "\(open) were never closed") }
             // Servers still read what is on its way to them.
             try drive { [kernel] in kernel.isQuiet }
             closeServers()
             try drive { [kernel] in kernel.isQuiet }
+            kernel.count("judge: released clients")
+            let left = clients.count { $0.state != nil }
+            if left > 0 { fault("leak", "\(left) clients were never released") }
         } catch {
             let open = calls.indices.filter { !calls[$0].isOver }
             fault(error == .hang ? "hang" : "endless", "with unfinished calls \(open)")
@@ -192,6 +205,13 @@ final class World: @unchecked Sendable {
             closeServers()
         }
         judgeAtTheEnd()
+    }
+
+    /// Makes a client, which has to be gone at the end.
+    func newClient(_ configuration: HTTPClient.Configuration) -> HTTPClient {
+        let client = HTTPClient(configuration)
+        clients.append(ClientReference(state: client.state))
+        return client
     }
 
     private func drive(until isOver: () -> Bool) throws(Kernel.Fault) {

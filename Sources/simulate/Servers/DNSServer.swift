@@ -1,0 +1,205 @@
+internal import DirectCore
+
+/// A server of plain DNS: it judges the questions that come in datagrams and on streams, and answers as the plan says.
+struct DNSServer {
+    /// A question that came in datagrams.
+    struct Question {
+        let question: ResolverQuestion
+        let host: Int
+        let manner: ResolverPlan.Manner
+        /// The whole message.
+        let bytes: [UInt8]
+        /// How often it has arrived.
+        var arrivals = 0
+
+        var hasEDNS: Bool { bytes.count > question.end }
+    }
+
+    private let world: World
+    private let place: (service: Int, server: Int)
+    private let service: ResolverPlan.Service
+    private let server: ResolverPlan.Server
+
+    /// `nil` if the plan has no such server.
+    init?(_ world: World, at place: (service: Int, server: Int)) {
+        guard let resolvers = world.plan.resolvers else { return nil }
+        self.world = world
+        self.place = place
+        service = resolvers.services[place.service]
+        server = service.servers[place.server]
+    }
+
+    // MARK: Datagrams
+
+    /// Gets a datagram.
+    func receive(_ bytes: [UInt8], on socket: SimulatedDatagramSocket) {
+        switch server.fate {
+        case .works: break
+        case .refuses:
+            world.kernel.count("fault: resolver at a port that refuses")
+            return world.kernel.refuse(socket)
+        default: return
+        }
+        guard var question = world.datagramQuestions[socket.number] ?? newQuestion(bytes, from: socket) else {
+            return
+        }
+        if question.bytes != bytes {
+            world.fault("resolver", "another question on the same socket: \(bytes)")
+        }
+        question.arrivals += 1
+        world.datagramQuestions[socket.number] = question
+        Task { [self, question] in await answer(question, on: socket) }
+    }
+
+    private func newQuestion(_ bytes: [UInt8], from socket: SimulatedDatagramSocket) -> Question? {
+        let judge = ResolverJudge(world)
+        guard let question = ResolverQuestion(message: bytes), let host = judge.host(of: question) else {
+            world.fault("resolver", "the question \(bytes)")
+            return nil
+        }
+        world.kernel.note("question", place: host, amount: place.service * 10 + place.server)
+        world.kernel.explain("  question for \(question.name), types \(question.types)")
+        world.kernel.count("resolver: question in a datagram")
+        // Without EDNS it is asked again, because the server did not know that.
+        if bytes.count > question.end { judge.judge(question, host: host) }
+        let count = world.resolverQuestions[socket.address, default: 0]
+        world.resolverQuestions[socket.address, default: 0] += 1
+        let manner = server.manners[min(count, server.manners.count - 1)]
+        if manner != .answers { world.kernel.count("fault: resolver \(manner)") }
+        return Question(question: question, host: host, manner: manner, bytes: bytes)
+    }
+
+    private func answer(_ question: Question, on socket: SimulatedDatagramSocket) async {
+        let kernel = world.kernel
+        await kernel.sleep(microseconds: server.delay)
+        switch question.manner {
+        case .isSilent: return
+        case .losesFirst where question.arrivals == 1: return
+        case .isLate: await kernel.sleep(microseconds: service.attemptLimit * 2)
+        case .isTruncated, .closes, .breaksOff:
+            world.truncatedQuestions[question.bytes] = question.manner
+            // What it contains does not count.
+            kernel.answer(message(question, [World.forgedAddress], flags: 0x83), to: socket)
+            return
+        case .wantsPlain where question.hasEDNS:
+            return kernel.answer(message(question, [], code: 1), to: socket)
+        case .wantsPlainBriefly where question.hasEDNS:
+            return kernel.answer(question.bytes.prefix(2) + [0x81, 0x81, 0, 0, 0, 0, 0, 0, 0, 0], to: socket)
+        case .sendsNoise:
+            let whole = message(question, addresses(for: question))
+            for noise in [Array(whole.dropLast()), Array(whole.prefix(9)), whole + [0], []] {
+                kernel.answer(noise, to: socket)
+            }
+            return
+        case .isForged:
+            for forgery in forgeries(of: question) { kernel.answer(forgery, to: socket) }
+        default: break
+        }
+        kernel.answer(answer(question), to: socket)
+    }
+
+    /// Answers of others, who do not know the identifier, or have no question to answer.
+    private func forgeries(of question: Question) -> [[UInt8]] {
+        let good = message(question, [World.forgedAddress])
+        var otherIdentifier = good
+        otherIdentifier[1] ^= 0x55
+        let otherName = message(question, [World.forgedAddress], name: "other.test")
+        var isQuery = good
+        isQuery[2] &= 0x7F
+        var other = good
+        other[question.question.end - 3] ^= 29
+        return [otherIdentifier, otherName, isQuery, other, Array(good.dropLast(2))]
+    }
+
+    // MARK: Messages
+
+    /// The message that the manner of its server gives a question. An answer that may be used is noted.
+    private func answer(_ question: Question) -> [UInt8] {
+        switch question.manner {
+        case .serverError: return message(question, [], code: 2)
+        case .noSuchName: return message(question, [], code: 3)
+        case .refuses: return message(question, [], code: 5)
+        case .noAddresses: return message(question, [])
+        case .otherName: return message(question, addresses(for: question), name: "other.test")
+        default:
+            let addresses = addresses(for: question)
+            let seconds = world.plan.resolvers?.lifetime ?? 0
+            world.givenAnswers.append(
+                GivenAnswer(
+                    host: question.host,
+                    addresses: addresses,
+                    seconds: seconds,
+                    time: world.kernel.now
+                )
+            )
+            return message(question, addresses)
+        }
+    }
+
+    private func addresses(for question: Question) -> [IPAddress] {
+        let addresses = world.currentAddresses(ofHost: question.host)
+        guard question.manner == .addsAddress else { return addresses }
+        return [World.strayAddress].compactMap { $0 } + addresses
+    }
+
+    private func message(
+        _ question: Question,
+        _ addresses: [IPAddress],
+        name: String? = nil,
+        flags: UInt8 = 0x81,
+        code: Int = 0
+    ) -> [UInt8] {
+        var bytes = question.question.answer(
+            addresses,
+            name: name ?? question.question.name,
+            seconds: world.plan.resolvers?.lifetime ?? 0,
+            code: code,
+            format: .datagram
+        ).bytes
+        (bytes[0], bytes[1], bytes[2]) = (question.bytes[0], question.bytes[1], flags)
+        return bytes
+    }
+
+    // MARK: Streams
+
+    /// Serves a connection that has just been accepted.
+    func serve(_ connection: SimulatedConnection) async {
+        let wire = SocketWire(connection)
+        do throws(WireError) {
+            var received: [UInt8] = []
+            while received.count < 2 || received.count < 2 + (Int(received[0]) << 8 | Int(received[1])) {
+                let more = try await wire.read()
+                guard !more.isEmpty else { return await wire.close(politely: true) }
+                received += more
+            }
+            let bytes = Array(received.dropFirst(2))
+            guard let manner = world.truncatedQuestions[bytes],
+                let question = ResolverQuestion(message: bytes),
+                let host = ResolverJudge(world).host(of: question)
+            else {
+                world.fault("resolver", "\(bytes) is asked over TCP, although its answer was not truncated")
+                throw .broken
+            }
+            world.kernel.count("resolver: question over TCP")
+            await world.kernel.sleep(microseconds: server.delay)
+            if manner != .closes {
+                let answer = answer(Question(question: question, host: host, manner: manner, bytes: bytes))
+                let whole = [UInt8(answer.count >> 8), UInt8(answer.count & 255)] + answer
+                try await wire.write(manner == .breaksOff ? Array(whole.dropLast(whole.count / 2)) : whole)
+            }
+            // The client closes when it has its answer.
+            if manner == .isTruncated { while try await !wire.read().isEmpty {} }
+            await wire.close(politely: true)
+        } catch {
+            await wire.close(politely: false)
+        }
+    }
+}
+
+extension World {
+    /// The address in answers that must not be believed.
+    static let forgedAddress: IPAddress = {
+        guard let address = IPAddress(bytes: [198, 18, 0, 66]) else { fatalError("an address has 4 bytes") }
+        return address
+    }()
+}

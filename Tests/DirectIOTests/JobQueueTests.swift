@@ -13,7 +13,7 @@ struct JobQueueTests {
         }
         let jobs = executor.takeJobs()
         var queue = JobQueue()
-        #expect(queue.isEmpty)
+        #expect((queue.isEmpty) == true)
         #expect(queue.next() == nil)
         var given = 0
         func give(_ count: Int) {
@@ -29,7 +29,7 @@ struct JobQueueTests {
         // From slot 1000 over the end of the ring's 1024 to its front, until it is full and grows twice.
         give(3000)
         run(3300)
-        #expect(queue.isEmpty)
+        #expect((queue.isEmpty) == true)
         give(1000)
         run(1001)
         #expect(seen.withLock { $0 } == Array(0..<5000))
@@ -50,10 +50,10 @@ struct JobQueueTests {
         queue.append(jobs[2])
         let second = queue.next()
         #expect(queue.next() == nil)
-        #expect(!queue.isEmpty)
+        #expect((queue.isEmpty) == false)
         queue.beginTurn(limit: 256)
         let third = queue.next()
-        #expect(queue.isEmpty)
+        #expect((queue.isEmpty) == true)
         for job in [first, second, third] { job?.runSynchronously(on: executor.asUnownedTaskExecutor()) }
     }
 }

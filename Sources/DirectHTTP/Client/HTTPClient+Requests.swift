@@ -46,9 +46,9 @@ extension HTTPClient {
     ///
     /// - Throws: ``HTTPError``, `CancellationError` if the task is cancelled, or an error of an interceptor or
     ///   another function of yours.
-    @concurrent
     public func send(_ request: Request) async throws -> Response {
-        try await pipeline.send(request).delivered(to: request)
+        guard Self.isNoActor(#isolation) else { return try await sendOffActor(request) }
+        return try await pipeline.send(request).delivered(to: request)
     }
 
     /// Sends a request that continues redirects that other code has followed so far: the client's credentials and
@@ -62,8 +62,8 @@ extension HTTPClient {
     ///
     /// - Throws: the errors of ``send(_:)``, and ``HTTPError/Reason/bodyTooLarge(limit:)`` if the body is larger
     ///   than ``HTTPClient/Configuration/maximumBufferedBody``.
-    @concurrent
     public func fetch(_ request: Request) async throws -> BufferedResponse {
+        guard Self.isNoActor(#isolation) else { return try await fetchOffActor(request) }
         let response = try await pipeline.send(request)
         let limit = pipeline.configuration.maximumBufferedBody
         // Most bodies arrive together with their head: there is nothing to wait for.
@@ -72,6 +72,17 @@ extension HTTPClient {
         }
         return try await response.collected(for: request, upTo: limit)
     }
+
+    // A request never runs on its caller's actor. A caller without one stays where it is: to enter and to leave a
+    // concurrent function, Swift looks up the task's executor, which takes 410 instructions.
+    @inline(never)
+    private static func isNoActor(_ actor: (any Actor)?) -> Bool { actor == nil }
+
+    @concurrent
+    private func sendOffActor(_ request: Request) async throws -> Response { try await send(request) }
+
+    @concurrent
+    private func fetchOffActor(_ request: Request) async throws -> BufferedResponse { try await fetch(request) }
 }
 
 extension HTTPClient: CustomReflectable {

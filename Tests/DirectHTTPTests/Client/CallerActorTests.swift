@@ -1,0 +1,60 @@
+import DirectCore
+import DirectHTTP
+import DirectTestCommands
+import Dispatch
+import TLSFixtures
+import Testing
+
+@Suite("Callers that are actors", .idleLimit)
+struct CallerActorTests {
+    @Test("A request does not run on the actor of its caller")
+    func runsElsewhere() async throws {
+        let server = try FixtureServer.start { _ in .text("a") }
+        let caller = Caller()
+        let places = Locked<[Bool]>([])
+        let client = HTTPClient.untimed {
+            $0.interceptors = [
+                { request, forward in
+                    places.withLock { $0.append(Caller.isCurrent) }
+                    return try await forward(request)
+                }
+            ]
+        }
+        let texts = try await caller.texts(of: Request(.get, server.http()), from: client)
+        #expect(texts == ["a", "a"])
+        #expect(places.withLock { $0 } == [false, false])
+    }
+}
+
+/// An actor with a queue of its own, so that it can be told what runs on it.
+private actor Caller {
+    private static let key = DispatchSpecificKey<Bool>()
+    private let executor = QueueExecutor(key: key)
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
+
+    func texts(of request: HTTPClient.Request, from client: HTTPClient) async throws -> [String?] {
+        #expect(Self.isCurrent)
+        let fetched = try await client.fetch(request)
+        #expect(Self.isCurrent)
+        let sent = try await client.send(request)
+        #expect(Self.isCurrent)
+        let body = try await sent.body.collect(upTo: 10)
+        return [fetched.text, String(decoding: body, as: UTF8.self)]
+    }
+}
+
+private final class QueueExecutor: SerialExecutor {
+    private let queue = DispatchQueue(label: "caller")
+
+    init(key: DispatchSpecificKey<Bool>) {
+        queue.setSpecific(key: key, value: true)
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+}

@@ -5,25 +5,21 @@ public import DirectHTTP1
 /// into an ``HTTPURL``, which keeps it in its place: `url.appending(path: "items", id)`.
 extension HTTPClient {
     /// Gets the resource at a URL, with its whole body. See ``fetch(_:)``.
-    @concurrent
     public func get(_ url: String, headers: HTTPHeaders = [:]) async throws -> BufferedResponse {
         try await fetch(Request(.get, url, headers: headers))
     }
 
     /// Gets the header fields of the resource at a URL, without its body. See ``fetch(_:)``.
-    @concurrent
     public func head(_ url: String, headers: HTTPHeaders = [:]) async throws -> BufferedResponse {
         try await fetch(Request(.head, url, headers: headers))
     }
 
     /// Deletes the resource at a URL. See ``fetch(_:)``.
-    @concurrent
     public func delete(_ url: String, headers: HTTPHeaders = [:]) async throws -> BufferedResponse {
         try await fetch(Request(.delete, url, headers: headers))
     }
 
     /// Posts a body to a URL. Without a body it sends a length of zero. See ``fetch(_:)``.
-    @concurrent
     public func post(
         _ url: String,
         _ body: RequestBody = .none,
@@ -33,7 +29,6 @@ extension HTTPClient {
     }
 
     /// Puts a body to a URL, as the resource's new state. See ``fetch(_:)``.
-    @concurrent
     public func put(
         _ url: String,
         _ body: RequestBody,
@@ -43,7 +38,6 @@ extension HTTPClient {
     }
 
     /// Changes the resource at a URL by the patch in the body. See ``fetch(_:)``.
-    @concurrent
     public func patch(
         _ url: String,
         _ body: RequestBody,
@@ -56,25 +50,21 @@ extension HTTPClient {
 /// The methods of HTTP for a URL that has been parsed or built.
 extension HTTPClient {
     /// Gets the resource at a URL, with its whole body. See ``fetch(_:)``.
-    @concurrent
     public func get(_ url: HTTPURL, headers: HTTPHeaders = [:]) async throws -> BufferedResponse {
         try await fetch(Request(.get, url, headers: headers))
     }
 
     /// Gets the header fields of the resource at a URL, without its body. See ``fetch(_:)``.
-    @concurrent
     public func head(_ url: HTTPURL, headers: HTTPHeaders = [:]) async throws -> BufferedResponse {
         try await fetch(Request(.head, url, headers: headers))
     }
 
     /// Deletes the resource at a URL. See ``fetch(_:)``.
-    @concurrent
     public func delete(_ url: HTTPURL, headers: HTTPHeaders = [:]) async throws -> BufferedResponse {
         try await fetch(Request(.delete, url, headers: headers))
     }
 
     /// Posts a body to a URL. Without a body it sends a length of zero. See ``fetch(_:)``.
-    @concurrent
     public func post(
         _ url: HTTPURL,
         _ body: RequestBody = .none,
@@ -84,7 +74,6 @@ extension HTTPClient {
     }
 
     /// Puts a body to a URL, as the resource's new state. See ``fetch(_:)``.
-    @concurrent
     public func put(
         _ url: HTTPURL,
         _ body: RequestBody,
@@ -94,7 +83,6 @@ extension HTTPClient {
     }
 
     /// Changes the resource at a URL by the patch in the body. See ``fetch(_:)``.
-    @concurrent
     public func patch(
         _ url: HTTPURL,
         _ body: RequestBody,

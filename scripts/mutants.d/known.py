@@ -369,6 +369,10 @@ def add_resolvers(table):
         ("DNS/DNSExchange.swift", "while sent < |Self.mostSends| {", "1"),
     )
     add(
+        table, "a service is asked for its servers with each question",
+        ("Services/ServerList.swift", "guard interval != nil, !isUpdating, |now >= due| else", "true"),
+    )
+    add(
         table, "a server without EDNS is not asked again",
         ("Services/PlainDNS.swift", "if |message.code == DNSAnswer.formatError| {", "false"),
     )

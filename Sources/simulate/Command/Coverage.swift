@@ -19,6 +19,7 @@ enum Coverage {
         "response that was kept", "saved state file",
         "size of a cache folder", "state file that is found", "variant of a response",
         "address of a request", "dialled address", "failure of resolvers", "question to the system",
+        "question for the servers",
         "question after a restart", "repeated question", "request to a resolver", "saved answers",
         "use of the cache", "user of a response", "wait for 100 (Continue)",
     ]

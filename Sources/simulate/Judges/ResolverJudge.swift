@@ -71,9 +71,28 @@ struct ResolverJudge {
         }
     }
 
+    /// A service is asked for its servers only if the client wants that, and not again for a minute, or for the time that
+    /// the client has set if that is shorter.
+    func judgeListQuestion(toService number: Int) {
+        guard let resolvers = plan.resolvers, let time = resolvers.services[number].listTime else {
+            return world.fault("resolver", "service \(number) is asked for its servers")
+        }
+        // A program that keeps files has several clients, one after the other.
+        guard resolvers.isGood, isCalm, plan.keeping == nil, let last = world.listAnswers[number] else {
+            return
+        }
+        kernel.count("judge: question for the servers")
+        if kernel.now + world.slack < last + UInt64(min(time, 60)) * 1_000_000_000 {
+            let passed = (kernel.now - last) / 1000
+            world.fault("resolver", "service \(number) is asked for its servers after \(passed) microseconds")
+        }
+    }
+
     /// Whether each answer arrives, is kept, and names addresses that can be reached.
     var areAnswersKept: Bool {
         guard let resolvers = plan.resolvers, resolvers.cache != nil, resolvers.isGood else { return false }
+        // What lacks one family is asked for again soon, and one that takes longer than the other is not waited for.
+        if resolvers.asksByDatagram, plan.network.shortSends > 0 || !resolvers.answersAtOnce { return false }
         if let keeping = plan.keeping, plan.disk != nil || !keeping.endsInOrder { return false }
         return isCalm && !plan.namesMayVanish
             && plan.calls.allSatisfy { $0.total == nil && $0.cancellation == nil }

@@ -59,6 +59,7 @@ final class ResolverServer: @unchecked Sendable {
         let judge = ResolverJudge(world)
         judge.judge(head, serverName: (http.wire as? TLSWire)?.serverName, isSecure: service.isSecure)
         let body = try await body(of: head, on: http)
+        if service.format == .alibaba, head.target == "/100000/ss" { return try await sendList(on: http) }
         guard let question = ResolverQuestion(head, body: body, format: service.format),
             let host = judge.host(of: question)
         else {
@@ -92,37 +93,24 @@ final class ResolverServer: @unchecked Sendable {
         on http: HTTPWire
     ) async throws(WireError) -> Bool {
         var addresses = world.currentAddresses(ofHost: host)
-        var (name, status, code) = (question.name, 200, 0)
+        var (name, code) = (question.name, 0)
+        guard await waitsAndAnswers(manner, on: http) else { return false }
         switch manner {
-        case .answers: break
-        case .isLate: await world.kernel.sleep(microseconds: service.attemptLimit * 2)
-        case .isSilent:
-            await world.kernel.sleep(microseconds: 100_000_000)
-            await http.wire.close(politely: true)
-            return false
-        case .closes:
-            await http.wire.close(politely: true)
-            return false
-        case .serverError: status = 503
-        case .redirects: status = 302
         case .otherName: name = "other.test"
         case .noSuchName: (addresses, code) = ([], 3)
         case .noAddresses: addresses = []
         case .refuses: (addresses, code) = ([], 5)
         case .addsAddress: addresses = [World.strayAddress].compactMap { $0 } + addresses
-        case .sendsPage, .sendsNoise, .breaksOff: break
-        case .isTruncated, .wantsPlain, .wantsPlainBriefly, .isForged, .losesFirst: break
+        default: break
         }
         let seconds = world.plan.resolvers?.lifetime ?? 0
-        var (media, bytes) = question.answer(
+        let (media, bytes) = question.answer(
             addresses,
             name: name,
             seconds: seconds,
             code: code,
             format: service.format
         )
-        if manner == .sendsPage { (media, bytes) = ("text/html", Array("<html>Log in</html>".utf8)) }
-        if manner == .sendsNoise { bytes = Array("{\"\0,".utf8) + bytes.reversed() }
         if [.answers, .isLate, .addsAddress].contains(manner) || isTakenForOwn(manner) {
             // HTTPDNS has a time of its own, whatever HTTP says (RFC 8484, section 5.1, is about DNS messages).
             let freshness =
@@ -136,6 +124,32 @@ final class ResolverServer: @unchecked Sendable {
                 )
             )
         }
+        return try await write(bytes, media, as: manner, on: http)
+    }
+
+    /// Waits as the manner says. Returns false if there is no answer then, and the connection is over.
+    private func waitsAndAnswers(_ manner: ResolverPlan.Manner, on http: HTTPWire) async -> Bool {
+        switch manner {
+        case .isLate: await world.kernel.sleep(microseconds: service.attemptLimit * 2)
+        case .isSilent: await world.kernel.sleep(microseconds: 100_000_000)
+        default: break
+        }
+        guard [.isSilent, .closes].contains(manner) else { return true }
+        await http.wire.close(politely: true)
+        return false
+    }
+
+    /// Sends an answer, or what the manner makes of it. Returns false if the connection is over.
+    private func write(
+        _ answer: [UInt8],
+        _ medium: String,
+        as manner: ResolverPlan.Manner,
+        on http: HTTPWire
+    ) async throws(WireError) -> Bool {
+        var (media, bytes) = (medium, answer)
+        if manner == .sendsPage { (media, bytes) = ("text/html", Array("<html>Log in</html>".utf8)) }
+        if manner == .sendsNoise { bytes = Array("{\"\0,".utf8) + bytes.reversed() }
+        let status = manner == .serverError ? 503 : manner == .redirects ? 302 : 200
         var text = "HTTP/1.1 \(status) Status\r\nContent-Type: \(media)\r\nContent-Length: \(bytes.count)\r\n"
         text += "Set-Cookie: id=\(World.resolverSecret); Path=/\r\n"
         if status == 302 { text += "Location: \(world.origin(0))/0\r\n" }
@@ -147,6 +161,29 @@ final class ResolverServer: @unchecked Sendable {
         guard manner == .breaksOff else { return true }
         await http.wire.close(politely: false)
         return false
+    }
+
+    /// Answers the question for the servers of the service.
+    private func sendList(on http: HTTPWire) async throws(WireError) -> Bool {
+        world.kernel.note("list", place: place.service, amount: place.server)
+        world.kernel.count("resolver: question for the servers")
+        ResolverJudge(world).judgeListQuestion(toService: place.service)
+        let count = world.listQuestions[connection.address, default: 0]
+        world.listQuestions[connection.address, default: 0] += 1
+        let manner = server.manners[count % server.manners.count]
+        await world.kernel.sleep(microseconds: server.delay)
+        guard await waitsAndAnswers(manner, on: http) else { return false }
+        var all = service.servers.indices.map { World.resolverAddress($0, ofService: place.service) }
+        switch manner {
+        case .answers: world.listAnswers[place.service] = world.kernel.now
+        case .addsAddress: all = [World.strayAddress].compactMap { $0 } + all
+        case .otherName: all.reverse()
+        case .noSuchName, .noAddresses, .refuses: all = []
+        default: break
+        }
+        let names = all.map { "\"\($0)\"" }.joined(separator: ",")
+        let text = "{\"service_ip\":[\(names)]}"
+        return try await write(Array(text.utf8), "application/json", as: manner, on: http)
     }
 
     /// Whether the format does not repeat the name of the question.

@@ -42,7 +42,8 @@ struct ResolverMaker {
 
     private func service(at number: Int, tls: TLSSettings) -> any Resolver {
         let service = plan.services[number]
-        let endpoints = service.servers.indices.map { Endpoint(World.resolverAddress($0, ofService: number)) }
+        let known = service.servers.indices.prefix(service.knownServers ?? .max)
+        let endpoints = known.map { Endpoint(World.resolverAddress($0, ofService: number)) }
         let servers: ServiceServers =
             service.isSecure
             ? .https(endpoints, name: Material.resolverName)
@@ -56,7 +57,13 @@ struct ResolverMaker {
         case .wireByGet: return DNSOverHTTPS(servers, method: .get, isPadded: true, settings)
         case .json: return DNSOverJSON(servers, settings)
         case .dnsPod: return DNSPodHTTPDNS(servers, settings)
-        case .alibaba: return AlibabaHTTPDNS(account: "100000", servers, settings)
+        case .alibaba:
+            return AlibabaHTTPDNS(
+                account: "100000",
+                servers,
+                updatingServersEvery: service.listTime.map { .seconds($0) },
+                settings
+            )
         case .datagram: return PlainDNS(endpoints, settings)
         }
     }

@@ -69,6 +69,10 @@ struct ResolverPlan: Codable, Equatable {
         var servers: [Server] = [Server()]
         /// The time that one server is given.
         var attemptLimit = 3_000_000
+        /// How many of the servers the client knows at first, and the seconds after which it asks for all of them; `nil`
+        /// if it knows all and never asks. HTTPDNS only.
+        var knownServers: Int?
+        var listTime: Int?
 
         var port: Int { format == .datagram ? 53 : isSecure ? 443 : 80 }
     }
@@ -111,6 +115,11 @@ struct ResolverPlan: Codable, Equatable {
                     && service.attemptLimit >= (service.format == .datagram ? 3_000_000 : 1_000_000)
             }
         }
+    }
+
+    /// Whether all servers answer each question the first time that it is asked.
+    var answersAtOnce: Bool {
+        services.allSatisfy { $0.servers.allSatisfy { $0.manners.allSatisfy { $0 == .answers } } }
     }
 
     var asksByDatagram: Bool { services.contains { $0.format == .datagram } }
@@ -212,6 +221,10 @@ extension ResolverPlan.Service {
         attemptLimit = isGood ? 3_000_000 : dice.one(of: [100_000, 1_000_000, 3_000_000])
         servers = (0..<dice.number(in: 1...3)).map { _ in
             ResolverPlan.Server(drawnFrom: &dice, format: format, isGood: isGood)
+        }
+        if format == .alibaba, dice.chance(60) {
+            knownServers = dice.number(in: 1...servers.count)
+            listTime = dice.one(of: [0, 1, 60, 3600])
         }
     }
 }

@@ -68,6 +68,10 @@ final class World: @unchecked Sendable {
     var givenAnswers: [GivenAnswer] = []
     var resolverQuestions: [IPAddress?: Int] = [:]
     var lastQuestions: [String: (time: UInt64, run: Int)] = [:]
+    /// How many questions for the servers of its service each resolver's server has had, and when each service was last
+    /// answered one.
+    var listQuestions: [IPAddress?: Int] = [:]
+    var listAnswers: [Int: UInt64] = [:]
     /// The questions that came in datagrams, by socket, and those that were answered with a truncated one.
     var datagramQuestions: [Int: DNSServer.Question] = [:]
     var truncatedQuestions: [[UInt8]: ResolverPlan.Manner] = [:]

@@ -82,9 +82,14 @@ struct AlibabaFeatureTests {
                     "{\"code\":\"success\",\"mode\":0,\"data\":{\"answers\":[\(answers.joined(separator: ","))]}}"
                 )
             }
-            let answers = (value("host")?.split(separator: ",") ?? []).map { name in
-                let list = name == "c.test" ? "" : "\"192.0.2.\(Array(name.utf8)[0])\""
-                return "{\"host\":\"\(name)\",\"client_ip\":\"1.2.3.4\",\"ips\":[\(list)],\"ttl\":60}"
+            // An entry for each name and type, as the service's own client for Android reads them.
+            let answers = (value("host")?.split(separator: ",") ?? []).flatMap { name in
+                let number = Array(name.utf8)[0]
+                let v4 = name == "c.test" ? "" : "\"192.0.2.\(number)\""
+                let v6 = name == "a.test" ? "\"2001:db8::1\"" : ""
+                return [(v4, 1), (v6, 28)].map { list, type in
+                    "{\"host\":\"\(name)\",\"client_ip\":\"1.2.3.4\",\"ips\":[\(list)],\"type\":\(type),\"ttl\":60}"
+                }
             }
             return .text("{\"dns\":[\(answers.joined(separator: ","))]}")
         }
@@ -103,7 +108,8 @@ struct AlibabaFeatureTests {
         let failures = await cache.warmUp(names)
         #expect(failures.keys.map(\.text) == ["c.test"] && cache.count == 7)
         #expect(server.requests.count == 2)
-        #expect(cache.contents.first?.endpoints == ["192.0.2.97"])
+        let first = cache.contents.first?.endpoints
+        #expect(first == (version == 1 ? ["192.0.2.97", "2001:db8::1"] : ["192.0.2.97"]))
         if version == 1 {
             let targets = server.requests.map(\.target).sorted()
             #expect(
@@ -128,7 +134,7 @@ struct AlibabaFeatureTests {
         )
         let asked = [names[0], names[1], .test("A.test"), names[0], names[1], names[0]]
         let answers = await resolver.resolve(asked, port: 443, context: ResolveContext(on: .still))
-        #expect(try answers[names[0]]?.get().endpoints == ["192.0.2.97"])
+        #expect(try answers[names[0]]?.get().endpoints.first == "192.0.2.97")
         #expect(try answers[names[1]]?.get().endpoints == ["192.0.2.98"])
         #expect(answers.count == 2 && server.requests.count == 1)
     }

@@ -51,10 +51,12 @@ struct AlibabaOneFormat: ServiceFormat {
         return ServiceQuestion(target: target)
     }
 
-    /// Reads the addresses of one name.
+    /// Reads the addresses of one name. `ips` has those of IPv4, unless `type` is that of IPv6 records: an answer for
+    /// several names has an entry for each name and type.
     private func answer(_ root: JSONPart) throws(ResolverError.Reason) -> ServiceAnswer {
         var answer = ServiceAnswer()
-        let lists = [("ipsv6", IPAddress.Family.v6), ("ips", .v4)]
+        let isV6 = try root.optional("type")?.integer(in: 0...Int64(UInt16.max)) == Int64(DNSType.aaaa)
+        let lists = [("ipsv6", IPAddress.Family.v6), ("ips", isV6 ? .v6 : .v4)]
         for (member, family) in lists {
             for part in try root.optional(member)?.elements() ?? [] {
                 let address = try part.address()
@@ -87,7 +89,8 @@ extension AlibabaOneFormat: BatchFormat, ScheduledFormat {
         try AlibabaSignature.check(response)
         var answers: [DomainName: ServiceAnswer] = [:]
         for part in try JSONPart(response.body).member("dns").elements() {
-            answers[try part.member("host").domainName()] = try answer(part)
+            let host = try part.member("host").domainName()
+            answers[host, default: ServiceAnswer()].add(try answer(part))
         }
         return answers
     }

@@ -91,6 +91,12 @@ struct ServiceAnswer: Sendable {
     /// Whether the name does not exist at all.
     var isNoSuchName = false
 
+    /// Adds the addresses of an answer to another question for the same name. The shorter time to live counts.
+    mutating func add(_ other: ServiceAnswer) {
+        addresses += other.addresses
+        if let seconds = other.seconds { bound(seconds) }
+    }
+
     /// Limits the time to live to this number of seconds.
     mutating func bound(_ limit: Int64) {
         seconds = min(seconds ?? limit, limit)

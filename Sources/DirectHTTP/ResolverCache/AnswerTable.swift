@@ -113,10 +113,11 @@ struct AnswerTable {
         )
     }
 
-    /// Keeps the failure if it is a negative answer. A failure to answer is not kept, so the resolver is asked
-    /// again.
+    /// Keeps the failure if it is a negative answer, which replaces an older answer in any case (RFC 8767, section 5). A
+    /// failure to answer is not kept, so the resolver is asked again.
     mutating func keep(_ failure: ResolverError, for key: AnswerKey, at now: Instant) {
-        guard let kind = failure.denial, rules.negative > 0 else { return }
+        guard let kind = failure.denial else { return }
+        guard rules.negative > 0 else { return forget(key) }
         put(
             [],
             entry: Entry(expiry: .never, span: 0, author: 0, kind: kind),

@@ -182,9 +182,10 @@ public final class CachingResolver: Resolver {
     ///
     /// Queries in flight are answered, but their answers are not cached.
     public func forgetAll() {
-        state.withLock { $0.forgetAll() }
+        // The others first: what they answer until then is forgotten here.
         upstream.forgetAll()
         settings.whileAsking.other?.forgetAll()
+        state.withLock { $0.forgetAll() }
         saveSoon()
     }
 

@@ -67,4 +67,23 @@ struct AnswerTableTests {
             return
         }
     }
+
+    @Test("A denial that is not kept removes an outdated answer all the same")
+    func denialInsteadOfStaleAnswer() {
+        let rules = AnswerTable.Rules(
+            shortest: 0,
+            longest: .max,
+            otherwise: 60_000_000_000,
+            negative: 0,
+            stale: 3_600_000_000_000,
+            refreshesAhead: false,
+            capacity: 100
+        )
+        var table = AnswerTable(rules)
+        table.keep(answer(1, round: 3), for: key(1), at: now)
+        table.keep(ResolverError("r", .timedOut(after: .seconds(1))), for: key(1), at: now)
+        #expect(table.entries.count == 1)
+        table.keep(ResolverError("r", .noSuchName), for: key(1), at: now)
+        #expect(table.entries.count == 0)
+    }
 }

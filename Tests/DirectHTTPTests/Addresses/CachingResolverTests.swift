@@ -483,4 +483,46 @@ struct CachingResolverTests {
             canonicalName: number % 5 == 0 ? .test("c.test") : nil
         )
     }
+
+    @Test("A file with the earliest of all times does not end the program")
+    func earliestTime() async throws {
+        let now = time.loop.date.seconds
+        let line = AnswerFile.Line(
+            key: AnswerKey(host: .test("a.test"), port: 0),
+            expiry: UnixTime(seconds: .min + now),
+            seconds: 60,
+            endpoints: ["192.0.2.1"],
+            author: .system
+        )
+        let cache = CachingResolver(ScriptedResolver("up", .noAddresses)) { $0.file = "/nonexistent" }
+        cache.restore(AnswerFile.write([line]), at: time.now, date: UnixTime(seconds: now))
+        #expect(cache.count == 0)
+    }
+
+    @Test("The resolver behind the cache forgets its answers first: nothing of them comes back")
+    func orderOfForgetting() async throws {
+        let upstream = ForgettingResolver()
+        let cache = CachingResolver(upstream)
+        upstream.cache.withLock { $0 = cache }
+        _ = try await cache.resolve(.test("a.test"), port: 443, context: ResolveContext(on: .still))
+        #expect(cache.count == 1)
+        cache.forgetAll()
+        #expect(cache.count == 0 && upstream.found.withLock { $0 } == [1])
+    }
+}
+
+/// A resolver that looks how many answers a cache has when it is told to forget its own.
+private final class ForgettingResolver: Resolver {
+    let cache = Locked<CachingResolver?>(nil)
+    let found = Locked<[Int]>([])
+    var name: String { "forgetting" }
+
+    func resolve(_ host: DomainName, port: UInt16, context: ResolveContext) async throws -> Resolution {
+        Resolution(["192.0.2.1"], timeToLive: .seconds(300), source: .resolver(name))
+    }
+
+    func forgetAll() {
+        let count = cache.withLock { $0?.count ?? -1 }
+        found.withLock { $0.append(count) }
+    }
 }

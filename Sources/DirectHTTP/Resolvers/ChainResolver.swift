@@ -67,7 +67,7 @@ public struct ChainResolver: Resolver {
         var failures: [DomainName: [ResolverError]] = [:]
         var rest = hosts
         for (index, step) in steps.enumerated() where !rest.isEmpty {
-            let given = await step.resolve(rest, port: port, context: limited(context, at: index))
+            let given = await ask(index, hosts: rest, port: port, context: context)
             for host in rest {
                 let question = Question(host: host, port: port)
                 switch given[host] {
@@ -182,13 +182,47 @@ public struct ChainResolver: Resolver {
         return try answer.get()
     }
 
+    /// Asks one step for several names. A step that is not the last one has to answer within `stepTimeout`.
+    private func ask(
+        _ index: Int,
+        hosts: [DomainName],
+        port: UInt16,
+        context: ResolveContext
+    ) async -> [DomainName: Result<Resolution, any Error>] {
+        let step = steps[index]
+        let own = limited(context, at: index)
+        let start = context.loop.now
+        do throws(BlockingWork.Abandoned) {
+            return try await supervised(until: own.deadline, on: own.loop) {
+                await step.resolve(hosts, port: port, context: own)
+            }
+        } catch {
+            let failure: any Error =
+                error == .expired
+                ? ResolverError(step.name, .timedOut(after: context.loop.now.since(start)))
+                : CancellationError()
+            return Dictionary(hosts.map { ($0, .failure(failure)) }) { first, _ in first }
+        }
+    }
+
+    /// Returns the answer of a step's own fallback; `nil` if it has none in the time of the step.
+    private func ask(
+        _ fallback: @escaping @Sendable (ResolveContext) async throws -> Resolution?,
+        ofStep index: Int,
+        context: ResolveContext
+    ) async -> Resolution? {
+        let own = limited(context, at: index)
+        let answer = try? await supervised(until: own.deadline, on: own.loop) { try? await fallback(own) }
+        return answer ?? nil
+    }
+
     /// Returns the answer with a fallback: if no endpoint of it can be reached, the steps from `next` on are asked.
     private func extended(_ answer: Resolution, question: Question, by next: Int) -> Resolution {
         guard fallback == .onConnectFailure, next < steps.count else { return answer }
         var extended = answer
         let own = answer.fallback
         extended.fallback = { context in
-            if let own, let answer = try? await own(context) {
+            if let own, let answer = await self.ask(own, ofStep: next - 1, context: context) {
                 return self.extended(answer, question: question, by: next)
             }
             if Task.isCancelled { throw CancellationError() }

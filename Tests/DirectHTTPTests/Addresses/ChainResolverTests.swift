@@ -81,6 +81,46 @@ struct ChainResolverTests {
         #expect(try await endpoints == ["192.0.2.1"])
     }
 
+    /// A resolver that never answers, whatever its deadline.
+    private func hanging(_ gate: Barrier) -> ScriptedResolver {
+        ScriptedResolver("hanging") { _, _ in
+            await gate.pass()
+            throw CancellationError()
+        }
+    }
+
+    @Test("A resolver that does not answer for several names leaves time for the next ones")
+    func hangingBatch() async throws {
+        let gate = Barrier()
+        defer { gate.open() }
+        let chain = ChainResolver(hanging(gate), good, stepTimeout: .seconds(2))
+        let context = ResolveContext(on: time.loop)
+        async let answers = chain.resolve([host, .test("b.test")], port: 443, context: context)
+        try await time.pass(.seconds(2))
+        let endpoints = await answers.values.map { try? $0.get().endpoints }
+        #expect(endpoints == [["192.0.2.1"], ["192.0.2.1"]])
+    }
+
+    @Test("The fallback of a resolver's own answer leaves time for the next resolver, too")
+    func hangingFallback() async throws {
+        let gate = Barrier()
+        defer { gate.open() }
+        let first = ScriptedResolver("first") { _, _ in
+            var answer = Resolution(["192.0.2.9"], source: .resolver("first"))
+            answer.fallback = { _ in
+                await gate.pass()
+                throw CancellationError()
+            }
+            return answer
+        }
+        let chain = ChainResolver(first, good, stepTimeout: .seconds(2))
+        let context = ResolveContext(on: time.loop)
+        let fallback = try #require(try await chain.resolve(host, port: 443, context: context).fallback)
+        async let next = fallback(context)
+        try await time.pass(.seconds(2))
+        #expect(try await next?.endpoints == ["192.0.2.1"])
+    }
+
     @Test("Only with `onConnectFailure` another resolver is asked when no address answers")
     func connectFailure() async throws {
         let next = ScriptedResolver("next", ["192.0.2.2"])

@@ -2,6 +2,7 @@ import DirectCore
 import DirectIO
 import DirectTestCommands
 import DirectTestTime
+import Dispatch
 import TLSFixtures
 import Testing
 
@@ -43,6 +44,32 @@ struct DNSOverHTTPSTests {
                 method == .get
                     ? request.target.hasPrefix("/dns-query?dns=AAAB") : request.target == "/dns-query"
             )
+        }
+    }
+
+    @Test("Many questions are asked at the same time: none waits for the connection of another")
+    func manyAtOnce() async throws {
+        let count = 40
+        let arrived = Locked(0)
+        let all = DispatchSemaphore(value: 0)
+        let server = try FixtureServer.dns { question in
+            let number = arrived.withLock { arrived in
+                arrived += 1
+                return arrived
+            }
+            if number == count { for _ in 0..<count { all.signal() } }
+            all.wait()
+            return Self.both(question)
+        }
+        let resolver = DNSOverHTTPS(.insecureHTTP([server.endpoint]), .trusting { $0.families = .v4 })
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<count {
+                group.addTask {
+                    let endpoints = try await resolver.endpoints()
+                    #expect(endpoints == ["192.0.2.1"])
+                }
+            }
+            try await group.waitForAll()
         }
     }
 

@@ -36,6 +36,8 @@ final class ServiceClient: Sendable {
             $0.loop = settings.loop
             $0.idleTimeout = .seconds(30)
             $0.maximumIdleConnections = 16
+            // A question has little time, which it must not spend in a queue for a connection.
+            $0.maximumConnectionsPerOrigin = 64
             $0.maximumBufferedBody = Self.largestBody
             $0.headers = ["User-Agent": "direct-http/0.1"]
         }
@@ -83,7 +85,9 @@ final class ServiceClient: Sendable {
                     list.withLock { $0.noteSuccess(of: server) }
                     break
                 }
-                list.withLock { $0.recordFailure(of: server, at: context.loop.now) }
+                if !reason.isLocal {
+                    list.withLock { $0.recordFailure(of: server, at: context.loop.now) }
+                }
             }
         }
         guard var last = failures.popLast() else {
@@ -277,6 +281,15 @@ extension Result<ServiceAnswer, any Error> {
 }
 
 extension ResolverError.Reason {
+    /// Whether the server has no part in the failure.
+    fileprivate var isLocal: Bool {
+        switch self {
+        case .request(let error): error.phase == .queue
+        case .other(let error as SystemError): error.isDescriptorShortage
+        default: false
+        }
+    }
+
     /// Whether other servers would give the same answer, so that they need not be tried.
     fileprivate var isFinal: Bool {
         switch self {

@@ -121,10 +121,10 @@ struct PlainDNSTests {
         defer { for peer in [failing, good] { peer.stop() } }
         let resolver = resolver(failing, good)
         for _ in 0..<2 { #expect(try await resolver.endpoints() == ["192.0.2.1"]) }
-        #expect(failing.questions.count == 1 && good.questions.count == 2)
+        #expect(failing.questions.count == 2 && good.questions.count == 2)
         resolver.forgetAll()
         #expect(try await resolver.endpoints() == ["192.0.2.1"])
-        #expect(failing.questions.count == 2 && good.questions.count == 3)
+        #expect(failing.questions.count == 4 && good.questions.count == 3)
         #expect(resolver.name == "DNS" && !resolver.dependsOnPort)
     }
 
@@ -160,6 +160,53 @@ struct PlainDNSTests {
         defer { peer.stop() }
         #expect(try await resolver(peer).endpoints() == ["192.0.2.1"])
         #expect(peer.questions.map { $0.message[11] } == [1, 0])
+    }
+
+    @Test("A server may refuse a question without returning it", arguments: [2, 4, 5, 9])
+    func refusalWithoutQuestion(_ code: UInt8) async throws {
+        let refusing = try DNSPeer { question in
+            [question.message.prefix(2) + [0x81, 0x80 | code, 0, 0, 0, 0, 0, 0, 0, 0]]
+        }
+        let good = try DNSPeer { [DNSPeer.reply(to: $0, [Self.four])] }
+        defer { for peer in [refusing, good] { peer.stop() } }
+        // The time stands still: the next server is asked at once.
+        #expect(try await resolver(refusing, good).endpoints() == ["192.0.2.1"])
+    }
+
+    @Test("A header alone does not say that a name does not exist, or has no address", arguments: [0, 3])
+    func headerOnly(_ code: UInt8) async throws {
+        let peer = try DNSPeer { question in
+            [
+                question.message.prefix(2) + [0x81, 0x80 | code, 0, 0, 0, 0, 0, 0, 0, 0],
+                DNSPeer.reply(to: question, [Self.four]),
+            ]
+        }
+        defer { peer.stop() }
+        #expect(try await resolver(peer).endpoints() == ["192.0.2.1"])
+    }
+
+    @Test("A server from before EDNS may call such a question not implemented, or fail", arguments: [2, 4])
+    func otherCodesWithoutEDNS(_ code: UInt8) async throws {
+        let peer = try DNSPeer { question in
+            let hasOptions = question.message[11] == 1
+            return [DNSPeer.reply(to: question, hasOptions ? [] : [Self.four], code: hasOptions ? code : 0)]
+        }
+        defer { peer.stop() }
+        #expect(try await resolver(peer).endpoints() == ["192.0.2.1"])
+        #expect(peer.questions.map { $0.message[11] } == [1, 0])
+    }
+
+    @Test("Where questions with EDNS are lost, the last one without it is answered")
+    func lostEDNS() async throws {
+        let peer = try DNSPeer { question in
+            question.message[11] == 1 ? [] : [DNSPeer.reply(to: question, [Self.four])]
+        }
+        defer { peer.stop() }
+        let resolver = resolver(peer)
+        async let answer = resolver.answer(on: time.loop)
+        for _ in 0..<2 { try await time.pass(.seconds(1)) }
+        #expect(try await answer.endpoints == ["192.0.2.1"])
+        #expect(peer.questions.map { $0.message[11] } == [1, 1, 0])
     }
 
     @Test("The client subnet is sent without the bits beyond its length")

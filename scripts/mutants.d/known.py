@@ -361,7 +361,7 @@ def add_resolvers(table):
     add(
         table, "a server that calls a question malformed has to return it",
         (
-            "DNS/DNSAnswer.swift", "message.code == Self.formatError, |message.questionCount == 0|", "false"
+            "DNS/DNSAnswer.swift", "if |message.questionCount == 0|, !Self.conclusiveCodes", "false"
         ),
     )
     add(
@@ -374,7 +374,7 @@ def add_resolvers(table):
     )
     add(
         table, "a server without EDNS is not asked again",
-        ("Services/PlainDNS.swift", "if |message.code == DNSAnswer.formatError| {", "false"),
+        ("Services/PlainDNS.swift", "if |Self.mayKnowNoEDNS(message)| {", "false"),
     )
     add(
         table, "the next resolver of a chain is asked whatever the policy",

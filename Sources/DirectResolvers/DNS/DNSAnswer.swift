@@ -14,6 +14,8 @@ package struct DNSAnswer: Sendable {
 
     /// The response code: 0 is success, 3 is "no such name".
     package var code: UInt16
+    /// Whether the server knows EDNS.
+    var hasOptions = false
     /// The addresses of the requested type, in the order of the message.
     package var addresses: [Address] = []
     /// The name at the end of the alias chain. `nil` if there are no aliases, or if the name cannot be in a URL.
@@ -35,8 +37,9 @@ package struct DNSAnswer: Sendable {
     ) throws(DNSMessageError) {
         let message = try DNSMessage(bytes)
         guard message.isResponse, message.id == id else { throw DNSMessageError(.notTheAnswer, at: 0) }
-        // A server that did not understand the query need not return the question (RFC 6891, section 7).
-        if message.code == Self.formatError, message.questionCount == 0 {
+        // A server that does not understand the query (RFC 6891, section 7), or refuses it (as Unbound does), may answer
+        // with a header only.
+        if message.questionCount == 0, !Self.conclusiveCodes.contains(message.code) {
             try self.init(message, type: type)
             return
         }
@@ -53,6 +56,7 @@ package struct DNSAnswer: Sendable {
     /// Address records of other names, including names inside the chain, are ignored: they were not queried.
     package init(_ message: DNSMessage, type: UInt16) throws(DNSMessageError) {
         code = message.code
+        hasOptions = message.hasOptions
         guard let question = message.question else { return }
         let whole = message.bytes[...]
         let bytes = whole.span
@@ -111,8 +115,12 @@ package struct DNSAnswer: Sendable {
         return IPAddress(.v6, high: high, low: low)
     }
 
-    /// The response code of a server that did not understand the query.
+    /// The response codes of a server that does not understand the query or the kind of it.
     static let formatError: UInt16 = 1
+    static let serverFailure: UInt16 = 2
+    static let notImplemented: UInt16 = 4
+    /// The codes that say something of the name: success, and "no such name".
+    private static let conclusiveCodes: Set<UInt16> = [0, 3]
     /// The longest alias chain that is followed. Resolvers themselves follow fewer.
     private static let mostAliases = 16
 }

@@ -29,6 +29,8 @@ package struct DNSMessage {
     private(set) var isTruncated = false
     /// The response code (RFC 6895, section 2.3): 0 is success, 3 is "no such name". EDNS extends it to 12 bits.
     private(set) var code: UInt16 = 0
+    /// Whether there is an EDNS record.
+    private(set) var hasOptions = false
     private(set) var questionCount = 0
     private(set) var question: Question?
     /// The records of the answer section that are addresses or aliases.
@@ -83,6 +85,7 @@ package struct DNSMessage {
         guard data + length <= all.count else { throw DNSMessageError(.cutOff(.data), at: start) }
         position = data + length
         if type == DNSType.options {
+            hasOptions = true
             // EDNS keeps the upper bits of the response code in the time-to-live field (RFC 6891, section 6.1.3).
             code |= UInt16(time >> 24) << 4
             return

@@ -78,8 +78,17 @@ struct DatagramFormat: SocketFormat {
             loop: loop
         )
         var message = try await exchange.ask(.modern(subnet: subnet?.optionData))
-        // Servers from before EDNS call a question with it malformed (RFC 6891, section 7).
-        if message.code == DNSAnswer.formatError { message = try await exchange.ask(.plain) }
+        if Self.mayKnowNoEDNS(message) { message = try await exchange.ask(.plain) }
         return try ServiceAnswer(message)
+    }
+
+    /// Whether a server may have failed because the question had EDNS: those from before it have several answers to
+    /// that (RFC 2671, section 5.3; RFC 6891, section 7).
+    private static func mayKnowNoEDNS(_ answer: DNSAnswer) -> Bool {
+        switch answer.code {
+        case DNSAnswer.formatError, DNSAnswer.notImplemented: true
+        case DNSAnswer.serverFailure: !answer.hasOptions
+        default: false
+        }
     }
 }

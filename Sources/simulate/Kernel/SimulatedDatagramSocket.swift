@@ -17,8 +17,6 @@ final class SimulatedDatagramSocket: Watched, @unchecked Sendable {
     fileprivate var inbox: [[UInt8]] = []
     /// When the client has sent datagrams.
     fileprivate(set) var sent: [UInt64] = []
-    /// Whether the system has had no room for one.
-    fileprivate var hadNoRoom = false
 
     init(number: Int) {
         self.number = number
@@ -50,9 +48,8 @@ extension Kernel {
         note("send datagram", place: socket.number, amount: datagram.count)
         socket.sent.append(now)
         seesDatagram(socket, datagram)
-        if !socket.hadNoRoom, path.chance(network.shortSends) {
+        if socket.sent.count == 1, path.chance(network.shortSends) {
             count("fault: no room for a datagram")
-            socket.hadNoRoom = true
             return -Int(EAGAIN)
         }
         carry { [self] in receiveDatagram(socket, datagram) }

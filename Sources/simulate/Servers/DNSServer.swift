@@ -12,7 +12,11 @@ struct DNSServer {
         /// How often it has arrived.
         var arrivals = 0
 
-        var hasEDNS: Bool { bytes.count > question.end }
+        var withoutEDNS: [UInt8] {
+            var plain = Array(bytes.prefix(question.end))
+            plain[11] = 0
+            return plain
+        }
     }
 
     private let world: World
@@ -43,12 +47,13 @@ struct DNSServer {
         guard var question = world.datagramQuestions[socket.number] ?? newQuestion(bytes, from: socket) else {
             return
         }
-        if question.bytes != bytes {
+        if bytes != question.bytes, bytes != question.withoutEDNS {
             world.fault("resolver", "another question on the same socket: \(bytes)")
         }
         question.arrivals += 1
         world.datagramQuestions[socket.number] = question
-        Task { [self, question] in await answer(question, on: socket) }
+        let hasEDNS = bytes.count > question.question.end
+        Task { [self, question] in await answer(question, hasEDNS: hasEDNS, on: socket) }
     }
 
     private func newQuestion(_ bytes: [UInt8], from socket: SimulatedDatagramSocket) -> Question? {
@@ -69,11 +74,12 @@ struct DNSServer {
         return Question(question: question, host: host, manner: manner, bytes: bytes)
     }
 
-    private func answer(_ question: Question, on socket: SimulatedDatagramSocket) async {
+    private func answer(_ question: Question, hasEDNS: Bool, on socket: SimulatedDatagramSocket) async {
         let kernel = world.kernel
         await kernel.sleep(microseconds: server.delay)
         switch question.manner {
         case .isSilent: return
+        case .ignoresEDNS where hasEDNS: return
         case .losesFirst where question.arrivals == 1: return
         case .isLate: await kernel.sleep(microseconds: service.attemptLimit * 2)
         case .isTruncated, .closes, .breaksOff:
@@ -81,10 +87,11 @@ struct DNSServer {
             // What it contains does not count.
             kernel.answer(message(question, [World.forgedAddress], flags: 0x83), to: socket)
             return
-        case .wantsPlain where question.hasEDNS:
+        case .wantsPlain where hasEDNS:
             return kernel.answer(message(question, [], code: 1), to: socket)
-        case .wantsPlainBriefly where question.hasEDNS:
-            return kernel.answer(question.bytes.prefix(2) + [0x81, 0x81, 0, 0, 0, 0, 0, 0, 0, 0], to: socket)
+        case .wantsPlainBriefly where hasEDNS:
+            return kernel.answer(header(question, code: 1), to: socket)
+        case .refusesBriefly: return kernel.answer(header(question, code: 5), to: socket)
         case .sendsNoise:
             let whole = message(question, addresses(for: question))
             for noise in [Array(whole.dropLast()), Array(whole.prefix(9)), whole + [0], []] {
@@ -134,6 +141,11 @@ struct DNSServer {
             )
             return message(question, addresses)
         }
+    }
+
+    /// The header of an answer, without the question.
+    private func header(_ question: Question, code: UInt8) -> [UInt8] {
+        question.bytes.prefix(2) + [0x81, 0x80 | code, 0, 0, 0, 0, 0, 0, 0, 0]
     }
 
     private func addresses(for question: Question) -> [IPAddress] {

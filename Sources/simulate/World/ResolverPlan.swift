@@ -39,15 +39,20 @@ struct ResolverPlan: Codable, Equatable {
         case isTruncated
         /// A question with EDNS is malformed to it; the error may come without the question.
         case wantsPlain, wantsPlainBriefly
+        /// Questions with EDNS do not reach it.
+        case ignoresEDNS
+        /// Its refusal comes without the question.
+        case refusesBriefly
         /// Others send answers in its name before it does.
         case isForged
         /// The first datagram does not reach it.
         case losesFirst
 
-        /// Those of plain DNS only: a client gets its answer all the same.
-        private static let datagramOnly: Set<Manner> = [
-            .isTruncated, .wantsPlain, .wantsPlainBriefly, .isForged, .losesFirst,
+        /// Those of plain DNS only where a client gets its answer all the same.
+        private static let overcome: Set<Manner> = [
+            .isTruncated, .wantsPlain, .wantsPlainBriefly, .ignoresEDNS, .isForged, .losesFirst,
         ]
+        private static let datagramOnly = overcome.union([.refusesBriefly])
         private static let overHTTPOnly: Set<Manner> = [.redirects, .sendsPage]
 
         /// The manners of servers with this format.
@@ -57,7 +62,7 @@ struct ResolverPlan: Codable, Equatable {
         }
 
         /// Whether a client has to get the answer.
-        var isGood: Bool { self == .answers || Self.datagramOnly.contains(self) }
+        var isGood: Bool { self == .answers || Self.overcome.contains(self) }
 
         /// The manners of servers from which a client has to get the answer.
         static func good(in format: Format) -> [Manner] { possible(in: format).filter(\.isGood) }

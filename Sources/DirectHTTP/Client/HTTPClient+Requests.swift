@@ -75,6 +75,8 @@ extension HTTPClient {
 
     // A request never runs on its caller's actor. A caller without one stays where it is: to enter and to leave a
     // concurrent function, Swift looks up the task's executor, which takes 410 instructions.
+
+    // Not inlined: the optimiser of Swift 6.3 fails where `#isolation` is compared in place.
     @inline(never)
     private static func isNoActor(_ actor: (any Actor)?) -> Bool { actor == nil }
 
@@ -82,7 +84,9 @@ extension HTTPClient {
     private func sendOffActor(_ request: Request) async throws -> Response { try await send(request) }
 
     @concurrent
-    private func fetchOffActor(_ request: Request) async throws -> BufferedResponse { try await fetch(request) }
+    private func fetchOffActor(_ request: Request) async throws -> BufferedResponse {
+        try await fetch(request)
+    }
 }
 
 extension HTTPClient: CustomReflectable {

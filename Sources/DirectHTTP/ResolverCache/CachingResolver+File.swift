@@ -62,7 +62,8 @@ extension CachingResolver {
                     let span = min(Duration.seconds(left.partialValue).clampedNanoseconds, longest)
                     expiry = now.advanced(byNanoseconds: span)
                 } else {
-                    let past = Duration.seconds(Int64(clamping: left.partialValue.magnitude)).clampedNanoseconds
+                    let past = Duration.seconds(Int64(clamping: left.partialValue.magnitude))
+                        .clampedNanoseconds
                     guard past < state.table.rules.stale, past < now.nanoseconds else { continue }
                     expiry = Instant(nanoseconds: now.nanoseconds - past)
                 }

@@ -85,15 +85,15 @@ struct DNSServer {
         case .isTruncated, .closes, .breaksOff:
             world.truncatedQuestions[question.bytes] = question.manner
             // What it contains does not count.
-            kernel.answer(message(question, [World.forgedAddress], flags: 0x83), to: socket)
+            kernel.answer(message(question, naming: [World.forgedAddress], flags: 0x83), to: socket)
             return
         case .wantsPlain where hasEDNS:
-            return kernel.answer(message(question, [], code: 1), to: socket)
+            return kernel.answer(message(question, naming: [], code: 1), to: socket)
         case .wantsPlainBriefly where hasEDNS:
             return kernel.answer(header(question, code: 1), to: socket)
         case .refusesBriefly: return kernel.answer(header(question, code: 5), to: socket)
         case .sendsNoise:
-            let whole = message(question, addresses(for: question))
+            let whole = message(question, naming: addresses(for: question))
             for noise in [Array(whole.dropLast()), Array(whole.prefix(9)), whole + [0], []] {
                 kernel.answer(noise, to: socket)
             }
@@ -107,10 +107,10 @@ struct DNSServer {
 
     /// Answers of others, who do not know the identifier, or have no question to answer.
     private func forgeries(of question: Question) -> [[UInt8]] {
-        let good = message(question, [World.forgedAddress])
+        let good = message(question, naming: [World.forgedAddress])
         var otherIdentifier = good
         otherIdentifier[1] ^= 0x55
-        let otherName = message(question, [World.forgedAddress], name: "other.test")
+        let otherName = message(question, naming: [World.forgedAddress], name: "other.test")
         var isQuery = good
         isQuery[2] &= 0x7F
         var other = good
@@ -123,11 +123,11 @@ struct DNSServer {
     /// The message that the manner of its server gives a question. An answer that may be used is noted.
     private func answer(_ question: Question) -> [UInt8] {
         switch question.manner {
-        case .serverError: return message(question, [], code: 2)
-        case .noSuchName: return message(question, [], code: 3)
-        case .refuses: return message(question, [], code: 5)
-        case .noAddresses: return message(question, [])
-        case .otherName: return message(question, addresses(for: question), name: "other.test")
+        case .serverError: return message(question, naming: [], code: 2)
+        case .noSuchName: return message(question, naming: [], code: 3)
+        case .refuses: return message(question, naming: [], code: 5)
+        case .noAddresses: return message(question, naming: [])
+        case .otherName: return message(question, naming: addresses(for: question), name: "other.test")
         default:
             let addresses = addresses(for: question)
             let seconds = world.plan.resolvers?.lifetime ?? 0
@@ -139,7 +139,7 @@ struct DNSServer {
                     time: world.kernel.now
                 )
             )
-            return message(question, addresses)
+            return message(question, naming: addresses)
         }
     }
 
@@ -156,7 +156,7 @@ struct DNSServer {
 
     private func message(
         _ question: Question,
-        _ addresses: [IPAddress],
+        naming addresses: [IPAddress],
         name: String? = nil,
         flags: UInt8 = 0x81,
         code: Int = 0

@@ -124,7 +124,7 @@ final class ResolverServer: @unchecked Sendable {
                 )
             )
         }
-        return try await write(bytes, media, as: manner, on: http)
+        return try await write(bytes, media: media, as: manner, on: http)
     }
 
     /// Waits as the manner says. Returns false if there is no answer then, and the connection is over.
@@ -142,7 +142,7 @@ final class ResolverServer: @unchecked Sendable {
     /// Sends an answer, or what the manner makes of it. Returns false if the connection is over.
     private func write(
         _ answer: [UInt8],
-        _ medium: String,
+        media medium: String,
         as manner: ResolverPlan.Manner,
         on http: HTTPWire
     ) async throws(WireError) -> Bool {
@@ -183,7 +183,7 @@ final class ResolverServer: @unchecked Sendable {
         }
         let names = all.map { "\"\($0)\"" }.joined(separator: ",")
         let text = "{\"service_ip\":[\(names)]}"
-        return try await write(Array(text.utf8), "application/json", as: manner, on: http)
+        return try await write(Array(text.utf8), media: "application/json", as: manner, on: http)
     }
 
     /// Whether the format does not repeat the name of the question.

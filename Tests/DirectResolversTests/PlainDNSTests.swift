@@ -3,6 +3,7 @@ import DirectIO
 import DirectTestCommands
 import DirectTestPeers
 import DirectTestTime
+import Dispatch
 import Testing
 
 @testable import DirectResolvers
@@ -250,11 +251,18 @@ struct PlainDNSTests {
     @Test("A server that is silent over TCP is given up in time, and the error has the time of the wait")
     func silentStream() async throws {
         let (asked, signal) = AsyncStream.makeStream(of: Void.self)
+        let end = DispatchSemaphore(value: 0)
         let peer = try DNSPeer { question in
-            if question.isStream { signal.yield() }
-            return question.isStream ? [] : [DNSPeer.reply(to: question, [], isTruncated: true)]
+            guard question.isStream else { return [DNSPeer.reply(to: question, [], isTruncated: true)] }
+            signal.yield()
+            // Keeps the connection open: its end would be an answer of another kind.
+            end.wait()
+            return []
         }
-        defer { peer.stop() }
+        defer {
+            end.signal()
+            peer.stop()
+        }
         let resolver = resolver(peer)
         async let answer = resolver.resolve(
             .test("a.test"),

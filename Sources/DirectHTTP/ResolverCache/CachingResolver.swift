@@ -71,6 +71,8 @@ public final class CachingResolver: Resolver {
         private(set) var table: AnswerTable
         /// The queries in flight.
         var queries: [AnswerKey: InFlightQuery] = [:]
+        /// The times until which answers are not asked for ahead again, because the last such question has failed.
+        private var pauses: [AnswerKey: Instant] = [:]
         /// The number of calls to `forgetAll`.
         private(set) var generation = 0
         /// Whether a write of the file is scheduled.
@@ -87,8 +89,18 @@ public final class CachingResolver: Resolver {
         mutating func forgetAll() {
             table.forgetAll()
             generation += 1
-            queries = [:]
+            (queries, pauses) = ([:], [:])
             unread = nil
+        }
+
+        /// Looks for an answer that may be used at the given moment.
+        func find(_ key: AnswerKey, at now: Instant) -> AnswerTable.Finding {
+            let finding = table.find(key, at: now)
+            guard case .answer(let answer, wantsRefresh: true) = finding, let end = pauses[key], now < end
+            else {
+                return finding
+            }
+            return .answer(answer, wantsRefresh: false)
         }
 
         /// Keeps an answer if its query began in the current generation; returns whether the table has changed. An
@@ -105,13 +117,29 @@ public final class CachingResolver: Resolver {
             switch answer {
             case .success(let answer):
                 table.keep(answer, for: key, at: now)
+                pauses[key] = nil
                 return true
             case .failure(let error as ResolverError):
                 table.keep(error, for: key, at: now)
+                notePause(after: error, for: key, at: now)
                 return error.denial != nil
             case .failure: return false
             }
         }
+
+        /// A failing resolver is not asked again at once for what is still in use, however many callers want it (RFC
+        /// 9520, section 3.2, recommends five seconds).
+        private mutating func notePause(after failure: ResolverError, for key: AnswerKey, at now: Instant) {
+            guard failure.denial == nil, table.entries[key] != nil else {
+                pauses[key] = nil
+                return
+            }
+            if pauses.count >= Self.mostPauses { pauses = pauses.filter { now < $0.value } }
+            guard pauses.count < Self.mostPauses else { return }
+            pauses[key] = now.advanced(byNanoseconds: 5_000_000_000)
+        }
+
+        private static let mostPauses = 1000
 
         mutating func demote(_ endpoint: Endpoint, for key: AnswerKey, port: UInt16) {
             table.demote(endpoint, for: key, port: port)
@@ -219,7 +247,7 @@ public final class CachingResolver: Resolver {
         let key = key(host, port: port)
         let now = now
         let finding = state.withLock { state -> AnswerTable.Finding? in
-            state.unread == nil ? state.table.find(key, at: now) : nil
+            state.unread == nil ? state.find(key, at: now) : nil
         }
         switch finding {
         case nil: return nil

@@ -484,6 +484,35 @@ struct CachingResolverTests {
         )
     }
 
+    @Test("A failed question for the next answer is not repeated by each caller, but after five seconds")
+    func pauseAfterFailure() async throws {
+        let isGone = Locked(false)
+        let upstream = ScriptedResolver("up") { _, _ in
+            if isGone.withLock({ $0 }) { throw ResolverError("up", .refused("offline")) }
+            return Resolution(["192.0.2.1"], timeToLive: .seconds(60), source: .resolver("up"))
+        }
+        let cache = cache(upstream) { $0.staleTime = .seconds(3600) }
+        func ask() async throws {
+            let context = ResolveContext(on: .still)
+            let answer = try await cache.resolve(.test("a.test"), port: 443, context: context)
+            #expect(answer.endpoints == ["192.0.2.1"])
+            // Until the question in the background is over.
+            while cache.state.withLock({ !$0.queries.isEmpty }) { await Task.yield() }
+        }
+        try await ask()
+        isGone.withLock { $0 = true }
+        time.advance(by: .seconds(61))
+        for _ in 0..<3 { try await ask() }
+        #expect(upstream.asked.count == 2)
+        time.advance(by: .seconds(5))
+        for _ in 0..<3 { try await ask() }
+        #expect(upstream.asked.count == 3)
+        isGone.withLock { $0 = false }
+        time.advance(by: .seconds(5))
+        for _ in 0..<3 { try await ask() }
+        #expect(upstream.asked.count == 4)
+    }
+
     @Test("A file with the earliest of all times does not end the program")
     func earliestTime() async throws {
         let now = time.loop.date.seconds

@@ -117,7 +117,7 @@ extension Plan {
         if kind < 2, dice.chance(35) { loseContent(&dice) }
         // A generator of its own leaves all other worlds as they are.
         var fork = Dice(seed: seed ^ 0xA_4573)
-        if kind > 1, fork.chance(30) { keepAnswers(&fork) }
+        if kind > 1, fork.chance(50) { keepAnswers(&fork) }
     }
 
     /// Lets the power fail when the folder has fresh content of several blocks, which is asked for again afterwards.

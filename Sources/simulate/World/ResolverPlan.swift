@@ -206,6 +206,16 @@ extension Plan {
     /// Lets a program that keeps files keep the answers of such services, too.
     mutating func keepAnswers(_ dice: inout Dice) {
         askServices(&dice)
+        if dice.chance(50) {
+            // Where all answers come at once, it can be told which questions need not be asked after a restart.
+            calmDown()
+            (network.shortSends, disk) = (0, nil)
+            for end in keeping?.ends.indices ?? 0..<0 {
+                keeping?.ends[end].isPowerFailure = false
+                keeping?.ends[end].pause = dice.one(of: [0, 61, 7200])
+            }
+            for service in resolvers?.services.indices ?? 0..<0 { resolvers?.services[service].becomeCalm() }
+        }
         var cache = resolvers?.cache ?? ResolverPlan.Cache()
         cache.isKept = true
         resolvers?.cache = cache
@@ -219,6 +229,14 @@ extension Plan {
 }
 
 extension ResolverPlan.Service {
+    /// Lets all servers answer all questions.
+    fileprivate mutating func becomeCalm() {
+        attemptLimit = 3_000_000
+        for server in servers.indices {
+            (servers[server].fate, servers[server].manners) = (.works, [.answers])
+        }
+    }
+
     fileprivate init(drawnFrom dice: inout Dice, isGood: Bool) {
         self.init()
         format = dice.one(of: ResolverPlan.Format.allCases + [.datagram])

@@ -23,7 +23,7 @@ extension HTTPClient {
 }
 
 extension HTTPClient.Blocking {
-    /// Runs an asynchronous operation with the client, and returns its result. It is for what has no blocking call of
+    /// Runs an asynchronous operation with the client on the calling thread, and returns its result. It is for what has no blocking call of
     /// its own, such as a body that is read piece by piece.
     ///
     /// - Throws: ``HTTPError/Reason/blockingInTask``, or the error of the operation.
@@ -35,21 +35,13 @@ extension HTTPClient.Blocking {
             throw HTTPError(.request, .blockingInTask)
         }
         let client = client
-        let result = Locked<Result<Value, any Error>?>(nil)
-        let arrival = Condition()
-        Task.detached {
-            let outcome: Result<Value, any Error>
-            do { outcome = .success(try await operation(client)) } catch { outcome = .failure(error) }
-            result.withLock { $0 = outcome }
-            arrival.signal()
-        }
-        while true {
-            // Any time will do: the wait ends with the signal.
-            let hour: UInt64 = 3_600_000_000_000
-            if let outcome = result.wait(at: arrival, nanoseconds: hour, for: { result, _ in result }) {
-                return try outcome.get()
+        let thread = WaitingThread<Result<Value, any Error>>()
+        Task.detached(executorPreference: thread) {
+            do { thread.end(with: .success(try await operation(client))) } catch {
+                thread.end(with: .failure(error))
             }
         }
+        return try thread.runJobs().get()
     }
 
     /// Sends a request and returns the response with its whole body. See ``HTTPClient/fetch(_:)``.
@@ -66,6 +58,57 @@ extension HTTPClient.Blocking {
         onProgress: (@Sendable (TransferProgress) -> Void)? = nil
     ) throws -> DownloadResult {
         try run { try await $0.download(request, to: path, options: options, onProgress: onProgress) }
+    }
+}
+
+/// A thread that waits for an operation, as the executor of its jobs.
+///
+/// Threads of Swift's own pool cannot be waited for: the caller may be one of the same pool (libdispatch's), and have all
+/// of them wait.
+private final class WaitingThread<Outcome: Sendable>: TaskExecutor {
+    private struct State {
+        var jobs: [UnownedJob] = []
+        var outcome: Outcome?
+    }
+
+    private enum Event {
+        case jobs([UnownedJob])
+        case end(Outcome)
+    }
+
+    private let state = Locked(State())
+    private let arrival = Condition()
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        state.withLock { $0.jobs.append(job) }
+        arrival.signal()
+    }
+
+    /// Ends ``runJobs()``.
+    func end(with outcome: Outcome) {
+        state.withLock { $0.outcome = outcome }
+        arrival.signal()
+    }
+
+    /// Runs jobs on this thread until the operation is over.
+    func runJobs() -> Outcome {
+        // Any time will do: the wait ends with the signal.
+        let hour: UInt64 = 3_600_000_000_000
+        while true {
+            let event = state.wait(at: arrival, nanoseconds: hour) { state, _ -> Event? in
+                if !state.jobs.isEmpty {
+                    defer { state.jobs = [] }
+                    return .jobs(state.jobs)
+                }
+                return state.outcome.map(Event.end)
+            }
+            switch event {
+            case .jobs(let jobs): for job in jobs { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+            case .end(let outcome): return outcome
+            case nil: continue
+            }
+        }
     }
 }
 

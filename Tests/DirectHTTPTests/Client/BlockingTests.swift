@@ -81,6 +81,39 @@ struct BlockingTests {
         #expect(try folder.read("file") == Array("GET ".utf8))
     }
 
+    @Test("Calls on more threads than Swift's own pool has do not wait for one of them")
+    func manyThreads() async throws {
+        let client = HTTPClient.untimed()
+        let url = server.http("/a")
+        let statuses = Locked<[Int]>([])
+        // libdispatch has one pool for its queues and for Swift's tasks.
+        await withCheckedContinuation { continuation in
+            let group = DispatchGroup()
+            for _ in 0..<64 {
+                DispatchQueue.global().async(group: group) {
+                    let status = try? client.blocking.get(url).status.code
+                    statuses.withLock { $0.append(Int(status ?? 0)) }
+                }
+            }
+            group.notify(queue: .global()) { continuation.resume() }
+        }
+        #expect(statuses.withLock { $0 } == Array(repeating: 200, count: 64))
+    }
+
+    @Test("An operation runs on the thread that waits for it")
+    func ownThread() async throws {
+        @Sendable func currentThread() -> ObjectIdentifier { ObjectIdentifier(Thread.current) }
+        let isSame = try await onOwnThread {
+            let thread = currentThread()
+            return try HTTPClient.untimed().blocking.run { client in
+                let before = currentThread() == thread
+                _ = try await client.get(server.http("/a"))
+                return before && currentThread() == thread
+            }
+        }
+        #expect(isSame)
+    }
+
     @Test("Inside a task a call is refused at once, also in a synchronous function and on the loop")
     func refused() async throws {
         let client = HTTPClient.untimed()

@@ -24,13 +24,41 @@ struct RebuiltRedirectTests {
         #expect(a.requests.first?.headers["x-api-key"] == "secret")
     }
 
+    @Test("A request that the delegate has made anew has no body, and a changed one has that of the redirect")
+    func body() async throws {
+        let b = try FixtureServer.start { request in .text("\(request.method) \(try request.text)") }
+        let a = try FixtureServer.start { request in
+            _ = try request.body
+            return .redirect(to: "http://\(b.authority)/", status: 307)
+        }
+        let url = try a.url()
+        var request = URLRequest(url: url)
+        request.httpMethod = "POST"
+        request.httpBody = Data("password".utf8)
+        let anew = try await Self.body(
+            of: request,
+            by: HTTPClient(),
+            deciding: { URLRequest(url: $0.url ?? url) }
+        )
+        #expect(anew == "GET ")
+        #expect(try await Self.body(of: request, by: HTTPClient()) == "POST password")
+    }
+
     /// The response to a session whose delegate adds a field to each redirect.
     private static func body(of url: URL, by client: HTTPClient) async throws -> String {
+        try await body(of: URLRequest(url: url), by: client)
+    }
+
+    private static func body(
+        of request: URLRequest,
+        by client: HTTPClient,
+        deciding decide: (@Sendable (URLRequest) -> URLRequest)? = nil
+    ) async throws -> String {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [client.urlProtocolClass()]
-        let delegate = AddingDelegate()
+        let delegate = AddingDelegate(deciding: decide)
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-        session.dataTask(with: url).resume()
+        session.dataTask(with: request).resume()
         var data = Data()
         for await piece in delegate.pieces { data += piece }
         session.finishTasksAndInvalidate()
@@ -42,8 +70,12 @@ private final class AddingDelegate: NSObject, URLSessionDataDelegate, Sendable {
     let pieces: AsyncStream<Data>
     private let record: AsyncStream<Data>.Continuation
 
-    override init() {
+    /// Another answer to a redirect.
+    private let decide: (@Sendable (URLRequest) -> URLRequest)?
+
+    init(deciding decide: (@Sendable (URLRequest) -> URLRequest)?) {
         (pieces, record) = AsyncStream.makeStream()
+        self.decide = decide
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
@@ -61,6 +93,7 @@ private final class AddingDelegate: NSObject, URLSessionDataDelegate, Sendable {
         newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
+        if let decide { return completionHandler(decide(request)) }
         var request = request
         request.setValue("1", forHTTPHeaderField: "X-Trace")
         // On Linux requests are equal that differ in fields only.

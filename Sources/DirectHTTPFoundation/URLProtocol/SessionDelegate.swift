@@ -40,7 +40,11 @@ struct SessionDelegate: @unchecked Sendable {
         }
         guard let decided else { return .deliver }
         guard !decided.asksTheSame(as: proposed) else { return .follow(redirect.next) }
-        return .follow(Request(decided, after: redirect))
+        var next = Request(decided)
+        if decided.httpBody == nil, decided.httpBodyStream == nil, decided.announcesTheSame(as: proposed) {
+            next.body = redirect.next.body
+        }
+        return .follow(next)
     }
 
     /// Calls the delegate and waits for its answer.
@@ -69,6 +73,16 @@ extension URLRequest {
             && cachePolicy == other.cachePolicy
     }
 
+    /// Whether a body for the other one is a body for this one: Foundation cannot hold every body, so the proposed request
+    /// is shown without it. A request that the delegate has made anew has no body.
+    fileprivate func announcesTheSame(as other: URLRequest) -> Bool {
+        func content(_ request: URLRequest) -> [String: String] {
+            let fields = (request.allHTTPHeaderFields ?? [:]).map { ($0.key.lowercased(), $0.value) }
+            return Dictionary(fields.filter { $0.0.hasPrefix("content-") }) { first, _ in first }
+        }
+        return httpMethod == other.httpMethod && content(self) == content(other)
+    }
+
     /// The request that a redirect would send next.
     fileprivate init?(next redirect: Redirect) {
         guard let url = URL(redirect.url) else { return nil }
@@ -88,15 +102,6 @@ extension HTTPURLResponse {
             httpVersion: "HTTP/1.1",
             headerFields: redirect.headers.folded
         )
-    }
-}
-
-extension Request {
-    /// Converts the request that the delegate returned for a redirect. If it has no body, the proposed body is kept,
-    /// because Foundation cannot hold every body.
-    fileprivate init(_ decided: URLRequest, after redirect: Redirect) {
-        self.init(decided)
-        if decided.httpBody == nil, decided.httpBodyStream == nil { body = redirect.next.body }
     }
 }
 #endif

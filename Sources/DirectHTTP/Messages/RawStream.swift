@@ -113,6 +113,9 @@ public final class RawStream: @unchecked Sendable {
 
     private var isClosed: Bool { closed.load(ordering: .acquiring) }
 
+    /// The most bytes that memory is made for, whatever the limit.
+    private static var largestPiece: Int { 64 * 1024 }
+
     private func readPiece(_ limit: Int, within stall: UInt64) async throws(TransportError) -> [UInt8]? {
         if !early.isEmpty {
             let piece = Array(early.prefix(limit))
@@ -123,7 +126,8 @@ public final class RawStream: @unchecked Sendable {
         while !isAtEnd {
             if Task.isCancelled { throw .cancelled }
             var step = Connection.Step.wantsRead
-            let piece = unsafe [UInt8](unsafeUninitializedCapacity: limit) { memory, filled in
+            let room = min(limit, Self.largestPiece)
+            let piece = unsafe [UInt8](unsafeUninitializedCapacity: room) { memory, filled in
                 step = unsafe connection.read(into: UnsafeMutableRawBufferPointer(memory))
                 if case .moved(let count) = step { filled = count }
             }

@@ -18,6 +18,17 @@ struct RawStreamTests {
         secure ? .tls(testAuthority.certificate(for: "a.test")) : .plain
     }
 
+    @Test("A reader may leave the number of bytes open")
+    func noLimit() async throws {
+        let server = try FixtureServer.start { _ in
+            .script([.send(Self.switching), .awaitBytes(1), .send("pong"), .awaitClose])
+        }
+        let (client, request) = upgrade(server, secure: false)
+        let stream = try await client.send(request).takeStream()
+        try await stream.write([1])
+        #expect(try await stream.read(upTo: .max)?.isEmpty == false)
+    }
+
     @Test(
         "A raw stream gives the bytes after the head, then later ones, and sends what is written",
         arguments: [true, false]

@@ -288,9 +288,15 @@ extension Error {
     fileprivate var isFailureToReach: Bool {
         guard let error = self as? HTTPError else { return false }
         if case .refused = error.reason { return false }
-        return switch error.phase {
-        case .resolve, .connect, .write, .response: true
-        default: false
+        switch error.phase {
+        case .resolve, .connect, .write, .response: return true
+        case .proxy:
+            // Nor one that a proxy refuses, or a proxy that has not proved its name.
+            return switch error.reason {
+            case .system, .lookup, .resolver, .timedOut, .connectionClosed: true
+            default: false
+            }
+        default: return false
         }
     }
 }

@@ -246,6 +246,24 @@ struct CachingClientTests {
         #expect(cache.statistics.hits == 1)
     }
 
+    @Test("A stale response is used if the proxy is unreachable")
+    func unreachableProxy() async throws {
+        let fields: FixtureHeaders = ["Cache-Control": "max-age=0, stale-if-error=1000", "ETag": "\"a\""]
+        let origin = try FixtureServer.start { _ in .text("kept", fields) }
+        let cache = ResponseCache.memory()
+        _ = try await client(cache).get(origin.http("/"))
+        func proxied(by proxy: FixtureServer) throws -> HTTPClient {
+            let settings = ProxySettings(try Proxy("http://\(proxy.authority)"))
+            return HTTPClient.untimed {
+                $0.cache = cache
+                $0.proxy = settings
+            }
+        }
+        let dead = try FixtureServer.refusing()
+        let consoled = try await proxied(by: dead).get(origin.http("/"))
+        #expect(consoled.cacheUse == .stale && consoled.text == "kept")
+    }
+
     @Test("A stale response is used if the origin is unreachable, but not after a failed check")
     func unreachable() async throws {
         let port = try SharedPort(on: ["127.0.0.2", "127.0.0.3", "127.0.0.4"])

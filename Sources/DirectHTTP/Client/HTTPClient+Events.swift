@@ -112,7 +112,13 @@ public struct EventStream: AsyncSequence, Sendable {
             request.repeatability = sent
             if !request.headers.contains("Accept") { request.headers["Accept"] = "text/event-stream" }
             if !request.headers.contains("Cache-Control") { request.headers["Cache-Control"] = "no-store" }
-            if !parser.lastEventID.isEmpty { request.headers["Last-Event-ID"] = parser.lastEventID }
+            if !parser.lastEventID.isEmpty {
+                request.headers["Last-Event-ID"] = parser.lastEventID
+                // The server that a redirect leads to may be the one whose event it was.
+                var redirects = request.redirects ?? stream.client.configuration.redirects
+                redirects.extraCrossOriginFields.append("Last-Event-ID")
+                request.redirects = redirects
+            }
             return request
         }
 

@@ -10,6 +10,24 @@ struct EventStreamTests {
     private let time = HeldTime()
     private static let fields: FixtureHeaders = ["Content-Type": "text/event-stream; charset=utf-8"]
 
+    @Test("The server that a redirect leads to learns which event was the last")
+    func redirectedStream() async throws {
+        let next = Mutex(0)
+        let events = try FixtureServer.start { _ in
+            let number = next.withLock { next in
+                next += 1
+                return next
+            }
+            return number > 2
+                ? .status(204) : .text("retry: 1\nid: \(number)\ndata: \(number)\n\n", Self.fields)
+        }
+        let front = try FixtureServer.start { _ in .redirect(to: events.http("/events"), status: 307) }
+        var data: [String] = []
+        for try await event in HTTPClient().events(from: front.http("/")) { data.append(event.data) }
+        #expect(data == ["1", "2"])
+        #expect(events.requests.map { $0.headers["last-event-id"] } == [nil, "1", "2"])
+    }
+
     /// A server with one answer after the other; the last one is 204.
     private static func server(_ answers: FixtureReply...) throws -> FixtureServer {
         let next = Mutex(answers[...])

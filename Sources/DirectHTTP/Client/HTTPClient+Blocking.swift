@@ -23,8 +23,8 @@ extension HTTPClient {
 }
 
 extension HTTPClient.Blocking {
-    /// Runs an asynchronous operation with the client on the calling thread, and returns its result. It is for what has no blocking call of
-    /// its own, such as a body that is read piece by piece.
+    /// Runs an asynchronous operation with the client on the calling thread, and returns its result. It is for what has no
+    /// blocking call of its own, such as a body that is read piece by piece.
     ///
     /// - Throws: ``HTTPError/Reason/blockingInTask``, or the error of the operation.
     public func run<Value: Sendable>(

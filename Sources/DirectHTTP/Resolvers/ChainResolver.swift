@@ -155,34 +155,21 @@ public struct ChainResolver: Resolver {
         return own
     }
 
-    /// Asks one step. A step that is not the last one has to answer within `stepTimeout`.
+    /// Asks one step.
     private func ask(
         _ index: Int,
         question: Question,
         context: ResolveContext
     ) async throws -> Resolution {
         let step = steps[index]
-        let own = limited(context, at: index)
-        let start = context.loop.now
-        let answer: Result<Resolution, any Error>
-        do throws(BlockingWork.Abandoned) {
-            answer = try await supervised(until: own.deadline, on: own.loop) {
-                do {
-                    let answer = try await step.resolve(question.host, port: question.port, context: own)
-                    guard !answer.endpoints.isEmpty else { throw ResolverError(step.name, .noAddresses) }
-                    return .success(answer)
-                } catch {
-                    return .failure(error)
-                }
-            }
-        } catch {
-            guard error == .expired else { throw CancellationError() }
-            throw ResolverError(step.name, .timedOut(after: context.loop.now.since(start)))
+        return try await inTime(ofStep: index, context: context) { own in
+            let answer = try await step.resolve(question.host, port: question.port, context: own)
+            guard !answer.endpoints.isEmpty else { throw ResolverError(step.name, .noAddresses) }
+            return answer
         }
-        return try answer.get()
     }
 
-    /// Asks one step for several names. A step that is not the last one has to answer within `stepTimeout`.
+    /// Asks one step for several names.
     private func ask(
         _ index: Int,
         hosts: [DomainName],
@@ -190,30 +177,33 @@ public struct ChainResolver: Resolver {
         context: ResolveContext
     ) async -> [DomainName: Result<Resolution, any Error>] {
         let step = steps[index]
-        let own = limited(context, at: index)
-        let start = context.loop.now
-        do throws(BlockingWork.Abandoned) {
-            return try await supervised(until: own.deadline, on: own.loop) {
+        do {
+            return try await inTime(ofStep: index, context: context) { own in
                 await step.resolve(hosts, port: port, context: own)
             }
         } catch {
-            let failure: any Error =
-                error == .expired
-                ? ResolverError(step.name, .timedOut(after: context.loop.now.since(start)))
-                : CancellationError()
-            return Dictionary(hosts.map { ($0, .failure(failure)) }) { first, _ in first }
+            return Dictionary(hosts.map { ($0, .failure(error)) }) { first, _ in first }
         }
     }
 
-    /// Returns the answer of a step's own fallback; `nil` if it has none in the time of the step.
-    private func ask(
-        _ fallback: @escaping @Sendable (ResolveContext) async throws -> Resolution?,
+    /// Runs an operation of a step. A step that is not the last one has to end it within `stepTimeout`.
+    private func inTime<Value: Sendable>(
         ofStep index: Int,
-        context: ResolveContext
-    ) async -> Resolution? {
+        context: ResolveContext,
+        _ operation: @escaping @Sendable (ResolveContext) async throws -> Value
+    ) async throws -> Value {
         let own = limited(context, at: index)
-        let answer = try? await supervised(until: own.deadline, on: own.loop) { try? await fallback(own) }
-        return answer ?? nil
+        let start = context.loop.now
+        let outcome: Result<Value, any Error>
+        do throws(BlockingWork.Abandoned) {
+            outcome = try await supervised(until: own.deadline, on: own.loop) {
+                do { return .success(try await operation(own)) } catch { return .failure(error) }
+            }
+        } catch {
+            guard error == .expired else { throw CancellationError() }
+            throw ResolverError(steps[index].name, .timedOut(after: context.loop.now.since(start)))
+        }
+        return try outcome.get()
     }
 
     /// Returns the answer with a fallback: if no endpoint of it can be reached, the steps from `next` on are asked.
@@ -222,7 +212,7 @@ public struct ChainResolver: Resolver {
         var extended = answer
         let own = answer.fallback
         extended.fallback = { context in
-            if let own, let answer = await self.ask(own, ofStep: next - 1, context: context) {
+            if let own, let answer = try? await self.inTime(ofStep: next - 1, context: context, own) {
                 return self.extended(answer, question: question, by: next)
             }
             if Task.isCancelled { throw CancellationError() }

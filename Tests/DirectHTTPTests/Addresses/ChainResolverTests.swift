@@ -71,11 +71,7 @@ struct ChainResolverTests {
     func hanging() async throws {
         let gate = Barrier()
         defer { gate.open() }
-        let hanging = ScriptedResolver("hanging") { _, _ in
-            await gate.pass()
-            throw CancellationError()
-        }
-        let chain = ChainResolver(hanging, good, stepTimeout: .seconds(2))
+        let chain = ChainResolver(hanging(gate), good, stepTimeout: .seconds(2))
         async let endpoints = chain.endpoints("a.test", on: time.loop)
         try await time.pass(.seconds(2))
         #expect(try await endpoints == ["192.0.2.1"])

@@ -24,18 +24,14 @@ struct DNSExchange {
     func ask(_ options: DNSQuery.Options) async throws -> DNSAnswer {
         let id = UInt16(truncatingIfNeeded: SystemRandom.word())
         let query = DNSQuery.message(host, type: type, id: id, options)
-        let plain = DNSQuery.message(host, type: type, id: id, .plain)
-        if let answer = try await askByDatagram(query, plain: plain, id: id) { return answer }
+        if let answer = try await askByDatagram(query, id: id) { return answer }
         return try await askByStream(query, id: id)
     }
 
     private var port: UInt16 { server.port ?? 53 }
 
     /// Returns the answer, or `nil` if it is truncated.
-    ///
-    /// - Parameter plain: The same query without EDNS. It is the last one that is sent: some routers drop queries with
-    ///   EDNS.
-    private func askByDatagram(_ query: [UInt8], plain: [UInt8], id: UInt16) async throws -> DNSAnswer? {
+    private func askByDatagram(_ query: [UInt8], id: UInt16) async throws -> DNSAnswer? {
         let socket = try started { () throws(Socket.StartFailure) in
             try DatagramSocket.connected(to: server.address, port: port, on: loop)
         }
@@ -46,7 +42,9 @@ struct DNSExchange {
         while sent < Self.mostSends {
             // Datagrams get lost, so the question is sent again after a while.
             sent += 1
-            let message = sent < Self.mostSends ? query : plain
+            // The last one is without EDNS: some routers drop queries that have it.
+            let isLast = sent == Self.mostSends
+            let message = isLast ? DNSQuery.message(host, type: type, id: id, .plain) : query
             try system { () throws(SystemError) in try socket.send(message) }
             let again = sent < Self.mostSends ? loop.now.advanced(byNanoseconds: Self.resendTime) : end
             let limit = min(again, end)

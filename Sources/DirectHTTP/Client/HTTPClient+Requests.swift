@@ -73,13 +73,12 @@ extension HTTPClient {
         return try await response.collected(for: request, upTo: limit)
     }
 
-    // A request never runs on its caller's actor. A caller without one stays where it is: to enter and to leave a
-    // concurrent function, Swift looks up the task's executor, which takes 410 instructions.
-
     // Not inlined: the optimiser of Swift 6.3 fails where `#isolation` is compared in place.
     @inline(never)
     private static func isNoActor(_ actor: (any Actor)?) -> Bool { actor == nil }
 
+    // A request never runs on its caller's actor. A caller without one does not come through here: to enter and to leave
+    // a concurrent function, Swift looks up the task's executor, which takes 410 instructions.
     @concurrent
     private func sendOffActor(_ request: Request) async throws -> Response { try await send(request) }
 

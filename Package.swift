@@ -80,7 +80,9 @@ let package = Package(
         ),
         .target(
             name: "DirectResolvers",
-            dependencies: ["DirectHTTP", "DirectCore", "DirectIO", "DirectTLS", "DirectJSON"],
+            dependencies: [
+                "DirectHTTP", "DirectTransport", "DirectCore", "DirectIO", "DirectTLS", "DirectJSON",
+            ],
             swiftSettings: memorySafe
         ),
         .target(name: "DirectHTTPJSON", dependencies: ["DirectHTTP"], swiftSettings: memorySafe),

@@ -241,6 +241,16 @@ struct DNSPodHTTPDNSTests {
         #expect(server.requests.first?.target == "/d?dn=a.test&ttl=1&id=7&token=a%26b")
     }
 
+    @Test("IPv6 addresses are asked for if only these are wanted")
+    func onlyIPv6() async throws {
+        let server = try FixtureServer.saying("2001:db8::1;2001:db8::2,60")
+        var settings = ServiceSettings.trusting()
+        settings.families = .v6
+        let answer = try await DNSPodHTTPDNS(.insecureHTTP([server.endpoint]), settings).answer()
+        #expect(answer.endpoints == ["2001:db8::1", "2001:db8::2"])
+        #expect(server.requests.map(\.target) == ["/d?dn=a.test&ttl=1&type=aaaa"])
+    }
+
     @Test(
         "The error for a malformed response says what is wrong with it",
         arguments: [

@@ -4,6 +4,8 @@ import DirectTestCommands
 import DirectTestPeers
 import DirectTestTime
 import Dispatch
+import Foundation
+import TLSFixtures
 import Testing
 
 @testable import DirectResolvers
@@ -205,6 +207,68 @@ struct PlainDNSTests {
         for _ in 0..<2 { try await time.pass(.seconds(1)) }
         #expect(try await answer.endpoints == ["192.0.2.1"])
         #expect(peer.questions.map { $0.message[11] } == [1, 1, 0])
+    }
+
+    @Test("A name that does not exist for A does not exist, even if the question for AAAA is lost")
+    func lostDenial() async throws {
+        let peer = try DNSPeer { question in
+            question.isForIPv6 ? [] : [DNSPeer.reply(to: question, [], code: 3)]
+        }
+        defer { peer.stop() }
+        let resolver = resolver(peer, families: .both)
+        let (result, elapsed) = await time.passing(.milliseconds(100)) { [time] in
+            try await resolver.answer(on: time.loop)
+        }
+        let error = #expect(throws: ResolverError.self) { try result.get() }
+        guard case .noSuchName? = error?.reason else {
+            Issue.record("\(error as Any)")
+            return
+        }
+        #expect(elapsed == .milliseconds(100))
+    }
+
+    @Test("IPv4 addresses are waited for, even if the server says that the name does not exist for AAAA")
+    func falseDenial() async throws {
+        let peer = try DNSPeer { question in
+            if question.isForIPv6 { return [DNSPeer.reply(to: question, [], code: 3)] }
+            // The first one is lost.
+            return question.number < 2 ? [] : [DNSPeer.reply(to: question, [Self.four])]
+        }
+        defer { peer.stop() }
+        let resolver = resolver(peer, families: .both)
+        async let answer = resolver.answer(on: time.loop)
+        try await time.pass(.seconds(1))
+        #expect(try await answer.endpoints == ["192.0.2.1"])
+    }
+
+    @Test("Questions wait for a free descriptor, and idle connections make room", .ownProcess)
+    func fewDescriptors() async throws {
+        let server = try FixtureServer.start { _ in .text("hello") }
+        let peer = try DNSPeer { [DNSPeer.reply(to: $0, [Self.four])] }
+        defer { peer.stop() }
+        await #expect(processExitsWith: .success) { [ports = [server.port, peer.port] as [UInt16]] in
+            allowDescriptors(40)
+            let client = HTTPClient {
+                $0.maximumConnectionsPerOrigin = nil
+                $0.maximumConnections = nil
+            }
+            // Idle connections take all that is free.
+            for number in 0..<40 {
+                var request = Request(.get, "http://n\(number).test/")
+                request.addresses = [Endpoint(stringLiteral: "127.0.0.1:\(ports[0])")]
+                guard try await client.fetch(request).text == "hello" else { exit(100) }
+            }
+            let resolver = PlainDNS([Endpoint(stringLiteral: "127.0.0.1:\(ports[1])")])
+            let answers = try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<100 {
+                    group.addTask {
+                        try await resolver.answer("n\(number).test", on: .shared).endpoints.count
+                    }
+                }
+                return try await group.reduce(0, +)
+            }
+            guard answers == 100 else { exit(99) }
+        }
     }
 
     @Test("The client subnet is sent without the bits beyond its length")

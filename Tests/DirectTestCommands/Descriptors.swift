@@ -34,3 +34,15 @@ package func openSocketCount() throws -> Int {
         return fstat(descriptor, &facts) == 0 && facts.st_mode & S_IFMT == S_IFSOCK
     }
 }
+
+/// Limits this process to that many descriptors, for good.
+package func allowDescriptors(_ count: Int) {
+    var limits = rlimit(rlim_cur: rlim_t(count), rlim_max: rlim_t(count))
+    guard setrlimit(openFiles, &limits) == 0 else { exit(101) }
+}
+
+#if canImport(Glibc)
+private let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+#else
+private let openFiles = RLIMIT_NOFILE
+#endif

@@ -18,6 +18,9 @@ package final class DNSPeer: Sendable {
         /// The number of questions before it.
         package let number: Int
 
+        /// Whether it asks for IPv6 addresses.
+        package var isForIPv6: Bool { message[DNSPeer.endOfName(in: message) + 2] == 28 }
+
         /// A question that came in another way.
         package init(message: [UInt8], isStream: Bool = false, number: Int = 0) {
             (self.message, self.isStream, self.number) = (message, isStream, number)
@@ -188,6 +191,11 @@ package final class DNSPeer: Sendable {
 }
 
 extension DNSPeer {
+    /// The position of the byte that ends the name in a question.
+    fileprivate static func endOfName(in message: [UInt8]) -> Int {
+        message[12...].firstIndex(of: 0) ?? 12
+    }
+
     /// Returns an answer with these addresses, for the type that was asked for.
     ///
     /// - Parameters:
@@ -202,7 +210,7 @@ extension DNSPeer {
         isTruncated: Bool = false
     ) -> [UInt8] {
         let message = question.message
-        let end = (message[12...].firstIndex(of: 0) ?? 12) + 5
+        let end = endOfName(in: message) + 5
         let type = message[end - 3]
         let wanted = addresses.filter { $0.count == (type == 28 ? 16 : 4) }
         var reply =

@@ -104,11 +104,15 @@ package final class DatagramSocket: LoopHandle, @unchecked Sendable {
         let descriptor = try checked("socket") { socket(family, SOCK_DGRAM, 0) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-        return descriptor
         #else
         let kind = Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-        return try checked("socket") { socket(family, kind, 0) }
+        let descriptor = try checked("socket") { socket(family, kind, 0) }
         #endif
+        guard !Descriptors.isInReserve(descriptor) else {
+            _ = closeDatagramDescriptor(descriptor)
+            throw SystemError("socket", code: EMFILE)
+        }
+        return descriptor
     }
 
     #if canImport(Darwin)

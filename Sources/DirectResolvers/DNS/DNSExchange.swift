@@ -1,6 +1,7 @@
 internal import DirectCore
 internal import DirectHTTP
 internal import DirectIO
+internal import DirectTransport
 
 /// One question to one DNS server over UDP, and over TCP if the answer is truncated.
 ///
@@ -32,7 +33,7 @@ struct DNSExchange {
 
     /// Returns the answer, or `nil` if it is truncated.
     private func askByDatagram(_ query: [UInt8], id: UInt16) async throws -> DNSAnswer? {
-        let socket = try started { () throws(Socket.StartFailure) in
+        let socket = try await opened { () throws(Socket.StartFailure) in
             try DatagramSocket.connected(to: server.address, port: port, on: loop)
         }
         defer { socket.close() }
@@ -90,7 +91,7 @@ struct DNSExchange {
 
     /// Asks over TCP, where each message follows its length (RFC 7766, section 8).
     private func askByStream(_ query: [UInt8], id: UInt16) async throws -> DNSAnswer {
-        let socket = try started { () throws(Socket.StartFailure) in
+        let socket = try await opened { () throws(Socket.StartFailure) in
             try Socket.connecting(to: server.address, port: port, on: loop)
         }
         defer { socket.close() }
@@ -149,16 +150,21 @@ struct DNSExchange {
         }
     }
 
-    private func started<Made>(_ body: () throws(Socket.StartFailure) -> Made) throws(ResolverError.Reason)
-        -> Made
-    {
-        do throws(Socket.StartFailure) {
-            return try body()
-        } catch {
-            switch error {
-            case .address(let error): throw .address(error)
-            case .system(let error): throw .other(error)
+    /// Opens a socket. While the process has no descriptor for it, closes idle connections or waits.
+    private func opened<Opened>(_ open: () throws(Socket.StartFailure) -> Opened) async throws -> Opened {
+        while true {
+            do throws(Socket.StartFailure) {
+                return try open()
+            } catch {
+                switch error {
+                case .address(let error): throw ResolverError.Reason.address(error)
+                case .system(let error):
+                    guard error.isDescriptorShortage, loop.now < end else {
+                        throw ResolverError.Reason.other(error)
+                    }
+                }
             }
+            try await DescriptorShortage().makeRoom(on: loop, until: end)
         }
     }
 

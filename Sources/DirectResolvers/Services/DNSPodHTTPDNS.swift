@@ -7,6 +7,9 @@ internal import DirectIO
 /// The request is `GET /d?dn=…&ttl=1`, the response a line of text such as `192.0.2.1;192.0.2.2,600`.
 ///
 ///     let resolver = DNSPodHTTPDNS(.insecureHTTP(["119.29.29.29"]))
+///
+/// The service answers with IPv4 addresses unless it is asked for others. It is asked for IPv6 addresses if the settings
+/// want these alone.
 public struct DNSPodHTTPDNS: Resolver {
     private let client: ServiceClient
 
@@ -73,6 +76,7 @@ struct DNSPodFormat: ServiceFormat {
         at time: UnixTime
     ) throws(ResolverError.Reason) -> [ServiceQuestion] {
         var target = "/d?dn=\(host)&ttl=1"
+        if families == .v6 { target += "&type=aaaa" }
         if let clientAddress { target += "&ip=\(clientAddress.withoutZone.description.asQueryValue)" }
         if let id { target += "&id=\(id.asQueryValue)" }
         if let token { target += "&token=\(token.text.asQueryValue)" }

@@ -117,11 +117,9 @@ final class ServiceClient: Sendable {
     ) async throws -> Resolution {
         let questions = try format.questions(host, families: settings.families, at: context.loop.date)
         let limit = limit(of: context)
-        let answers = await answers(to: questions.count, on: context.loop) { number in
+        let answers = await answers(to: questions, on: context.loop) { question in
             do {
-                return .success(
-                    try await self.send(questions[number], server, host, limit, context.loop)
-                )
+                return .success(try await self.send(question, server, host, limit, context.loop))
             } catch {
                 return .failure(error)
             }
@@ -141,25 +139,32 @@ final class ServiceClient: Sendable {
 
     private typealias Answer = Result<ServiceAnswer, any Error>
 
-    /// Runs `count` requests at the same time and returns their answers in the order of the requests.
+    /// Asks all questions at the same time and returns their answers in the order of the questions.
     ///
     /// As soon as one family has addresses, the other is awaited for as long again (at least `otherFamilyTime`),
     /// then cancelled: a service that does not answer for one family must not delay the addresses of the other
-    /// (RFC 8305, section 3).
+    /// (RFC 8305, section 3). So does "no such name" for A, because it holds for every type (RFC 8020, section 2). For
+    /// AAAA it does not: some servers say that of names that have IPv4 addresses only (RFC 4074, section 4.2).
     private func answers(
-        to count: Int,
+        to questions: [ServiceQuestion],
         on loop: EventLoop,
-        _ ask: @escaping @Sendable (Int) async -> Answer
+        _ ask: @escaping @Sendable (ServiceQuestion) async -> Answer
     ) async -> [Answer] {
+        let count = questions.count
         let start = loop.now
         return await withTaskGroup(of: (number: Int, answer: Answer)?.self) { group in
-            for number in 0..<count { group.addTask { (number, await ask(number)) } }
+            for (number, question) in questions.enumerated() {
+                group.addTask { (number, await ask(question)) }
+            }
             var answers: [(number: Int, answer: Answer)] = []
             var isHurrying = false
             // The task that sleeps returns `nil` when the time for the other family is over.
             while answers.count < count, let outcome = await group.next(), let answer = outcome {
                 answers.append(answer)
-                guard !isHurrying, answers.count < count, answer.answer.hasAddresses else { continue }
+                let isEnough =
+                    answer.answer.hasAddresses
+                    || answer.answer.isNoSuchName && questions[answer.number].type == DNSType.a
+                guard !isHurrying, answers.count < count, isEnough else { continue }
                 isHurrying = true
                 let pause = max(settings.otherFamilyTime, loop.now.since(start)).clampedNanoseconds
                 let end = loop.now.advanced(byNanoseconds: pause)
@@ -277,6 +282,10 @@ extension Result<ServiceAnswer, any Error> {
 
     fileprivate var hasAddresses: Bool {
         if case .success(let answer) = self { !answer.addresses.isEmpty } else { false }
+    }
+
+    fileprivate var isNoSuchName: Bool {
+        if case .success(let answer) = self { answer.isNoSuchName } else { false }
     }
 }
 

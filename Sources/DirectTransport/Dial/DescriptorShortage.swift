@@ -1,13 +1,23 @@
-internal import DirectCore
-internal import DirectIO
+package import DirectCore
+package import DirectIO
 
 /// Handles a shortage of file descriptors in the process: closes idle connections, and waits if there are none.
 /// This takes no longer than the time limit of the pool's queue.
-struct DescriptorShortage: Sendable {
+package struct DescriptorShortage: Sendable {
     /// The process's queue for descriptors.
-    var queue = DescriptorQueue.shared
+    let queue: DescriptorQueue
     /// Closes an idle connection of any client. Returns false if there is none.
-    var closeIdleConnection: @Sendable () -> Bool = { ConnectionPools.shared.closeLongestIdle() }
+    let closeIdleConnection: @Sendable () -> Bool
+
+    /// Creates a value for the descriptors of this process and the connections of all its clients.
+    package init() {
+        self.init(queue: .shared) { ConnectionPools.shared.closeLongestIdle() }
+    }
+
+    init(queue: DescriptorQueue, closeIdleConnection: @escaping @Sendable () -> Bool) {
+        self.queue = queue
+        self.closeIdleConnection = closeIdleConnection
+    }
 
     /// Opens a socket. As long as there is no descriptor, closes idle connections or waits, in order of arrival.
     func openSocket(
@@ -50,15 +60,24 @@ struct DescriptorShortage: Sendable {
                     throw error
                 }
             }
-            if closeIdleConnection() { continue }
-            let handle = LoopHandle(loop: limits.loop)
-            limits.loop.add(handle)
-            defer { limits.loop.remove(handle) }
-            do throws(TransportError) {
-                try await pause(at: handle, until: limits.descriptorDeadline)
+            do throws(CancellationError) {
+                try await makeRoom(on: limits.loop, until: limits.descriptorDeadline)
             } catch {
-                throw DialFailure(cause: error)
+                throw DialFailure(cause: .cancelled)
             }
+        }
+    }
+
+    /// Closes an idle connection, or waits for a short time if there is none. Then there may be a descriptor.
+    ///
+    /// This is for attempts that do not queue behind connections.
+    package func makeRoom(on loop: EventLoop, until end: Instant) async throws(CancellationError) {
+        if closeIdleConnection() { return }
+        let handle = LoopHandle(loop: loop)
+        loop.add(handle)
+        defer { loop.remove(handle) }
+        do throws(TransportError) { try await pause(at: handle, until: end) } catch {
+            throw CancellationError()
         }
     }
 

@@ -188,17 +188,6 @@ private struct Lab {
     }
 }
 
-private func allowDescriptors(_ count: Int) {
-    var limits = rlimit(rlim_cur: rlim_t(count), rlim_max: rlim_t(count))
-    guard setrlimit(openFiles, &limits) == 0 else { exit(101) }
-}
-
-#if canImport(Glibc)
-private let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-#else
-private let openFiles = RLIMIT_NOFILE
-#endif
-
 private func get(_ name: String, at ports: [UInt16], _ client: HTTPClient) async throws -> String? {
     var request = Request(.get, "http://\(name)/")
     // The first of two is the one that does not answer.

@@ -56,6 +56,30 @@ struct CompletionTests {
         #expect(server.records.count == 1)
     }
 
+    @Test("Calls on more threads than libdispatch has do not wait for one of them", arguments: [true, false])
+    func manyThreads(_ hasProgress: Bool) async throws {
+        let client = HTTPClient.untimed()
+        let url = try url("/a")
+        let statuses = Locked<[Int]>([])
+        // libdispatch has one pool for its queues and for Swift's tasks.
+        await withCheckedContinuation { continuation in
+            let group = DispatchGroup()
+            for _ in 0..<64 {
+                DispatchQueue.global().async(group: group) {
+                    let end = DispatchSemaphore(value: 0)
+                    let progress = hasProgress ? Progress(totalUnitCount: -1) : nil
+                    client.data(from: url, progress: progress) { _, head, _ in
+                        statuses.withLock { $0.append(head?.statusCode ?? 0) }
+                        end.signal()
+                    }
+                    end.wait()
+                }
+            }
+            group.notify(queue: .global()) { continuation.resume() }
+        }
+        #expect(statuses.withLock { $0 } == Array(repeating: 200, count: 64))
+    }
+
     @Test("A handler runs on its queue, and gets the client's errors")
     func queueAndErrors() async throws {
         let queue = OperationQueue()

@@ -66,6 +66,62 @@ struct CredentialTests {
         #expect(data == Data(basic.utf8))
     }
 
+    @Test("Tasks of a session share the count of a nonce")
+    func nonceCount() async throws {
+        let server = try asking(#"Digest realm="here", nonce="n", qop="auth", algorithm=SHA-256"#)
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [HTTPClient.untimed().urlProtocolClass()]
+        let storage = try #require(configuration.urlCredentialStorage)
+        storage.setDefaultCredential(
+            credential,
+            for: space(server, "here", method: NSURLAuthenticationMethodHTTPDigest)
+        )
+        let session = URLSession(configuration: configuration)
+        for count in 1...3 {
+            let (data, _) = try await session.data(from: server.url())
+            #expect(String(decoding: data, as: UTF8.self).contains("nc=0000000\(count)"))
+        }
+        // Refused once, then known.
+        #expect(server.requests.count == 4)
+    }
+
+    @Test("A credential that has left the storage of a session is no longer sent")
+    func removedCredential() async throws {
+        let server = try asking()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [HTTPClient.untimed().urlProtocolClass()]
+        let storage = try #require(configuration.urlCredentialStorage)
+        let (here, there) = (space(server, "here"), space(server, "there"))
+        for space in [here, there] { storage.setDefaultCredential(credential, for: space) }
+        let session = URLSession(configuration: configuration)
+        let url = try server.url()
+        #expect(try await session.data(from: url).0 == Data(basic.utf8))
+        storage.remove(credential, for: here)
+        let (_, head) = try await session.data(from: url)
+        #expect((head as? HTTPURLResponse)?.statusCode == 401)
+    }
+
+    @Test("A user and a password in the URL come before the credentials of the session")
+    func userInURL() async throws {
+        let server = try asking()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [HTTPClient.untimed().urlProtocolClass()]
+        configuration.urlCredentialStorage?.setDefaultCredential(credential, for: space(server, "there"))
+        let url = try #require(URL(string: "http://me:secret@\(server.authority)/"))
+        let (data, _) = try await URLSession(configuration: configuration).data(from: url)
+        #expect(data == Data("Basic \(Data("me:secret".utf8).base64EncodedString())".utf8))
+    }
+
+    @Test("Basic answers where the server offers Digest with an unknown algorithm as well")
+    func unknownDigest() async throws {
+        let server = try asking(
+            #"Digest realm="here", nonce="n", qop="auth", algorithm=OTHER, Basic realm="here""#
+        )
+        var request = Request(.get, try server.url())
+        request.authenticator = CredentialAuthenticator(credential)
+        #expect(try await HTTPClient.untimed().fetch(request).text == basic)
+    }
+
     @Test(
         "Credentials and cookies belong to the name of the URL, not to the address",
         arguments: [Way.bridge, .urlProtocol]
@@ -105,13 +161,18 @@ struct CredentialTests {
         #expect(server.requests.last?.headers["cookie"] == nil)
     }
 
-    private func space(_ server: FixtureServer, _ realm: String, host: String? = nil) -> URLProtectionSpace {
+    private func space(
+        _ server: FixtureServer,
+        _ realm: String,
+        host: String? = nil,
+        method: String = NSURLAuthenticationMethodHTTPBasic
+    ) -> URLProtectionSpace {
         URLProtectionSpace(
             host: host ?? server.address,
             port: Int(server.port),
             protocol: "http",
             realm: realm,
-            authenticationMethod: NSURLAuthenticationMethodHTTPBasic
+            authenticationMethod: method
         )
     }
 }

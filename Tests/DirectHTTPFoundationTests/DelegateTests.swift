@@ -1,5 +1,6 @@
 import DirectHTTP
 import DirectHTTPFoundation
+import DirectTestCommands
 import Foundation
 import TLSFixtures
 import Testing
@@ -8,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("DirectURLProtocol with a delegate")
+@Suite("DirectURLProtocol with a delegate", .idleLimit)
 struct DelegateTests {
     @Test("The delegate receives each piece of a body when it arrives")
     func eachPieceComesWhenItArrives() async throws {
@@ -64,6 +65,22 @@ struct DelegateTests {
         #expect(events.first == .redirect(to: "/next"))
         #expect(events.dropFirst().first == .response(follows ? 200 : 302))
         #expect(server.requests.map(\.target) == (follows ? ["/", "/next"] : ["/"]))
+    }
+
+    @Test("A task that is cancelled while its delegate is asked about a redirect gives its connection back")
+    func cancelledQuestion() async throws {
+        let server = try FixtureServer.start { request in
+            request.path == "/" ? .redirect(to: "/next") : .text("there")
+        }
+        let client = HTTPClient.untimed { $0.maximumConnectionsPerOrigin = 1 }
+        let delegate = RecordingDelegate(followsRedirects: nil)
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [client.urlProtocolClass()]
+        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        let task = session.dataTask(with: try server.url())
+        task.resume()
+        for await event in delegate.events where event == .redirect(to: "/next") { task.cancel() }
+        #expect(try await client.get("http://\(server.authority)/other").text == "there")
     }
 
     @Test("The delegate provides the body of an upload")

@@ -87,10 +87,11 @@ final class RecordingDelegate: NSObject, URLSessionDataDelegate, @unchecked Send
 
     let events: AsyncStream<Event>
     private let record: AsyncStream<Event>.Continuation
-    private let followsRedirects: Bool
+    private let followsRedirects: Bool?
     private let body: @Sendable () -> InputStream?
 
-    init(followsRedirects: Bool = true, body: @escaping @Sendable () -> InputStream? = { nil }) {
+    /// - Parameter followsRedirects: `nil` never answers.
+    init(followsRedirects: Bool? = true, body: @escaping @Sendable () -> InputStream? = { nil }) {
         (events, record) = AsyncStream.makeStream()
         self.followsRedirects = followsRedirects
         self.body = body
@@ -123,6 +124,7 @@ final class RecordingDelegate: NSObject, URLSessionDataDelegate, @unchecked Send
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         record.yield(.redirect(to: request.url?.path ?? ""))
+        guard let followsRedirects else { return }
         completionHandler(followsRedirects ? request : nil)
     }
 

@@ -1,5 +1,6 @@
 internal import DirectCore
 internal import DirectHTTP
+internal import DirectIO
 internal import Foundation
 
 #if canImport(FoundationNetworking)
@@ -10,6 +11,7 @@ internal import FoundationNetworking
 struct BridgedRequest: Sendable {
     private let request: Request
     private let hasCache: Bool
+    private let loop: EventLoop
     /// The caller's URL as it was written.
     let url: URL?
     /// Whether the caller wants a response from the cache or none at all.
@@ -33,6 +35,7 @@ struct BridgedRequest: Sendable {
         if !original.httpShouldHandleCookies { request.cookies = NoCookies() }
         self.request = request
         hasCache = settings.cache != nil
+        loop = settings.loop
         url = original.url
         isForCacheOnly = original.cachePolicy == .returnCacheDataDontLoad
     }
@@ -67,7 +70,7 @@ struct BridgedRequest: Sendable {
         let sum = TransferSum(progress)
         var request = request
         sum.watch(&request)
-        let work = Task { [request] in try await call(self, request) }
+        let work = Task(executorPreference: loop) { [request] in try await call(self, request) }
         progress.cancellationHandler = { work.cancel() }
         defer { progress.cancellationHandler = nil }
         if progress.isCancelled { work.cancel() }

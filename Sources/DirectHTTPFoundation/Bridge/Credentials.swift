@@ -16,13 +16,20 @@ public import Foundation
 /// the following requests to that origin without a challenge.
 public final class CredentialAuthenticator: Authenticator {
     private let find: @Sendable (Challenge, HTTPURL) -> URLCredential?
-    private let memory = Locked(CookiesAndHSTS())
+    private let memory = Locked(Memory())
 
-    private struct CookiesAndHSTS {
-        /// The authenticators that answered an origin last.
-        var known: [Origin: any Authenticator] = [:]
+    private struct Memory {
+        /// The last answer for each origin.
+        var known: [Origin: Known] = [:]
         /// One authenticator for each use of a credential: two of them would count the uses of one nonce twice.
         var made: [CredentialUse: any Authenticator] = [:]
+    }
+
+    /// An answer that was given to an origin.
+    private struct Known {
+        let challenge: Challenge
+        let use: CredentialUse
+        let authenticator: any Authenticator
     }
 
     /// Answers every challenge of every server with this credential.
@@ -37,9 +44,15 @@ public final class CredentialAuthenticator: Authenticator {
         find = { challenge, url in storage.credential(for: challenge, url) }
     }
 
+    #if canImport(FoundationNetworking)
+    fileprivate init(_ storage: WeakStorage) {
+        find = { challenge, url in storage.strong?.credential(for: challenge, url) }
+    }
+    #endif
+
     /// Returns the `Authorization` field for an origin that has been answered before, or `nil` for any other.
     public func authorization(for request: AuthenticationRequest) async throws -> String? {
-        try await memory.withLock { $0.known[request.url.origin] }?.authorization(for: request)
+        try await known(for: request.url)?.authorization(for: request)
     }
 
     /// Returns the `Authorization` field that answers the challenges, or `nil` without a credential for them.
@@ -48,29 +61,48 @@ public final class CredentialAuthenticator: Authenticator {
         answering challenges: [Challenge],
         after refused: String?
     ) async throws -> String? {
-        let origin = request.url.origin
-        if let known = memory.withLock({ $0.known[origin] }),
-            let answer = try await known.authorization(for: request, answering: challenges, after: refused)
+        if let known = known(for: request.url),
+            let answer = try? await known.authorization(for: request, answering: challenges, after: refused)
         {
             return answer
         }
+        let origin = request.url.origin
+        var failure: (any Error)?
         for scheme in ["digest", "basic"] {
             guard let challenge = challenges.first(where: { $0.scheme == scheme }),
-                let credential = find(challenge, request.url),
-                let use = CredentialUse(of: credential, by: scheme, at: origin)
+                let use = CredentialUse(of: find(challenge, request.url), by: scheme, at: origin)
             else { continue }
             let authenticator = authenticator(for: use)
-            guard
-                let answer = try await authenticator.authorization(
-                    for: request,
-                    answering: challenges,
-                    after: refused
-                )
-            else { continue }
-            memory.withLock { $0.known[origin] = authenticator }
-            return answer
+            do {
+                guard
+                    let answer = try await authenticator.authorization(
+                        for: request,
+                        answering: challenges,
+                        after: refused
+                    )
+                else { continue }
+                let known = Known(challenge: challenge, use: use, authenticator: authenticator)
+                memory.withLock { $0.known[origin] = known }
+                return answer
+            } catch {
+                // A server may offer Digest with an unknown algorithm, and Basic beside it.
+                failure = failure ?? error
+            }
         }
+        if let failure { throw failure }
         return nil
+    }
+
+    /// The authenticator that answered an origin last, if its credential is still the one for that challenge.
+    private func known(for url: HTTPURL) -> (any Authenticator)? {
+        let origin = url.origin
+        guard let known = memory.withLock({ $0.known[origin] }) else { return nil }
+        let use = CredentialUse(of: find(known.challenge, url), by: known.challenge.scheme, at: origin)
+        guard use == known.use else {
+            memory.withLock { $0.known[origin] = nil }
+            return nil
+        }
+        return known.authenticator
     }
 
     private func authenticator(for use: CredentialUse) -> any Authenticator {
@@ -90,8 +122,8 @@ private struct CredentialUse: Hashable {
     private let scheme: String
     private let origin: Origin
 
-    init?(of credential: URLCredential, by scheme: String, at origin: Origin) {
-        guard let user = credential.user, let password = credential.password else { return nil }
+    init?(of credential: URLCredential?, by scheme: String, at origin: Origin) {
+        guard let user = credential?.user, let password = credential?.password else { return nil }
         self.user = Secret(user)
         self.password = Secret(password)
         self.scheme = scheme
@@ -105,6 +137,25 @@ private struct CredentialUse: Hashable {
             : .basic(user: user.text, password: password.text)
     }
 }
+
+#if canImport(FoundationNetworking)
+extension CredentialAuthenticator {
+    private static let ofSessions = Locked<[(storage: WeakStorage, authenticator: CredentialAuthenticator)]>(
+        [])
+
+    /// Returns the authenticator of all sessions with this storage. There is one, so that a nonce has one count of its uses.
+    static func ofSessions(with storage: URLCredentialStorage) -> CredentialAuthenticator {
+        let wanted = WeakStorage(storage)
+        return ofSessions.withLock { all in
+            all.removeAll { $0.storage.isGone }
+            if let known = all.first(where: { $0.storage.isSame(as: wanted) }) { return known.authenticator }
+            let new = CredentialAuthenticator(wanted)
+            all.append((wanted, new))
+            return new
+        }
+    }
+}
+#endif
 
 extension CredentialAuthenticator: CustomStringConvertible, CustomReflectable {
     /// A description that never shows user and password.
@@ -154,6 +205,22 @@ private struct SharedStorage: @unchecked Sendable {
         return nil
     }
 }
+
+#if canImport(FoundationNetworking)
+/// A storage that its sessions own.
+private final class WeakStorage: @unchecked Sendable {
+    private weak let storage: URLCredentialStorage?
+
+    init(_ storage: URLCredentialStorage) {
+        self.storage = storage
+    }
+
+    var strong: SharedStorage? { storage.map(SharedStorage.init) }
+    var isGone: Bool { storage == nil }
+
+    func isSame(as other: WeakStorage) -> Bool { storage === other.storage }
+}
+#endif
 
 extension URLProtectionSpace {
     /// The scheme, host and port of the protected server; `nil` for a proxy.

@@ -1,4 +1,5 @@
 public import DirectHTTP
+internal import DirectIO
 internal import Dispatch
 public import Foundation
 
@@ -16,8 +17,8 @@ public struct CallHandle: Sendable {
 
 /// Calls for programs without `async`. They begin at once and return a handle to cancel them, which may be ignored.
 ///
-/// Each handler is called exactly once, also after `cancel()`: on the queue that is given, or on a thread of Swift's,
-/// which it must not block.
+/// Each handler is called exactly once, also after `cancel()`: on the queue that is given, or on one of a few threads for
+/// handlers. Calls and handlers do not need libdispatch's threads, so these may all wait for them.
 extension HTTPClient {
     /// Sends a request and passes the response with its whole body to a handler. See `fetch(_:)`.
     ///
@@ -97,14 +98,16 @@ extension HTTPClient {
         call: @escaping @Sendable () async throws -> Value
     ) -> CallHandle {
         CallHandle(
-            task: Task.detached {
+            task: Task.detached(executorPreference: executor) {
                 let result: Result<Value, any Error>
                 do { result = .success(try await call()) } catch { result = .failure(error) }
-                guard let queue else { return handler(result) }
+                guard let queue else { return Self.handlers.submit { handler(result) } }
                 queue.addOperation { handler(result) }
             }
         )
     }
+
+    private static let handlers = BlockingWork(threadLimit: 8)
 
     /// The asynchronous calls throw a `URLError` in any case.
     private static func pass<Value>(

@@ -61,14 +61,15 @@ struct ProtocolOrder: @unchecked Sendable {
         case .file(let file): request.body = try .file(at: file)
         case .stream(let stream): request.body = .stream(stream)
         case .delegate:
-            if let stream = await delegate?.bodyStream() { request.body = .stream(stream) }
+            if let stream = try await delegate?.bodyStream() { request.body = .stream(stream) }
         }
         for (name, value) in additionalFields where !request.headers.contains(name) {
             request.headers.add(name, value)
         }
         cookies?.prepare(&request)
         request.redirects = redirects
-        request.authenticator = authenticator
+        // A user in the URL is meant for this request.
+        if url?.user == nil, url?.password == nil { request.authenticator = authenticator }
         return request
     }
 
@@ -130,7 +131,7 @@ extension RedirectPolicy {
     fileprivate func asking(_ delegate: SessionDelegate?) -> RedirectPolicy {
         guard let delegate, decide == nil else { return self }
         var policy = self
-        policy.decide = { await delegate.decide($0) }
+        policy.decide = { try await delegate.decide($0) }
         return policy
     }
 }
@@ -143,7 +144,7 @@ private struct SessionAuthenticator: Authenticator {
     /// Fails if the storage is empty.
     init?(ifFilled storage: URLCredentialStorage, _ clients: [Origin: any Authenticator]) {
         guard !storage.allCredentials.isEmpty else { return nil }
-        credentials = CredentialAuthenticator(storage)
+        credentials = .ofSessions(with: storage)
         self.clients = clients
     }
 

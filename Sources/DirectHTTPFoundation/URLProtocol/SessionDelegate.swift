@@ -1,5 +1,6 @@
 #if canImport(FoundationNetworking)
 internal import DirectHTTP
+internal import DirectIO
 internal import Foundation
 internal import FoundationNetworking
 
@@ -18,18 +19,18 @@ struct SessionDelegate: @unchecked Sendable {
     }
 
     /// Asks for the body of an upload that was created without one.
-    func bodyStream() async -> InputStream? {
-        await ask { answer in
+    func bodyStream() async throws -> InputStream? {
+        try await ask { answer in
             delegate.urlSession(session, task: task) { stream in answer(UnsafeTransfer(stream)) }
         }.value
     }
 
     /// Asks whether to follow a redirect.
-    func decide(_ redirect: Redirect) async -> RedirectDecision {
+    func decide(_ redirect: Redirect) async throws -> RedirectDecision {
         guard let proposed = URLRequest(next: redirect), let head = HTTPURLResponse(redirect) else {
             return .follow(redirect.next)
         }
-        let decided = await ask { answer in
+        let decided = try await ask { answer in
             delegate.urlSession(
                 session,
                 task: task,
@@ -47,12 +48,16 @@ struct SessionDelegate: @unchecked Sendable {
         return .follow(next)
     }
 
-    /// Calls the delegate and waits for its answer.
+    /// Calls the delegate and waits for its answer. A delegate may never answer, so the end of the task ends the wait.
     private func ask<Answer: Sendable>(
         _ question: @escaping @Sendable (_ answer: @escaping @Sendable (Answer) -> Void) -> Void
-    ) async -> Answer {
-        await withCheckedContinuation { continuation in
-            session.delegateQueue.addOperation { question { continuation.resume(returning: $0) } }
+    ) async throws -> Answer {
+        let reply = Reply<Answer>(on: .shared)
+        session.delegateQueue.addOperation { question { reply.give($0) } }
+        do throws(BlockingWork.Abandoned) {
+            return try await reply.value(until: .never)
+        } catch {
+            throw CancellationError()
         }
     }
 }

@@ -3,7 +3,9 @@ internal import DirectTransport
 
 extension CacheLookup {
     /// Returns the response from the cache entry, or `nil` if the entry cannot answer the request.
-    func serve(_ stored: any CacheEntry, isStale: Bool) async -> Response? {
+    ///
+    /// - Parameter isStandIn: Whether the response stands in for one that could not be had.
+    func serve(_ stored: any CacheEntry, isStale: Bool, isStandIn: Bool = false) async -> Response? {
         let now = cache.clock()
         let use = isStale ? CacheUse.stale : .hit
         if question.conditions.hold(for: stored.head, now: now) {
@@ -19,6 +21,7 @@ extension CacheLookup {
             head = stored.head.partial(part, of: stored.length, at: now)
             range = part
         }
+        let wait = isStandIn ? wait.forStandIn : wait
         guard let content = try? await stored.content(range, wait: wait) else { return nil }
         return response(head, content: content).with(use)
     }

@@ -256,7 +256,7 @@ struct CacheLookup: Sendable {
                 staleLimits: cache.staleLimits
             )
         else { return nil }
-        return await serve(stored, isStale: true)
+        return await serve(stored, isStale: true, isStandIn: true)
     }
 }
 

@@ -246,6 +246,29 @@ struct CachingClientTests {
         #expect(cache.statistics.hits == 1)
     }
 
+    @Test(
+        "A response for a login by Digest, which no later request repeats, takes no room",
+        arguments: [true, false]
+    )
+    func digest(_ hasCount: Bool) async throws {
+        let challenge =
+            #"Digest realm="here", nonce="n", algorithm=SHA-256"# + (hasCount ? #", qop="auth""# : "")
+        let server = try FixtureServer.start { request in
+            guard request.headers["authorization"] != nil else {
+                return .text("who?", status: 401, ["WWW-Authenticate": challenge])
+            }
+            return .text("kept", ["Cache-Control": "max-age=60"])
+        }
+        let folder = TemporaryFolder.planned()
+        let cache = try ResponseCache(folder: folder.path) { .now }
+        var request = Request(.get, server.http())
+        request.authenticator = .digest(user: "user", password: "pass")
+        let client = HTTPClient.untimed { $0.cache = cache }
+        for _ in 0..<2 { #expect(try await client.fetch(request).text == "kept") }
+        #expect(cache.statistics.hits == (hasCount ? 0 : 1))
+        #expect(folder.names.isEmpty == hasCount)
+    }
+
     @Test("A stale response is used if the proxy is unreachable")
     func unreachableProxy() async throws {
         let fields: FixtureHeaders = ["Cache-Control": "max-age=0, stale-if-error=1000", "ETag": "\"a\""]

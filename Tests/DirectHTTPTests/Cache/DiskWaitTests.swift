@@ -61,6 +61,34 @@ struct DiskWaitTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
+    @Test("What stands in for an expired call can be read", arguments: [10, 200_000])
+    func standIn(_ size: Int) async throws {
+        let gate = Gate()
+        defer { gate.open() }
+        let (asked, signal) = AsyncStream.makeStream(of: Void.self)
+        let fields: FixtureHeaders = ["Cache-Control": "max-age=0, stale-if-error=1000", "ETag": "\"a\""]
+        let server = try FixtureServer.start { request in
+            if request.headers["if-none-match"] != nil {
+                signal.yield()
+                try request.wait(for: gate)
+            }
+            return .text(String(repeating: "a", count: size), fields)
+        }
+        let cache = try cache()
+        let client = HTTPClient {
+            $0.cache = cache
+            $0.timeouts = Timeouts(response: nil, total: .seconds(7))
+            $0.loop = time.loop
+        }
+        #expect(try await client.get(server.http()).body.count == size)
+        async let later = client.get(server.http())
+        // The disk has been asked before the server.
+        for await _ in asked { break }
+        time.advance(by: .seconds(7))
+        let response = try await later
+        #expect(response.cacheUse == .stale && response.body.count == size)
+    }
+
     @Test("Reading a content from a slow disk ends with the call's limit")
     func reading() async throws {
         let store = try DirectoryStore(

@@ -25,6 +25,16 @@ struct VaryFields: Sendable {
         headers.index(of: "authorization") != nil || defaults.index(of: "authorization") != nil
     }
 
+    /// Whether the request carries an `Authorization` that is for itself alone: the answer to a challenge by Digest with
+    /// a count (RFC 7616, section 3.4).
+    fileprivate var isAuthorizedOnce: Bool {
+        let values = headers.values(for: "authorization") + defaults.values(for: "authorization")
+        return values.contains { value in
+            value.lowercased().hasPrefix("digest ")
+                && Self.elements(value).contains { $0.lowercased().hasPrefix("nc=") }
+        }
+    }
+
     /// Splits a list at its commas, without surrounding spaces and tabs.
     private static func elements(_ value: String) -> [String] {
         var elements: [String] = []
@@ -90,7 +100,8 @@ struct VaryNames: Hashable, Sendable {
         self.names = names
     }
 
-    /// Takes the names from `Vary`; `nil` for `Vary: *`, which no later request is certain to match.
+    /// Takes the names from `Vary`; `nil` for `Vary: *`, which no later request is certain to match, and for requests
+    /// whose `Authorization` no later one can have.
     ///
     /// `Authorization` is added if the request has it, whatever `Vary` says: one client may send requests for
     /// several users, and a response to one of them must not be given to another.
@@ -103,7 +114,10 @@ struct VaryNames: Hashable, Sendable {
                 if !name.isEmpty { names.insert(name) }
             }
         }
-        if fields.isAuthorized { names.insert(Self.authorization) }
+        if fields.isAuthorized {
+            guard !fields.isAuthorizedOnce else { return nil }
+            names.insert(Self.authorization)
+        }
         self.names = names.sorted()
     }
 

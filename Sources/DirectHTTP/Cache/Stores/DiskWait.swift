@@ -13,6 +13,13 @@ package struct DiskWait: Sendable {
     /// No time limit.
     package static let unlimited = DiskWait(end: .never, total: .max, name: nil, loop: .shared)
 
+    /// The wait for what stands in for a response: as long again if the call's time is over.
+    var forStandIn: DiskWait {
+        let now = loop.now
+        guard end <= now else { return self }
+        return DiskWait(end: now.advanced(byNanoseconds: total), total: total, name: name, loop: loop)
+    }
+
     /// Runs blocking work. If the deadline passes or the task is cancelled, this stops waiting, and work that has
     /// not started is never started.
     func run<Answer: Sendable>(

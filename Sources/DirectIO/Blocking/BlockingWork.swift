@@ -88,6 +88,9 @@ package final class BlockingWork: Sendable {
     /// The number of calls that wait for a thread.
     package var waiting: Int { queue.withLock { $0.jobs.count } }
 
+    /// The number of running threads.
+    package var threads: Int { queue.withLock { $0.threads } }
+
     private func withdraw(_ ticket: Ticket) {
         // Returned from the lock and released outside it, since releasing the captured values may run arbitrary
         // code.

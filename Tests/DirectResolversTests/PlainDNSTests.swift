@@ -271,6 +271,26 @@ struct PlainDNSTests {
         }
     }
 
+    @Test("Where questions with EDNS are lost, it is left out over TCP as well")
+    func lostEDNSOverTCP() async throws {
+        let peer = try DNSPeer { question in
+            guard question.message[11] == 0 else { return [] }
+            return [
+                DNSPeer.reply(
+                    to: question,
+                    question.isStream ? [Self.four] : [],
+                    isTruncated: !question.isStream
+                )
+            ]
+        }
+        defer { peer.stop() }
+        let resolver = resolver(peer)
+        async let answer = resolver.answer(on: time.loop)
+        for _ in 0..<2 { try await time.pass(.seconds(1)) }
+        #expect(try await answer.endpoints == ["192.0.2.1"])
+        #expect(peer.questions.map(\.isStream) == [false, false, false, true])
+    }
+
     @Test("The client subnet is sent without the bits beyond its length")
     func clientSubnet() async throws {
         let peer = try DNSPeer { [DNSPeer.reply(to: $0, [Self.four])] }

@@ -25,14 +25,22 @@ struct DNSExchange {
     func ask(_ options: DNSQuery.Options) async throws -> DNSAnswer {
         let id = UInt16(truncatingIfNeeded: SystemRandom.word())
         let query = DNSQuery.message(host, type: type, id: id, options)
-        if let answer = try await askByDatagram(query, id: id) { return answer }
-        return try await askByStream(query, id: id)
+        switch try await askByDatagram(query, id: id) {
+        case .answer(let answer): return answer
+        case .truncated(let query): return try await askByStream(query, id: id)
+        }
+    }
+
+    /// What came in a datagram.
+    private enum Reply {
+        case answer(DNSAnswer)
+        /// The answer to the query, which was sent last, does not fit.
+        case truncated(query: [UInt8])
     }
 
     private var port: UInt16 { server.port ?? 53 }
 
-    /// Returns the answer, or `nil` if it is truncated.
-    private func askByDatagram(_ query: [UInt8], id: UInt16) async throws -> DNSAnswer? {
+    private func askByDatagram(_ query: [UInt8], id: UInt16) async throws -> Reply {
         let socket = try await opened { () throws(Socket.StartFailure) in
             try DatagramSocket.connected(to: server.address, port: port, on: loop)
         }
@@ -59,9 +67,9 @@ struct DNSExchange {
                             "more than \(Self.mostDatagrams) datagrams that are no answer"
                         )
                     }
-                    if Self.isTruncated(bytes, id: id) { return nil }
+                    if Self.isTruncated(bytes, id: id) { return .truncated(query: message) }
                     do throws(DNSMessageError) {
-                        return try DNSAnswer(bytes, to: host, type: type, id: id)
+                        return .answer(try DNSAnswer(bytes, to: host, type: type, id: id))
                     } catch {
                         lastDefect = error
                         // No datagram may keep the task from its deadline.

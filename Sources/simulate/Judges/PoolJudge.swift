@@ -136,9 +136,9 @@ struct PoolJudge {
 
     /// A proxy has to answer within the limits, however many bytes it sends.
     private func judgeOpening(of connection: SimulatedConnection) {
-        // A connection that was made ahead may be idle from the beginning.
+        // A connection that was made ahead may be idle from the beginning, and a request may wait for its turn to be sent.
         guard plan.client.proxy != .none, connection.path == nil, let limit = plan.client.connectLimit,
-            !plan.calls.contains(where: { $0.kind == .prewarm })
+            !plan.calls.contains(where: { $0.kind == .prewarm }), plan.client.transfers?.sendingRate == nil
         else { return }
         world.kernel.count("judge: time of a proxy")
         // Connecting, TLS with the proxy, and the conversation with it have the limit each.

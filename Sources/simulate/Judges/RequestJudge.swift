@@ -116,9 +116,9 @@ struct RequestJudge {
         let limit = UInt64(plan.client.continueLimit ?? 1_000_000) * 1000
         let way = UInt64(plan.network.longestDelay) * 1000
         let slack = world.slack + UInt64(call.uploadPause * 1000)
-        // The server itself may have been late when the head came: callers' work, and what a task takes between two yields,
-        // keep it from running, too.
-        let late = UInt64(plan.network.jobCost * 10 + plan.network.byteCost * 330_000) + world.callersWork
+        // The server itself may have been late when the head came: callers' work, and what a task takes until its second
+        // yield, keep it from running, too.
+        let late = UInt64(plan.network.jobCost * 10 + plan.network.byteCost * 660_000) + world.callersWork
         // A record of TLS, of which a server reads only the whole, may wait for room.
         let waits = UInt64(17_000 / min(plan.network.sendBuffer, plan.network.receiveBuffer))
         if passed + way + late < limit || passed > limit + 2 * (waits + 1) * way + slack {

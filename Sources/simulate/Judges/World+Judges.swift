@@ -102,8 +102,10 @@ extension World {
             plan.network.socketFailures == 0,
             plan.network.descriptors == nil
         else { return }
-        // A resolver may have named one address only.
-        guard plan.resolvers.map({ $0.isGood && $0.moves.isEmpty }) ?? true else { return }
+        // A resolver may have named one address only. Of datagrams, those for one family may be late or lost.
+        guard plan.resolvers.map({ $0.isGood && $0.moves.isEmpty && !$0.asksByDatagram }) ?? true else {
+            return
+        }
         // An attempt on a connection that its server has closed arrives nowhere, and counts.
         guard !kernel.hasLostRequests else { return }
         let tries = calls[number].tries

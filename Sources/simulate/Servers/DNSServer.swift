@@ -12,11 +12,8 @@ struct DNSServer {
         /// How often it has arrived.
         var arrivals = 0
 
-        var withoutEDNS: [UInt8] {
-            var plain = Array(bytes.prefix(question.end))
-            plain[11] = 0
-            return plain
-        }
+        /// What all its messages have in common.
+        var plain: [UInt8] { question.plain(bytes) }
     }
 
     private let world: World
@@ -47,7 +44,7 @@ struct DNSServer {
         guard var question = world.datagramQuestions[socket.number] ?? newQuestion(bytes, from: socket) else {
             return
         }
-        if bytes != question.bytes, bytes != question.withoutEDNS {
+        if question.question.plain(bytes) != question.plain {
             world.fault("resolver", "another question on the same socket: \(bytes)")
         }
         question.arrivals += 1
@@ -83,7 +80,7 @@ struct DNSServer {
         case .losesFirst where question.arrivals == 1: return
         case .isLate: await kernel.sleep(microseconds: service.attemptLimit * 2)
         case .isTruncated, .closes, .breaksOff:
-            world.truncatedQuestions[question.bytes] = question.manner
+            world.truncatedQuestions[question.plain] = question.manner
             // What it contains does not count.
             kernel.answer(message(question, naming: [World.forgedAddress], flags: 0x83), to: socket)
             return
@@ -185,8 +182,8 @@ struct DNSServer {
                 received += more
             }
             let bytes = Array(received.dropFirst(2))
-            guard let manner = world.truncatedQuestions[bytes],
-                let question = ResolverQuestion(message: bytes),
+            guard let question = ResolverQuestion(message: bytes),
+                let manner = world.truncatedQuestions[question.plain(bytes)],
                 let host = ResolverJudge(world).host(of: question)
             else {
                 world.fault("resolver", "\(bytes) is asked over TCP, although its answer was not truncated")

@@ -19,6 +19,13 @@ struct ResolverQuestion {
     /// The place behind the question in its DNS message.
     var end: Int { 12 + section.count }
 
+    /// The DNS message without EDNS.
+    func plain(_ message: [UInt8]) -> [UInt8] {
+        var plain = Array(message.prefix(end))
+        plain[11] = 0
+        return plain
+    }
+
     /// Reads a request; `nil` if it is not in the format.
     init?(_ head: ReceivedHead, body: [UInt8], format: ResolverPlan.Format) {
         let parts = head.target.split(separator: "?", maxSplits: 1)

@@ -29,10 +29,7 @@ struct VaryFields: Sendable {
     /// a count (RFC 7616, section 3.4).
     fileprivate var isAuthorizedOnce: Bool {
         let values = headers.values(for: "authorization") + defaults.values(for: "authorization")
-        return values.contains { value in
-            value.lowercased().hasPrefix("digest ")
-                && Self.elements(value).contains { $0.lowercased().hasPrefix("nc=") }
-        }
+        return values.contains { DigestUse($0)?.count != nil }
     }
 
     /// Splits a list at its commas, without surrounding spaces and tabs.

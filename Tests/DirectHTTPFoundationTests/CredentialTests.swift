@@ -59,8 +59,7 @@ struct CredentialTests {
     @Test("A session's credential storage answers challenges of requests that the client carries")
     func aSessionsStorageAnswersForOurClass() async throws {
         let server = try asking()
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.protocolClasses = [HTTPClient.untimed().urlProtocolClass()]
+        let configuration = configuration()
         configuration.urlCredentialStorage?.setDefaultCredential(credential, for: space(server, "here"))
         let (data, _) = try await URLSession(configuration: configuration).data(from: server.url())
         #expect(data == Data(basic.utf8))
@@ -69,8 +68,7 @@ struct CredentialTests {
     @Test("Tasks of a session share the count of a nonce")
     func nonceCount() async throws {
         let server = try asking(#"Digest realm="here", nonce="n", qop="auth", algorithm=SHA-256"#)
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.protocolClasses = [HTTPClient.untimed().urlProtocolClass()]
+        let configuration = configuration()
         let storage = try #require(configuration.urlCredentialStorage)
         storage.setDefaultCredential(
             credential,
@@ -88,8 +86,7 @@ struct CredentialTests {
     @Test("A credential that has left the storage of a session is no longer sent")
     func removedCredential() async throws {
         let server = try asking()
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.protocolClasses = [HTTPClient.untimed().urlProtocolClass()]
+        let configuration = configuration()
         let storage = try #require(configuration.urlCredentialStorage)
         let (here, there) = (space(server, "here"), space(server, "there"))
         for space in [here, there] { storage.setDefaultCredential(credential, for: space) }
@@ -104,8 +101,7 @@ struct CredentialTests {
     @Test("A user and a password in the URL come before the credentials of the session")
     func userInURL() async throws {
         let server = try asking()
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.protocolClasses = [HTTPClient.untimed().urlProtocolClass()]
+        let configuration = configuration()
         configuration.urlCredentialStorage?.setDefaultCredential(credential, for: space(server, "there"))
         let url = try #require(URL(string: "http://me:secret@\(server.authority)/"))
         let (data, _) = try await URLSession(configuration: configuration).data(from: url)
@@ -159,6 +155,13 @@ struct CredentialTests {
             way == .bridge ? try await client.data(from: bare).0 : try await session.data(from: bare).0
         #expect(refused == Data("who?".utf8))
         #expect(server.requests.last?.headers["cookie"] == nil)
+    }
+
+    /// The settings of a session whose requests the client carries.
+    private func configuration() -> URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [HTTPClient.untimed().urlProtocolClass()]
+        return configuration
     }
 
     private func space(

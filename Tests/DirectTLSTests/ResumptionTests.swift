@@ -123,6 +123,7 @@ struct ResumptionTests {
             let served = ["a.test", "b.test", "*.c.test"]
             #expect(pair.shake() == .failed(.nameMismatch(expected: wrong.text, served: served)))
             #expect(SSL_session_reused(pair.client.ssl) == 1)
+            #expect(sessions.take(for: pair.client.sessionKey) == nil)
             #expect(pair.readOnce().isFailure)
             #expect(try !visit(version, context, .name("a.test")))
         }
@@ -169,10 +170,45 @@ struct ResumptionTests {
         let early = try Pair(server, context, .name("a.test"), sessions: sessions)
         X509_VERIFY_PARAM_set_time(SSL_get0_param(early.client.ssl), time(nil) - 600)
         #expect(try !exchange(early))
+        // Nothing of what the cache knows says that the certificate ends.
+        let session = try #require(SSL_get1_session(early.client.ssl))
+        sessions.store(session, for: early.client.sessionKey)
         let late = try Pair(server, context, .name("a.test"), sessions: sessions)
         guard case .certificateRejected(let fault) = late.shake().error else { throw Unexpected("accepted") }
         #expect(fault.kind == .expired)
         #expect(SSL_session_reused(late.client.ssl) == 1)
+    }
+
+    @Test(
+        "A session is not kept after the server's certificate has expired",
+        arguments: [TLSVersion.tls12, .tls13]
+    )
+    func sessionEndsWithTheCertificate(_ version: TLSVersion) throws {
+        let leaf = TestCertificate(.init(names: [.dns("a.test")], ends: -60), issuer: .authority)
+        let number = version == .tls12 ? TLS1_2_VERSION : TLS1_3_VERSION
+        let pair = try Pair(
+            TestServer(leaf, .init(versions: number...number)),
+            .testing(),
+            .name("a.test"),
+            sessions: sessions
+        )
+        X509_VERIFY_PARAM_set_time(SSL_get0_param(pair.client.ssl), time(nil) - 600)
+        #expect(try !exchange(pair))
+        #expect(sessions.count == 0)
+    }
+
+    @Test(
+        "After a failed handshake the server's sessions are not offered again",
+        arguments: [TLSVersion.tls12, .tls13]
+    )
+    func sessionsAreDroppedAfterAFailure(_ version: TLSVersion) throws {
+        let verifier = CertificateVerifier { $0.isResumed ? .reject("resumed") : .accept }
+        let context = try TLSContext.testing { $0.verifier = verifier }
+        #expect(try !visit(version, context, .name("a.test")))
+        let pair = try Pair(server(version), context, .name("a.test"), sessions: sessions)
+        #expect(pair.shake() == .failed(.rejectedByVerifier(reason: "resumed")))
+        #expect(sessions.count == 0)
+        #expect(try !visit(version, context, .name("a.test")))
     }
 
     @Test("A ticket of TLS 1.3 is used once")

@@ -24,6 +24,9 @@ package final class CertificateChain: @unchecked Sendable {
     /// The certificates, the server's own first. Read and copied at each call.
     package var summaries: [CertificateSummary] { raw.map { CertificateSummary($0) } }
 
+    /// When the first of the certificates ends, in seconds since 1970; `nil` if none of their dates can be read.
+    var expiry: Int? { raw.compactMap { CertificateReader($0).notAfter }.min() }
+
     /// The certificates. Borrowed.
     private var raw: [OpaquePointer] {
         (0..<max(0, OPENSSL_sk_num(stack))).compactMap { index in

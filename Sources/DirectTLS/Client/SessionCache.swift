@@ -42,14 +42,15 @@ package final class SessionCache: Sendable {
     /// Stores a session, and takes ownership of the caller's reference to it.
     ///
     /// - Parameter proof: What the session's first handshake has proved. A resumed handshake sends no certificates, so
-    ///   pins are checked against these. A session ends with the statement of its OCSP staple.
+    ///   pins are checked against these. A session ends with the first of the certificates and with the statement of its
+    ///   OCSP staple: a new handshake could pass where the resumed one fails, for example with a renewed certificate.
     func store(
         _ session: OpaquePointer,
         for key: SessionKey,
         proof: ServerProof = ServerProof(),
         now: Int = time(nil)
     ) {
-        let expiry = min(sessionExpiry(session), proof.stapleExpiry ?? .max)
+        let expiry = min(sessionExpiry(session), proof.expiry)
         guard expiry > now, SSL_SESSION_is_resumable(session) == 1 else { return SSL_SESSION_free(session) }
         let cached = CachedSession(
             pointer: session,

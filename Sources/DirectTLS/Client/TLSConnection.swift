@@ -19,6 +19,8 @@ package final class TLSConnection: TLSLayer, @unchecked Sendable {
     var overruled: TLSError?
     /// What this handshake has proved, or the one that is resumed.
     var proof = ServerProof()
+    /// Whether the handshake offered a session, and has not failed yet.
+    private var hasOfferedSession = false
     /// A session that arrived before the server was verified. Owned.
     var earlySession: OpaquePointer?
 
@@ -75,6 +77,7 @@ package final class TLSConnection: TLSLayer, @unchecked Sendable {
         let wasOpen = phase == .open
         let step = handshake(rejection: rejection?.error) { () throws(TLSError) in try verifyPeer() }
         if case .done = step, !wasOpen { storeEarlySession() }
+        if case .failed = step, phase != .open { dropOfferedSessions() }
         return step
     }
 }
@@ -106,6 +109,7 @@ extension TLSConnection {
     private func noteChain() {
         let chain = overruled == nil ? SSL_get0_verified_chain(ssl) : SSL_get_peer_cert_chain(ssl)
         proof.chain = CertificateChain(chain)
+        if sessions != nil { proof.chainExpiry = proof.chain?.expiry }
     }
 
     /// Checks name and expiry again for a resumed session, in which OpenSSL checks neither.
@@ -252,9 +256,19 @@ extension TLSConnection {
     func offerSession() {
         guard let (session, proof) = sessions?.take(for: sessionKey) else { return }
         self.proof = proof
+        hasOfferedSession = true
         // The `SSL` adds a reference of its own.
         _ = SSL_set_session(ssl, session)
         SSL_SESSION_free(session)
+    }
+
+    /// Drops the sessions of this server after a failed handshake that offered one. The next connection then makes a full
+    /// handshake, which fails only if the server itself is not acceptable. A session of TLS 1.2 would otherwise be offered
+    /// again and again.
+    func dropOfferedSessions() {
+        guard hasOfferedSession else { return }
+        hasOfferedSession = false
+        sessions?.removeAll { $0 == sessionKey }
     }
 
     /// Stores the session that arrived before the server was verified. It must not be stored earlier.

@@ -86,8 +86,13 @@ struct ServerProof: Sendable {
     var keys: [KeyPin] = []
     /// The verified chain.
     var chain: CertificateChain?
+    /// When the first certificate of the verified chain ends, in seconds since 1970; `nil` if that is not known.
+    var chainExpiry: Int?
     /// What the staple said.
     var stapledStatus = StapledStatus.notRequested
-    /// When the staple's statement ends, in seconds since 1970; `nil` if it names no end.
+    /// When the staple's statement ends, in seconds since 1970; `nil` without one.
     var stapleExpiry: Int?
+
+    /// The time from which it proves nothing more, in seconds since 1970.
+    var expiry: Int { min(chainExpiry ?? .max, stapleExpiry ?? .max) }
 }

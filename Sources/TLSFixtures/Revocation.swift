@@ -23,8 +23,18 @@ extension TestAuthority {
         _ status: RevocationStatus = .good,
         validity: CertificateProfile.Validity = .decades
     ) throws(FixtureError) -> [UInt8] {
+        try ocspResponse(for: certificate, status, from: validity.notBefore, to: validity.notAfter)
+    }
+
+    /// Returns such a response with these times in seconds since 1970. It need not say when its validity ends.
+    package func ocspResponse(
+        for certificate: FixtureCertificate,
+        _ status: RevocationStatus = .good,
+        from begin: Int64,
+        to end: Int64?
+    ) throws(FixtureError) -> [UInt8] {
         let issuer = self.certificate
-        let (thisUpdate, nextUpdate) = (asn1Time(validity.notBefore), asn1Time(validity.notAfter))
+        let (thisUpdate, nextUpdate) = (asn1Time(begin), end.flatMap(asn1Time))
         let basic = OCSP_BASICRESP_new()
         defer {
             ASN1_TIME_free(thisUpdate)

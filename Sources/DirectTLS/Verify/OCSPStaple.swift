@@ -3,7 +3,7 @@ internal import CDirectOpenSSL
 /// The OCSP response that a server sent in its handshake, if it was asked for one.
 struct OCSPStaple {
     let status: StapledStatus
-    /// When the statement ends, in seconds since 1970; `nil` if it names no end.
+    /// When the statement ends, in seconds since 1970; `nil` without one.
     let expiry: Int?
 
     /// Reads and checks the staple of a handshake.
@@ -25,7 +25,7 @@ struct OCSPStaple {
         }
         let response = Array(UnsafeBufferPointer(start: bytes, count: count))
         let judgement = StapleJudgement(response, leaf: OpaquePointer(leaf), chain: chain, store: store)
-        (status, expiry) = (Self.status(by: judgement), judgement.nextUpdate)
+        (status, expiry) = (Self.status(by: judgement), judgement.expiry)
     }
 
     private static func status(by judgement: StapleJudgement) -> StapledStatus {

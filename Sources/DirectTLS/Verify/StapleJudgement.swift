@@ -23,6 +23,8 @@ package struct StapleJudgement: Hashable, Sendable {
     package let nextUpdate: Int?
     /// The time in seconds since 1970 from which the response is valid.
     package let thisUpdate: Int?
+    /// The time in seconds since 1970 at which the statement ends; `nil` if it has no valid date.
+    var expiry: Int? { nextUpdate ?? thisUpdate.map { $0 + Self.longestAge } }
     /// Whether the response is valid now, with a tolerance for the clocks of client and responder.
     let isCurrent: Bool
 
@@ -89,7 +91,12 @@ package struct StapleJudgement: Hashable, Sendable {
             status,
             thisUpdate: secondsSince1970(thisUpdate),
             nextUpdate: secondsSince1970(nextUpdate),
-            isCurrent: OCSP_check_validity(thisUpdate, nextUpdate, Self.tolerance, -1) == 1
+            isCurrent: OCSP_check_validity(
+                thisUpdate,
+                nextUpdate,
+                Self.tolerance,
+                nextUpdate == nil ? Self.longestAge : -1
+            ) == 1
         )
     }
 
@@ -121,6 +128,9 @@ package struct StapleJudgement: Hashable, Sendable {
 
     /// The clocks of client and responder may differ by this many seconds.
     private static let tolerance = 300
+    /// The number of seconds for which a response without nextUpdate is valid. It says that newer ones are always available
+    /// (RFC 6960, section 2.4), so that an old one is a replay. Firefox allows a day as well.
+    private static let longestAge = 24 * 3600
     /// More entries than a response about one certificate has. A hostile one may have a million.
     private static let mostEntries: Int32 = 64
 }

@@ -25,6 +25,7 @@ struct OCSPStapleTests {
     /// Staples for the certificate, and the status that each has.
     private func staples(for leaf: FixtureCertificate) throws -> [(staple: [UInt8]?, status: StapledStatus)] {
         let other = try testAuthority.issue(CertificateProfile(for: "b.test"))
+        let now = UnixTime.now.seconds
         return [
             (try testAuthority.ocspResponse(for: leaf), .good),
             (nil, .notStapled),
@@ -36,6 +37,12 @@ struct OCSPStapleTests {
             ),
             (
                 try testAuthority.ocspResponse(for: leaf, validity: .notYet),
+                .invalid("it is not of this time")
+            ),
+            // Without an end it is valid for a day.
+            (try testAuthority.ocspResponse(for: leaf, from: now - 12 * 3600, to: nil), .good),
+            (
+                try testAuthority.ocspResponse(for: leaf, from: now - 30 * 3600, to: nil),
                 .invalid("it is not of this time")
             ),
             (try testAuthority.ocspResponse(for: other), .invalid("it is about another certificate")),

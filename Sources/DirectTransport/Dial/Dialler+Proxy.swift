@@ -80,7 +80,8 @@ extension Dialler {
                 phase: .proxy,
                 cause: error.cause,
                 consequence: .stop,
-                certificates: error.certificates
+                certificates: error.certificates,
+                atProxy: error.cause.isCancellation ? nil : error
             )
         }
         let port = endpoint.port ?? connector.destination.port

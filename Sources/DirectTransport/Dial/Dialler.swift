@@ -310,18 +310,22 @@ package struct Dialler: Sendable {
     private func failedAttempts(_ outcome: HappyEyeballs.RaceOutcome, source: AddressSource)
         -> [FailedAttempt]
     {
-        outcome.attempts.enumerated().compactMap { index, attempt in
+        outcome.attempts.enumerated().flatMap { index, attempt -> [FailedAttempt] in
             guard let failure = attempt.failure, !failure.isDescriptorShortage,
                 let reason = outcome.reason(at: index)
-            else { return nil }
-            return FailedAttempt(
-                endpoint: attempt.endpoint,
-                source: source,
-                phase: failure.phase,
-                reason: reason,
-                certificates: failure.certificates,
-                elapsed: attempt.elapsed
-            )
+            else { return [] }
+            // Each attempt has dialled the proxy, and has failed there alike.
+            if let atProxy = failure.atProxy { return index == outcome.decisive ? atProxy.attempts : [] }
+            return [
+                FailedAttempt(
+                    endpoint: attempt.endpoint,
+                    source: source,
+                    phase: failure.phase,
+                    reason: reason,
+                    certificates: failure.certificates,
+                    elapsed: attempt.elapsed
+                )
+            ]
         }
     }
 
@@ -379,11 +383,12 @@ extension HappyEyeballs.RaceOutcome {
             return isCancelled ? DialFailure(cause: .cancelled) : nil
         }
         return attempts[decisive].failure.map {
-            DialFailure(
-                cause: $0.cause,
-                endpoint: attempts[decisive].endpoint,
-                certificates: $0.certificates
-            )
+            $0.atProxy
+                ?? DialFailure(
+                    cause: $0.cause,
+                    endpoint: attempts[decisive].endpoint,
+                    certificates: $0.certificates
+                )
         }
     }
 
@@ -404,10 +409,10 @@ extension HappyEyeballs.RaceOutcome {
     }
 
     /// Whether the failure says something about the address. A cancellation does so only if another attempt that
-    /// had begun later was faster, and a lack of descriptors never does.
+    /// had begun later was faster. A lack of descriptors, a fault on this side and one of the proxy never do.
     fileprivate func isTelling(_ index: Int) -> Bool {
-        if attempts[index].failure?.isDescriptorShortage ?? false { return false }
-        guard attempts[index].failure?.isCancellation ?? false else { return true }
+        guard let failure = attempts[index].failure, !failure.isDescriptorShortage else { return false }
+        guard failure.isCancellation else { return failure.concernsAddress }
         guard let decisive, attempts[decisive].established != nil else { return false }
         return index < decisive
     }

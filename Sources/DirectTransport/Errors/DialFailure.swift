@@ -47,6 +47,11 @@ package struct AttemptFailure: Error {
     package var consequence = Consequence.tryNext
     /// The certificates that the server sent; `nil` if the failure is not about them.
     var certificates: CertificateChain?
+    /// The failure to reach the proxy, with the proxy's addresses; `nil` if the attempt came as far as to use its own.
+    var atProxy: DialFailure?
+
+    /// Whether the failure says something about the attempt's address, and not about this side or the proxy.
+    var concernsAddress: Bool { atProxy == nil && consequence != .stop && !isDescriptorShortage }
 
     /// Returns a failure for this reason.
     package static func failed(
@@ -67,9 +72,7 @@ package struct AttemptFailure: Error {
     package var isDescriptorShortage: Bool { cause.isDescriptorShortage }
 
     /// Whether the attempt was cancelled.
-    var isCancellation: Bool {
-        if case .cancelled = cause { true } else { false }
-    }
+    var isCancellation: Bool { cause.isCancellation }
 }
 
 extension TLSError {

@@ -80,4 +80,9 @@ extension TransportError {
     package var isTimeout: Bool {
         if case .failed(_, .timedOut) = self { true } else { false }
     }
+
+    /// Whether the task was cancelled.
+    var isCancellation: Bool {
+        if case .cancelled = self { true } else { false }
+    }
 }

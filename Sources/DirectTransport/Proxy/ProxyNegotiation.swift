@@ -77,7 +77,8 @@ package struct ProxyNegotiation {
         )
         let head = try await receiveHead()
         guard head.status.isSuccess else {
-            throw fault(.refused(ReceivedResponse(head, body: await bodyPrefix())))
+            let limit = deadline.shortened(to: connection.loop.now.advanced(byNanoseconds: Self.bodyTime))
+            throw fault(.refused(ReceivedResponse(head, body: await bodyPrefix(until: limit))))
         }
     }
 
@@ -87,21 +88,23 @@ package struct ProxyNegotiation {
             switch try nextEvent() {
             case .head(let head): return head
             case .interim: continue
-            case .needsMore: try await fill()
+            case .needsMore: try await fill(until: deadline)
             case .content, .trailers, .end: throw fault(.notAProxy)
             }
         }
     }
 
-    /// Returns the beginning of the body of a refusal: at most `bodyPrefixLimit` bytes, fewer if reading fails before.
-    private func bodyPrefix() async -> [UInt8] {
+    /// Returns the beginning of the body of a refusal: at most `bodyPrefixLimit` bytes, fewer if reading fails or the time is
+    /// over before. The head has everything that decides, so a proxy that does not send its body must not hold up the
+    /// answer to a 407, or the error.
+    private func bodyPrefix(until limit: Deadline) async -> [UInt8] {
         var body: [UInt8] = []
         do throws(TransportError) {
             while body.count < Self.bodyPrefixLimit {
                 switch try nextEvent() {
                 case .content(let range):
                     unsafe body += UnsafeRawBufferPointer(rebasing: connection.buffer[range])
-                case .needsMore: try await fill()
+                case .needsMore: try await fill(until: limit)
                 case .trailers: continue
                 default: return body
                 }
@@ -120,7 +123,7 @@ package struct ProxyNegotiation {
         }
     }
 
-    private func fill() async throws(TransportError) {
+    private func fill(until deadline: Deadline) async throws(TransportError) {
         while true {
             let step = connection.fill()
             // Checked even if bytes were read: a proxy that sends a byte per second must not extend the limit.
@@ -192,19 +195,20 @@ package struct ProxyNegotiation {
     private func fault(_ fault: ProxyError) -> TransportError { .failed(.proxy, .proxy(fault)) }
 
     private static let bodyPrefixLimit = 4096
+    private static let bodyTime: UInt64 = 1_000_000_000
 }
 
 extension TransportError {
     /// Whether the dialler tries the next address after this failure of a tunnel.
     ///
-    /// It does if the proxy could not reach this address (5xx, or the SOCKS codes for an unreachable network or host, a
-    /// refused connection and an expired TTL), and after an error of the connection to the proxy or of its reply. Any
+    /// It does if the proxy could not reach this address (5xx, or the SOCKS codes for a general failure, an unreachable
+    /// network or host, a refused connection, an expired TTL and a family that it does not support), and after an error of the connection to the proxy or of its reply. Any
     /// other refusal, such as of the credentials, would be the same for every address.
     fileprivate var consequence: AttemptFailure.Consequence {
         guard case .failed(_, .proxy(let fault)) = self else { return .tryNext }
         switch fault {
         case .refused(let refusal): return refusal.status.code >= 500 ? .tryNext : .stop
-        case .socksReply(let code): return (3...6).contains(code) ? .tryNext : .stop
+        case .socksReply(let code): return [1, 3, 4, 5, 6, 8].contains(code) ? .tryNext : .stop
         case .notAProxy: return .tryNext
         default: return .stop
         }

@@ -168,7 +168,7 @@ extension HTTPClient.Response {
     fileprivate func requireEvents() async throws {
         guard status == .ok else {
             try await requiringSuccess()
-            throw HTTPError(.response, .status(status), url: url, endpoint: transaction?.endpoint)
+            throw HTTPError(.response, .status(status), url: url, endpoint: transaction?.dialledEndpoint)
         }
         guard headers.hasContentType("text/event-stream") else {
             await body.drain()

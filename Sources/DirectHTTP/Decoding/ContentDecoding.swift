@@ -52,7 +52,7 @@ final class ContentDecoding: Sendable {
         }
         let place = DecodedBody.Location(
             name: response.transaction?.name ?? (try? request.url.host.description),
-            endpoint: response.transaction?.endpoint
+            endpoint: response.transaction?.dialledEndpoint
         )
         let codings: [ContentCoding]?
         do throws(CodingError) {

@@ -200,7 +200,7 @@ extension Response {
             let stream = pending.take()
         else {
             let facts = transaction?.connection
-            throw HTTPError(.body, .noStream, name: facts?.name, endpoint: facts?.endpoint)
+            throw HTTPError(.body, .noStream, name: facts?.name, endpoint: facts?.dialledEndpoint)
         }
         return stream
     }

@@ -75,7 +75,7 @@ extension HTTPClient {
                 .response,
                 .status(status),
                 url: url,
-                endpoint: transaction?.endpoint,
+                endpoint: transaction?.dialledEndpoint,
                 response: ReceivedResponse(head, body: body)
             ).after(history)
             error.method = self.body.request?.method.ifValid

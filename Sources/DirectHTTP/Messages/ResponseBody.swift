@@ -66,8 +66,13 @@ public struct ResponseBody: AsyncSequence, Sendable {
     package func completeBytes(upTo limit: Int) throws(HTTPError) -> [UInt8]? {
         guard case .complete(let bytes, _, let facts) = content else { return nil }
         guard bytes.count <= limit else {
-            throw HTTPError(.body, .bodyTooLarge(limit: limit), name: facts?.name, endpoint: facts?.endpoint)
-                .about(request)
+            throw HTTPError(
+                .body,
+                .bodyTooLarge(limit: limit),
+                name: facts?.name,
+                endpoint: facts?.dialledEndpoint
+            )
+            .about(request)
         }
         return bytes
     }
@@ -77,7 +82,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
         let error =
             switch content {
             case .complete(_, _, let facts):
-                HTTPError(.body, reason, name: facts?.name, endpoint: facts?.endpoint)
+                HTTPError(.body, reason, name: facts?.name, endpoint: facts?.dialledEndpoint)
             case .arriving(let stream): stream.error(reason)
             }
         return error.about(request)

@@ -90,6 +90,6 @@ final class BufferedBody: ResponseBodySource {
     }
 
     func error(_ reason: HTTPError.Reason) -> HTTPError {
-        HTTPError(.body, reason, name: facts?.name, endpoint: facts?.endpoint)
+        HTTPError(.body, reason, name: facts?.name, endpoint: facts?.dialledEndpoint)
     }
 }

@@ -206,13 +206,13 @@ extension BodyReading {
         HTTPError.from(
             failure,
             name: exchange.connection.facts.name,
-            endpoint: exchange.connection.facts.endpoint
+            endpoint: exchange.connection.facts.dialledEndpoint
         )
     }
 
     /// Returns an error with the connection's name and endpoint.
     func error(_ phase: HTTPError.Phase, reason: HTTPError.Reason) -> HTTPError {
         let facts = exchange.connection.facts
-        return HTTPError(phase, reason, name: facts.name, endpoint: facts.endpoint)
+        return HTTPError(phase, reason, name: facts.name, endpoint: facts.dialledEndpoint)
     }
 }

@@ -183,7 +183,7 @@ struct Redirects: Sendable {
         response: Response,
         history: [Hop]
     ) -> HTTPError {
-        let endpoint = response.transaction?.endpoint
+        let endpoint = response.transaction?.dialledEndpoint
         let (method, url) = (request.method, response.url)
         return HTTPError(.redirect, .redirect(fault), method: method, url: url, endpoint: endpoint)
             .after(history)

@@ -28,6 +28,13 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether the host answered that no process listens on the port.
     package var meansRefused: Bool { code == ECONNREFUSED }
 
+    /// The error of a TCP connection attempt that has met itself: no process listens on the port.
+    package static let connectedToItself = SystemError("connect", code: ECONNREFUSED)
+
+    /// Whether a server's queue of connections is full. Linux says so at once for a Unix domain socket, and queues no
+    /// attempt (unix(7)).
+    package var meansFullBacklog: Bool { code == EAGAIN }
+
     /// Whether the system has given up waiting for the peer.
     package var meansTimedOut: Bool { code == ETIMEDOUT }
 

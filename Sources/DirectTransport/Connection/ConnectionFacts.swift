@@ -24,6 +24,9 @@ package final class ConnectionFacts: Sendable {
     /// The address and the port that its bytes leave from; `nil` for a Unix domain socket.
     package let local: Endpoint?
 
+    /// The endpoint for errors: `nil` for a Unix domain socket, which has none.
+    package var dialledEndpoint: Endpoint? { unixSocket == nil ? endpoint : nil }
+
     package init(
         name: String,
         endpoint: Endpoint,

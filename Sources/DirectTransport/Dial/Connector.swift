@@ -57,11 +57,35 @@ struct Connector: Sendable {
     /// Connects to a Unix domain socket, as to an address.
     func connect(to path: UnixSocketPath) async throws(AttemptFailure) -> EstablishedTransport {
         let start = loop.now
-        let socket = try await openSocket { () throws(TransportError) in
-            try network.socket(to: path, on: loop)
-        }
+        let socket = try await openSocket(to: path)
         return try await established(socket, translated: nil, from: start)
     }
+
+    /// Opens a socket to a Unix domain socket. While the server's queue is full, tries again until the time to connect is
+    /// over: at an address the system itself would do so.
+    private func openSocket(to path: UnixSocketPath) async throws(AttemptFailure) -> Socket {
+        let deadline = limits.deadline(.connect, stall: limits.timeouts.connect)
+        while true {
+            do throws(AttemptFailure) {
+                return try await openSocket { () throws(TransportError) in
+                    try network.socket(to: path, on: loop)
+                }
+            } catch {
+                guard error.meansFullBacklog else { throw error }
+            }
+            let next = loop.now.advanced(byNanoseconds: Self.nanosecondsBetweenAttempts)
+            do throws(CancellationError) {
+                try await loop.sleep(until: min(next, deadline.instant))
+            } catch {
+                throw AttemptFailure(phase: .connect, cause: .cancelled)
+            }
+            guard loop.now < deadline.instant else {
+                throw AttemptFailure(phase: .connect, cause: deadline.timeout)
+            }
+        }
+    }
+
+    private static let nanosecondsBetweenAttempts: UInt64 = 10_000_000
 
     /// Makes a transport of a socket that is connected, with TLS if the destination uses it.
     private func established(

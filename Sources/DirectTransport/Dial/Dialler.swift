@@ -71,7 +71,7 @@ package struct Dialler: Sendable {
         let vetting = settings.vetting
         let unixSocket = connector.profile.unixSocket
         let selection = try await selection(destination, route: route, limits: limits, detour: detour)
-        let result = try await search(selection, destination: destination, limits: limits, detour: detour) {
+        let connect: @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport = {
             endpoint throws(AttemptFailure) in
             if let unixSocket {
                 guard vetting == nil else {
@@ -86,6 +86,18 @@ package struct Dialler: Sendable {
             }
             guard let proxy else { return try await connector.connect(to: endpoint) }
             return try await connectTunnel(with: connector, to: endpoint, over: proxy)
+        }
+        let result: DialResult
+        do throws(DialFailure) {
+            result = try await search(
+                selection,
+                destination: destination,
+                limits: limits,
+                detour: detour,
+                connect: connect
+            )
+        } catch {
+            throw unixSocket == nil ? error : error.withoutEndpoints
         }
         return connection(
             result,

@@ -26,6 +26,9 @@ package struct DialFailure: Error {
         self.attempts = attempts
         self.certificates = certificates
     }
+
+    /// The same failure at a Unix domain socket, which has no address.
+    var withoutEndpoints: DialFailure { DialFailure(cause: cause, certificates: certificates) }
 }
 
 /// The failure of one connection attempt.
@@ -65,6 +68,11 @@ package struct AttemptFailure: Error {
     /// Whether there is no route to the address.
     package var meansNoRoute: Bool {
         if case .failed(_, .system(let error)) = cause { error.meansNoRoute } else { false }
+    }
+
+    /// Whether the queue of a server at a Unix domain socket is full.
+    var meansFullBacklog: Bool {
+        if case .failed(_, .system(let error)) = cause { error.meansFullBacklog } else { false }
     }
 
     /// Whether the address was not even tried because of a lack of descriptors, which says nothing about the

@@ -23,7 +23,7 @@ extension Transport {
             end(connection, lease: lease, after: failure)
             throw DialFailure(
                 cause: failure,
-                endpoint: connection.facts.endpoint,
+                endpoint: connection.facts.dialledEndpoint,
                 attempts: isReused ? [] : connection.facts.failedAttempts
             )
         }

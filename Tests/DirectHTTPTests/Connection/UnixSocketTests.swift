@@ -157,7 +157,28 @@ struct UnixSocketTests {
             request.unixSocket = try UnixSocketPath(folder.path + "/" + name)
             let error = try await httpError { try await HTTPClient.untimed().fetch(request) }
             #expect(error.phase == .connect && error.systemError?.path == folder.path + "/" + name)
+            #expect(error.endpoint == nil && error.attempts.isEmpty && !error.description.contains("0.0.0.0"))
         }
+    }
+
+    @Test("While the queue of the server is full, connecting is tried again until the time for it is over")
+    func fullQueue() async throws {
+        let time = HeldTime()
+        let relay = try UnixRelay(to: try plainServer(), queue: 0, isAccepting: false)
+        let waiting = try relay.connection()
+        defer { withExtendedLifetime(waiting) {} }
+        let client = time.client { $0.timeouts.connect = .milliseconds(10) }
+        var request = request("http://docker/", relay)
+        let (result, _) = await time.passing(.milliseconds(10)) { [request] in
+            try await httpError { try await client.fetch(request) }
+        }
+        #expect(try result.get().isTimeout && result.get().phase == .connect)
+        request.timeouts.connect = .seconds(60)
+        let call = Task { [request] in try await client.fetch(request) }
+        try await time.waitBegins(for: .milliseconds(10))
+        relay.acceptAll()
+        let response = try await time.passing(repeatedly: .milliseconds(10)) { try await call.value }
+        #expect(response.status == 200)
     }
 
     @Test("Paths that the system cannot take are refused")

@@ -1,6 +1,7 @@
 import DirectCore
 import DirectHTTP
 import DirectIO
+import DirectTestPeers
 import Foundation
 import TLSFixtures
 import Testing
@@ -16,26 +17,28 @@ final class UnixRelay: Sendable {
     let path: UnixSocketPath
     private let folder: TemporaryFolder
     private let listener: Int32
+    private let server: FixtureServer
     private let accepted = Locked(0)
 
     /// The number of connections that were made to the socket.
     var count: Int { accepted.withLock { $0 } }
 
-    init(to server: FixtureServer) throws {
+    /// - Parameter queue: The number of connections beyond the first that may wait to be accepted.
+    /// - Parameter isAccepting: Whether connections are accepted before `accept` is called.
+    init(to server: FixtureServer, queue: Int32 = 16, isAccepting: Bool = true) throws {
         folder = try TemporaryFolder()
         path = try UnixSocketPath(folder.path + "/socket")
         listener = Self.stream(AF_UNIX)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.path.utf8)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        self.server = server
         let listener = listener
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(listener, $0, size) }
-        }
-        try #require(result == 0 && listen(listener, 16) == 0)
-        let (socket, count) = (listener, accepted)
+        let result = Self.withAddress(path) { bind(listener, $0, $1) }
+        try #require(result == 0 && listen(listener, queue) == 0)
+        if isAccepting { acceptAll() }
+    }
+
+    /// Accepts connections from now on.
+    func acceptAll() {
+        let (socket, count, server) = (listener, accepted, server)
         Thread.detachNewThread {
             while case let client = accept(socket, nil, nil), client >= 0 {
                 count.withLock { $0 += 1 }
@@ -47,6 +50,29 @@ final class UnixRelay: Sendable {
     deinit {
         shutdown(listener, Int32(SHUT_RDWR))
         close(listener)
+    }
+
+    /// Makes a connection to the socket.
+    func connection() throws -> Peer {
+        let descriptor = Self.stream(AF_UNIX)
+        let result = Self.withAddress(path) { connect(descriptor, $0, $1) }
+        try #require(result == 0)
+        return Peer(descriptor: descriptor)
+    }
+
+    private static func withAddress<Value>(
+        _ path: UnixSocketPath,
+        _ body: (UnsafePointer<sockaddr>, socklen_t) -> Value
+    ) -> Value {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.path.utf8)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
     }
 
     private static func stream(_ family: Int32) -> Int32 {

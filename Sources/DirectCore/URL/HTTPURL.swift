@@ -102,8 +102,8 @@ extension HTTPURL {
 
     /// Whether the URL writes the name with a trailing dot (`example.com.`), which marks it as complete.
     ///
-    /// The dot is not part of the host: SNI, the certificate check, `Host`, cookies and the connection pool do
-    /// without it.
+    /// The dot is not part of the host: SNI, the certificate check, `Host`, cookies, resolvers of the client and the
+    /// connection pool do without it. The system's resolver is asked with it, so that no search list applies.
     public var hasTrailingDot: Bool { storage.authority.hasTrailingDot }
 
     /// The port to connect to: the URL's own, or the default port of the scheme.

@@ -7,15 +7,30 @@ package struct Destination: Hashable, Sendable {
     package let host: HTTPHost
     package let port: UInt16
     package let isSecure: Bool
+    /// Whether the URL marks the name as complete by a final dot.
+    private let isComplete: Bool
 
-    package init(host: HTTPHost, port: UInt16, isSecure: Bool) {
+    package init(host: HTTPHost, port: UInt16, isSecure: Bool, isComplete: Bool = false) {
         self.host = host
         self.port = port
         self.isSecure = isSecure
+        self.isComplete = isComplete
     }
 
     package init(_ url: HTTPURL) {
-        self.init(host: url.host, port: url.port, isSecure: url.scheme == .https)
+        self.init(
+            host: url.host,
+            port: url.port,
+            isSecure: url.scheme == .https,
+            isComplete: url.hasTrailingDot
+        )
+    }
+
+    /// The name for the system's resolver. With its final dot, the resolver does not append the domains of its search list to
+    /// it. It would not find `localhost.` in its table of hosts, and this name is complete in any case (RFC 6761, section 6.3).
+    var lookupName: String {
+        let name = host.description
+        return isComplete && name != "localhost" && !name.hasSuffix(".localhost") ? name + "." : name
     }
 }
 

@@ -150,9 +150,18 @@ struct Connector: Sendable {
 
     /// Opens a socket to an address, and waits until it is connected.
     private func openSocket(_ address: IPAddress, port: UInt16) async throws(AttemptFailure) -> Socket {
-        try await openSocket { () throws(TransportError) in
+        let socket = try await openSocket { () throws(TransportError) in
             try network.socket(to: address, port: port, options: options, on: loop)
         }
+        // An attempt at a port of this machine without a listener may get the same port for its own side, and is then
+        // connected to itself (RFC 9293, section 3.5, simultaneous open). Ports below 1024 are never chosen for that.
+        if port >= 1024, let local = socket.localEndpoint, local.port == port,
+            local.address.unmapped == address.withoutZone.unmapped
+        {
+            socket.close()
+            throw .failed(.connect, reason: .system(.connectedToItself))
+        }
+        return socket
     }
 
     /// Opens a socket, waiting for a descriptor if necessary, and waits until it is connected.

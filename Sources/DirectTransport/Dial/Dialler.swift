@@ -203,7 +203,7 @@ package struct Dialler: Sendable {
             let start = loop.now
             let addresses = try await network.shortage.retryLookup(limits) {
                 () async throws(DialFailure) in
-                try await askSystem(destination.host.description, limits: limits)
+                try await askSystem(destination.lookupName, limits: limits)
             }
             var selection = EndpointSelection(addresses.map { Endpoint($0) }, port: destination.port, .system)
             selection.resolveTime = loop.now.since(start)

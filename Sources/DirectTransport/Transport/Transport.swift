@@ -79,7 +79,7 @@ package final class Transport: Sendable {
                 PoolKey(origin: url.origin, proxy: proxy, profile: profile),
                 route: route,
                 asksKernel: !method.mayBeSentTwice(with: body),
-                at: start
+                at: isChecked ? loop.now : start
             )
         {
             leased = LeasedConnection(connection: connection, lease: lease, isReused: true)

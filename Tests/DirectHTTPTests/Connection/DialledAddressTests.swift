@@ -1,0 +1,75 @@
+@testable import DirectCore
+import DirectIO
+import DirectTestCommands
+import DirectTestTime
+@testable import DirectTransport
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("The dialled address", .idleLimit)
+struct DialledAddressTests {
+    private let time = HeldTime()
+
+    @Test("A name with a final dot is looked up with it, so that no search list applies")
+    func finalDot() async throws {
+        let server = try FixtureServer.start { .text($0.host ?? "") }
+        let (asked, address) = (Locked<[String]>([]), server.endpoint.address)
+        let lookups = SystemLookups { name in
+            asked.withLock { $0.append(name) }
+            return .success([address])
+        }
+        for host in ["intranet.", "intranet", "LOCALHOST.", "a.localhost."] {
+            let client = HTTPClient(HTTPClient.untimed().configuration, network: Network(lookups))
+            let response = try await client.get("http://\(host):\(server.port)/")
+            // The dot is not part of the name that the server hears.
+            #expect(
+                response.text
+                    == "\(host.lowercased().split(separator: ".").joined(separator: ".")):\(server.port)"
+            )
+        }
+        #expect(asked.withLock { $0 } == ["intranet.", "intranet", "localhost", "a.localhost"])
+    }
+
+    @Test("A connection attempt that meets itself has found no server")
+    func selfConnection() async throws {
+        let server = try FixtureServer.start { _ in .text("wrong") }
+        let loop = EventLoop.still
+        // A socket whose own port is the one that is dialled, as the system may choose it.
+        let socket = try Socket.connecting(to: server.endpoint.address, port: server.port, on: loop)
+        let own = try #require(socket.localEndpoint)
+        var network = Network()
+        network.connect = { _, _, _, _ throws(Socket.StartFailure) in socket }
+        let client = HTTPClient(HTTPClient.untimed().configuration, network: network)
+        let error = try await httpError { try await client.get("http://\(own)/") }
+        #expect(error.phase == .connect && error.systemError?.meansRefused == true)
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test("A connection is not used after its idle time, also if the time passes while a resolver is asked")
+    func idleTime() async throws {
+        // Sooner than the pool itself looks for connections whose time is over.
+        let server = try FixtureServer.start { _ in .text("ok", ["Keep-Alive": "timeout=10"]) }
+        let (barrier, count, endpoint) = (Barrier(), Locked(0), server.endpoint)
+        let resolver = ScriptedResolver { _, _ in
+            let isSecond = count.withLock { count in
+                count += 1
+                return count == 2
+            }
+            if isSecond { await barrier.pass() }
+            return Resolution([endpoint], source: .resolver("scripted"))
+        }
+        let client = time.client {
+            $0.resolver = resolver
+            $0.idleTimeout = .seconds(100)
+            $0.timeouts.resolve = .seconds(600)
+        }
+        _ = try await client.get("http://a.test/")
+        let call = Task { try await client.get("http://a.test/") }
+        await barrier.arrivals(1)
+        time.advance(by: .seconds(11))
+        barrier.open()
+        #expect(try await !call.value.isReused)
+    }
+}

@@ -234,6 +234,8 @@ extension Transport {
     }
 
     /// Takes the connection out of the pool, for use without HTTP, when the request has been sent whole.
+    ///
+    /// The server may already have sent bytes of the new protocol. They stay where they are.
     @inline(never)
     private func detach(
         _ connection: Connection,
@@ -241,7 +243,9 @@ extension Transport {
         after upload: Upload?,
         exchange: Exchange
     ) async throws(TransportError) {
-        if let upload { try await exchange.awaitEnd(of: upload) }
+        if let upload {
+            try await upload.waitForEnd(exchange.deadline(.write, stall: .max, from: loop.now))
+        }
         guard !connection.isRetired else { throw .failed(.response, .connectionClosed) }
         pool.part(with: connection, lease)
     }

@@ -55,6 +55,26 @@ struct RawStreamTests {
         #expect(try await stream.read() == nil)
     }
 
+    @Test("A server may switch and send before it has read the whole request", arguments: [true, false])
+    func earlySwitch(secure: Bool) async throws {
+        let mayRead = Gate()
+        let server = try FixtureServer.start(security(secure)) { _ in
+            .script([
+                .send(Self.switching + "early"), .wait(mayRead), .awaitBytes(20_000_000), .send("late"),
+                .awaitClose,
+            ])
+        }
+        var request = upgrade(server, secure: secure).1
+        request.method = .post
+        request.body = .bytes([UInt8](repeating: 7, count: 20_000_000))
+        let client = HTTPClient.trusting {
+            // The client has the response, and cannot have sent all of the request.
+            $0.observer = { event in if case .responded = event.kind { mayRead.open() } }
+        }
+        let stream = try await client.send(request).takeStream()
+        #expect(try await read(stream, 9) == "earlylate")
+    }
+
     @Test("A raw stream can be half-closed while the peer still sends", arguments: [true, false])
     func halfClose(secure: Bool) async throws {
         let mayGoOn = Gate()

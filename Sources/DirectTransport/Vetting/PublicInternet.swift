@@ -23,6 +23,9 @@ struct PublicInternet: Sendable {
         if let carried {
             if let reason = refusalReason(for: carried) { return "it leads to \(carried): \(reason)" }
             if Self.isMerelyAnEnvelope(address) { return nil }
+        } else if let translator = translators.first(where: { $0.contains(address) }) {
+            // The prefix has a length that RFC 6052 does not define.
+            return "it leads to an unknown address, in \(translator)"
         }
         return SpecialAddresses.nonGlobalPurpose(of: address)
     }

@@ -108,6 +108,18 @@ struct AddressVettingTests {
         #expect(try objection(address, vetting) == "it leads to 127.0.0.1: loopback (RFC 1122)")
     }
 
+    @Test(
+        "Behind a translator's prefix of another length no address is allowed",
+        arguments: [28, 60, 97, 128]
+    )
+    func unknownTranslators(length: Int) throws {
+        let vetting = AddressVetting.publicInternetOnly(translators: [try range("2606:4700::/\(length)")])
+        #expect(
+            try objection("2606:4700::", vetting)
+                == "it leads to an unknown address, in 2606:4700::/\(length)"
+        )
+    }
+
     @Test("A permission opens special ranges, and a denial overrides it, inside IPv6 addresses, too")
     func lists() throws {
         let vetting = AddressVetting.publicInternetOnly(

@@ -65,7 +65,9 @@ struct PoolJudge {
     private func canBeUnfit(at host: Int) -> Bool {
         let client = plan.client
         // A connection of an earlier run is not this one's, and one to an address that its host has left is not used.
+        // Resolvers that are not good may answer without the address that a connection is to.
         return plan.keeping != nil || plan.hostsMove || client.hedging != nil
+            || plan.resolvers?.isGood == false
             || plan.hosts[host].strictness != nil
             || client.usesPerConnection != nil
             || client.idleTimeout != nil || plan.network.resets > 0

@@ -31,6 +31,12 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The error of a TCP connection attempt that has met itself: no process listens on the port.
     package static let connectedToItself = SystemError("connect", code: ECONNREFUSED)
 
+    /// Whether a connection attempt failed before it left this machine, so that the error says nothing about the peer.
+    package var isOfThisSide: Bool {
+        ["socket", "bind", "setsockopt", "if_nametoindex"].contains(call)
+            || call == "connect" && [EADDRNOTAVAIL, ENOBUFS, ENOMEM].contains(code)
+    }
+
     /// Whether a server's queue of connections is full. Linux says so at once for a Unix domain socket, and queues no
     /// attempt (unix(7)).
     package var meansFullBacklog: Bool { code == EAGAIN }

@@ -54,7 +54,13 @@ package struct AttemptFailure: Error {
     var atProxy: DialFailure?
 
     /// Whether the failure says something about the attempt's address, and not about this side or the proxy.
-    var concernsAddress: Bool { atProxy == nil && consequence != .stop && !isDescriptorShortage }
+    var concernsAddress: Bool { atProxy == nil && consequence != .stop && !isOfThisSide }
+
+    /// Whether the socket could not even leave this machine: for want of a descriptor or a port, or because it is bound to a
+    /// place of the other family.
+    private var isOfThisSide: Bool {
+        if case .failed(_, .system(let error)) = cause { error.isOfThisSide } else { isDescriptorShortage }
+    }
 
     /// Returns a failure for this reason.
     package static func failed(

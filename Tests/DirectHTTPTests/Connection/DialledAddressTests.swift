@@ -47,10 +47,22 @@ struct DialledAddressTests {
         #expect(server.requests.isEmpty)
     }
 
+    @Test("An address that the request's binding does not reach is not reported to its resolver")
+    func boundToOtherFamily() async throws {
+        let server = try FixtureServer.start { _ in .text("ok") }
+        let resolver = ScriptedResolver("scripted", [try Endpoint("[::1]:\(server.port)"), server.endpoint])
+        let client = time.client { $0.resolver = resolver }
+        var request = Request(.get, "http://a.test/")
+        request.localBinding = .address(server.endpoint.address)
+        let response = try await client.fetch(request)
+        #expect(response.transaction?.failedAttempts.map(\.phase) == [HTTPError.Phase.connect])
+        #expect(resolver.reported == ["\(server.authority) a.test"])
+    }
+
     @Test("A connection is not used after its idle time, also if the time passes while a resolver is asked")
     func idleTime() async throws {
         // Sooner than the pool itself looks for connections whose time is over.
-        let server = try FixtureServer.start { _ in .text("ok", ["Keep-Alive": "timeout=10"]) }
+        let server = try FixtureServer.start { _ in .text("ok", ["Keep-Alive": "timeout=2"]) }
         let (barrier, count, endpoint) = (Barrier(), Locked(0), server.endpoint)
         let resolver = ScriptedResolver { _, _ in
             let isSecond = count.withLock { count in
@@ -68,7 +80,7 @@ struct DialledAddressTests {
         _ = try await client.get("http://a.test/")
         let call = Task { try await client.get("http://a.test/") }
         await barrier.arrivals(1)
-        time.advance(by: .seconds(11))
+        time.advance(by: .milliseconds(1500))
         barrier.open()
         #expect(try await !call.value.isReused)
     }

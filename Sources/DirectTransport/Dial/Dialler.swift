@@ -8,11 +8,10 @@ internal import DirectTLS
 /// One call of `dial` passes through these steps:
 /// - The addresses: the route names them, or the system's resolver is asked (`selection`). They are ordered by RFC
 ///   8305 and by earlier results (`AddressHistory`); for a retry, `Detour` puts the failed ones last.
-/// - The race (`HappyEyeballs`) between them. Each attempt checks the address against the client's vetting
-/// immediately
+/// - The race (`HappyEyeballs`) between them. Each attempt checks the address against the client's vetting immediately
 ///   before it connects, connects, and performs the TLS handshake (`Connector`).
 /// - If no address will do, the route's fallback is asked for others, and the race is run again (`search`).
-/// - The results go to `AddressHistory` and to the resolver that named the addresses (`learn`).
+/// - The results go to `AddressHistory` and to the resolver that named the addresses (`learn`, in `Dialler+Outcome.swift`).
 ///
 /// With a proxy there are two forms, in `Dialler+Proxy.swift`. If the client chooses the address, each attempt of
 /// the race opens its own tunnel to that address. If the proxy resolves the name (`Route.byProxy`), only the proxy
@@ -26,7 +25,7 @@ package struct Dialler: Sendable {
     /// The settings of connections: the client's own, and those of requests that have others.
     package let profiles: ConnectionProfiles
     package let network: Network
-    private let memory = AddressHistory()
+    let memory = AddressHistory()
 
     package init(_ settings: DialConfiguration, network: Network = Network()) {
         self.settings = settings
@@ -254,7 +253,7 @@ package struct Dialler: Sendable {
 
     /// Whether earlier results decide the order of the addresses. A single address needs no order, so nothing is
     /// remembered of it or looked up.
-    private func hasRanks(_ selection: EndpointSelection) -> Bool {
+    func hasRanks(_ selection: EndpointSelection) -> Bool {
         selection.endpoints.count > 1 && !isOrdered(selection)
     }
 
@@ -286,58 +285,6 @@ package struct Dialler: Sendable {
         case .failure(let reason):
             if Task.isCancelled { throw DialFailure(cause: .cancelled, attempts: attempts) }
             throw DialFailure(cause: .failed(.resolve, reason), attempts: attempts)
-        }
-    }
-
-    /// Remembers, and reports to the resolver that named the addresses, which of them work.
-    private func learn(
-        _ outcome: HappyEyeballs.RaceOutcome,
-        destination: Destination,
-        selection: EndpointSelection
-    ) {
-        let hasRanks = hasRanks(selection)
-        guard hasRanks || selection.report != nil else { return }
-        for (index, attempt) in outcome.attempts.enumerated() {
-            switch attempt.result {
-            case .success:
-                if hasRanks { memory.noteSuccess(attempt.endpoint, for: destination, at: attempt.end) }
-                selection.report?(attempt.endpoint, .connected(after: attempt.elapsed))
-            case .failure(let failure):
-                guard let reason = outcome.reason(at: index), outcome.isTelling(index) else { continue }
-                // A wrong certificate that ends the race must not be avoided the next time either.
-                if hasRanks, index != outcome.decisive {
-                    memory.recordFailure(
-                        attempt.endpoint,
-                        in: failure.phase,
-                        for: destination,
-                        at: attempt.end
-                    )
-                }
-                selection.report?(attempt.endpoint, .failed(failure.phase, reason))
-            }
-        }
-    }
-
-    /// Returns the failed attempts of a race, for errors and logs.
-    private func failedAttempts(_ outcome: HappyEyeballs.RaceOutcome, source: AddressSource)
-        -> [FailedAttempt]
-    {
-        outcome.attempts.enumerated().flatMap { index, attempt -> [FailedAttempt] in
-            guard let failure = attempt.failure, !failure.isDescriptorShortage,
-                let reason = outcome.reason(at: index)
-            else { return [] }
-            // Each attempt has dialled the proxy, and has failed there alike.
-            if let atProxy = failure.atProxy { return index == outcome.decisive ? atProxy.attempts : [] }
-            return [
-                FailedAttempt(
-                    endpoint: attempt.endpoint,
-                    source: source,
-                    phase: failure.phase,
-                    reason: reason,
-                    certificates: failure.certificates,
-                    elapsed: attempt.elapsed
-                )
-            ]
         }
     }
 
@@ -384,49 +331,6 @@ extension AddressVetting {
     /// Returns why the address is refused, or `nil` if it is allowed.
     package func refusal(of endpoint: Endpoint, for destination: Destination) -> AddressRefusal? {
         refusal(of: endpoint.address, for: destination.host, port: endpoint.port ?? destination.port)
-    }
-}
-
-extension HappyEyeballs.RaceOutcome {
-    /// The failure that ends all dialling; the caller adds its attempts.
-    fileprivate var decisiveFailure: DialFailure? {
-        guard let decisive else {
-            let isCancelled = attempts.contains { $0.failure?.isCancellation ?? false }
-            return isCancelled ? DialFailure(cause: .cancelled) : nil
-        }
-        return attempts[decisive].failure.map {
-            $0.atProxy
-                ?? DialFailure(
-                    cause: $0.cause,
-                    endpoint: attempts[decisive].endpoint,
-                    certificates: $0.certificates
-                )
-        }
-    }
-
-    /// The reason why this attempt failed; `nil` if the whole call was cancelled, which is not the address's fault.
-    fileprivate func reason(at index: Int) -> TransportError.Reason? {
-        switch attempts[index].failure?.cause {
-        case .failed(_, let reason): reason
-        case .cancelled: decisive == nil || decisive == index ? nil : .overtaken
-        case nil: nil
-        }
-    }
-
-    /// The failure for lack of descriptors, if there is one: no other address would have done better.
-    fileprivate var shortage: DialFailure? {
-        attempts.lazy.compactMap(\.failure).first(where: \.isDescriptorShortage).map {
-            DialFailure(cause: $0.cause)
-        }
-    }
-
-    /// Whether the failure says something about the address. A cancellation does so only if another attempt that
-    /// had begun later was faster. A lack of descriptors, a fault on this side and one of the proxy never do.
-    fileprivate func isTelling(_ index: Int) -> Bool {
-        guard let failure = attempts[index].failure, !failure.isDescriptorShortage else { return false }
-        guard failure.isCancellation else { return failure.concernsAddress }
-        guard let decisive, attempts[decisive].established != nil else { return false }
-        return index < decisive
     }
 }
 

@@ -531,7 +531,7 @@ struct CachingResolverTests {
     @Test("The resolver behind the cache forgets its answers first: nothing of them comes back")
     func orderOfForgetting() async throws {
         let upstream = ForgettingResolver()
-        let cache = CachingResolver(upstream)
+        let cache = CachingResolver(upstream, CachingResolver.Settings(), loop: .still)
         upstream.cache.withLock { $0 = cache }
         _ = try await cache.resolve(.test("a.test"), port: 443, context: ResolveContext(on: .still))
         #expect(cache.count == 1)

@@ -189,7 +189,11 @@ struct ObservedResolverTests {
         #expect(ObservedResolver(SystemResolver()) { _ in }.mayAskSystem)
         observed.report(.connected(after: .zero), of: "192.0.2.1", for: host, port: 1)
         #expect(inner.reported.count == 1)
-        let cache = CachingResolver(ScriptedResolver("up", ["192.0.2.1"]))
+        let cache = CachingResolver(
+            ScriptedResolver("up", ["192.0.2.1"]),
+            CachingResolver.Settings(),
+            loop: .still
+        )
         await cache.warmUp([host])
         ObservedResolver(cache) { _ in }.forgetAll()
         #expect(cache.count == 0)

@@ -75,7 +75,7 @@ struct RacingResolverTests {
 
     @Test("A race that forgets all makes each of its resolvers forget")
     func forgetting() async throws {
-        let caches = [CachingResolver(good), CachingResolver(broken)]
+        let caches = [good, broken].map { CachingResolver($0, CachingResolver.Settings(), loop: .still) }
         let race = RacingResolver(caches[0], caches[1])
         for _ in 0..<2 { #expect(try await race.endpoints("a.test") == ["192.0.2.1"]) }
         #expect(good.asked.count == 1)

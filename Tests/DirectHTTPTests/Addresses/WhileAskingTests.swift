@@ -109,7 +109,7 @@ struct WhileAskingTests {
         let cache = cache(upstream)
         cache.report(.connected(after: .zero), of: "192.0.2.1", for: host, port: 443)
         #expect(upstream.reported.count == 1 && local.reported.count == 1)
-        let inner = CachingResolver(ScriptedResolver("inner", ["192.0.2.2"]))
+        let inner = CachingResolver(ScriptedResolver("inner", ["192.0.2.2"]), .init(), loop: .still)
         await inner.warmUp([host])
         CachingResolver(upstream) { $0.whileAsking = .use(inner) }.forgetAll()
         #expect(inner.count == 0)
@@ -147,7 +147,8 @@ struct WhileAskingTests {
     )
     func atHand() async throws {
         let live = LiveMap(try StaticMap(curl: ["a.test:443:192.0.2.7"]))
-        let cache = CachingResolver(ChainResolver(live, ScriptedResolver("httpdns", ["192.0.2.1"])))
+        let chain = ChainResolver(live, ScriptedResolver("httpdns", ["192.0.2.1"]))
+        let cache = CachingResolver(chain, CachingResolver.Settings(), loop: time.loop)
         let failures = await cache.warmUp([host, .test("b.test")])
         #expect(failures.isEmpty && cache.contents.map(\.host.text) == ["b.test"])
     }

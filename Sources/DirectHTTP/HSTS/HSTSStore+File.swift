@@ -17,6 +17,9 @@ extension HSTSStore {
 
     /// Adds the entries of a file's text. Lines that cannot be read are skipped.
     ///
+    /// What the store has already stays: of two entries for a name the later expiry counts, and likewise for the names
+    /// below it.
+    ///
     /// - Returns: The lines that were skipped, and the reasons.
     @discardableResult
     public func add(text: [UInt8]) -> [LineFault] {
@@ -35,6 +38,9 @@ extension HSTSStore {
     /// Adds the entries of a file. A file that does not exist counts as empty. Lines that cannot be read are
     /// skipped.
     ///
+    /// What the store has already stays: of two entries for a name the later expiry counts, and likewise for the names
+    /// below it.
+    ///
     /// - Returns: The lines that were skipped, and the reasons.
     /// - Throws: An error if the file exists and cannot be read.
     @concurrent
@@ -46,9 +52,7 @@ extension HSTSStore {
     func add(text: [UInt8], at now: UnixTime) -> [LineFault] {
         StateText.readLines(of: text) { line throws(LineError) in
             guard line.first != UInt8(ascii: "#") else { return }
-            let entry = try Self.entry(line)
-            // If the store, or an earlier line, has a later expiry for the name, that entry stays.
-            if entry.expiry > max(now, expiry(of: entry.name)) { add(entry, at: now) }
+            join(try Self.entry(line), at: now)
         }
     }
 

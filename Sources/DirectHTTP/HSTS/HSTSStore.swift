@@ -29,9 +29,38 @@ public final class HSTSStore: Sendable {
         }
     }
 
-    /// The entries, each with the number of the change that added it: a higher `age` is more recent.
+    /// What is known of a name. A file and the store may say different things, and neither is known to be newer. So the name
+    /// and the names below it have an expiry each.
+    private struct Known: Equatable {
+        let name: DomainName
+        private(set) var expiry: UnixTime
+        /// The earliest possible moment if the names below are not included.
+        private(set) var subdomainsExpiry: UnixTime
+
+        init(_ entry: Entry) {
+            name = entry.name
+            expiry = entry.expiry
+            subdomainsExpiry = entry.includesSubdomains ? entry.expiry : UnixTime(seconds: .min)
+        }
+
+        /// The entries that say the same: two if the names below are included for a shorter time.
+        var entries: [Entry] {
+            let below = Entry(name, until: subdomainsExpiry, includesSubdomains: true)
+            return subdomainsExpiry == expiry ? [below] : [below, Entry(name, until: expiry)]
+        }
+
+        /// What is known if both are right.
+        func joined(with other: Known) -> Known {
+            var both = self
+            both.expiry = max(expiry, other.expiry)
+            both.subdomainsExpiry = max(subdomainsExpiry, other.subdomainsExpiry)
+            return both
+        }
+    }
+
+    /// The names, each with the number of the change that added it: a higher `age` is more recent.
     private struct Table {
-        var entries = HostTable<(entry: Entry, age: UInt64)>()
+        var names = HostTable<(known: Known, age: UInt64)>()
         var age: UInt64 = 0
     }
 
@@ -47,7 +76,8 @@ public final class HSTSStore: Sendable {
         self.limit = max(1, limit)
     }
 
-    /// The entries that have not expired, sorted by name.
+    /// The entries that have not expired, sorted by name. A name has two of them if a file has included the names below it
+    /// for a shorter time than the name itself.
     public var entries: [Entry] { entries(at: .now) }
 
     /// Adds an entry; replaces the one for the same name.
@@ -57,36 +87,43 @@ public final class HSTSStore: Sendable {
 
     /// Removes the entry for this name; an entry for a name above it stays.
     public func remove(_ name: DomainName) {
-        table.withLock { $0.entries[.name(name)] = nil }
+        table.withLock { $0.names[.name(name)] = nil }
     }
 
     /// Removes all entries.
     public func removeAll() {
-        table.withLock { $0.entries = HostTable() }
+        table.withLock { $0.names = HostTable() }
     }
 
     func entries(at now: UnixTime) -> [Entry] {
-        let all = table.withLock { $0.entries.values.map(\.entry) }
-        return all.filter { $0.expiry > now }.sorted { $0.name.text < $1.name.text }
-    }
-
-    /// Returns the expiry of the name's own entry, or the earliest possible moment if there is none.
-    func expiry(of name: DomainName) -> UnixTime {
-        table.withLock { $0.entries[.name(name)]?.entry.expiry } ?? UnixTime(seconds: .min)
+        let all = table.withLock { $0.names.values.map(\.known) }.sorted { $0.name.text < $1.name.text }
+        return all.flatMap(\.entries).filter { $0.expiry > now }
     }
 
     func add(_ entry: Entry, at now: UnixTime) {
+        table.withLock { add(Known(entry), to: &$0, at: now) }
+    }
+
+    /// Adds an entry of a file to what is known of the name: neither takes any time from the other.
+    func join(_ entry: Entry, at now: UnixTime) {
+        guard entry.expiry > now else { return }
         table.withLock { table in
-            table.age += 1
-            table.entries[.name(entry.name)] = (entry, table.age)
-            guard table.entries.count > limit else { return }
-            table.entries.removeAll { $0.entry.expiry <= now }
-            guard table.entries.count > limit else { return }
-            // Removes a twentieth more than necessary, so that the next additions find room.
-            let ages = table.entries.values.map(\.age).sorted()
-            let oldestToStay = ages[ages.count - (limit - limit / 20)]
-            table.entries.removeAll { $0.age < oldestToStay }
+            let known = table.names[.name(entry.name)]?.known
+            let joined = known?.joined(with: Known(entry)) ?? Known(entry)
+            if joined != known { add(joined, to: &table, at: now) }
         }
+    }
+
+    private func add(_ known: Known, to table: inout Table, at now: UnixTime) {
+        table.age += 1
+        table.names[.name(known.name)] = (known, table.age)
+        guard table.names.count > limit else { return }
+        table.names.removeAll { $0.known.expiry <= now }
+        guard table.names.count > limit else { return }
+        // Removes a twentieth more than necessary, so that the next additions find room.
+        let ages = table.names.values.map(\.age).sorted()
+        let oldestToStay = ages[ages.count - (limit - limit / 20)]
+        table.names.removeAll { $0.age < oldestToStay }
     }
 }
 
@@ -115,9 +152,10 @@ extension HSTSStore {
     func isKnown(_ name: DomainName, at now: UnixTime) -> Bool {
         var isKnown = false
         table.withLock { table in
-            table.entries.visit(atOrAbove: .name(name)) { known in
-                guard known.entry.expiry > now else { return }
-                isKnown = isKnown || known.entry.includesSubdomains || known.entry.name == name
+            table.names.visit(atOrAbove: .name(name)) { entry in
+                let known = entry.known
+                let expiry = known.name == name ? known.expiry : known.subdomainsExpiry
+                isKnown = isKnown || expiry > now
             }
         }
         return isKnown

@@ -200,6 +200,41 @@ struct HSTSTests {
         #expect(third.entries == store.entries)
     }
 
+    private func add(_ lines: [String], to store: HSTSStore) {
+        #expect(store.add(text: Array(lines.joined(separator: "\n").utf8), at: time) == [])
+    }
+
+    @Test("Loading takes from no name, and from no name below it, the time that it has already")
+    func mergedFiles() throws {
+        let end = time.advanced(bySeconds: 1000)
+        let (early, late) = (".a.test \"20960101 00:00:00\"", "a.test \"20970101 00:00:00\"")
+        let (earlyEnd, lateEnd) = (UnixTime(seconds: 3_976_214_400), UnixTime(seconds: 4_007_836_800))
+        func check(_ store: HSTSStore) throws {
+            for (url, end) in [("http://x.a.test/", earlyEnd), ("http://a.test/", lateEnd)] {
+                #expect(try upgraded(store, url, at: end.advanced(bySeconds: -1)) != nil)
+                #expect(try upgraded(store, url, at: end) == nil)
+            }
+        }
+        for lines in [[early, late], [late, early]] {
+            let (store, both, copy) = (HSTSStore(), HSTSStore(), HSTSStore())
+            for line in lines { add([line], to: store) }
+            add(lines, to: both)
+            for store in [store, both] { try check(store) }
+            // A file keeps the two times apart.
+            #expect(copy.add(text: store.text, at: time) == [])
+            #expect(copy.entries == store.entries && copy.text == store.text)
+            try check(copy)
+        }
+        // The host's own word is newer than a file (section 8.1), and what has ended does not count.
+        let store = HSTSStore()
+        add([early, late], to: store)
+        try learn(store, "a.test", "max-age=1000")
+        #expect(store.entries(at: time) == [.init(try DomainName("a.test"), until: end)])
+        try learn(store, "a.test", "max-age=10; includeSubDomains")
+        #expect(store.add(text: Array(late.utf8), at: time.advanced(bySeconds: 10)) == [])
+        #expect(try upgraded(store, "http://x.a.test/", at: time.advanced(bySeconds: 10)) == nil)
+    }
+
     @Test("A broken line of a file is skipped")
     func brokenFile() {
         let text = """

@@ -23,7 +23,7 @@ public final class DigestAuthenticator: Authenticator {
     /// Returns an answer with the origin's latest nonce; `nil` if there is none yet.
     public func authorization(for request: AuthenticationRequest) throws -> String? {
         let session = memories.withLock { $0[request.url.origin]?.next() }
-        return try session?.answer(request, user: user, password: password, clientNonce: Self.clientNonce())
+        return try session.map { try answer(request, in: $0) }
     }
 
     /// Answers the first `digest` challenge whose algorithm is supported; `nil` if the password itself was refused.
@@ -41,13 +41,11 @@ public final class DigestAuthenticator: Authenticator {
                 after: refused.flatMap(DigestUse.init)
             )
         }
-        return try session?.answer(request, user: user, password: password, clientNonce: Self.clientNonce())
+        return try session.map { try answer(request, in: $0) }
     }
 
-    /// Returns a client nonce of 128 random bits.
-    private static func clientNonce() -> String {
-        var random = SystemRandom()
-        return (0..<2).map { _ in Hex.encode(padded: random.next()) }.joined()
+    private func answer(_ request: AuthenticationRequest, in session: DigestSession) throws -> String {
+        try session.answer(request, user: user, password: password, clientNonce: session.clientNonce())
     }
 }
 

@@ -14,6 +14,9 @@ struct DigestSession: Sendable {
     let isStale: Bool
     /// The number of requests that have been signed with the nonce.
     var count: UInt32 = 1
+    /// The client nonce of all answers if the algorithm is a `-sess` one, else `nil`. The server makes the secret of the
+    /// session once, with the client nonce of the first answer (RFC 7616, section 3.4.2).
+    private let ownClientNonce: String?
 
     private struct Algorithm {
         /// The name in the server's spelling.
@@ -51,6 +54,16 @@ struct DigestSession: Sendable {
         self.protections = protections.map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
         hashesUser = challenge.parameters["userhash"]?.lowercased() == "true"
         isStale = challenge.parameters["stale"]?.lowercased() == "true"
+        ownClientNonce = algorithm.isSession ? Self.makeClientNonce() : nil
+    }
+
+    /// Returns the client nonce for the next answer.
+    func clientNonce() -> String { ownClientNonce ?? Self.makeClientNonce() }
+
+    /// Returns 128 random bits.
+    private static func makeClientNonce() -> String {
+        var random = SystemRandom()
+        return (0..<2).map { _ in Hex.encode(padded: random.next()) }.joined()
     }
 
     /// Returns the value for `Authorization`.

@@ -44,6 +44,25 @@ struct DigestConcurrencyTests {
         #expect(server.replays == 0 && server.refusedAnswers == 0)
     }
 
+    @Test(
+        "All answers of a session have the client nonce of its first one (RFC 7616, section 3.4.2)",
+        arguments: ["MD5-sess", "SHA-256-sess"]
+    )
+    func sessionKey(_ algorithm: String) async throws {
+        let server = NonceServer(.oneForAll, user: "u", password: "p", algorithm: algorithm)
+        let authenticator: DigestAuthenticator = .digest(user: "u", password: "p")
+        for _ in 0..<2 {
+            for _ in 0..<2 {
+                let statuses = try await server.answer(8, with: authenticator)
+                #expect(statuses == Array(repeating: 200, count: 8))
+            }
+            #expect(server.clientNonces.values.allSatisfy { $0.count == 1 })
+            server.forget()
+        }
+        #expect(server.clientNonces.count == 2)
+        #expect(Set(server.clientNonces.values.flatMap { $0 }).count == 2)
+    }
+
     @Test("A request whose nonce count was overtaken is sent again with the next count")
     func overtaken() throws {
         var memory = DigestMemory()
@@ -75,6 +94,8 @@ final class NonceServer: Sendable {
     private struct State {
         var made = 0
         var counts: [String: Set<String>] = [:]
+        /// The client nonces of the answers, by nonce.
+        var clientNonces: [String: [String]] = [:]
         var replays = 0
         var refusedAnswers = 0
     }
@@ -82,13 +103,17 @@ final class NonceServer: Sendable {
     private let manner: Manner
     private let user: String
     private let password: String
+    private let algorithm: String
     private let state = Mutex(State())
 
-    init(_ manner: Manner, user: String, password: String) {
+    init(_ manner: Manner, user: String, password: String, algorithm: String = "MD5") {
         self.manner = manner
         self.user = user
         self.password = password
+        self.algorithm = algorithm
     }
+
+    var clientNonces: [String: Set<String>] { state.withLock { $0.clientNonces.mapValues { Set($0) } } }
 
     var replays: Int { state.withLock { $0.replays } }
     var refusedAnswers: Int { state.withLock { $0.refusedAnswers } }
@@ -149,7 +174,12 @@ final class NonceServer: Sendable {
                 return challenge(&state, isStale: false)
             }
             state.counts[nonce, default: []].insert(count)
-            guard isRight(said, request) else {
+            let clientNonce = said.parameters["cnonce"] ?? ""
+            state.clientNonces[nonce, default: []].append(clientNonce)
+            // The secret of a session is made of its first client nonce.
+            let first = state.clientNonces[nonce]?.first ?? ""
+            guard isRight(said, request, clientNonce: algorithm.hasSuffix("-sess") ? first : clientNonce)
+            else {
                 state.refusedAnswers += 1
                 return challenge(&state, isStale: false)
             }
@@ -164,13 +194,16 @@ final class NonceServer: Sendable {
             nonce = "nonce\(state.made)"
         }
         state.counts[nonce ?? "", default: []].formUnion([])
-        return "Digest realm=r, nonce=\(nonce ?? ""), qop=auth" + (isStale ? ", stale=true" : "")
+        return "Digest realm=r, nonce=\(nonce ?? ""), qop=auth, algorithm=\(algorithm)"
+            + (isStale ? ", stale=true" : "")
     }
 
     /// By another instance that knows the password, with the nonces and counts of the answer.
-    private func isRight(_ said: Challenge, _ request: Request) -> Bool {
+    private func isRight(_ said: Challenge, _ request: Request, clientNonce: String) -> Bool {
         let parameters = said.parameters
-        let challenge = Challenge.all(of: "Digest realm=r, nonce=\(parameters["nonce"] ?? ""), qop=auth")
+        let challenge = Challenge.all(
+            of: "Digest realm=r, nonce=\(parameters["nonce"] ?? ""), qop=auth, algorithm=\(algorithm)"
+        )
         guard var session = try? DigestSession.best(of: challenge),
             let count = parameters["nc"].flatMap({ UInt32($0, radix: 16) })
         else { return false }
@@ -179,7 +212,7 @@ final class NonceServer: Sendable {
             question(request),
             user: user,
             password: password,
-            clientNonce: parameters["cnonce"] ?? ""
+            clientNonce: clientNonce
         )
         return right.flatMap { Challenge.all(of: $0).first }?.parameters["response"] == parameters["response"]
     }

@@ -8,6 +8,9 @@ public import DirectHTTP1
 /// (``HTTPClient/Configuration/authenticators``) or a proxy (``HTTPClient/Configuration/proxyAuthenticators``). After a
 /// redirect to another origin its answers are no longer sent.
 /// Many tasks may call it concurrently.
+///
+/// If it throws an error, the call ends with ``HTTPError/Reason/authenticator(_:)``, or for a proxy with
+/// ``ProxyError/authenticator(_:)``, which has that error.
 public protocol Authenticator: Sendable {
     /// Returns the value to send in `Authorization` preemptively, without a challenge. It is called anew for each further
     /// time that a request is sent: for each retry, and for each hedge.
@@ -51,8 +54,8 @@ public struct AuthenticationRequest: Sendable {
 extension Authenticator where Self == BasicAuthenticator {
     /// Sends user name and password in the clear (RFC 7617); safe only over TLS.
     ///
-    /// Requests fail with ``AuthenticationError/invalidUserOrPassword`` if the user name contains a colon, or if either
-    /// contains a control character.
+    /// Requests fail because of ``AuthenticationError/invalidUserOrPassword`` if the user name contains a colon, or if
+    /// either contains a control character.
     public static func basic(user: String, password: String) -> BasicAuthenticator {
         BasicAuthenticator(user: user, password: password)
     }

@@ -8,8 +8,15 @@ extension HTTPError {
     ///
     /// False if another attempt would fail the same way: the request is invalid, the name has no address, an
     /// address is refused, or the server could not prove its identity. To retry in the last case would be a way
-    /// around the check.
-    public var isWorthRetrying: Bool { phase != .request && reason.isTransient }
+    /// around the check. The failure of an authenticator counts as the error that it has thrown, so that a request for a
+    /// token is like any other.
+    public var isWorthRetrying: Bool {
+        switch reason {
+        case .authenticator(let error), .proxy(.authenticator(let error)):
+            (error as? HTTPError)?.isWorthRetrying ?? false
+        default: phase != .request && reason.isTransient
+        }
+    }
 }
 
 extension HTTPError.Reason {
@@ -21,7 +28,8 @@ extension HTTPError.Reason {
         case .tls(let error): error.consequence.isTransient
         case .proxy(let fault): fault.isTransient
         case .url, .address, .noAddresses, .refused, .redirect, .bodyTooLarge, .bodyLength, .bodySource,
-            .bodyAlreadyRead, .cache, .coding, .requestBody, .settings, .noStream, .streamClosed,
+            .authenticator, .bodyAlreadyRead, .cache, .coding, .requestBody, .settings, .noStream,
+            .streamClosed,
             .lineTooLong, .eventTooLong, .notEventStream, .download, .blockingInTask:
             false
         case .status(let status): RetryPolicy().statuses.contains(status)

@@ -74,6 +74,9 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         case bodyLength(announced: UInt64, given: UInt64)
         /// The source of the request's body failed.
         case bodySource(any Error)
+        /// The authenticator that has to provide the credentials for the server failed, for example with an
+        /// ``AuthenticationError``. One for a proxy: ``ProxyError/authenticator(_:)``.
+        case authenticator(any Error)
         /// The body of the response has been read, or another task is reading it: it can be read once, by one task.
         case bodyAlreadyRead
         /// The cache's copy of the response turned out to be damaged while it was read.
@@ -208,6 +211,8 @@ extension HTTPError.Reason: CustomStringConvertible {
         case .bodyLength(let announced, let given):
             "the body was announced with \(announced) bytes and has \(given)\(given > announced ? " or more" : "")"
         case .bodySource: "the source of the request's body failed"
+        case .authenticator(let fault as AuthenticationError): "the authenticator failed: \(fault)"
+        case .authenticator: "the authenticator failed"
         case .bodyAlreadyRead: "the body has already been read, or another task is reading it"
         case .cache(let fault): "\(fault)"
         case .coding(let error): "\(error)"

@@ -38,7 +38,7 @@ final class Credentials: Layer {
         let subject = AuthenticationRequest(method: method, url: url, body: body.bytesInMemory)
         var request = original
         let credentials = RenewedCredentials { [loop, call] in
-            try await call.answer(to: url, .request, on: loop) {
+            try await call.authorization(for: url, .request, on: loop) {
                 try await authenticator.authorization(for: subject)
             }
         }
@@ -54,16 +54,16 @@ final class Credentials: Layer {
             else { break }
             let challenges = Challenge.all(in: response.headers)
             let refused = credentials.latest
-            let answer = try await call.answer(to: url, .response, on: loop) {
-                try await authenticator.authorization(for: subject, answering: challenges, after: refused)
-            }
-            guard let answer else { break }
-            await response.body.drain()
-            history.append(call.logging(Hop(.authentication, method, response)))
-            credentials.set(answer, for: &request)
-            // Where the earlier request failed, this one would fail as well.
-            if !response.history.isEmpty { request.failedEndpoints.record(response.history) }
             do {
+                let answer = try await call.authorization(for: url, .response, on: loop) {
+                    try await authenticator.authorization(for: subject, answering: challenges, after: refused)
+                }
+                guard let answer else { break }
+                await response.body.drain()
+                history.append(call.logging(Hop(.authentication, method, response)))
+                credentials.set(answer, for: &request)
+                // Where the earlier request failed, this one would fail as well.
+                if !response.history.isEmpty { request.failedEndpoints.record(response.history) }
                 response = try await next.send(request, trail: trail, call: call)
             } catch let error as HTTPError {
                 throw error.after(history)
@@ -106,6 +106,27 @@ final class RenewedCredentials: Sendable {
 }
 
 extension Call {
+    /// Asks an authenticator, and returns its answer.
+    ///
+    /// - Parameter reason: makes the reason of the call's error of the authenticator's.
+    func authorization(
+        for url: HTTPURL,
+        _ phase: HTTPError.Phase,
+        on loop: EventLoop,
+        failingWith reason: (any Error) -> HTTPError.Reason = HTTPError.Reason.authenticator,
+        ask: @escaping @Sendable () async throws -> String?
+    ) async throws -> String? {
+        let answer: Result<String?, any Error> = try await answer(to: url, phase, on: loop) {
+            do { return .success(try await ask()) } catch { return .failure(error) }
+        }
+        switch answer {
+        case .success(let value): return value
+        case .failure(let error):
+            if error is CancellationError, Task.isCancelled { throw error }
+            throw HTTPError(phase, reason(error), name: url.host.description)
+        }
+    }
+
     /// Puts new credentials into a request that is sent once more, if an authenticator made the former ones.
     ///
     /// They may be those of another account. The cache has seen only the former ones, so it is told.

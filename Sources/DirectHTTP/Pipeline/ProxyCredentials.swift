@@ -38,7 +38,7 @@ final class ProxyCredentials: NetworkLayer {
         let (bytes, _) = url.targetAndAuthority(of: method, isForwarded: true)
         let target = String(decoding: bytes, as: UTF8.self)
         var request = original
-        var value = try await call.answer(to: url, .proxy, on: loop) {
+        var value = try await call.proxyAuthorization(for: url, on: loop) {
             try await authorizer.authorization(method: method, target: target, body: body.bytesInMemory)
         }
         request.headers[Self.field] = value
@@ -50,21 +50,21 @@ final class ProxyCredentials: NetworkLayer {
                 response.transaction?.source == .proxy
             else { break }
             let (refusal, refused) = (response.headers, value)
-            let answer = try await call.answer(to: url, .proxy, on: loop) {
-                try await authorizer.authorization(
-                    method: method,
-                    target: target,
-                    body: body.bytesInMemory,
-                    answering: refusal,
-                    after: refused
-                )
-            }
-            guard let answer else { break }
-            await response.body.drain()
-            history.append(call.logging(Hop(.authentication, method, response)))
-            value = answer
-            request.headers[Self.field] = answer
             do {
+                let answer = try await call.proxyAuthorization(for: url, on: loop) {
+                    try await authorizer.authorization(
+                        method: method,
+                        target: target,
+                        body: body.bytesInMemory,
+                        answering: refusal,
+                        after: refused
+                    )
+                }
+                guard let answer else { break }
+                await response.body.drain()
+                history.append(call.logging(Hop(.authentication, method, response)))
+                value = answer
+                request.headers[Self.field] = answer
                 response = try await forward(request)
             } catch let error as HTTPError {
                 throw error.after(history)
@@ -79,6 +79,23 @@ final class ProxyCredentials: NetworkLayer {
 
     /// The number of times that a request is sent again for a 407, as for a 401.
     private static let credentialLimit = 2
+}
+
+extension Call {
+    /// Asks the authenticator of a proxy. Its error becomes the same reason as for a tunnel.
+    fileprivate func proxyAuthorization(
+        for url: HTTPURL,
+        on loop: EventLoop,
+        ask: @escaping @Sendable () async throws -> String?
+    ) async throws -> String? {
+        try await authorization(
+            for: url,
+            .proxy,
+            on: loop,
+            failingWith: { .proxy(.authenticator($0)) },
+            ask: ask
+        )
+    }
 }
 
 /// The authenticator of one proxy.

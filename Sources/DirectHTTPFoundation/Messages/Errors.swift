@@ -65,6 +65,7 @@ extension URLError.Code {
         case .redirect(let fault): self = Self(fault)
         case .bodyTooLarge: self = .dataLengthExceedsMaximum
         case .bodyLength, .bodySource: self = .requestBodyStreamExhausted
+        case .authenticator(let error), .proxy(.authenticator(let error)): self = Self(error)
         case .coding: self = .cannotDecodeContentData
         case .status, .download(.tooManyRestarts): self = .badServerResponse
         case .download(.coded): self = .cannotDecodeContentData

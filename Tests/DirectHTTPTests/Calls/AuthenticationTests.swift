@@ -53,9 +53,38 @@ struct AuthenticationTests {
     func unfit(_ user: String, _ password: String) async throws {
         var request = Request(.get, "http://a.test/")
         request.authenticator = .basic(user: user, password: password)
-        await #expect(throws: AuthenticationError.invalidUserOrPassword) {
-            try await Script((200, [:])).client().fetch(request)
+        let error = try await httpError { try await Script((200, [:])).client().fetch(request) }
+        #expect(error.authenticationError == .invalidUserOrPassword && error.phase == .request)
+    }
+
+    @Test("An authenticator that fails ends the call with an error that says so, and has the caller's error")
+    func failing() async throws {
+        let reports = Locked<[CallReport]>([])
+        let script = Script((401, ["WWW-Authenticate": #"Digest realm="r", nonce="n", algorithm=none"#]))
+        let client = script.client {
+            $0.observer = { event in
+                if case .ended(let report) = event.kind { reports.withLock { $0.append(report) } }
+            }
         }
+        var request = Request(.get, "http://a.test/")
+        request.authenticator = .digest(user: "u", password: "hush")
+        let unanswerable = try await httpError { [request] in try await client.fetch(request) }
+        #expect(unanswerable.authenticationError == .unknownAlgorithm && unanswerable.phase == .response)
+        request.authenticator = .bearer { throw NoToken(secret: "hush") }
+        let failed = try await httpError { [request] in try await client.fetch(request) }
+        guard case .authenticator(is NoToken) = failed.reason else { throw failed }
+        #expect(failed.phase == .request && failed.url?.text == "http://a.test/" && !failed.isWorthRetrying)
+        // The request for the token has an error of its own, which may be temporary.
+        request.authenticator = .bearer { throw HTTPError(.connect, .timedOut(after: .seconds(1))) }
+        let temporary = try await httpError { [request] in try await client.fetch(request) }
+        #expect(temporary.isWorthRetrying)
+        let texts = reports.withLock { $0.map { "\($0)" } }
+        #expect(texts.count == 3 && texts.allSatisfy { $0.contains("failed: GET http://a.test/: re") })
+        #expect(texts.allSatisfy { $0.contains("the authenticator failed") && !$0.contains("hush") })
+    }
+
+    private struct NoToken: Error {
+        let secret: String
     }
 
     @Test("A caller that gives up while a token is fetched does not affect the other callers")

@@ -92,6 +92,9 @@ func httpError(
 extension HTTPError {
     var tlsError: TLSError? { if case .tls(let error) = reason { error } else { nil } }
     var protocolError: HTTP1Error? { if case .http(let error) = reason { error } else { nil } }
+    var authenticationError: AuthenticationError? {
+        if case .authenticator(let error) = reason { error as? AuthenticationError } else { nil }
+    }
     var systemError: SystemError? { if case .system(let error) = reason { error } else { nil } }
     var isTimeout: Bool { if case .timedOut = reason { true } else { false } }
     var certificateFault: CertificateFault? {

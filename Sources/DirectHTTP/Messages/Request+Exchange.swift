@@ -83,4 +83,14 @@ extension Request {
         if !upgrade.isEmpty { headers.add("Upgrade", upgrade.joined(separator: ", ")) }
         return headers
     }
+
+    /// The fields about the next recipient that the client writes: `Connection` and `Upgrade`.
+    var connectionFields: HTTPHeaders {
+        var fields = HTTPHeaders()
+        var options: [String] = []
+        if !upgrade.isEmpty { options.append("upgrade") }
+        if !options.isEmpty { fields.add("Connection", options.joined(separator: ", ")) }
+        if !upgrade.isEmpty { fields.add("Upgrade", upgrade.joined(separator: ", ")) }
+        return fields
+    }
 }

@@ -27,10 +27,7 @@ struct FinalRequest: Sendable {
         if let type = request.body.contentType { derived.add("Content-Type", type) }
         if request.body.isGzipped { derived.add("Content-Encoding", "gzip") }
         derived.add(try await request.framing(on: loop, within: limit), of: request)
-        if !request.upgrade.isEmpty {
-            derived.add("Connection", "upgrade")
-            derived.add("Upgrade", request.upgrade.joined(separator: ", "))
-        }
+        derived.complete(with: request.connectionFields)
         var complete = request
         complete.headers.complete(with: derived)
         self.request = complete

@@ -101,6 +101,7 @@ struct CurlCommand {
         var headers = request.headers
         // curl writes these itself, as the client does.
         for name in ["Host", "Content-Length", "Transfer-Encoding", "Connection"] { headers.remove(name) }
+        addClientFields(to: &headers)
         if let type = request.body.contentType, !headers.contains("Content-Type") {
             headers.add("Content-Type", type)
         }
@@ -120,8 +121,17 @@ struct CurlCommand {
             ])
         }
         var own = ["User-Agent", "Accept"]
-        if hasBody { own += ["Content-Type"] + (request.expectsContinue ? [] : ["Expect"]) }
+        if hasBody { own += ["Content-Type", "Expect"] }
         for name in own where !headers.contains(name) { words.append(["--header", "\(name):"]) }
+    }
+
+    /// Adds the fields that the client writes itself and curl does not.
+    private func addClientFields(to headers: inout HTTPHeaders) {
+        for field in request.connectionFields { headers[field.name] = field.value }
+        // RFC 9110, section 10.1.1: not without content.
+        if request.expectsContinue, request.body.bytesInMemory?.isEmpty != true {
+            headers["Expect"] = "100-continue"
+        }
     }
 
     private mutating func addBody() {

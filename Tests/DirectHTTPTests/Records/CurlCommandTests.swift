@@ -52,6 +52,13 @@ struct CurlCommandTests {
                 )
             )
         }
+        var upgrading = Request(.get, "http://a.test:\(server.port)/")
+        upgrading.upgrade = ["echo/2", "echo"]
+        var expecting = Request(.put, "http://a.test:\(server.port)/", body: .text("x"))
+        expecting.expectsContinue = true
+        var empty = Request(.put, "http://a.test:\(server.port)/", body: .text(""))
+        empty.expectsContinue = true
+        requests += [upgrading, expecting, empty]
         for var request in requests {
             request.addresses = ["127.0.0.1"]
             _ = try await client.fetch(request)

@@ -173,6 +173,13 @@ extension HTTPURL {
         return HTTPURL(Storage(authority: authority, target: storage.target, fragment: fragment))
     }
 
+    /// The same URL with the name as it is sent, without a trailing dot.
+    package var withoutTrailingDot: HTTPURL {
+        guard hasTrailingDot else { return self }
+        let authority = URLAuthority(withoutTrailingDot: storage.authority)
+        return HTTPURL(Storage(authority: authority, target: storage.target, fragment: fragment))
+    }
+
     /// Returns the same URL with another scheme: the default port becomes the default port of that scheme, any
     /// other port stays.
     package func with(scheme: Scheme) -> HTTPURL {

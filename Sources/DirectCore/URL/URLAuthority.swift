@@ -45,6 +45,14 @@ struct URLAuthority: Sendable {
         hasTrailingDot = other.hasTrailingDot
     }
 
+    /// Creates a copy without trailing dot.
+    init(withoutTrailingDot other: URLAuthority) {
+        origin = other.origin
+        bytes = other.bytes
+        userinfo = other.userinfo
+        hasTrailingDot = false
+    }
+
     /// Creates a copy for another scheme. The default port becomes the default port of that scheme, any other port
     /// stays.
     init(_ other: URLAuthority, scheme: HTTPURL.Scheme) {

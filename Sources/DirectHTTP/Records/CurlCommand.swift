@@ -3,7 +3,8 @@ internal import DirectHTTP1
 internal import DirectTransport
 
 extension HTTPClient.Request {
-    /// Returns a curl command that sends this request, for a POSIX shell: the URL's name, at the request's addresses.
+    /// Returns a curl command that sends this request, for a POSIX shell: the URL's name, at the request's addresses. A final
+    /// dot of the name is left out, since the client sends it nowhere.
     ///
     /// Addresses become `--resolve`, or `--connect-to` with the first of them if it has another port than the URL or if
     /// the URL's host is an address. The request's own fields are sent and no others, not even curl's. A body of text
@@ -33,7 +34,7 @@ struct CurlCommand {
     init(_ request: Request, redacting redaction: Redaction, over proxy: CurlProxy?) throws(HTTPError) {
         self.request = request
         self.redaction = redaction
-        url = try request.checkedURL()
+        url = try request.checkedURL().withoutTrailingDot
         // No glob, no cookie file, no HTTP/2, and the path as it stands.
         words = [["curl", "--http1.1", "--globoff", "--path-as-is"]]
         try addMethod()

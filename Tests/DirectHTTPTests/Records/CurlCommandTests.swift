@@ -94,6 +94,25 @@ struct CurlCommandTests {
         #expect(server.requests.last?.host == "b.test")
     }
 
+    @Test(
+        "A final dot of the host is left out, as the client leaves it out, and the chosen address is reached",
+        .enabled(if: hasCurl)
+    )
+    func finalDot() async throws {
+        let server = try FixtureServer.start { _ in .text("ok") }
+        let client = HTTPClient.untimed()
+        for (port, endpoint) in [(":\(server.port)", "127.0.0.1"), ("", server.endpoint)]
+            as [(String, Endpoint)]
+        {
+            var request = Request(.get, "http://u:p@a.test.\(port)/p?q")
+            request.addresses = [endpoint]
+            _ = try await client.fetch(request)
+            #expect(try await run(client.curlCommand(for: request, redacting: .insecureNone)) == 0)
+            let records = server.requests.suffix(2)
+            #expect(records.map(\.headers["host"]) == ["a.test\(port)", "a.test\(port)"])
+        }
+    }
+
     @Test("A body that the command cannot hold is read from standard input", .enabled(if: hasCurl))
     func standardInput() async throws {
         let server = try FixtureServer.start { request in

@@ -1,0 +1,44 @@
+internal import DirectCore
+internal import DirectHTTP1
+internal import DirectIO
+
+/// The header fields that the client adds to requests, and those of them that may be sent to other origins.
+final class ClientFields: Sendable {
+    /// Adds `Accept-Encoding`, and decodes the responses.
+    let decoding: ContentDecoding
+    private let headers: HTTPHeaders
+    private let settings: DecodingSettings
+    private let loop: EventLoop
+
+    init(_ configuration: HTTPClient.Configuration) {
+        // Proxies have credentials of their own in their settings; a server behind a proxy never gets them
+        // (CVE-2023-32681).
+        var headers = configuration.headers
+        headers.remove("Proxy-Authorization")
+        self.headers = headers
+        settings = configuration.decoding
+        loop = configuration.loop
+        decoding = ContentDecoding(settings, besides: headers, on: loop)
+    }
+
+    /// Returns the client's default fields, reduced to those that may be sent to the request's origin.
+    @inline(__always)
+    func defaults(for request: Request, _ trail: Trail?) -> HTTPHeaders {
+        if let fields = trail?.clientFields { return fields.fields(for: request) }
+        return decoding.fields(for: request)
+    }
+
+    /// Returns the client's own fields that may be sent to any origin, and those that a redirect policy lets
+    /// through.
+    func crossOriginFields(surviving: [String]) -> ContentDecoding {
+        var harmless = headers
+        harmless.keepCrossOriginSafe(hasBody: false, surviving: surviving)
+        return ContentDecoding(settings, besides: harmless, on: loop)
+    }
+
+    /// Returns the fields that may be sent to another origin under the policy, which governs the client's own
+    /// fields, too.
+    func crossing(by policy: RedirectPolicy) -> Crossing {
+        Crossing(surviving: policy.extraCrossOriginFields, fields: self)
+    }
+}

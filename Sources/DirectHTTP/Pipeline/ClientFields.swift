@@ -30,15 +30,28 @@ final class ClientFields: Sendable {
 
     /// Returns the client's own fields that may be sent to any origin, and those that a redirect policy lets
     /// through.
-    func crossOriginFields(surviving: [String]) -> ContentDecoding {
-        var harmless = headers
-        harmless.keepCrossOriginSafe(hasBody: false, surviving: surviving)
-        return ContentDecoding(settings, besides: harmless, on: loop)
+    func crossOriginFields(surviving: [String]) -> CrossOriginFields {
+        func fields(hasBody: Bool) -> ContentDecoding {
+            var harmless = headers
+            harmless.keepCrossOriginSafe(hasBody: hasBody, surviving: surviving)
+            return ContentDecoding(settings, besides: harmless, on: loop)
+        }
+        return CrossOriginFields(withBody: fields(hasBody: true), withoutBody: fields(hasBody: false))
     }
 
     /// Returns the fields that may be sent to another origin under the policy, which governs the client's own
     /// fields, too.
     func crossing(by policy: RedirectPolicy) -> Crossing {
         Crossing(surviving: policy.extraCrossOriginFields, fields: self)
+    }
+}
+
+/// The client's own fields that may be sent to another origin. Those that describe a body go there with a body only.
+struct CrossOriginFields: Sendable {
+    let withBody: ContentDecoding
+    let withoutBody: ContentDecoding
+
+    func fields(for request: Request) -> HTTPHeaders {
+        (request.body.isNone ? withoutBody : withBody).fields(for: request)
     }
 }

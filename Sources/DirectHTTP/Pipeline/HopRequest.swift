@@ -60,7 +60,7 @@ struct Crossing {
     let fields: ClientFields
 
     /// The client's own fields that may be sent to another origin.
-    var clientFields: ContentDecoding { fields.crossOriginFields(surviving: surviving) }
+    var clientFields: CrossOriginFields { fields.crossOriginFields(surviving: surviving) }
 }
 
 /// The steps that derive the next request from this one.
@@ -153,7 +153,7 @@ final class Trail: Sendable {
         /// Whether it was a server that chose the present origin, and not the caller or its code.
         private(set) var isServersChoice = false
         /// The client's own fields that may be sent; `nil` before the first crossing.
-        private(set) var clientFields: ContentDecoding?
+        private(set) var clientFields: CrossOriginFields?
         /// The authenticator of the current origin.
         var authenticator: (any Authenticator)?
 
@@ -181,7 +181,7 @@ final class Trail: Sendable {
     var authenticator: (any Authenticator)? { facts.authenticator }
 
     /// The client's own fields that may be sent; `nil` for all of them.
-    var clientFields: ContentDecoding? { facts.clientFields }
+    var clientFields: CrossOriginFields? { facts.clientFields }
 
     /// Whether a redirect from another origin led to the present one.
     var isServersChoice: Bool { facts.isServersChoice }

@@ -240,6 +240,23 @@ struct RedirectTests {
         #expect(error.redirectFault == .bodyAcrossOrigins)
     }
 
+    @Test("The client's default type of bodies goes with a body to another origin, and not without one")
+    func defaultType() async throws {
+        for (status, crosses) in [(307, true), (308, true), (302, false)] as [(HTTPStatus, Bool)] {
+            let script = Script.redirecting(status, "https://b.test/", "https://a.test/")
+            let client = script.client {
+                $0.headers = ["Content-Type": "a/b", "Content-Language": "de", "X-Key": "secret"]
+            }
+            _ = try await client.post("https://a.test/", .text("body"))
+            #expect(script.requests[0].headers["Content-Type"] == "a/b")
+            for request in script.requests[1...] {
+                #expect(request.headers["Content-Type"] == (crosses ? "a/b" : nil))
+                #expect(request.headers["Content-Language"] == (crosses ? "de" : nil))
+                #expect(!request.headers.contains("X-Key"))
+            }
+        }
+    }
+
     @Test("Referer is sent only on demand, and then without secrets and not from https to http")
     func referer() async throws {
         let silent = Script.redirecting(302, "/next")

@@ -83,6 +83,12 @@ public struct HTTPHeaders: @unchecked Sendable {
         }
     }
 
+    /// Appends a field of other headers, byte for byte.
+    package mutating func add(fieldAt position: Int, of other: HTTPHeaders) {
+        guard let block = other.block, position < block.counts.fields else { return }
+        unsafe add(name: block.name(at: position), value: block.value(at: position))
+    }
+
     /// Removes all fields with this name.
     public mutating func remove(_ name: String) {
         guard contains(name) else { return }

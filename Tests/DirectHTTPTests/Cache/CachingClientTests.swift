@@ -1,4 +1,5 @@
 import DirectHTTP
+import DirectHTTP1
 import DirectTestCommands
 import Foundation
 import TLSFixtures
@@ -69,6 +70,36 @@ struct CachingClientTests {
         #expect(second.status == .ok && second.cacheUse == .revalidated && second.body == first.body)
         #expect(second.transaction?.isReused == true)
         #expect(server.requests.map { $0.headers["If-None-Match"] } == [nil, "\"a\""])
+    }
+
+    @Test("A field that is no UTF-8 keeps its bytes in a stored response and in the question for its tag")
+    func bytesOfTags() async throws {
+        // Latin-1 in the tag (RFC 9110, section 8.8.3), and UTF-8 in the other field.
+        let tag: [UInt8] = [0x22, 0x61, 0xE9, 0xFF, 0x22]
+        let head = Array("Cache-Control: no-cache\r\nETag: ".utf8) + tag + Array("\r\nX-Odd: \u{e9}\r\n".utf8)
+        func reply(_ status: String, _ end: String) -> ByteScript.Step {
+            .send(Array("HTTP/1.1 \(status)\r\n".utf8) + head + Array(end.utf8))
+        }
+        let server = try FixtureServer.start(
+            behaviour: .bytes([
+                .awaitHead, reply("200 OK", "Content-Length: 2\r\n\r\nok"),
+                .awaitHead, reply("304 Not Modified", "\r\n"),
+                .awaitHead, reply("304 Not Modified", "\r\n"), .cut,
+            ])
+        )
+        let client = HTTPClient.untimed { $0.cache = .memory() }
+        for use in [CacheUse.miss, .revalidated, .revalidated] {
+            let response = try await client.get(server.http())
+            #expect(response.cacheUse == use && response.text == "ok")
+            let place = try #require(response.headers.index(of: "etag"))
+            #expect(response.headers.valueBytes(at: place) == tag)
+            #expect(response.headers["X-Odd"] == "\u{e9}")
+        }
+        let received = try await server.nextRecord().received
+        let name = Array("If-None-Match: ".utf8)
+        let lines = received.split(separator: UInt8(ascii: "\n")).map(Array.init)
+        let questions = lines.filter { $0.starts(with: name) }
+        #expect(questions == [name + tag + [0x0D], name + tag + [0x0D]])
     }
 
     @Test("A large response is stored and delivered in pieces", arguments: Place.allCases)

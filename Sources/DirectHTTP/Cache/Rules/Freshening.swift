@@ -5,8 +5,16 @@ internal import DirectIO
 extension CachedHead {
     /// Adds the conditions that ask the origin to confirm this response (RFC 9111, section 4.3.1).
     func addValidators(to headers: inout HTTPHeaders) {
-        if let tag = self.headers["ETag"] { headers["If-None-Match"] = tag }
-        if let date = self.headers["Last-Modified"] { headers["If-Modified-Since"] = date }
+        copy("etag", to: "If-None-Match", of: &headers)
+        copy("last-modified", to: "If-Modified-Since", of: &headers)
+    }
+
+    /// Copies the bytes of a value: an entity tag may have any beyond ASCII (RFC 9110, section 8.8.3), which text would
+    /// change.
+    private func copy(_ name: StaticString, to condition: String, of headers: inout HTTPHeaders) {
+        guard let index = self.headers.index(of: name) else { return }
+        headers.remove(condition)
+        headers.add(condition, bytes: self.headers.valueBytes(at: index))
     }
 
     /// Whether a 304, or the response to a HEAD request, is about this response (RFC 9111, section 4.3.4).
@@ -28,9 +36,10 @@ extension CachedHead {
         var headers = headers
         headers.remove("Age")
         headers.remove("Warning")
-        let changes = update.headers.filter { !Self.contentFields.contains($0.name.lowercased()) }
-        for change in changes { headers.remove(change.name) }
-        for change in changes { headers.add(change.name, change.value) }
+        let changes = update.headers
+        let places = changes.indices.filter { !Self.contentFields.contains(changes[$0].name.lowercased()) }
+        for place in places { headers.remove(changes[place].name) }
+        for place in places { headers.add(fieldAt: place, of: changes) }
         let merged = ResponseHead(
             status: self.head.status,
             reason: self.head.reason,
@@ -70,9 +79,10 @@ extension CachedHead {
     /// The head of a 304 that confirms the caller's version (RFC 9110, section 15.4.5).
     func notModified(at now: UnixTime) -> ResponseHead {
         let served = served(at: now, confirmed: false)
+        let fields = served.headers
         var headers = HTTPHeaders()
-        for field in served.headers where Self.fieldsOfNotModified.contains(field.name.lowercased()) {
-            headers.add(field.name, field.value)
+        for place in fields.indices where Self.fieldsOfNotModified.contains(fields[place].name.lowercased()) {
+            headers.add(fieldAt: place, of: fields)
         }
         return ResponseHead(status: .notModified, version: served.version, headers: headers)
     }

@@ -1,22 +1,26 @@
-/// The request fields that the library writes itself, and the check of the caller's fields against them.
+/// The request fields that the library writes itself, the one that makes it write another, and the check of the caller's
+/// fields against them.
 enum OwnedFields {
     /// The result of the check of one field.
     enum Verdict {
         case passes
+        /// The field passes, and the library names it in Connection.
+        case passesNamed
         /// The field repeats what the library writes, so it is left out.
         case passedOver
         case refused
     }
 
-    /// Whether the library writes this field itself.
+    /// Whether the library writes this field itself, or another one because of it.
     static func isOwned(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
         // Most names do not have the length of any of them.
-        let lengths: UInt64 = 1 << 4 | 1 << 6 | 1 << 7 | 1 << 10 | 1 << 14 | 1 << 17
+        let lengths: UInt64 = 1 << 2 | 1 << 4 | 1 << 6 | 1 << 7 | 1 << 10 | 1 << 14 | 1 << 17
         guard name.count < 64, lengths &>> UInt64(truncatingIfNeeded: name.count) & 1 == 1 else {
             return false
         }
         guard let bytes = name.baseAddress else { return false }
         return switch name.count {
+        case 2: unsafe bytes.spells("te", count: 2)
         case 4: unsafe bytes.spells("host", count: 4)
         case 6: unsafe bytes.spells("expect", count: 6)
         case 7: unsafe bytes.spells("upgrade", count: 7)
@@ -33,6 +37,7 @@ enum OwnedFields {
         upgrade: Bool
     ) -> Verdict {
         guard unsafe isOwned(name) else { return .passes }
+        if name.count == 2 { return .passesNamed }
         if name.count == 4 {
             return unsafe authority.withUnsafeBufferPointer { authority in
                 unsafe value.equalsIgnoringCase(authority) ? .passedOver : .refused

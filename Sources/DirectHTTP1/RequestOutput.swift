@@ -4,6 +4,8 @@
     /// The start of the buffer. The memory is the caller's; the size bound was checked to fit into it.
     private let base: UnsafeMutablePointer<UInt8>
     private(set) var count = 0
+    /// Whether a TE field was written.
+    private var hasTE = false
 
     init(_ buffer: UnsafeMutableRawBufferPointer, needed: Int) throws(HTTP1Error) {
         guard buffer.count >= needed, let start = buffer.baseAddress else {
@@ -77,6 +79,9 @@
             try unsafe writeName(name)
             switch unsafe OwnedFields.verdict(name, value: value, authority: authority, upgrade: upgrade) {
             case .passes: try unsafe writeValue(value, of: name)
+            case .passesNamed:
+                hasTE = true
+                try unsafe writeValue(value, of: name)
             case .passedOver: count = start
             case .refused: throw unsafe .fieldOwnedByLibrary(name: String(fieldText: name))
             }
@@ -118,13 +123,15 @@
         if expectContinue { write("Expect: 100-continue\r\n") }
     }
 
+    /// Call it after the fields: a TE field is named in Connection, because it is for the next recipient only (RFC 9110,
+    /// section 10.1.4).
     mutating func writeConnection(close: Bool, upgrade: Bool) {
-        switch (close, upgrade) {
-        case (false, false): break
-        case (true, false): write("Connection: close\r\n")
-        case (false, true): write("Connection: upgrade\r\n")
-        case (true, true): write("Connection: close, upgrade\r\n")
-        }
+        guard close || upgrade || hasTE else { return }
+        write("Connection: ")
+        if close { write("close") }
+        if hasTE { write(close ? ", TE" : "TE") }
+        if upgrade { write(close || hasTE ? ", upgrade" : "upgrade") }
+        write("\r\n")
     }
 
     /// Checked before any other error about the field, so that no error repeats a name that is not a token.

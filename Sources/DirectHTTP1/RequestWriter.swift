@@ -12,8 +12,9 @@ package enum BodyFraming: Hashable, Sendable {
 /// is copied into `HTTPHeaders`, all others when they are written.
 ///
 /// Invalid bytes are refused, never stripped. The library writes Host, Content-Length, Transfer-Encoding, Connection
-/// and Expect: a Host from the caller that equals the authority is left out, the other fields are refused. Names,
-/// target and authority are ASCII. Values may have bytes beyond ASCII, as cookies do (RFC 9110, section 5.5).
+/// and Expect: a Host from the caller that equals the authority is left out, the other fields are refused. A TE field
+/// from the caller is named in Connection. Names, target and authority are ASCII. Values may have bytes beyond ASCII,
+/// as cookies do (RFC 9110, section 5.5).
 package enum RequestWriter {
     /// A buffer size that is always sufficient for this head.
     package static func headSizeBound(

@@ -88,6 +88,8 @@ extension Request {
     var connectionFields: HTTPHeaders {
         var fields = HTTPHeaders()
         var options: [String] = []
+        // RFC 9110, section 10.1.4: the next recipient must not pass TE on.
+        if headers.contains("TE") { options.append("TE") }
         if !upgrade.isEmpty { options.append("upgrade") }
         if !options.isEmpty { fields.add("Connection", options.joined(separator: ", ")) }
         if !upgrade.isEmpty { fields.add("Upgrade", upgrade.joined(separator: ", ")) }

@@ -74,12 +74,15 @@ struct FinalFieldsTests {
             Request(.put, server.http("/b"), body: upload(length: nil)),
             Request(.put, server.http("/b"), headers: ["Content-Type": "text/own"], body: .text("x")),
             Request(.delete, server.http("/b")), expecting, upgrading,
+            Request(.get, server.http("/e"), headers: ["te": "trailers;q=0.5"]),
         ]
         for request in requests { _ = try await client.fetch(request) }
         let received = server.tables
         #expect(received.count == requests.count + 1)
         for (seen, received) in zip(seen.all, received) { #expect(seen == received) }
         #expect(received.allSatisfy { $0["host"] == server.authority && $0["accept-encoding"] != nil })
+        // RFC 9110, section 10.1.4: whoever sends TE names it in Connection.
+        #expect(received.last?["te"] == "trailers;q=0.5" && received.last?["connection"] == "TE")
         #expect(received[2]["content-length"] == "5" && received[5]["transfer-encoding"] == "chunked")
     }
 

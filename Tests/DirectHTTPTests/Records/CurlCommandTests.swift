@@ -52,7 +52,7 @@ struct CurlCommandTests {
                 )
             )
         }
-        var upgrading = Request(.get, "http://a.test:\(server.port)/")
+        var upgrading = Request(.get, "http://a.test:\(server.port)/", headers: ["TE": "trailers"])
         upgrading.upgrade = ["echo/2", "echo"]
         var expecting = Request(.put, "http://a.test:\(server.port)/", body: .text("x"))
         expecting.expectsContinue = true

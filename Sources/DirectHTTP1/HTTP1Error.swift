@@ -105,6 +105,8 @@ public enum HTTP1Error: Error, Equatable, Sendable {
     case fieldOwnedByLibrary(name: String)
     /// This field may not be sent as a trailer.
     case fieldForbiddenInTrailers(name: String)
+    /// A TRACE request has content (RFC 9110, section 9.3.8).
+    case contentInTrace
     /// The buffer has no room for this many bytes.
     case outputTooSmall(needed: Int)
 }
@@ -167,6 +169,7 @@ extension HTTP1Error: CustomStringConvertible {
         case .invalidRequestFieldValue(let name): "the value of \(name) has a control character"
         case .fieldOwnedByLibrary(let name): "the library writes \(name) itself\(Self.advice(name))"
         case .fieldForbiddenInTrailers(let name): "\(name) may not be a trailer field"
+        case .contentInTrace: "a TRACE request must not have content"
         case .outputTooSmall(let needed): "the output has no room for \(needed) bytes"
         }
     }

@@ -6,6 +6,14 @@ package enum BodyFraming: Hashable, Sendable {
     case length(UInt64)
     /// Content of unknown length, in chunks.
     case chunked
+
+    /// Whether there is content.
+    package var hasContent: Bool {
+        switch self {
+        case .none, .length(0): false
+        case .length, .chunked: true
+        }
+    }
 }
 
 /// Writes requests as bytes, every one of which is checked (CVE-2022-3215, CVE-2023-0040): those of a field when it
@@ -46,6 +54,8 @@ package enum RequestWriter {
         upgrade: Bool = false,
         into buffer: UnsafeMutableRawBufferPointer
     ) throws(HTTP1Error) -> Int {
+        // RFC 9110, section 9.3.8.
+        if framing.hasContent, method == .trace { throw .contentInTrace }
         let needed = headSizeBound(
             method: method,
             target: target,

@@ -4,7 +4,7 @@ internal import DirectIO
 
 /// Checks that need no connection, made before anything is resolved or dialled for a request.
 extension Transport {
-    /// Throws if the head of the request is invalid, or if its body cannot be framed.
+    /// Throws if the head of the request is invalid, if its body cannot be framed, or if its method permits none.
     package func check(
         method: HTTPMethod,
         url: HTTPURL,
@@ -26,10 +26,20 @@ extension Transport {
                 defaults: defaults,
                 isUpgrade: options?.options.upgrade.isEmpty == false
             )
-            guard case .stream(let body) = body else { return }
-            _ = try await body.framing(on: loop, within: limit)
+            let framing = try await framing(of: body, within: limit)
+            if framing.hasContent, method == .trace { throw .failed(.request, .http(.contentInTrace)) }
         } catch {
             throw DialFailure(cause: error)
+        }
+    }
+
+    private func framing(of body: BodyContent, within limit: CallLimit) async throws(TransportError)
+        -> BodyFraming
+    {
+        switch body {
+        case .none: .none
+        case .bytes(let bytes): .length(UInt64(bytes.count))
+        case .stream(let body): try await body.framing(on: loop, within: limit)
         }
     }
 

@@ -49,6 +49,7 @@ extension HTTP1Error {
         case .invalidRequestFieldValue(let name): "invalidRequestFieldValue \(name)"
         case .fieldOwnedByLibrary(let name): "fieldOwnedByLibrary \(name)"
         case .fieldForbiddenInTrailers(let name): "fieldForbiddenInTrailers \(name)"
+        case .contentInTrace: "contentInTrace"
         case .outputTooSmall(let needed): "outputTooSmall \(needed)"
         @unknown default: "unknown"
         }

@@ -69,6 +69,24 @@ struct InjectionTests {
         try await expectRefusal { $0.headers.add("hOST", "127.0.0.1\r\nX-Evil: 1") }
     }
 
+    @Test("TRACE with content is refused (RFC 9110, section 9.3.8), and no connection is made for it")
+    func trace() async throws {
+        let server = try FixtureServer.start { .text($0.method) }
+        let client = HTTPClient.untimed()
+        let stream = RequestBody.replayable { AsyncStream<[UInt8]> { $0.finish() } }
+        for body in [RequestBody.text("body"), stream] {
+            try await expectRefusal {
+                $0.method = .trace
+                $0.body = body
+            }
+            _ = try await httpError { try await client.fetch(Request(.trace, server.http(), body: body)) }
+        }
+        #expect(server.records.isEmpty)
+        for body in [RequestBody.none, .bytes([])] {
+            #expect(try await client.fetch(Request(.trace, server.http(), body: body)).text == "TRACE")
+        }
+    }
+
     @Test("Framing fields of the caller are refused: a length, right or wrong, a coding, or both")
     func framing() async throws {
         try await expectRefusal { $0.headers.add("Content-Length", "4") }

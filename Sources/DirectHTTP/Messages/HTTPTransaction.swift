@@ -9,8 +9,10 @@ public struct HTTPTransaction: Sendable, CustomStringConvertible {
 
     var connection: ConnectionFacts { record.connection }
 
-    /// Whether the connection had served an earlier request.
+    /// Whether the connection had served an earlier request. False for the first request on a prewarmed connection.
     public var isReused: Bool { record.isReused }
+    /// Whether the connection was there before the request: a reused or a prewarmed one.
+    var wasIdle: Bool { record.wasIdle }
     /// The name that the request was for.
     public var name: String { connection.name }
     /// The endpoint that the bytes went to. `0.0.0.0` if they went to a ``unixSocket``.
@@ -38,11 +40,11 @@ public struct HTTPTransaction: Sendable, CustomStringConvertible {
     /// did not wait.
     public var queueTime: Duration { .nanoseconds(Int64(clamping: record.queued)) }
     /// The time to resolve the name; `nil` if that was not needed.
-    public var resolveTime: Duration? { isReused ? nil : connection.resolveTime }
-    /// The time to connect to the address; `nil` on a reused connection.
-    public var connectTime: Duration? { isReused ? nil : connection.connectTime }
-    /// The time of the TLS handshake; `nil` on a reused connection and for `http`.
-    public var tlsTime: Duration? { isReused ? nil : connection.tlsTime }
+    public var resolveTime: Duration? { wasIdle ? nil : connection.resolveTime }
+    /// The time to connect to the address; `nil` on a reused or prewarmed connection.
+    public var connectTime: Duration? { wasIdle ? nil : connection.connectTime }
+    /// The time of the TLS handshake; `nil` on a reused or prewarmed connection and for `http`.
+    public var tlsTime: Duration? { wasIdle ? nil : connection.tlsTime }
     /// The time from the start of the request, before its connection was found, until it was sent or its upload
     /// began.
     public var requestTime: Duration { record.sent.since(record.start) }

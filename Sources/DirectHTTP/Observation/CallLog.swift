@@ -126,7 +126,7 @@ final class CallLog: Sendable {
             state.openBodies.insert(place)
             state.exchanges[place].status = status
             state.exchanges[place].transaction = transaction
-            state.exchanges[place].failedAttempts = transaction.isReused ? [] : transaction.failedAttempts
+            state.exchanges[place].failedAttempts = transaction.wasIdle ? [] : transaction.failedAttempts
             return .responded(status, transaction)
         }
     }

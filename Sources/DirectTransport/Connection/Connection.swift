@@ -72,6 +72,13 @@ package final class Connection: @unchecked Sendable {
 
     /// Written by the owner only, as the rest.
     @exclusivity(unchecked) private var hasBeenRetired = false
+    /// Whether it has brought a response, so that the next request reuses it.
+    var hasServed: Bool {
+        get { unsafe hasBroughtResponse }
+        set { unsafe hasBroughtResponse = newValue }
+    }
+
+    @exclusivity(unchecked) private var hasBroughtResponse = false
 
     init(
         _ layers: LayerStack,

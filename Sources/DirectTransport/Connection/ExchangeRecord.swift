@@ -8,6 +8,8 @@ package struct ExchangeRecord: Sendable {
     package let start, sent, response: Instant
     /// Whether the connection had served another request before.
     package let isReused: Bool
+    /// Whether the connection was there before the request.
+    package let wasIdle: Bool
     /// The nanoseconds in the queue for a connection.
     package let queued: UInt64
     /// Knows when the body of the response ended; `nil` if it arrived whole together with the head.
@@ -20,6 +22,7 @@ package struct ExchangeRecord: Sendable {
         sent: Instant,
         response: Instant,
         isReused: Bool,
+        wasIdle: Bool = false,
         queued: UInt64 = 0,
         bodyEnd: BodyEnd? = nil
     ) {
@@ -28,6 +31,7 @@ package struct ExchangeRecord: Sendable {
         self.sent = sent
         self.response = response
         self.isReused = isReused
+        self.wasIdle = wasIdle
         self.queued = queued
         self.bodyEnd = bodyEnd
     }

@@ -2,11 +2,12 @@ package import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
 
-/// A connection that a request has for itself, and whether it has served one before.
+/// A connection that a request has for itself.
 struct LeasedConnection {
     let connection: Connection
     let lease: ConnectionPool.Lease
-    let isReused: Bool
+    /// Whether it was in the pool, kept after a request or made ahead of any: the server may have closed it unnoticed.
+    let wasIdle: Bool
     /// The nanoseconds in the queue for it.
     var queued: UInt64 = 0
 }
@@ -89,7 +90,7 @@ extension Transport {
         let queued = loop.now.since(start).clampedNanoseconds
         switch acquisition {
         case .reuse(let connection, let lease):
-            return LeasedConnection(connection: connection, lease: lease, isReused: true, queued: queued)
+            return LeasedConnection(connection: connection, lease: lease, wasIdle: true, queued: queued)
         case .dial(let permit):
             var leased = try await dial(request, permit: permit)
             leased.queued = queued
@@ -105,7 +106,7 @@ extension Transport {
             kept: request.kept,
             asksKernel: !request.mayBeSentTwice,
             at: loop.now
-        ).map { LeasedConnection(connection: $0, lease: $1, isReused: true) }
+        ).map { LeasedConnection(connection: $0, lease: $1, wasIdle: true) }
     }
 
     /// Returns the endpoints that the request may be sent to: those of the server, or those of the proxy that
@@ -131,7 +132,7 @@ extension Transport {
         do throws(DialFailure) {
             let connection = try await connect(request)
             let lease = pool.admit(connection, permit: permit, since: request.start)
-            return LeasedConnection(connection: connection, lease: lease, isReused: false)
+            return LeasedConnection(connection: connection, lease: lease, wasIdle: false)
         } catch {
             pool.release(permit)
             throw error

@@ -17,14 +17,14 @@ extension Transport {
         after failure: TransportError,
         of request: OutgoingRequest
     ) throws(DialFailure) -> ConnectionPool.Permit {
-        let (connection, lease, isReused) = (leased.connection, leased.lease, leased.isReused)
-        guard isReused, failure.showsStale(connection), request.mayBeSentTwice else {
-            if isReused, failure.showsFrozen(connection) { pool.dismissSiblings(of: connection, lease) }
+        let (connection, lease, wasIdle) = (leased.connection, leased.lease, leased.wasIdle)
+        guard wasIdle, failure.showsStale(connection), request.mayBeSentTwice else {
+            if wasIdle, failure.showsFrozen(connection) { pool.dismissSiblings(of: connection, lease) }
             end(connection, lease: lease, after: failure)
             throw DialFailure(
                 cause: failure,
                 endpoint: connection.facts.dialledEndpoint,
-                attempts: isReused ? [] : connection.facts.failedAttempts
+                attempts: wasIdle ? [] : connection.facts.failedAttempts
             )
         }
         request.observer?.note(.foundDead(connection.facts.endpoint))

@@ -82,7 +82,7 @@ package final class Transport: Sendable {
                 at: isChecked ? loop.now : start
             )
         {
-            leased = LeasedConnection(connection: connection, lease: lease, isReused: true)
+            leased = LeasedConnection(connection: connection, lease: lease, wasIdle: true)
         } else {
             (leased, detour) = try await connection(for: outgoing(around: detour), isChecked: isChecked)
         }
@@ -102,7 +102,7 @@ package final class Transport: Sendable {
                     observer: observer,
                     on: leased.connection,
                     lease: leased.lease,
-                    isReused: leased.isReused,
+                    wasIdle: leased.wasIdle,
                     queued: leased.queued
                 )
             } catch {
@@ -134,13 +134,14 @@ extension Transport {
         observer: (any TransportObserver)?,
         on connection: Connection,
         lease: ConnectionPool.Lease,
-        isReused: Bool,
+        wasIdle: Bool,
         queued: UInt64
     ) async throws(TransportError) -> IncomingResponse {
         let exchange = Exchange(connection: connection, timeouts: timeouts, end: end)
         var upload: Upload?
         do throws(TransportError) {
-            if !isReused { try connection.checkSilence() }
+            let isReused = connection.hasServed
+            if !wasIdle { try connection.checkSilence() }
             var streamed = BodyFraming.none
             if case .stream(let body) = body { streamed = try await exchange.framing(of: body) }
             let (count, rest) = try exchange.compose(
@@ -183,7 +184,7 @@ extension Transport {
                 head = try await exchange.receiveHead(from: sent, upload, options: options)
             }
             // The server gave up waiting for a request at the time this one was sent: the 408 does not answer it.
-            if isReused, head.status == .requestTimeout, method.mayBeSentTwice(with: body) {
+            if wasIdle, head.status == .requestTimeout, method.mayBeSentTwice(with: body) {
                 throw .failed(.response, .http(.responseBeforeRequest))
             }
             // The server will not serve the name on this connection next time either.
@@ -194,10 +195,12 @@ extension Transport {
                 sent: sent,
                 response: loop.now,
                 isReused: isReused,
+                wasIdle: wasIdle,
                 queued: queued,
                 // An observer gets the record before it is known whether the body has arrived.
                 bodyEnd: observer == nil ? nil : BodyEnd()
             )
+            connection.hasServed = true
             if let observer { observer.note(.responded(head.status, record)) }
             // The server refused the request before all of it was sent: the rest is useless (RFC 9112, section 9.3),
             // also where sending has already failed, because the server has closed the connection behind its answer.

@@ -291,12 +291,14 @@ struct ResponseJudge {
         if let host = connection.place?.host, transaction.name != Material.name(host) {
             world.fault("figures", "the name is \(transaction.name), not \(Material.name(host))")
         }
-        let isPrewarmed = plan.calls.contains { $0.kind == .prewarm }
-        if !isPrewarmed, transaction.isReused != (turn > 1) {
+        if transaction.isReused != (turn > 1) {
             world.fault("figures", "request \(turn) of a connection, reused: \(transaction.isReused)")
         }
+        let isPrewarmed = plan.calls.contains { $0.kind == .prewarm } && transaction.connectTime == nil
         // A wait for a descriptor counts as part of connecting.
-        guard !transaction.isReused, plan.network.descriptors == nil, plan.network.socketFailures == 0 else {
+        guard !transaction.isReused, !isPrewarmed, plan.network.descriptors == nil,
+            plan.network.socketFailures == 0
+        else {
             return
         }
         judge(transaction.connectTime, atLeast: connected - connection.times.connect, "connectTime")

@@ -75,6 +75,7 @@ struct ClientMethodTests {
     func prewarm() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
         try await client.prewarm(HTTPURL(server.http()))
-        #expect(try await client.get(server.http()).transaction?.isReused == true)
+        #expect(try await client.get(server.http()).transaction?.isReused == false)
+        #expect(server.records.count == 1)
     }
 }

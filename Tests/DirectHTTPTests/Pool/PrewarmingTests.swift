@@ -32,7 +32,8 @@ struct PrewarmingTests {
         try await server.waitUntil { $0.first?.requests.count == 1 }
         try await client.prewarm(server.http(), connections: 2)
         try await server.waitUntil { $0.count == 2 }
-        #expect(try await client.get(server.http()).isReused)
+        _ = try await client.get(server.http())
+        #expect(server.records.map(\.requests.count) == [1, 1])
         mayAnswer.open()
         #expect(try await slow.text == "hello")
     }
@@ -105,6 +106,49 @@ struct PrewarmingTests {
         let connections = client.connections.origins.flatMap(\.connections)
         #expect(connections.count { $0.endpoint == servers[0].endpoint } == 1)
         #expect(connections.count { $0.endpoint == servers[1].endpoint } == 2)
+    }
+
+    @Test("The first request on a prewarmed connection reuses none, and spends no time on making one")
+    func firstRequest() async throws {
+        let server = try FixtureServer.secure("a.test")
+        let client = HTTPClient.trusting()
+        let request = server.request("https://a.test/")
+        try await client.prewarm(request)
+        let first = try #require(try await client.fetch(request).transaction)
+        #expect(!first.isReused && first.tls != nil)
+        #expect(first.connectTime == nil && first.tlsTime == nil && first.resolveTime == nil)
+        let second = try #require(try await client.fetch(request).transaction)
+        #expect(second.isReused && second.connectTime == nil)
+        #expect(server.records.count == 1)
+    }
+
+    @Test("A prewarmed connection that the server closes unused is replaced, as any idle one")
+    func closedUnused() async throws {
+        let server = try FixtureServer.start(
+            behaviour: .sequence([.bytes([.awaitHead, .cut]), .http { _ in .text("fresh") }])
+        )
+        let client = HTTPClient.untimed()
+        try await client.prewarm(server.http())
+        let response = try await client.get(server.http())
+        #expect(response.text == "fresh" && !response.isReused && server.records.count == 2)
+    }
+
+    @Test("The addresses that failed for a prewarmed connection did not fail for its first request")
+    func failedAttempts() async throws {
+        let (dead, server) = (try FixtureServer.refusing(), try FixtureServer.start { _ in .text("hello") })
+        let reports = Locked<[CallReport]>([])
+        let client = HTTPClient.untimed {
+            $0.observer = { event in
+                if case .ended(let report) = event.kind { reports.withLock { $0.append(report) } }
+            }
+        }
+        var request = Request(.get, "http://a.test/")
+        request.addresses = [dead.endpoint, server.endpoint]
+        try await client.prewarm(request)
+        _ = try await client.fetch(request)
+        let exchange = try #require(reports.withLock { $0 }.first?.exchanges.first)
+        #expect(exchange.failedAttempts.isEmpty && exchange.transaction?.isReused == false)
+        #expect(exchange.transaction?.failedAttempts.map(\.endpoint) == [dead.endpoint])
     }
 
     @Test("Prewarming a name with HSTS uses TLS")

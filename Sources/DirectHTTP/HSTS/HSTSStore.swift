@@ -5,7 +5,8 @@ internal import DirectIO
 /// A store of the names that have to be reached over https (HSTS, RFC 6797). Any number of clients may share one.
 ///
 /// It learns from https responses whose certificate was accepted, for names and never for addresses. It changes
-/// http URLs to https before any other part of the client sees them.
+/// http URLs to https before the client decides anything by them. Only observers and interceptors of calls see those
+/// as the caller wrote them.
 public final class HSTSStore: Sendable {
     /// A name that is reached over https only.
     public struct Entry: Hashable, Sendable {

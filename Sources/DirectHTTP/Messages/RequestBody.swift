@@ -6,7 +6,7 @@ internal import DirectTransport
 /// The body of a request.
 public struct RequestBody: Sendable {
     let content: BodyContent
-    /// The value of `Content-Type`, unless the request has that field itself.
+    /// The value of `Content-Type`, unless the request or the client's default fields have that field.
     public let contentType: String?
     /// Whether the bytes of the content are compressed with gzip; see ``gzipped(level:)``.
     public internal(set) var isGzipped = false

@@ -77,6 +77,27 @@ struct DecodingTests {
         #expect(asked == ["request": "br", "client": "gzip;q=0.5"][who])
     }
 
+    @Test(
+        "A coding that an interceptor of calls requests is left as it came, one of a network interceptor is decoded"
+    )
+    func interceptors() async throws {
+        let asking: Interceptor = { request, forward in
+            var request = request
+            request.headers["Accept-Encoding"] = "x-gzip"
+            return try await forward(request)
+        }
+        for isOfCalls in [true, false] {
+            let coded = deflated(text)
+            let server = try server(coded)
+            let client = HTTPClient.untimed {
+                if isOfCalls { $0.interceptors = [asking] } else { $0.networkInterceptors = [asking] }
+            }
+            let response = try await client.get(server.http())
+            #expect(response.body == (isOfCalls ? coded : text))
+            #expect(try await server.nextRequest().headers["accept-encoding"] == "x-gzip")
+        }
+    }
+
     @Test("No coding is requested with a range, and partial content is not decoded")
     func ranges() async throws {
         let part = Array(deflated(text).prefix(20))

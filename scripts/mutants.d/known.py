@@ -144,7 +144,7 @@ def add_connections(table):
     )
     add(
         table, "a frozen server costs a limit for each of its connections",
-        ("Transport/Transport+Replacing.swift", "if |isReused|, failure.showsFrozen(connection)", "false"),
+        ("Transport/Transport+Replacing.swift", "if |wasIdle|, failure.showsFrozen(connection)", "false"),
     )
     add(
         table, "a request is sent twice on a dead connection whatever its method",

@@ -25,7 +25,7 @@ def add_transaction(table):
                   "localEndpoint": "LocalBindingTests"}.get(member, "ObserverTests")
         table.place(f"HTTPTransaction.{member}", file, at, becomes, suites)
     for member, other in [("resolve", "connect"), ("connect", "resolve"), ("tls", "connect")]:
-        time = f"{member}Time: Duration? {{ isReused ? nil : connection.{member}Time"
+        time = f"{member}Time: Duration? {{ wasIdle ? nil : connection.{member}Time"
         table.place(
             f"HTTPTransaction.{member}Time", file, time.replace(" : c", " : |c") + "|", "nil", "TimesTests",
         )
@@ -104,7 +104,7 @@ def add_report(table):
         ("Exchange.duration from the wrong start", CLOSING, "loop.now.since(start)", "TimesTests"),
         ("Exchange.status", ".status = |status|", "nil", "ObserverTests"),
         ("Exchange.transaction", ".transaction = |transaction|\n", "nil", "ObserverTests"),
-        ("Exchange.failedAttempts before a response", ".isReused ? [] : |transaction.failedAttempts|", "[]", "ObserverTests"),
+        ("Exchange.failedAttempts before a response", ".wasIdle ? [] : |transaction.failedAttempts|", "[]", "ObserverTests"),
         ("Exchange.failedAttempts without a response", "= |error?.attempts ?? []|", "[]", "ObserverTests"),
         ("Exchange.bodyBytes", ".bodyBytes = |count|", "0", "ObserverTests"),
         ("Exchange.isBodyWhole", ".isBodyWhole = |isWhole|", "!isWhole", "ObserverTests"),

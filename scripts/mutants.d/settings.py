@@ -258,7 +258,7 @@ def add_repetition(table):
     )
     table.place(
         "RedirectPolicy.extraCrossOriginFields of the client's fields",
-        "Pipeline/RoundTrip.swift", "Crossing(surviving: |policy.extraCrossOriginFields|, fields: self)", "[]", "PolicySettingsTests",
+        "Pipeline/ClientFields.swift", "Crossing(surviving: |policy.extraCrossOriginFields|, fields: self)", "[]", "PolicySettingsTests",
     )
     table.place(
         "RedirectPolicy.deliver", "Messages/RedirectPolicy.swift", "policy.isFollowing = |false|", "true", "RedirectTests"

@@ -78,7 +78,7 @@ public final class HSTSStore: Sendable {
     }
 
     /// The entries that have not expired, sorted by name. A name has two of them if a file has included the names below it
-    /// for a shorter time than the name itself.
+    /// for a shorter time than the name itself. ``text`` copies both to another store; ``add(_:)`` would keep the last one.
     public var entries: [Entry] { entries(at: .now) }
 
     /// Adds an entry; replaces the one for the same name.

@@ -20,22 +20,12 @@ struct DiskWaitTests {
         try ResponseCache(folder: folder.path, work: work) { .now }
     }
 
-    /// Lets the disk stand still until the gate is opened; returns when it does.
-    private func stop(until gate: DiskGate) async {
-        await withCheckedContinuation { continuation in
-            work.submit {
-                continuation.resume()
-                gate.wait()
-            }
-        }
-    }
-
     @Test("A look-up on a slow disk ends with the call's limit, and no request is sent")
     func lookup() async throws {
         let gate = DiskGate()
         defer { gate.open() }
         let cache = try cache()
-        await stop(until: gate)
+        await work.stop(until: gate)
         let script = Script((200, [:]))
         let client = script.client {
             $0.cache = cache
@@ -54,7 +44,7 @@ struct DiskWaitTests {
         let gate = DiskGate()
         defer { gate.open() }
         let cache = try cache()
-        await stop(until: gate)
+        await work.stop(until: gate)
         let client = Script((200, [:])).client { $0.cache = cache }
         let task = Task { try await client.get("https://a.test/") }
         task.cancel()
@@ -107,7 +97,7 @@ struct DiskWaitTests {
         let entry = try #require(try await store.find(key, fields: fields, wait: .unlimited))
         let gate = DiskGate()
         defer { gate.open() }
-        await stop(until: gate)
+        await work.stop(until: gate)
         let wait = DiskWait(end: .now, total: 1_000_000, name: "a.test", loop: .shared)
         guard case .arriving(let pieces) = try await entry.content(0..<entry.length, wait: wait) else {
             return #expect(Bool(false))
@@ -134,28 +124,12 @@ struct DiskWaitTests {
         }
         #expect(try await client.get("https://a.test/").cacheUse == .miss)
         #expect(try await client.get("https://a.test/").cacheUse == .hit)
-        await stop(until: gate)
+        await work.stop(until: gate)
         let task = Task { try await client.fetch(Request(.delete, "https://a.test/")) }
         for await _ in hasAnswered.stream { break }
         task.cancel()
         _ = try? await task.value
         gate.open()
         #expect(try await client.get("https://a.test/").cacheUse == .miss)
-    }
-}
-
-/// Blocks a thread until it is opened.
-private final class DiskGate: Sendable {
-    private let isOpen = Locked(false)
-    private let opening = Condition()
-
-    func wait() {
-        let hour: UInt64 = 3_600_000_000_000
-        _ = isOpen.wait(at: opening, nanoseconds: hour) { isOpen, _ in isOpen ? true : nil }
-    }
-
-    func open() {
-        isOpen.withLock { $0 = true }
-        opening.signal()
     }
 }

@@ -103,54 +103,6 @@ final class DirectoryEntry: CacheEntry {
     }
 }
 
-/// Content that is read from its file block by block.
-final class FilePieces: ResponseBodySource {
-    private let entry: DirectoryEntry
-    private let range: Range<Int>
-    private let wait: DiskWait
-    private let position: Locked<Int>
-
-    init(_ entry: DirectoryEntry, _ range: Range<Int>, _ wait: DiskWait) {
-        self.entry = entry
-        self.range = range
-        self.wait = wait
-        position = Locked(range.lowerBound)
-    }
-
-    var trailers: HTTPHeaders { HTTPHeaders() }
-
-    var bytesLeft: UInt64? { UInt64(range.upperBound - position.withLock { $0 }) }
-
-    func next() async throws -> [UInt8]? {
-        let start = position.withLock { position in
-            defer {
-                position = min(range.upperBound, (position / EntryFile.blockSize + 1) * EntryFile.blockSize)
-            }
-            return position
-        }
-        guard start < range.upperBound else { return nil }
-        let index = start / EntryFile.blockSize
-        let first = index * EntryFile.blockSize
-        let end = min(range.upperBound, first + EntryFile.blockSize)
-        let piece = try await wait.run(on: entry.files.work, .body) { [entry] () -> [UInt8]? in
-            guard let block = entry.block(index) else { return nil }
-            let part = block.dropFirst(start - first).prefix(end - start)
-            return part.count == end - start ? Array(part) : nil
-        }
-        guard let piece else { throw HTTPError(.body, .cache(.damaged(file: entry.name))) }
-        return piece
-    }
-
-    func collect(upTo limit: Int) async throws -> [UInt8] {
-        let left = range.upperBound - position.withLock { $0 }
-        guard left <= limit else { throw HTTPError(.body, .bodyTooLarge(limit: limit)) }
-        var all: [UInt8] = []
-        all.reserveCapacity(left)
-        while let piece = try await next() { all += piece }
-        return all
-    }
-}
-
 /// A response that is being written. A small one is written when it is complete, a larger one while it arrives.
 ///
 /// Whole blocks are written as soon as `worthWriting` bytes have been collected, after a gap that is left for the

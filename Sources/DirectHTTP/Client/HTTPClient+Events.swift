@@ -129,7 +129,7 @@ public struct EventStream: AsyncSequence, Sendable {
                 parser.continue(reader.parser)
                 state = event == nil ? (isRepeatable ? .waiting(pause) : .ended) : .reading(reader)
                 return event
-            } catch let error as HTTPError where mayConnectAgain(after: error) {
+            } catch let error as HTTPError where isCut(error) || mayConnectAgain(after: error) {
                 parser.continue(reader.parser)
                 state = .waiting(pause)
                 return nil
@@ -138,6 +138,13 @@ public struct EventStream: AsyncSequence, Sendable {
 
         private var isRepeatable: Bool {
             stream.request.method == .get && sent.isIdempotent && sent.isReplayable
+        }
+
+        /// Whether a coded stream has ended before its coding did. A server that is stopped, or a proxy that ends a long
+        /// response, leaves that behind as well as the end of a stream that is not coded.
+        private func isCut(_ error: HTTPError) -> Bool {
+            guard case .coding(.truncated) = error.reason else { return false }
+            return isRepeatable
         }
 
         private func mayConnectAgain(after error: HTTPError) -> Bool {

@@ -1,5 +1,6 @@
 import DirectHTTP
 import DirectTestCommands
+import DirectTestData
 import DirectTestTime
 import Synchronization
 import TLSFixtures
@@ -109,6 +110,25 @@ struct EventStreamTests {
         #expect(try await events.value == ["a", "b"])
         #expect(server.requests.dropFirst().allSatisfy { $0.headers["last-event-id"] == "1" })
         #expect(server.requests.count == 6)
+    }
+
+    @Test("A coded stream that ends before its coding does is followed by another, as one that is not coded")
+    func codedStream() async throws {
+        let fields: FixtureHeaders = ["Content-Type": "text/event-stream", "Content-Encoding": "gzip"]
+        let whole = deflated(Array("id: 1\ndata: a\n\nid: 2\ndata: b\n\n".utf8))
+        // Without the check value and the length at the end of gzip.
+        let content = Array(whole.dropLast(8))
+        let cut = FixtureReply.bytes(content, fields)
+        let server = try Self.server(cut, .bytes(content, fields, framing: .untilClose))
+        let events = data(from: Self.request(server))
+        for _ in 0..<2 { try await time.pass(.seconds(3)) }
+        #expect(try await events.value == ["a", "b", "a", "b"])
+        #expect(server.requests.map { $0.headers["last-event-id"] } == [nil, "2", "2"])
+        let other = try Self.server(cut)
+        var request = Self.request(other)
+        request.method = .post
+        let error = try await httpError { [request] in try await data(from: request).value }
+        #expect(error.codingError == .truncated(.gzip))
     }
 
     @Test("A server that is silent for the limit of reading is connected to again")

@@ -115,8 +115,8 @@ final class CacheFill: ResponseBodySource, @unchecked Sendable {
     private func commit() async {
         guard let draft else { return }
         self.draft = nil
-        guard length == nil || received == length, isWanted() else { return }
-        await draft.commit()
+        guard length == nil || received == length else { return }
+        await draft.commit(if: isWanted)
     }
 
     /// Runs a function that does not suspend, if no other task is reading.

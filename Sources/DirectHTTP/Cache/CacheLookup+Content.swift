@@ -44,19 +44,19 @@ extension CacheLookup {
         func plan(_ length: UInt64?) -> DraftPlan {
             DraftPlan(key: key, variant: variant, head: head, length: length)
         }
+        let isWanted: @Sendable () -> Bool = { cache.changes.mark(key) == mark }
         switch response.body.content {
         case .complete(let bytes, _, _):
             guard let draft = cache.store.draft(plan(UInt64(bytes.count)), wait: wait),
-                bytes.isEmpty ? true : await draft.append(bytes), cache.changes.mark(key) == mark
+                bytes.isEmpty ? true : await draft.append(bytes)
             else { return response }
-            await draft.commit()
+            await draft.commit(if: isWanted)
             return response
         case .arriving(let pieces):
             let length = response.headers["Content-Length"].flatMap { UInt64($0) }
             guard let draft = cache.store.draft(plan(length), wait: wait) else { return response }
-            let fill = CacheFill(pieces, into: draft, length: length, name: url.host.description) {
-                cache.changes.mark(key) == mark
-            }
+            let name = url.host.description
+            let fill = CacheFill(pieces, into: draft, length: length, name: name, isWanted: isWanted)
             var kept = response
             kept.body = ResponseBody(content: .arriving(fill))
             return kept

@@ -92,7 +92,7 @@ struct DiskWaitTests {
         let plan = DraftPlan(key: key, variant: variant, head: head, length: nil)
         let draft = try #require(store.draft(plan, wait: .unlimited))
         #expect(await draft.append(pattern(at: 0, count: 200_000)))
-        await draft.commit()
+        await draft.commit { true }
         let fields = VaryFields(headers: [:], defaults: [:])
         let entry = try #require(try await store.find(key, fields: fields, wait: .unlimited))
         let gate = DiskGate()

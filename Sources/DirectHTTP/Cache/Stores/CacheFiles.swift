@@ -25,6 +25,9 @@ final class CacheFiles: Sendable {
     private let limits: CacheLimits
     private let usage = Locked(Usage())
     private let sweeping = Locked(())
+    /// Locked while a file gets its name and while the files of a URL are removed: what was stored for a request from
+    /// before a removal must not appear after it.
+    private let naming = Locked(())
 
     /// The known contents of the folder. Other processes may add to it as well.
     private struct Usage {
@@ -63,15 +66,27 @@ final class CacheFiles: Sendable {
     }
 
     /// Moves a complete file to its name, and updates the index if the response depends on the request.
-    func place(_ file: StateDraft, key: CacheKey, variant: CacheVariant, size: Int) throws(SystemError) {
-        var name = key.plainName
-        if !variant.names.names.isEmpty {
-            var index = index(key) ?? VariantIndex()
-            if index.note(variant.names) { try write(index, key: key) }
-            name = key.name(variant, index: index)
+    ///
+    /// - Parameter isWanted: Returns `false` if the response must not appear any more.
+    func place(
+        _ file: StateDraft,
+        key: CacheKey,
+        variant: CacheVariant,
+        size: Int,
+        if isWanted: () -> Bool
+    ) throws(SystemError) {
+        let isPlaced = try naming.withLock { _ throws(SystemError) in
+            guard isWanted() else { return false }
+            var name = key.plainName
+            if !variant.names.names.isEmpty {
+                var index = index(key) ?? VariantIndex()
+                if index.note(variant.names) { try write(index, key: key) }
+                name = key.name(variant, index: index)
+            }
+            try file.place(as: name)
+            return true
         }
-        try file.place(as: name)
-        count(size)
+        if isPlaced { count(size) }
     }
 
     /// Copies a response with a new head, unless it has been replaced or removed in the meantime.
@@ -100,15 +115,20 @@ final class CacheFiles: Sendable {
                 try draft.write(piece, at: front.count + copied)
                 copied += piece.count
             }
-            guard folder.holds(entry.file, as: entry.name) else { return }
-            try draft.place(as: entry.name)
-            count(front.count + size)
+            let isPlaced = try naming.withLock { _ throws(SystemError) in
+                guard folder.holds(entry.file, as: entry.name) else { return false }
+                try draft.place(as: entry.name)
+                return true
+            }
+            if isPlaced { count(front.count + size) }
         }
     }
 
     func remove(_ key: CacheKey) {
-        delete(key.plainName)
-        delete(key.indexName)
+        naming.withLock { _ in
+            delete(key.plainName)
+            delete(key.indexName)
+        }
     }
 
     /// Removes a file. Reports it if that fails: the cache would still answer with a response that should be gone.
@@ -118,7 +138,8 @@ final class CacheFiles: Sendable {
 
     func removeAll() {
         _ = attempt { () throws(SystemError) in
-            for name in try folder.names() where CacheFileKind(name) != .foreign { delete(name) }
+            let names = try naming.withLock { _ throws(SystemError) in try folder.names() }
+            for name in names where CacheFileKind(name) != .foreign { delete(name) }
         }
         usage.withLock { $0 = Usage() }
     }

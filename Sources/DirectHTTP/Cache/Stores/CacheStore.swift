@@ -47,6 +47,9 @@ protocol CacheDraft: AnyObject, Sendable {
     /// Adds the next piece. Returns `false` if the response cannot be stored after all.
     func append(_ piece: [UInt8]) async -> Bool
 
-    /// Completes the response: from now on requests can find it.
-    func commit() async
+    /// Completes the response, if it is still wanted: from now on requests can find it.
+    ///
+    /// - Parameter isWanted: Returns `false` as soon as a removal of the response's URL has been announced. It is asked
+    ///   when no removal can come between the question and the completion: so a removal finds the response, or prevents it.
+    func commit(if isWanted: @escaping @Sendable () -> Bool) async
 }

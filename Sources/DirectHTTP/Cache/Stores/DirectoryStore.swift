@@ -143,9 +143,9 @@ private final class DirectoryDraft: CacheDraft {
         return isWritten ?? false
     }
 
-    func commit() async {
+    func commit(if isWanted: @escaping @Sendable () -> Bool) async {
         _ = try? await wait.run(on: files.work, .body) { [self] in
-            files.attempt { () throws(SystemError) in try finish() }
+            files.attempt { () throws(SystemError) in try finish(if: isWanted) }
         }
     }
 
@@ -162,9 +162,9 @@ private final class DirectoryDraft: CacheDraft {
         }
     }
 
-    private func finish() throws(SystemError) {
+    private func finish(if isWanted: () -> Bool) throws(SystemError) {
         try state.withLock { state throws(SystemError) in
-            guard let front = front(length: state.length) else { return }
+            guard isWanted(), let front = front(length: state.length) else { return }
             let isNew = state.file == nil
             let file = try file(&state)
             if isNew, state.rest.count <= EntryFile.blockSize {
@@ -180,7 +180,8 @@ private final class DirectoryDraft: CacheDraft {
                 file,
                 key: plan.key,
                 variant: plan.variant,
-                size: front.count + EntryFile.contentSize(state.length)
+                size: front.count + EntryFile.contentSize(state.length),
+                if: isWanted
             )
         }
     }

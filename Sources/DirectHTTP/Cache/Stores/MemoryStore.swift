@@ -42,11 +42,11 @@ final class MemoryStore: CacheStore {
         shelf.withLock { $0.removeAll() }
     }
 
-    /// Releases the draft's reservation and stores its response.
-    fileprivate func keep(_ entry: Entry, room: MemoryRoom) {
+    /// Releases the draft's reservation and stores its response, if that is still wanted.
+    fileprivate func keep(_ entry: Entry, room: MemoryRoom, if isWanted: () -> Bool) {
         shelf.withLock { shelf in
             shelf.release(room.giveUp())
-            shelf.add(entry)
+            if isWanted() { shelf.add(entry) }
         }
     }
 
@@ -155,9 +155,10 @@ private final class MemoryDraft: CacheDraft {
         }
     }
 
-    func commit() async {
+    func commit(if isWanted: @escaping @Sendable () -> Bool) async {
         let bytes = content.withLock { $0.bytes.withoutSlack }
-        store.keep(MemoryStore.Entry(entry.key, entry.variant, entry.head, content: bytes), room: room)
+        let whole = MemoryStore.Entry(entry.key, entry.variant, entry.head, content: bytes)
+        store.keep(whole, room: room, if: isWanted)
     }
 }
 

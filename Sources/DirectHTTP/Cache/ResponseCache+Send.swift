@@ -166,84 +166,12 @@ struct CacheLookup: Sendable {
         return await keep(response, head: head, mark: mark)
     }
 
-    /// Handles a 304 to a condition of the caller's own. It may also confirm the entry.
-    private func passNotModified(
-        _ response: Response,
-        stored: (any CacheEntry)?,
-        times: (sent: UnixTime, received: UnixTime)
-    ) async -> Response {
-        if let stored, let tag = EntityTag(response.head.headers), !tag.isWeak, tag == stored.head.entityTag,
-            mayChangeCache(response, selecting: stored.variant.names)
-        {
-            let head = stored.head.updated(
-                by: response.head,
-                requestTime: times.sent,
-                responseTime: times.received
-            )
-            await refresh(stored, with: head)
-        }
-        return response.with(.miss)
-    }
-
     /// Whether the response answers the request that the cache has seen, and its server has proved to be the host.
     /// Otherwise it is for the caller alone, and no cache entry is made or changed by it.
     ///
     /// - Parameter names: The fields that select the response, or the entry that it is about.
     func mayChangeCache(_ response: Response, selecting names: VaryNames) -> Bool {
         response.isFromProvedHost(of: url) && sentRequests.agree(with: question, for: url, selecting: names)
-    }
-
-    /// Returns the entry's response after a 304; `nil` if the 304 is about another response.
-    private func revalidated(
-        _ stored: any CacheEntry,
-        by response: Response,
-        times: (sent: UnixTime, received: UnixTime),
-        mark: KeyChanges.Mark
-    ) async -> Response? {
-        guard stored.head.isMeant(by: response.head) else { return nil }
-        guard let content = try? await stored.content(0..<stored.length, wait: wait) else { return nil }
-        let head = stored.head.updated(
-            by: response.head,
-            requestTime: times.sent,
-            responseTime: times.received
-        )
-        if !question.control.noStore, !head.control.noStore, cache.changes.mark(key) == mark,
-            mayChangeCache(response, selecting: stored.variant.names)
-        {
-            await refresh(stored, with: head)
-        }
-        return Response(
-            head: head.served(at: times.received, confirmed: true),
-            body: ResponseBody(content: content),
-            url: url,
-            transaction: response.transaction
-        ).with(.revalidated, history: response.history)
-    }
-
-    /// Updates the entry from the response to a HEAD request, or removes it if the response does not match it.
-    private func learn(
-        fromHead response: Response,
-        _ stored: any CacheEntry,
-        times: (sent: UnixTime, received: UnixTime)
-    ) async {
-        let head = response.head
-        guard head.status == .ok, mayChangeCache(response, selecting: stored.variant.names) else { return }
-        guard stored.head.isConfirmed(byHead: head, length: stored.length) else {
-            return await cache.forget(key, wait: wait)
-        }
-        let fresh = stored.head.updated(by: head, requestTime: times.sent, responseTime: times.received)
-        await refresh(stored, with: fresh)
-    }
-
-    /// Replaces the head of the entry by a newer one.
-    ///
-    /// If the newer head names other fields in `Vary`, the entry is removed instead, since it may no longer be for
-    /// the requests that it was stored for.
-    private func refresh(_ stored: any CacheEntry, with head: CachedHead) async {
-        guard VaryNames(head.headers, to: question.fields) == stored.variant.names else {
-            return await cache.forget(key, wait: wait)
-        }
-        await cache.store.replaceHead(stored, with: head, wait: wait)
     }
 
     /// Returns the stale entry in place of a failure, if that is allowed; otherwise `nil`.

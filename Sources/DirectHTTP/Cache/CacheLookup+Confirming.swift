@@ -22,14 +22,20 @@ extension CacheLookup {
         return response.with(.miss)
     }
 
-    /// Returns the entry's response after a 304; `nil` if the 304 is about another response.
+    /// Returns the entry's response after a 304; `nil` if the 304 is about another version, which removes the entry.
     func revalidated(
         _ stored: any CacheEntry,
         by response: Response,
         times: (sent: UnixTime, received: UnixTime),
         mark: KeyChanges.Mark
     ) async -> Response? {
-        guard stored.head.isMeant(by: response.head) else { return nil }
+        guard stored.head.isMeant(by: response.head) else {
+            // Otherwise later requests would ask about the same version again.
+            if cache.changes.mark(key) == mark, mayChangeCache(response, selecting: stored.variant.names) {
+                await cache.forget(key, wait: wait)
+            }
+            return nil
+        }
         guard let content = try? await stored.content(0..<stored.length, wait: wait) else { return nil }
         let head = stored.head.updated(
             by: response.head,

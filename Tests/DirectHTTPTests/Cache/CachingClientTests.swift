@@ -102,6 +102,27 @@ struct CachingClientTests {
         #expect(questions == [name + tag + [0x0D], name + tag + [0x0D]])
     }
 
+    @Test(
+        "A 304 about another version removes the entry, and the origin is asked again",
+        arguments: Place.allCases
+    )
+    func otherVersion(place: Place) async throws {
+        let count = SerialNumbers()
+        let server = try FixtureServer.start { request in
+            if request.headers["If-None-Match"] != nil { return .status(304, ["ETag": "\"b\""]) }
+            let number = count.next()
+            let control = number == 1 ? "no-cache" : "no-store"
+            return .text("\(number)", ["Cache-Control": control, "ETag": "\"a\""])
+        }
+        let folder = TemporaryFolder.planned()
+        let client = client(try place.cache(folder))
+        for number in 1...3 {
+            let response = try await client.get(server.http())
+            #expect(response.cacheUse == .miss && response.text == "\(number)")
+        }
+        #expect(server.requests.map { $0.headers["If-None-Match"] } == [nil, "\"a\"", nil, nil])
+    }
+
     @Test("A large response is stored and delivered in pieces", arguments: Place.allCases)
     func large(place: Place) async throws {
         let size = 3 << 20

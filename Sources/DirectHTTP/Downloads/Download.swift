@@ -189,9 +189,12 @@ extension Download {
     private struct TooLong: Error {}
 
     /// Writes the body to the file. Returns the error with which the body ended; everything up to there is written.
-    private func copy(_ response: Response, from start: UInt64, end: UInt64?, total: UInt64?) async throws
-        -> HTTPError?
-    {
+    private mutating func copy(
+        _ response: Response,
+        from start: UInt64,
+        end: UInt64?,
+        total: UInt64?
+    ) async throws -> HTTPError? {
         var position = start
         var gathered: [UInt8] = []
         var failure: HTTPError?
@@ -212,6 +215,11 @@ extension Download {
             position += UInt64(piece.count)
             guard position <= end ?? .max else { throw TooLong() }
             try check(position, response)
+            // A length that was announced has been compared before; without one the content may have no end.
+            if let expected = options.length, position > expected {
+                isUseless = true
+                throw error(.download(.wrongLength(expected: expected, actual: position)), response)
+            }
             if gathered.isEmpty { gathered = piece } else { gathered += piece }
             if gathered.count >= Self.bytesWorthWriting { try await write(&gathered) }
             onProgress?(TransferProgress(bytes: position, total: total))

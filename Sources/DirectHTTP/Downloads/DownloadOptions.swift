@@ -7,7 +7,7 @@ public struct DownloadOptions: Sendable {
     /// The permissions of a new file, from which the process's umask is subtracted. A partial file that is continued
     /// keeps its permissions.
     public var mode: UInt16 = 0o666
-    /// The length that the content must have; `nil` for any.
+    /// The length that the content must have; `nil` for any. No more bytes than that are written.
     public var length: UInt64?
     /// The SHA-256 digest (32 bytes) that the content must have; `nil` for any.
     public var sha256: [UInt8]?

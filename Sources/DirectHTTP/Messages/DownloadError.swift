@@ -16,7 +16,8 @@ public enum DownloadError: Error, Hashable, Sendable {
     /// The server sends coded content although the request refuses that (`Accept-Encoding: identity`). Parts of coded
     /// content cannot be put together safely, and the file would not be what the caller asked for.
     case coded
-    /// The content has another length than ``DownloadOptions/length``.
+    /// The content has another length than ``DownloadOptions/length``. Content that is too long, and whose length the
+    /// server has not announced, is read no further: `actual` is the number of bytes up to there.
     case wrongLength(expected: UInt64, actual: UInt64)
     /// The content has another SHA-256 digest than ``DownloadOptions/sha256``.
     case wrongDigest(expected: [UInt8], actual: [UInt8])

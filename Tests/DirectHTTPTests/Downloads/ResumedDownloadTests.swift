@@ -297,6 +297,22 @@ struct ResumedDownloadTests {
         #expect(resource.ranges == [nil, nil, "bytes=1000000-"])
     }
 
+    @Test(
+        "A body whose length nobody announced is read no further than the expected length",
+        arguments: [FixtureReply.Framing.chunked, .untilClose]
+    )
+    func tooLong(framing: FixtureReply.Framing) async throws {
+        let long = FixtureReply.bytes(content, ["ETag": "\"1\""], framing: framing)
+        let server = try Resource(content, faults: [.reply(long)]).server()
+        let error = try await httpError {
+            let options = DownloadOptions(length: 5)
+            return try await HTTPClient.downloading().download(request([server]), to: path, options: options)
+        }
+        guard case .wrongLength(expected: 5, let actual)? = error.downloadError else { throw error }
+        #expect(actual > 5 && actual <= 128 << 10)
+        #expect(folder.names.isEmpty)
+    }
+
     @Test("The length and the digest are verified; joined parts with a wrong digest are downloaded once more")
     func verification() async throws {
         let digest = try #require(MessageDigest.sha256.digest(of: content))

@@ -65,10 +65,14 @@ extension HTTPClient.Blocking {
 ///
 /// Threads of Swift's own pool cannot be waited for: the caller may be one of the same pool (libdispatch's), and have all
 /// of them wait.
+///
+/// Code that a cancelled call has left behind may have jobs after the operation. They run on threads for blocking calls.
 private final class WaitingThread<Outcome: Sendable>: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
         var outcome: Outcome?
+        /// Whether the thread runs no more jobs.
+        var hasLeft = false
     }
 
     private enum Event {
@@ -81,8 +85,12 @@ private final class WaitingThread<Outcome: Sendable>: TaskExecutor {
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        state.withLock { $0.jobs.append(job) }
-        arrival.signal()
+        let hasLeft = state.withLock { state in
+            if !state.hasLeft { state.jobs.append(job) }
+            return state.hasLeft
+        }
+        guard hasLeft else { return arrival.signal() }
+        BlockingWork.shared.submit { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 
     /// Ends ``runJobs()``.
@@ -101,7 +109,9 @@ private final class WaitingThread<Outcome: Sendable>: TaskExecutor {
                     defer { state.jobs = [] }
                     return .jobs(state.jobs)
                 }
-                return state.outcome.map(Event.end)
+                guard let outcome = state.outcome else { return nil }
+                state.hasLeft = true
+                return .end(outcome)
             }
             switch event {
             case .jobs(let jobs): for job in jobs { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }

@@ -3,8 +3,9 @@ public typealias Forward = @Sendable (HTTPClient.Request) async throws -> HTTPCl
 
 /// Sees the requests of a client: may change them, answer them, send them several times or refuse them.
 ///
-/// The first of several interceptors sees the request first and the response last. Errors and cancellation pass
-/// through an interceptor as through any other function.
+/// The first of several interceptors sees the request first and the response last. Errors pass through an interceptor as
+/// through any other function. A call that is cancelled ends at once: the interceptor is cancelled with it, and what it
+/// returns or throws after that is dropped.
 ///
 /// Options that the request passed to `forward` does not set (addresses, callbacks and others) are taken from the
 /// one that the interceptor received. A request for another origin is treated like a redirect there: copied fields

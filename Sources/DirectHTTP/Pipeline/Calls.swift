@@ -187,30 +187,6 @@ struct Call: Sendable {
         return HTTPError(.request, .timedOut(after: limit), name: url?.host.description)
     }
 
-    /// Runs code of the caller's, such as an authenticator or an interceptor, and returns its result.
-    ///
-    /// If the call has a deadline, throws when that passes or the task is cancelled first, without waiting for the
-    /// code: it may ignore both.
-    func answer<Value: Sendable>(
-        to url: HTTPURL?,
-        _ phase: HTTPError.Phase,
-        on loop: EventLoop,
-        ask: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
-        guard end < .never else { return try await ask() }
-        let answer: Result<Value, any Error>
-        do throws(BlockingWork.Abandoned) {
-            answer = try await supervised(until: end, on: loop) {
-                do { return .success(try await ask()) } catch { return .failure(error) }
-            }
-        } catch {
-            guard error == .expired else { throw CancellationError() }
-            let limit = Duration.nanoseconds(Int64(clamping: timeouts.total))
-            throw HTTPError(phase, .timedOut(after: limit), name: url?.host.description)
-        }
-        return try answer.get()
-    }
-
     /// Records that another request follows, and returns the hop.
     func logging(_ hop: Hop) -> Hop {
         log?.goesOn(hop)

@@ -1,12 +1,16 @@
-/// Sends calls through the client's interceptors.
+internal import DirectIO
+
+/// Sends calls through the client's interceptors. A call that is cancelled does not wait for them.
 final class CallInterceptors: CallLayer {
     let interceptors: [Interceptor]
     let next: any CallLayer
     private let redirects: RedirectPolicy
+    private let loop: EventLoop
 
-    init(interceptors: [Interceptor], redirects: RedirectPolicy, next: any CallLayer) {
+    init(interceptors: [Interceptor], redirects: RedirectPolicy, loop: EventLoop, next: any CallLayer) {
         self.interceptors = interceptors
         self.redirects = redirects
+        self.loop = loop
         self.next = next
     }
 
@@ -14,10 +18,18 @@ final class CallInterceptors: CallLayer {
         -> Response
     {
         let surviving = (original.redirects ?? redirects).extraCrossOriginFields
-        return try await intercept(request, interceptors: interceptors[...], surviving: surviving) {
-            request in
-            try await self.next.send(request, original: original, isContinued: isContinued, log: log)
+        let answer: Result<Response, any Error>
+        do throws(BlockingWork.Abandoned) {
+            // The time limits are not known yet: an interceptor may set them.
+            answer = try await callersCode(until: .never, on: loop) {
+                try await intercept(request, interceptors: self.interceptors[...], surviving: surviving) {
+                    try await self.next.send($0, original: original, isContinued: isContinued, log: log)
+                }
+            }
+        } catch {
+            throw CancellationError()
         }
+        return try answer.get()
     }
 }
 

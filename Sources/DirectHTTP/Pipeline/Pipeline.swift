@@ -47,6 +47,7 @@ final class Pipeline: Sendable {
             outer = CallInterceptors(
                 interceptors: configuration.interceptors,
                 redirects: configuration.redirects,
+                loop: configuration.loop,
                 next: calls
             )
         }

@@ -3,17 +3,26 @@ package import DirectCore
 /// Runs an operation that may ignore its deadline and its cancellation.
 ///
 /// At the deadline, or when the calling task is cancelled, the operation's task is cancelled and not waited for.
+///
+/// - Parameter executor: The executor that the operation prefers; `nil` for Swift's own threads.
 package func supervised<Value: Sendable>(
     until deadline: Instant,
     on loop: EventLoop,
+    executor: (any TaskExecutor)? = nil,
     _ operation: @escaping @Sendable () async -> Value
 ) async throws(BlockingWork.Abandoned) -> Value {
     let reply = Reply<Value>(on: loop)
-    let task = Task { reply.give(await operation()) }
+    let task = Task(executorPreference: executor) { reply.give(await operation()) }
     do throws(BlockingWork.Abandoned) {
         return try await reply.value(until: deadline)
     } catch {
         task.cancel()
         throw error
     }
+}
+
+/// The executor that the current task prefers; `nil` if it prefers none, or if the system cannot tell.
+package func preferredExecutor() -> (any TaskExecutor)? {
+    guard #available(macOS 26.4, iOS 26.4, tvOS 26.4, watchOS 26.4, visionOS 26.4, *) else { return nil }
+    return withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }
 }

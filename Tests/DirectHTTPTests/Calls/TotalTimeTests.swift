@@ -88,7 +88,8 @@ struct TotalTimeTests {
     }
 }
 
-private struct SlowAuthenticator: Authenticator {
+/// An authenticator that waits before it answers a challenge, or already before the first request.
+struct SlowAuthenticator: Authenticator {
     let isSlowAtFirst: Bool
     let wait: @Sendable () async -> Void
 

@@ -114,6 +114,50 @@ struct BlockingTests {
         #expect(isSame)
     }
 
+    @Test("Interceptors run on the thread that waits, and need none of Swift's own")
+    func interceptors() async throws {
+        @Sendable func currentThread() -> ObjectIdentifier { ObjectIdentifier(Thread.current) }
+        let threads = Locked<[ObjectIdentifier]>([])
+        let interceptor: Interceptor = { request, forward in
+            threads.withLock { $0.append(currentThread()) }
+            return try await forward(request)
+        }
+        let client = HTTPClient.untimed {
+            $0.interceptors = [interceptor]
+            $0.networkInterceptors = [interceptor]
+        }
+        let thread = try await onOwnThread {
+            _ = try client.blocking.get(server.http("/a"))
+            return currentThread()
+        }
+        #expect(threads.withLock { $0 } == [thread, thread])
+    }
+
+    @Test("Code that a cancelled call has left behind goes on after the operation")
+    func leftBehind() async throws {
+        let (gate, end) = (Barrier(), Barrier())
+        let client = HTTPClient.untimed {
+            $0.transport = { request in
+                await gate.pass()
+                await end.pass()
+                return try Response(to: request, 200)
+            }
+        }
+        try await onOwnThread {
+            try client.blocking.run { client in
+                await withThrowingTaskGroup { group in
+                    group.addTask { _ = try await client.get("http://a.test/") }
+                    await gate.arrivals(1)
+                    group.cancelAll()
+                    await #expect(throws: CancellationError.self) { try await group.waitForAll() }
+                }
+            }
+        }
+        gate.open()
+        await end.arrivals(1)
+        end.open()
+    }
+
     @Test("Inside a task a call is refused at once, also in a synchronous function and on the loop")
     func refused() async throws {
         let client = HTTPClient.untimed()

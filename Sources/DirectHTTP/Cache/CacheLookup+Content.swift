@@ -77,7 +77,8 @@ extension CacheLookup {
             request: request,
             question: CacheRequestPolicy(request, defaults: question.fields.defaults),
             wait: wait,
-            forward: forward
+            refresh: refresh,
+            forward: refresh
         )
         cache.background.start(key.digest) {
             guard let response = try? await lookup.fetch(stored) else { return }

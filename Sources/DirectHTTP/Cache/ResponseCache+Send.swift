@@ -17,6 +17,7 @@ extension ResponseCache {
     /// - Parameter url: The request's URL.
     /// - Parameter defaults: The fields that later steps add if the request has none of that name.
     /// - Parameter wait: How long to wait for the disk.
+    /// - Parameter refresh: Sends a request for which no caller waits; `nil` for `forward`.
     /// - Parameter forward: Sends a request to the origin. Only this request contains the conditions that the cache
     ///   adds to revalidate an entry.
     package func send(
@@ -24,6 +25,7 @@ extension ResponseCache {
         url: HTTPURL,
         defaults: HTTPHeaders = HTTPHeaders(),
         wait: DiskWait = .unlimited,
+        refresh: CacheForward? = nil,
         forward: @escaping CacheForward
     ) async throws -> Response {
         let question = CacheRequestPolicy(request, defaults: defaults)
@@ -35,6 +37,7 @@ extension ResponseCache {
             request: request,
             question: question,
             wait: wait,
+            refresh: refresh ?? forward,
             forward: forward
         )
         var response = try await lookup.run()
@@ -70,6 +73,7 @@ struct CacheLookup: Sendable {
     let request: Request
     let question: CacheRequestPolicy
     let wait: DiskWait
+    let refresh: CacheForward
     let forward: CacheForward
     /// The requests that were sent below the cache for this one.
     let sentRequests = SentRequests()

@@ -184,7 +184,7 @@ final class CallLog: Sendable {
 }
 
 extension CallLog.State {
-    /// No event follows the end of a call: a cache that revalidates a response in the background is not part of it.
+    /// No event follows the end of a call: what it has abandoned, such as code of the caller's or a body, may end later.
     fileprivate func isSilent(_ kind: CallEvent.Kind) -> Bool {
         if case .ended = kind { false } else { hasEnded }
     }

@@ -31,13 +31,25 @@ final class CacheLayer: Layer {
             name: url.host.description,
             loop: loop
         )
-        let defaults = fields.defaults(for: request, trail)
-        return try await cache.send(request, url: url, defaults: defaults, wait: wait) { changed, sent in
+        return try await cache.send(
+            request,
+            url: url,
+            defaults: fields.defaults(for: request, trail),
+            wait: wait,
+            // The call may end first, and its report has the requests that its caller has waited for.
+            refresh: forward(request, trail: trail, call: call.unobserved),
+            forward: forward(request, trail: trail, call: call)
+        )
+    }
+
+    /// Returns the function by which the cache sends on what it has made of a request.
+    private func forward(_ request: Request, trail: Trail?, call: Call) -> CacheForward {
+        { [self] changed, sent in
             var call = call
             call.sent = sent
-            let crossing = self.fields.crossing(by: request.redirects ?? self.redirects)
+            let crossing = fields.crossing(by: request.redirects ?? redirects)
             let hop = HopRequest(request, trail).rebuilt(as: changed, shown: [request], crossing)
-            return try await self.next.send(hop.request, trail: hop.trail, call: call)
+            return try await next.send(hop.request, trail: hop.trail, call: call)
         }
     }
 }

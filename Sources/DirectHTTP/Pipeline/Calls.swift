@@ -135,7 +135,7 @@ struct Call: Sendable {
     /// The deadline of the whole call.
     let end: Instant
     /// Records the call's events; `nil` without an observer.
-    let log: CallLog?
+    private(set) var log: CallLog?
     /// What the layers above the network have to do with the request that is in progress; `nil` for nothing. One
     /// reference for all of them, because each costs about 200 instructions a request.
     private var notes: Notes?
@@ -175,6 +175,13 @@ struct Call: Sendable {
     var credentials: RenewedCredentials? {
         get { notes?.credentials }
         set { notes = Notes(sent, repeatability, newValue) }
+    }
+
+    /// The call without its record, for requests that no observer is told of.
+    var unobserved: Call {
+        var call = self
+        call.log = nil
+        return call
     }
 
     /// The deadline and the total time limit of the call.

@@ -139,6 +139,31 @@ struct ObserverTests {
         #expect(!isRead || report.exchanges.first?.bodyBytes == 4_000_000)
     }
 
+    @Test("A request that refreshes a cached response in the background is in no call's events or report")
+    func background() async throws {
+        let server = try FixtureServer.start { _ in
+            .text("hello", ["Cache-Control": "max-age=0, stale-while-revalidate=60"])
+        }
+        let (diary, cache) = (Diary(), ResponseCache.memory())
+        let client = HTTPClient.untimed {
+            $0.observer = diary.observer
+            $0.cache = cache
+            $0.interceptors = [
+                { request, forward in
+                    let response = try await forward(request)
+                    // The call goes on until the request behind it has ended.
+                    await cache.settle()
+                    return response
+                }
+            ]
+        }
+        for _ in 0..<2 { _ = try await client.get(server.http()) }
+        #expect(server.records.flatMap(\.requests).count == 2)
+        let second = diary.all.filter { $0.call == diary.all.last?.call }
+        #expect(second.map(\.word) == ["began", "ended"])
+        #expect(diary.reports.map(\.exchanges.count) == [1, 0])
+    }
+
     @Test("An observer receives the end of a cancelled call")
     func cancelled() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .wait(Gate())])

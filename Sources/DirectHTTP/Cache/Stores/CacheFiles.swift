@@ -25,8 +25,7 @@ final class CacheFiles: Sendable {
     private let limits: CacheLimits
     private let usage = Locked(Usage())
     private let sweeping = Locked(())
-    /// Locked while a file gets its name and while the files of a URL are removed: what was stored for a request from
-    /// before a removal must not appear after it.
+    /// Locked while a file gets its name, and while a URL's files are removed: no response appears after its removal.
     private let naming = Locked(())
 
     /// The known contents of the folder. Other processes may add to it as well.
@@ -287,32 +286,6 @@ extension CacheFiles {
         }
         guard isTimely else { return }
         if isTooMuch { sweep() } else { work.submit { self.sweep() } }
-    }
-}
-
-/// The kind of a file in the folder, told by its name.
-enum CacheFileKind: Equatable {
-    case response
-    case index
-    case draft
-    /// A file that does not belong to the cache.
-    case foreign
-
-    init(_ name: String) {
-        let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-        let stems = parts[0].split(separator: "-", omittingEmptySubsequences: false).map(\.utf8)
-        let areDigits = stems.allSatisfy { $0.allSatisfy(Self.isDigit) }
-        let shape = (stems.map(\.count), parts.count > 1 ? String(parts[1]) : "")
-        switch shape {
-        case ([32], "r") where areDigits, ([32, 16], "r") where areDigits: self = .response
-        case ([32], "v") where areDigits: self = .index
-        case ([16], "tmp") where areDigits: self = .draft
-        default: self = .foreign
-        }
-    }
-
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "f") ~= byte
     }
 }
 

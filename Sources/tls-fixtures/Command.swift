@@ -2,7 +2,9 @@
 @main
 struct Command {
     static func main() async {
-        exit(await status(for: Array(CommandLine.arguments.dropFirst())))
+        let status = await status(for: Array(CommandLine.arguments.dropFirst()))
+        StopSignal.yieldToSignal()
+        exit(status)
     }
 
     /// Runs the command and returns its exit status: 0 for success, 1 if a vector failed or a server could not be

@@ -36,6 +36,9 @@ enum ProcessGroups {
         }
     }
 
+    /// Whether all groups have been killed, or are about to be.
+    static var isEnding: Bool { state.withLock { $0.isEnding } }
+
     /// Kills all groups. None can be started afterwards.
     static func killAll() {
         state.withLock { state in

@@ -47,6 +47,12 @@ struct StopSignal {
         }
     }
 
+    /// Leaves the end of the process to the signal that has killed its clients, if one has: the result of a run without
+    /// them must not become its status.
+    static func yieldToSignal() {
+        while ProcessGroups.isEnding { pause() }
+    }
+
     /// Blocks until one of the signals comes, and returns it.
     private func number() -> Int32 {
         var byte: UInt8 = 0

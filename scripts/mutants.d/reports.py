@@ -69,7 +69,7 @@ def add_measuring(table):
         ("connectTime of a connection", dialler, "connectTime: |result.established.connectTime|", ".zero"),
         ("tlsTime of a connection", dialler, "tlsTime: |result.established.tlsTime|", "nil"),
         ("failedAttempts of a connection", dialler, "failedAttempts: |result.failedAttempts|", "[]"),
-        ("failedAttempts' elapsed time", dialler, "elapsed: |attempt.elapsed|", ".zero"),
+        ("failedAttempts' elapsed time", "Dial/Dialler+Outcome.swift", "elapsed: |attempt.elapsed|", ".zero"),
         ("connectTime of a link", "Dial/Connector.swift", "connectTime: |loop.now.since(start)|", ".zero"),
         ("tlsTime of a link", "Dial/Connector.swift", "established.tlsTime = |loop.now.since(start)|", ".zero"),
         ("connectTime over a proxy that looks names up", proxy, "connectTime: |established.connectTime|", ".zero"),

@@ -125,8 +125,12 @@
 
     /// Call it after the fields: a TE field is named in Connection, because it is for the next recipient only (RFC 9110,
     /// section 10.1.4).
+    @inline(__always)
     mutating func writeConnection(close: Bool, upgrade: Bool) {
-        guard close || upgrade || hasTE else { return }
+        if close || upgrade || hasTE { writeOptions(close: close, upgrade: upgrade) }
+    }
+
+    private mutating func writeOptions(close: Bool, upgrade: Bool) {
         write("Connection: ")
         if close { write("close") }
         if hasTE { write(close ? ", TE" : "TE") }

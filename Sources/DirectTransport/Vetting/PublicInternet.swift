@@ -15,28 +15,35 @@ struct PublicInternet: Sendable {
 
     /// Returns the reason to refuse the address; `nil` if it is allowed.
     func refusalReason(for address: IPAddress) -> String? {
-        let carried = carriedAddress(of: address)
-        for candidate in [address, carried].compactMap({ $0 }) {
+        let carried = carriedAddresses(of: address)
+        for candidate in [address] + carried.compactMap(\.address) {
             if let range = denied.first(where: { $0.contains(candidate) }) { return "denied, in \(range)" }
         }
         if allowed.contains(where: { $0.contains(address) }) { return nil }
-        if let carried {
+        for case let (carried, translator) in carried {
+            guard let carried else {
+                return "it leads to an unknown address, in \(translator.map { "\($0)" } ?? "-")"
+            }
             if let reason = refusalReason(for: carried) { return "it leads to \(carried): \(reason)" }
-            if Self.isMerelyAnEnvelope(address) { return nil }
-        } else if let translator = translators.first(where: { $0.contains(address) }) {
-            // The prefix has a length that RFC 6052 does not define.
-            return "it leads to an unknown address, in \(translator)"
         }
+        if Self.isMerelyAnEnvelope(address) { return nil }
         return SpecialAddresses.nonGlobalPurpose(of: address)
     }
 
-    /// Returns the IPv4 address that the address embeds: a host or router on the way extracts it and sends the
-    /// bytes there.
-    private func carriedAddress(of address: IPAddress) -> IPAddress? {
-        guard address.family == .v6 else { return nil }
-        if Self.isMerelyAnEnvelope(address) || Self.isISATAP(address) { return IPAddress(v4: address.number) }
-        guard let translator = translators.first(where: { $0.contains(address) }) else { return nil }
-        return Self.unpack(address.number, behind: translator.prefixLength)
+    /// Returns the IPv4 addresses that the address embeds: a host or router on the way extracts one and sends the bytes
+    /// there. The bits of a translated address may also look like those of ISATAP. The address is `nil` behind a translator
+    /// whose prefix has a length that RFC 6052 does not define.
+    private func carriedAddresses(
+        of address: IPAddress
+    ) -> [(address: IPAddress?, translator: AddressRange?)] {
+        guard address.family == .v6 else { return [] }
+        var all: [(address: IPAddress?, translator: AddressRange?)] = translators.lazy
+            .filter { $0.contains(address) }
+            .map { (Self.unpack(address.number, behind: $0.prefixLength), $0) }
+        if Self.isMerelyAnEnvelope(address) || Self.isISATAP(address) {
+            all.append((IPAddress(v4: address.number), nil))
+        }
+        return all
     }
 
     /// Whether only the embedded address counts. The system's sockets extract IPv4-mapped addresses themselves, and

@@ -120,6 +120,20 @@ struct AddressVettingTests {
         )
     }
 
+    @Test(
+        "An address behind a translator that looks like one of ISATAP is checked as both",
+        arguments: [
+            ("2600:1::/32", "2600:1:a9fe:a9fe:0:5efe:808:808"),
+            ("2600:1:2::/48", "2600:1:2:c0a8:0:5efe:808:808"),
+            ("2600:1:2:3::/80", "2600:1:2:3:0:5efe:808:808"),
+            ("2606:4700:122:344::/96", "2606:4700:122:344::5efe:7f00:1"),
+        ]
+    )
+    func translatedLikeISATAP(_ prefix: String, _ address: String) throws {
+        let vetting = AddressVetting.publicInternetOnly(translators: [try range(prefix)])
+        #expect(try objection(address, vetting) != nil)
+    }
+
     @Test("A permission opens special ranges, and a denial overrides it, inside IPv6 addresses, too")
     func lists() throws {
         let vetting = AddressVetting.publicInternetOnly(

@@ -192,6 +192,8 @@ package final class Connection: @unchecked Sendable {
 
     /// Whether bytes have been received that the parser has not consumed.
     var hasUnparsedBytes: Bool { !unparsed.isEmpty }
+    /// The number of bytes that have been received and not parsed yet.
+    var unparsedCount: Int { unparsed.count }
 
     /// Whether a read may return bytes or an end.
     var mayHaveInput: Bool {

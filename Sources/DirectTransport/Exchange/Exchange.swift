@@ -273,6 +273,31 @@ package struct Exchange {
         if let failure = upload.failure { throw failure }
     }
 
+    /// Waits until the request has been sent whole, after the server has switched to another protocol.
+    ///
+    /// Bytes of that protocol are kept for its reader, up to a limit. A broken connection ends the wait early, since the
+    /// source of the body may give nothing for a long time. The server may have ended its own side and still read.
+    func awaitEnd(ofSwitching upload: Upload) async throws(TransportError) {
+        let deadline = deadline(.write, stall: .max, from: connection.loop.now)
+        while upload.isRunning, connection.unparsedCount < Self.longestEarlyData {
+            connection.socket.input.clear()
+            // Checked again after the wait point was cleared, because the upload's end is signalled there.
+            guard upload.isRunning else { break }
+            let step = connection.fill()
+            switch step {
+            case .wantsRead, .wantsWrite, .again:
+                // And again, because `fill` clears the wait point as well, before it reads.
+                if upload.isRunning { try await connection.wait(for: step, as: .reader, deadline) }
+            case .moved: continue
+            case .ended: return try await upload.waitForEnd(deadline)
+            case .failed(let reason): throw upload.failure ?? .failed(.write, reason)
+            }
+        }
+        try await upload.waitForEnd(deadline)
+    }
+
+    private static let longestEarlyData = 65_536
+
     /// Returns the deadline of a wait that begins at `now`: the phase's limit, but no later than the call's end.
     package func deadline(_ phase: TransportError.Phase, stall: UInt64, from now: Instant) -> Deadline {
         Deadline(phase, stall: stall, end: end, total: timeouts.total, from: now)

@@ -247,7 +247,7 @@ extension Transport {
         exchange: Exchange
     ) async throws(TransportError) {
         if let upload {
-            try await upload.waitForEnd(exchange.deadline(.write, stall: .max, from: loop.now))
+            try await exchange.awaitEnd(ofSwitching: upload)
         }
         guard !connection.isRetired else { throw .failed(.response, .connectionClosed) }
         pool.part(with: connection, lease)

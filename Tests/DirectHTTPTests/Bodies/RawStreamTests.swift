@@ -75,6 +75,24 @@ struct RawStreamTests {
         #expect(try await read(stream, 9) == "earlylate")
     }
 
+    @Test("A connection that breaks after 101 ends the call, even if the body's source gives nothing")
+    func brokenSwitch() async throws {
+        let hasSwitched = Gate()
+        let server = try FixtureServer.start { _ in
+            .script([.send(Self.switching + "early"), .wait(hasSwitched), .reset])
+        }
+        let (pieces, source) = AsyncStream<[UInt8]>.makeStream()
+        var request = upgrade(server, secure: false).1
+        request.method = .post
+        request.body = .stream(pieces)
+        let client = HTTPClient.trusting {
+            $0.observer = { event in if case .responded = event.kind { hasSwitched.open() } }
+        }
+        let error = try await httpError { [request] in try await client.send(request) }
+        #expect(error.phase == .write)
+        withExtendedLifetime(source) {}
+    }
+
     @Test("A raw stream can be half-closed while the peer still sends", arguments: [true, false])
     func halfClose(secure: Bool) async throws {
         let mayGoOn = Gate()

@@ -80,11 +80,18 @@ extension Dialler {
             return former.with(established)
         } catch {
             guard case .failed(_, let reason) = error.cause else { throw error }
+            let failure = DialFailure(
+                cause: .failed(.proxy, reason),
+                endpoint: former.attempt.endpoint,
+                attempts: former.failedAttempts,
+                certificates: error.certificates
+            )
             throw AttemptFailure(
                 phase: .proxy,
-                cause: .failed(.proxy, reason),
-                consequence: error.consequence,
-                certificates: error.certificates
+                cause: failure.cause,
+                consequence: .stop,
+                certificates: error.certificates,
+                atProxy: failure
             )
         }
     }

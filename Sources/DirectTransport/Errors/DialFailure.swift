@@ -54,7 +54,15 @@ package struct AttemptFailure: Error {
     var atProxy: DialFailure?
 
     /// Whether the failure says something about the attempt's address, and not about this side or the proxy.
-    var concernsAddress: Bool { atProxy == nil && consequence != .stop && !isOfThisSide }
+    var concernsAddress: Bool {
+        guard atProxy == nil, consequence != .stop, !isOfThisSide else { return false }
+        guard case .failed(.proxy, let reason) = cause else { return true }
+        // A proxy that answers nonsense, or breaks off, says nothing about the address that it was to connect to.
+        return switch reason {
+        case .proxy(.refused), .proxy(.socksReply), .timedOut, .refused: true
+        default: false
+        }
+    }
 
     /// Whether the socket could not even leave this machine: for want of a descriptor or a port, or because it is bound to a
     /// place of the other family.

@@ -6,6 +6,22 @@ import Testing
 
 @testable import DirectHTTP
 
+/// Stops the proxy when it has refused, so that no second connection to it is possible.
+private struct StoppingAuthenticator: Authenticator {
+    let stop: @Sendable () -> Void
+
+    func authorization(for request: AuthenticationRequest) async throws -> String? { "Basic eDp5" }
+
+    func authorization(
+        for request: AuthenticationRequest,
+        answering challenges: [Challenge],
+        after refused: String?
+    ) async throws -> String? {
+        stop()
+        return "Basic YTpi"
+    }
+}
+
 @Suite("Failures of proxies", .idleLimit)
 struct ProxyFailureTests {
     private let time = HeldTime()
@@ -66,6 +82,34 @@ struct ProxyFailureTests {
         let client = try client(server) { $0.resolver = resolver }
         let error = try await httpError { try await client.get("https://a.test/") }
         #expect(error.phase == .proxy && resolver.reported.isEmpty)
+    }
+
+    @Test("What is no proxy says nothing about the server's address", arguments: ["SSH-2.0-x\r\n", ""])
+    func notAProxy(text: String) async throws {
+        let server = try FixtureServer.scripted([.awaitHead, .send(text)])
+        let resolver = ScriptedResolver("scripted", ["127.0.0.8:443", "127.0.0.9:443"])
+        let client = try client(server) { $0.resolver = resolver }
+        #expect(try await httpError { try await client.get("https://a.test/") }.phase == .proxy)
+        #expect(resolver.reported.isEmpty)
+    }
+
+    @Test("A proxy that cannot be reached again after its 407 is reported with its own address")
+    func reconnecting() async throws {
+        let server = try FixtureServer.scripted([
+            .awaitHead,
+            .send("HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=x\r\nContent-Length: 0\r\n\r\n"),
+            .awaitClose,
+        ])
+        let resolver = ScriptedResolver("scripted", ["127.0.0.8:443", "127.0.0.9:443"])
+        let origin = try HTTPURL("http://proxy.test:\(server.port)").origin
+        let endpoint = server.endpoint
+        let client = try client(server) {
+            $0.resolver = resolver
+            $0.proxyAuthenticators[origin] = StoppingAuthenticator { server.stop() }
+        }
+        let error = try await httpError { try await client.get("https://a.test/") }
+        #expect(error.phase == .proxy && error.endpoint == endpoint)
+        #expect(error.attempts.allSatisfy { $0.endpoint == endpoint } && resolver.reported.isEmpty)
     }
 
     @Test("The body of a refusal is not waited for until the time to connect is over")

@@ -52,7 +52,13 @@ struct DownloadJudge {
         }
         // Parts of several URLs are continued only if a digest tells in the end whether they fit.
         let mayContinue = !hasJoinedParts || download.expectation == .digest
-        if plan.disk == nil, mayContinue { world.calls[number].saved = saved }
+        if plan.disk == nil, mayContinue, !mayHaveBeenDoubted { world.calls[number].saved = saved }
+    }
+
+    /// Whether a digest may have shown that the parts of two hosts do not fit together: they are of no use then.
+    private var mayHaveBeenDoubted: Bool {
+        let others = plan.calls.filter { $0.download?.file == download.file }
+        return Set(others.map(\.host)).count > 1 && others.contains { $0.download?.expectation == .digest }
     }
 
     /// Whether no other call has had the file since this one began.

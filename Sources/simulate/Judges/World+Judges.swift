@@ -157,7 +157,12 @@ extension World {
     }
 
     /// The longest time for which callers keep the loop from its sockets, one after the other, in nanoseconds.
+    ///
+    /// Where a task is cancelled, all calls that follow in it end at once, without a turn of the loop between them.
     var callersWork: UInt64 {
-        UInt64((plan.calls.map(\.work).max() ?? 0) * 1000 * (mostActiveCalls + 1))
+        let work = plan.calls.map(\.work)
+        let atOnce = (work.max() ?? 0) * (mostActiveCalls + 1)
+        let isCancelled = plan.calls.contains { $0.cancellation != nil }
+        return UInt64(max(atOnce, isCancelled ? work.reduce(0, +) : 0) * 1000)
     }
 }

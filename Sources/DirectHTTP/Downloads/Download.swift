@@ -341,7 +341,7 @@ extension Download {
     private var name: String? { (try? request.url)?.host.description }
 
     private func error(_ reason: HTTPError.Reason, _ response: Response) -> HTTPError {
-        let (name, endpoint) = (response.url.host.description, response.transaction?.endpoint)
+        let (name, endpoint) = (response.url.host.description, response.transaction?.dialledEndpoint)
         return HTTPError(.body, reason, name: name, endpoint: endpoint).after(history)
     }
 

@@ -19,7 +19,7 @@ struct HAREntry {
             ("time", .milliseconds(facts.duration ?? .zero)), ("request", request), ("response", response),
             ("cache", .object([:])), ("timings", timings),
         ]
-        if let endpoint = facts.response?.transaction?.endpoint {
+        if let endpoint = facts.response?.transaction?.dialledEndpoint {
             members.append(("serverIPAddress", .string("\(endpoint.address)")))
             if let port = endpoint.port { members.append(("connection", .string("\(port)"))) }
         }

@@ -76,7 +76,10 @@ package final class TLSConnection: TLSLayer, @unchecked Sendable {
     package override func handshake() -> HandshakeStep {
         let wasOpen = phase == .open
         let step = handshake(rejection: rejection?.error) { () throws(TLSError) in try verifyPeer() }
-        if case .done = step, !wasOpen { storeEarlySession() }
+        if case .done = step, !wasOpen {
+            hasOfferedSession = false
+            storeEarlySession()
+        }
         if case .failed = step, phase != .open { dropOfferedSessions() }
         return step
     }
@@ -262,10 +265,10 @@ extension TLSConnection {
         SSL_SESSION_free(session)
     }
 
-    /// Drops the sessions of this server after a failed handshake that offered one. The next connection then makes a full
+    /// Drops the sessions of this server after a handshake that offered one and has failed, or was never answered. The next connection then makes a full
     /// handshake, which fails only if the server itself is not acceptable. A session of TLS 1.2 would otherwise be offered
     /// again and again.
-    func dropOfferedSessions() {
+    package func dropOfferedSessions() {
         guard hasOfferedSession else { return }
         hasOfferedSession = false
         sessions?.removeAll { $0 == sessionKey }

@@ -156,7 +156,7 @@ struct Connector: Sendable {
         // An attempt at a port of this machine without a listener may get the same port for its own side, and is then
         // connected to itself (RFC 9293, section 3.5, simultaneous open). Ports below 1024 are never chosen for that.
         if port >= 1024, let local = socket.localEndpoint, local.port == port,
-            local.address.unmapped == address.withoutZone.unmapped
+            local.address == address.reached
         {
             socket.close()
             throw .failed(.connect, reason: .system(.connectedToItself))
@@ -212,6 +212,7 @@ struct Connector: Sendable {
         do throws(TransportError) {
             try await tls.performHandshake(over: socket, limits.deadline(.tls, stall: limits.timeouts.tls))
         } catch {
+            if error.isTimeout { tls.dropOfferedSessions() }
             let consequence = error.consequence
             throw AttemptFailure(
                 phase: .tls,
@@ -271,5 +272,13 @@ extension TLSLayer {
                 isLate = true
             }
         }
+    }
+}
+
+extension IPAddress {
+    /// The address that a connection to this one reaches: `0.0.0.0` and `::` reach this machine.
+    fileprivate var reached: IPAddress {
+        guard self == IPAddress(family, high: 0, low: 0) else { return withoutZone.unmapped }
+        return family == .v4 ? IPAddress(.v4, high: 0, low: 0x7F00_0001) : IPAddress(.v6, high: 0, low: 1)
     }
 }

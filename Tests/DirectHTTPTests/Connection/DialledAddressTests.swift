@@ -32,8 +32,8 @@ struct DialledAddressTests {
         #expect(asked.withLock { $0 } == ["intranet.", "intranet", "localhost", "a.localhost"])
     }
 
-    @Test("A connection attempt that meets itself has found no server")
-    func selfConnection() async throws {
+    @Test("A connection attempt that meets itself has found no server", arguments: ["127.0.0.1", "0.0.0.0"])
+    func selfConnection(host: String) async throws {
         let server = try FixtureServer.start { _ in .text("wrong") }
         let loop = EventLoop.still
         // A socket whose own port is the one that is dialled, as the system may choose it.
@@ -42,7 +42,7 @@ struct DialledAddressTests {
         var network = Network()
         network.connect = { _, _, _, _ throws(Socket.StartFailure) in socket }
         let client = HTTPClient(HTTPClient.untimed().configuration, network: network)
-        let error = try await httpError { try await client.get("http://\(own)/") }
+        let error = try await httpError { try await client.get("http://\(host):\(own.port ?? 0)/") }
         #expect(error.phase == .connect && error.systemError?.meansRefused == true)
         #expect(server.requests.isEmpty)
     }
@@ -83,5 +83,24 @@ struct DialledAddressTests {
         time.advance(by: .milliseconds(1500))
         barrier.open()
         #expect(try await !call.value.isReused)
+    }
+
+    @Test("A server that does not answer an offered session of TLS 1.2 gets a full handshake the next time")
+    func timedOutHandshake() async throws {
+        let answer: FixtureBehaviour = .http { _ in .text("ok", ["Connection": "close"]) }
+        let server = try FixtureServer.start(
+            .tls(testAuthority.certificate(for: "a.test")),
+            behaviour: .sequence([answer, .bytes(.silent), answer])
+        )
+        let client = time.client {
+            $0.tls.maximumVersion = .tls12
+            $0.timeouts = Timeouts(tls: .seconds(5))
+        }
+        let request = server.request(server.https("a.test"))
+        _ = try await client.fetch(request)
+        let (result, _) = await time.passing(.seconds(5)) { try await client.fetch(request) }
+        #expect(throws: HTTPError.self) { try result.get() }
+        _ = try await client.fetch(request)
+        #expect(server.records.map { $0.isResumed }.last == false)
     }
 }

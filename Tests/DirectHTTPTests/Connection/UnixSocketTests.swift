@@ -181,6 +181,22 @@ struct UnixSocketTests {
         #expect(response.status == 200)
     }
 
+    @Test("The errors of a download name no address")
+    func download() async throws {
+        let relay = try UnixRelay(to: try plainServer { _ in .text("four") })
+        let folder = try TemporaryFolder()
+        var options = DownloadOptions()
+        options.length = 3
+        let error = try await httpError { [options] in
+            try await HTTPClient.untimed().download(
+                request("http://docker/", relay),
+                to: folder.path + "/file",
+                options: options
+            )
+        }
+        #expect(error.endpoint == nil)
+    }
+
     @Test("Paths that the system cannot take are refused")
     func paths() {
         #expect(throws: UnixSocketPathError.empty) { try UnixSocketPath("") }

@@ -202,8 +202,9 @@ extension TransportError {
     /// Whether the dialler tries the next address after this failure of a tunnel.
     ///
     /// It does if the proxy could not reach this address (5xx, or the SOCKS codes for a general failure, an unreachable
-    /// network or host, a refused connection, an expired TTL and a family that it does not support), and after an error of the connection to the proxy or of its reply. Any
-    /// other refusal, such as of the credentials, would be the same for every address.
+    /// network or host, a refused connection, an expired TTL and a family that it does not support), and after an error
+    /// of the connection to the proxy or of its reply. Any other refusal, such as of the credentials, would be the same for
+    /// every address.
     fileprivate var consequence: AttemptFailure.Consequence {
         guard case .failed(_, .proxy(let fault)) = self else { return .tryNext }
         switch fault {

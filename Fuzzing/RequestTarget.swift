@@ -81,7 +81,8 @@ private struct RequestPlan {
     var expected: [UInt8]? {
         let method = Array(method.text.utf8)
         guard Self.isToken(method), !target.isEmpty, target.allSatisfy({ $0 > 0x20 && $0 < 0x7F }),
-            !authority.isEmpty, authority.allSatisfy(Self.isAuthorityByte)
+            !authority.isEmpty, authority.allSatisfy(Self.isAuthorityByte),
+            method != Array("TRACE".utf8) || !hasContent
         else { return nil }
         var lines = [method + [0x20] + target + Array(" HTTP/1.1".utf8), Array("Host: ".utf8) + authority]
         let names = Set(fields.map { Self.lowered($0.name) })
@@ -100,6 +101,13 @@ private struct RequestPlan {
         return lines.flatMap { $0 + [0x0D, 0x0A] }
     }
 
+    private var hasContent: Bool {
+        switch framing {
+        case .none, .length(0): false
+        case .length, .chunked: true
+        }
+    }
+
     private var framingLines: [String] {
         let expectation = expectContinue ? ["Expect: 100-continue"] : []
         switch framing {
@@ -111,7 +119,10 @@ private struct RequestPlan {
     }
 
     private func connectionLines(_ names: Set<String>) -> [String] {
-        let options = (close ? ["close"] : []) + (upgrade && names.contains("upgrade") ? ["upgrade"] : [])
+        let hasTE = names.contains("te") || extra.contains { Self.lowered($0.name) == "te" }
+        let options =
+            (close ? ["close"] : []) + (hasTE ? ["TE"] : [])
+            + (upgrade && names.contains("upgrade") ? ["upgrade"] : [])
         return options.isEmpty ? [] : ["Connection: " + options.joined(separator: ", ")]
     }
 

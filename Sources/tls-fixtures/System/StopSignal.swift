@@ -50,7 +50,7 @@ struct StopSignal {
     /// Leaves the end of the process to the signal that has killed its clients, if one has: the result of a run without
     /// them must not become its status.
     static func yieldToSignal() {
-        while ProcessGroups.isEnding { pause() }
+        while ProcessGroups.isEnding { _ = poll(nil, 0, -1) }
     }
 
     /// Blocks until one of the signals comes, and returns it.

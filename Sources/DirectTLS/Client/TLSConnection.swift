@@ -265,9 +265,9 @@ extension TLSConnection {
         SSL_SESSION_free(session)
     }
 
-    /// Drops the sessions of this server after a handshake that offered one and has failed, or was never answered. The next connection then makes a full
-    /// handshake, which fails only if the server itself is not acceptable. A session of TLS 1.2 would otherwise be offered
-    /// again and again.
+    /// Drops the sessions of this server after a handshake that offered one and has failed, or was never answered. The
+    /// next connection then makes a full handshake, which fails only if the server itself is not acceptable. A session of
+    /// TLS 1.2 would otherwise be offered again and again.
     package func dropOfferedSessions() {
         guard hasOfferedSession else { return }
         hasOfferedSession = false

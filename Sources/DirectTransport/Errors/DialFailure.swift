@@ -67,7 +67,12 @@ package struct AttemptFailure: Error {
     /// Whether the socket could not even leave this machine: for want of a descriptor or a port, or because it is bound to a
     /// place of the other family.
     private var isOfThisSide: Bool {
-        if case .failed(_, .system(let error)) = cause { error.isOfThisSide } else { isDescriptorShortage }
+        systemError?.isOfThisSide ?? isDescriptorShortage
+    }
+
+    /// The failed system call, if that is the cause.
+    private var systemError: SystemError? {
+        if case .failed(_, .system(let error)) = cause { error } else { nil }
     }
 
     /// Returns a failure for this reason.
@@ -80,14 +85,10 @@ package struct AttemptFailure: Error {
     }
 
     /// Whether there is no route to the address.
-    package var meansNoRoute: Bool {
-        if case .failed(_, .system(let error)) = cause { error.meansNoRoute } else { false }
-    }
+    package var meansNoRoute: Bool { systemError?.meansNoRoute ?? false }
 
     /// Whether the queue of a server at a Unix domain socket is full.
-    var meansFullBacklog: Bool {
-        if case .failed(_, .system(let error)) = cause { error.meansFullBacklog } else { false }
-    }
+    var meansFullBacklog: Bool { systemError?.meansFullBacklog ?? false }
 
     /// Whether the address was not even tried because of a lack of descriptors, which says nothing about the
     /// address.

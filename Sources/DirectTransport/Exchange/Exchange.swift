@@ -252,34 +252,27 @@ package struct Exchange {
     /// Waits until the request has been sent whole, after the end of its response.
     ///
     /// Only a broken connection ends the wait early: a server may have closed its own side and still read (RFC
-    /// 9112, section 9.6). Bytes behind the response prevent the reuse of the connection, and nothing else.
+    /// 9112, section 9.6). Bytes behind the response, or the end, prevent the reuse of the connection, and nothing else.
     package func awaitEnd(of upload: Upload) async throws(TransportError) {
-        let deadline = deadline(.write, stall: .max, from: connection.loop.now)
-        while upload.isRunning {
-            connection.socket.input.clear()
-            // Checked again after the wait point was cleared, because the upload's end is signalled there.
-            guard upload.isRunning else { break }
-            let step = connection.hasUnparsedBytes ? .ended(clean: false) : connection.fill()
-            switch step {
-            case .wantsRead, .wantsWrite, .again:
-                // And again, because `fill` clears the wait point as well, before it reads.
-                if upload.isRunning { try await connection.wait(for: step, as: .reader, deadline) }
-            case .moved, .ended:
-                connection.retire()
-                return try await upload.waitForEnd(deadline)
-            case .failed(let reason): throw upload.failure ?? .failed(.write, reason)
-            }
-        }
-        if let failure = upload.failure { throw failure }
+        if try await awaitEnd(of: upload, keepingUpTo: 0) { connection.retire() }
+        try await upload.waitForEnd(deadline(.write, stall: .max, from: connection.loop.now))
     }
 
-    /// Waits until the request has been sent whole, after the server has switched to another protocol.
-    ///
-    /// Bytes of that protocol are kept for its reader, up to a limit. A broken connection ends the wait early, since the
-    /// source of the body may give nothing for a long time. The server may have ended its own side and still read.
+    /// Waits until the request has been sent whole, after the server has switched to another protocol. Bytes of that
+    /// protocol are kept for its reader.
     func awaitEnd(ofSwitching upload: Upload) async throws(TransportError) {
+        _ = try await awaitEnd(of: upload, keepingUpTo: Self.longestEarlyData)
+        try await upload.waitForEnd(deadline(.write, stall: .max, from: connection.loop.now))
+    }
+
+    /// Watches the connection until the upload has ended, the server has sent more than `limit` bytes, or it has finished
+    /// sending. Returns whether the server came first.
+    ///
+    /// - Throws: the failure of a connection that breaks. The source of the body may give nothing for a long time.
+    private func awaitEnd(of upload: Upload, keepingUpTo limit: Int) async throws(TransportError) -> Bool {
         let deadline = deadline(.write, stall: .max, from: connection.loop.now)
-        while upload.isRunning, connection.unparsedCount < Self.longestEarlyData {
+        while upload.isRunning {
+            guard connection.unparsedCount <= limit else { return true }
             connection.socket.input.clear()
             // Checked again after the wait point was cleared, because the upload's end is signalled there.
             guard upload.isRunning else { break }
@@ -289,11 +282,11 @@ package struct Exchange {
                 // And again, because `fill` clears the wait point as well, before it reads.
                 if upload.isRunning { try await connection.wait(for: step, as: .reader, deadline) }
             case .moved: continue
-            case .ended: return try await upload.waitForEnd(deadline)
+            case .ended: return true
             case .failed(let reason): throw upload.failure ?? .failed(.write, reason)
             }
         }
-        try await upload.waitForEnd(deadline)
+        return false
     }
 
     private static let longestEarlyData = 65_536

@@ -134,6 +134,9 @@ extension HTTPURL {
     /// The scheme, the host and the port.
     public var origin: Origin { storage.authority.origin }
 
+    /// Whether the URL has this origin. Costs less than to compare with ``origin``, which is a copy.
+    package func hasOrigin(_ origin: Origin) -> Bool { storage.authority.origin == origin }
+
     /// The whole URL with user information and fragment.
     ///
     /// `HTTPURL(url.text) == url`, unless escaping or resolving has made the text longer than 64 KiB. The package

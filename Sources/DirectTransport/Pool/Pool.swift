@@ -60,6 +60,11 @@ struct Pool<Member: PoolMember> {
         func hasKey(equalTo other: PoolKey) -> Bool {
             other.consists(of: key.origin, proxy: key.proxy, profile: key.profile)
         }
+
+        /// Whether this is the record of the URL's origin with these settings. No key is made for the comparison.
+        func hasKey(of url: HTTPURL, over proxy: ProxyEntry?, with profile: ConnectionProfile?) -> Bool {
+            key.proxy === proxy && key.profile === profile && url.hasOrigin(key.origin)
+        }
     }
 
     /// A waiter's or a warming's number. Tickets only grow.
@@ -129,6 +134,33 @@ struct Pool<Member: PoolMember> {
         at now: Instant
     ) -> (Member, Origin)? {
         guard let origin = knownOrigin(for: key) else { return nil }
+        return takeIdle(of: origin, route: route, kept: kept, at: now)
+    }
+
+    /// Does the same for the origin of a URL with these settings. No key is made for the origin that was looked up last.
+    mutating func takeIdle(
+        _ url: HTTPURL,
+        over proxy: ProxyEntry?,
+        with profile: ConnectionProfile?,
+        route: Route,
+        kept: KeptConnections,
+        at now: Instant
+    ) -> (Member, Origin)? {
+        if let latest, latest.hasKey(of: url, over: proxy, with: profile) {
+            return takeIdle(of: latest, route: route, kept: kept, at: now)
+        }
+        return takeIdle(
+            PoolKey(origin: url.origin, proxy: proxy, profile: profile),
+            route: route,
+            kept: kept,
+            at: now
+        )
+    }
+
+    @inline(__always)
+    private mutating func takeIdle(of origin: Origin, route: Route, kept: KeptConnections, at now: Instant)
+        -> (Member, Origin)?
+    {
         if limits.tracksResolver { follow(route, origin: origin) }
         guard let member = takeIdle(origin, route: route, kept: kept, now: now) else {
             cleanUp(origin)

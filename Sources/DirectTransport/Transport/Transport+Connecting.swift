@@ -101,7 +101,9 @@ extension Transport {
     /// Returns an idle connection that the detour allows; `nil` if there is none.
     private func takeKept(for request: OutgoingRequest) -> LeasedConnection? {
         pool.takeIdle(
-            request.poolKey,
+            request.url,
+            over: request.proxy,
+            with: request.profile,
             route: request.route,
             kept: request.kept,
             asksKernel: !request.mayBeSentTwice,

@@ -76,7 +76,9 @@ package final class Transport: Sendable {
         var leased: LeasedConnection
         if detour == nil,
             let (connection, lease) = pool.takeIdle(
-                PoolKey(origin: url.origin, proxy: proxy, profile: profile),
+                url,
+                over: proxy,
+                with: profile,
                 route: route,
                 asksKernel: !method.mayBeSentTwice(with: body),
                 at: isChecked ? loop.now : start

@@ -88,6 +88,27 @@ struct PoolTests {
         #expect(pool.takeIdle(a, .system) != nil)
     }
 
+    @Test("A URL finds the connections of its own origin and settings, whichever origin was looked up last")
+    func urls() throws {
+        let pool = FakePool(.init())
+        let proxy = ProxyEntry(try Proxy("http://10.0.0.9:3128"), tls: TLSSettings())
+        let other = ProxyEntry(try Proxy("http://10.0.0.9:3128"), tls: TLSSettings())
+        let direct = try idle(pool, a, since: 1)
+        let proxied = try idle(pool, PoolKey(origin: a.origin, proxy: proxy), since: 2)
+        let ofB = try idle(pool, b, since: 3)
+        for url in ["http://a.test:443/", "https://a.test:8443/", "https://c.test/"] {
+            #expect(pool.takeIdle(try HTTPURL(url)) == nil, "\(url)")
+        }
+        let url = try HTTPURL("https://a.test./path")
+        #expect(pool.takeIdle(url, over: other) == nil)
+        #expect(pool.takeIdle(url) === direct)
+        // The origin of the look-up before, and others.
+        #expect(pool.takeIdle(url) == nil)
+        #expect(pool.takeIdle(url, over: other) == nil)
+        #expect(pool.takeIdle(try HTTPURL("https://b.test/")) === ofB)
+        #expect(pool.takeIdle(url, over: proxy) === proxied)
+    }
+
     @Test("An origin that has lost its last connection begins anew, also right after it was looked up")
     func beginsAnew() throws {
         let pool = FakePool(.init())
@@ -522,6 +543,12 @@ private final class FakePool {
         at now: Instant = Instant(nanoseconds: 0)
     ) -> FakeMember? {
         machine.takeIdle(key, route: route, kept: kept, at: now)?.0
+    }
+
+    func takeIdle(_ url: HTTPURL, over proxy: ProxyEntry? = nil) -> FakeMember? {
+        let route = Route.chosen([FakeMember().endpoint], port: 443, source: .request)
+        let now = Instant(nanoseconds: 0)
+        return machine.takeIdle(url, over: proxy, with: nil, route: route, kept: .any, at: now)?.0
     }
 
     func checkOut(

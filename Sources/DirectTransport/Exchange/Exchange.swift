@@ -154,19 +154,26 @@ package struct Exchange {
         let connection = connection
         var deadline = deadline(.response, stall: timeouts.response, from: sent)
         var monitor = ThroughputMonitor(timeouts.speed)
+        // Whether bytes have arrived since the deadline was set.
+        var hasProgress = false
         while true {
-            switch try nextEvent(.response) {
+            // Without bytes there is no event.
+            switch connection.hasUnparsedBytes ? try nextEvent(.response) : .needsMore {
             case .head(let head): return head
             case .interim(let head):
-                deadline = self.deadline(.response, stall: timeouts.response, from: connection.loop.now)
+                try restart(&deadline, stall: timeouts.response)
+                hasProgress = false
                 if let options, head.status != .continue { options.options.onInterim?(head) }
             case .needsMore:
+                // Only here: almost every head arrives whole.
+                if hasProgress {
+                    try restart(&deadline, stall: timeouts.read)
+                    hasProgress = false
+                }
                 // Usually the response is still on its way. To ask OpenSSL for it takes as long as a tenth of the request.
                 let step = connection.mayHaveInput ? connection.fill() : .wantsRead
                 if case .moved(let count) = step {
-                    let now = connection.loop.now
-                    deadline = self.deadline(.response, stall: timeouts.read, from: now)
-                    try deadline.check(at: now)
+                    hasProgress = true
                     monitor.count(count)
                 } else if case .wantsRead = step, upload == nil, !monitor.isOn {
                     // The path of almost every request, with one frame less.
@@ -185,6 +192,14 @@ package struct Exchange {
             case .content, .trailers, .end: throw .failed(.response, .http(.closedBeforeResponse))
             }
         }
+    }
+
+    /// Restarts the deadline of a response after progress. Throws if the call is over: there is no wait that would end it
+    /// while a server keeps sending.
+    private func restart(_ deadline: inout Deadline, stall: UInt64) throws(TransportError) {
+        let now = connection.loop.now
+        deadline = self.deadline(.response, stall: stall, from: now)
+        try deadline.check(at: now)
     }
 
     /// Returns the parser's next event in the received bytes.

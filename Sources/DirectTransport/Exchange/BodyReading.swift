@@ -55,21 +55,16 @@ package struct BodyReading {
 
     /// Returns the content among the bytes that have been received; stops where more bytes are needed.
     package mutating func takeBuffered() throws(TransportError) -> [UInt8] {
-        var taken: [UInt8] = []
-        while !isAtEnd {
-            switch try exchange.nextEvent(.body) {
-            case .content(let range):
-                received &+= UInt64(range.count)
-                let content = unsafe UnsafeRawBufferPointer(rebasing: exchange.connection.buffer[range])
-                // An array made from a buffer has exactly its size; most bodies arrive in one piece.
-                if taken.isEmpty { taken = unsafe [UInt8](content) } else { unsafe taken += content }
-            case .trailers(let fields): trailers = fields
-            case .end: isAtEnd = true
-            case .needsMore: return taken
-            case .interim, .head: return taken
-            }
-        }
-        return taken
+        let buffered = try exchange.takeBuffered()
+        note(buffered)
+        return buffered.content
+    }
+
+    /// Notes content that was taken from the connection.
+    mutating func note(_ buffered: BufferedContent) {
+        received &+= UInt64(buffered.content.count)
+        if let fields = buffered.trailers { trailers = fields }
+        isAtEnd = buffered.isAtEnd
     }
 
     /// Returns the next piece, as large as what has arrived but no larger than `pieceSize`; `nil` at the end.

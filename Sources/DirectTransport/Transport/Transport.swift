@@ -213,14 +213,23 @@ extension Transport {
                 record.bodyEnd = record.bodyEnd ?? BodyEnd()
                 return (head, .upgraded(connection, timeouts), record)
             }
+            let buffered = try exchange.takeBuffered()
+            // Most small responses are whole by now, and need no reader.
+            if buffered.isAtEnd, upload == nil, options == nil {
+                record.bodyEnd?.note(record.response)
+                observer?.note(.bodyEnded(bytes: UInt64(buffered.content.count), isWhole: true))
+                pool.conclude(connection, lease: lease, at: record.response)
+                return (head, .complete(buffered.content, buffered.trailers ?? HTTPHeaders()), record)
+            }
             var reading = BodyReading(exchange, upload, observer)
+            reading.note(buffered)
             reading.end = record.bodyEnd
             if upload != nil { reading.head = head }
             if let options {
                 reading.onProgress = options.options.onDownload
                 reading.rate = options.options.receivingRate
             }
-            let first = try reading.takeBuffered()
+            let first = buffered.content
             if options != nil {
                 reading.report(first.count)
                 reading.rate?.count(first.count, at: loop.now)
@@ -268,6 +277,12 @@ extension ConnectionPool {
             guard upload.isFinished else { return giveUp(reading, lease: lease) }
             connection.endDuplex()
         }
+        conclude(connection, lease: lease, at: now)
+    }
+
+    /// Ends the lease of a connection whose exchange is complete.
+    @inline(__always)
+    func conclude(_ connection: Connection, lease: Lease, at now: Instant) {
         if case .reusable = connection.reuse, !connection.hasUnparsedBytes, !connection.isRetired {
             checkIn(connection, lease: lease, at: now)
         } else {

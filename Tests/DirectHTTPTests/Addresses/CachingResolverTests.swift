@@ -354,8 +354,8 @@ struct CachingResolverTests {
 
     @Test("Answers are restored from a file, except expired ones", arguments: [false, true])
     func file(_ hasStaleTime: Bool) async throws {
-        let path = FileManager.default.temporaryDirectory.appending(path: "answers-\(UUID())").path
-        defer { try? FileManager.default.removeItem(atPath: path) }
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/answers"
         let configure = { (settings: inout CachingResolver.Settings) in
             settings.file = path
             settings.staleTime = hasStaleTime ? .seconds(1000) : .zero

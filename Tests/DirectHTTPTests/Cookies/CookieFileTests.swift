@@ -176,11 +176,11 @@ struct CookieFileTests {
 
     @Test("A file is readable only by its owner, replaced as a whole, and never a link")
     func files() async throws {
-        let path = "/tmp/direct-http-cookies-\(UInt64.random(in: 0 ... .max))"
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/cookies"
         let jar = CookieJar()
         jar.add(try Cookie("a", "1", for: HTTPHost("a.test")))
         try await jar.save(to: path)
-        defer { try? StateFile.replace(path, with: []) }
         let copy = CookieJar()
         #expect(try await copy.load(from: path) == [])
         #expect(copy.cookies == jar.cookies)

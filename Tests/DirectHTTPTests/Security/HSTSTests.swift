@@ -192,9 +192,9 @@ struct HSTSTests {
         copy.add(.init(try DomainName("a.test"), until: end.advanced(bySeconds: 1), includesSubdomains: true))
         #expect(copy.add(text: store.text) == [])
         #expect(copy.entries.map(\.expiry) == [end.advanced(bySeconds: 1), UnixTime(seconds: .max)])
-        let path = "/tmp/direct-http-hsts-\(UInt64.random(in: 0 ... .max))"
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/hsts"
         try await store.save(to: path)
-        defer { try? StateFile.replace(path, with: []) }
         let third = HSTSStore()
         #expect(try await third.load(from: path) == [])
         #expect(third.entries == store.entries)

@@ -68,7 +68,7 @@ extension CallEvent.Kind: CustomStringConvertible {
         case .attemptFailed(let attempt): "failed: \(attempt)"
         case .connected(let endpoint, let tls): "connected to \(endpoint)" + (tls.map { ", \($0)" } ?? "")
         case .sending(let method, let url, let endpoint, let bytes, let isReused):
-            "sending \(method) \(url) to \(endpoint) on \(isReused ? "an idle" : "a new") connection, \(bytes) bytes"
+            "sending \(method) \(url) to \(endpoint) on \(isReused ? "a reused" : "an unused") connection, \(bytes) bytes"
         case .foundDead(let endpoint): "the idle connection to \(endpoint) is dead"
         case .responded(let status, let transaction): "\(status) from \(transaction)"
         case .bodyEnded(let bytes, let isWhole): "\(isWhole ? "" : "abandoned after ")\(bytes) bytes of body"

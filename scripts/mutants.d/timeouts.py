@@ -24,7 +24,7 @@ PLACES = [
     ("write", "of a raw stream", "Messages/RawStream.swift", "writeLimit = |timeouts.write|", "PhaseLimitTests"),
     ("response", "", "Exchange/Exchange.swift", "stall: |timeouts.response|, from: sent", "PhaseLimitTests"),
     ("response", "after an interim one", "Exchange/Exchange.swift",
-     "stall: |timeouts.response|, from: connection.loop.now", "PhaseLimitTests"),
+     "restart(&deadline, stall: |timeouts.response|)", "PhaseLimitTests"),
     ("read", "of a head", "Exchange/Exchange.swift", "stall: |timeouts.read|", "PhaseLimitTests"),
     ("read", "of a body", "Exchange/BodyReading.swift", "stall: |exchange.timeouts.read|", "PhaseLimitTests"),
     ("continue", "", "Exchange/Exchange.swift", "stall: |timeouts.continue|", "PhaseLimitTests"),

@@ -198,6 +198,33 @@ struct CacheFolderTests {
         #expect(!folder.names.contains { $0.hasSuffix(".tmp") })
     }
 
+    @Test("The index of a response that depends on the request is as recently used as the response")
+    func usedIndex() async throws {
+        let cache = try cache(.init(bytes: 200_000, objects: 1000, objectBytes: 50_000))
+        try await keep(cache, "hot", pattern(at: 0, count: 10_000), headers: ["Vary": "Accept-Language"])
+        let names = folder.names
+        #expect(names.count == 2)
+        for name in names {
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSinceNow: -10_000)],
+                ofItemAtPath: folder.path + "/" + name
+            )
+        }
+        #expect(try await kept(cache, "hot") != nil)
+        for number in 0..<15 {
+            try await keep(cache, "\(number)", pattern(at: 0, count: 10_000))
+            for name in folder.names where !names.contains(name) {
+                try FileManager.default.setAttributes(
+                    [.modificationDate: Date(timeIntervalSinceNow: -5000)],
+                    ofItemAtPath: folder.path + "/" + name
+                )
+            }
+        }
+        for number in 15..<25 { try await keep(cache, "\(number)", pattern(at: 0, count: 10_000)) }
+        #expect(folder.names.count < 27)
+        #expect(try await kept(cache, "hot") != nil)
+    }
+
     @Test("A folder that disappears is no error of the calls")
     func goneFolder() async throws {
         let cache = try cache()

@@ -47,10 +47,10 @@ final class CacheFiles: Sendable {
         objectLimit = max(0, min(limits.objectBytes, limits.bytes))
     }
 
-    /// Returns the latest response that the request selects, and notes its use in the file's time.
+    /// Returns the latest response that the request selects, and notes its use in the times of its files.
     func find(_ key: CacheKey, fields: VaryFields) -> DirectoryEntry? {
         var best = fields.isAuthorized ? nil : load(key.plainName, key: key, variant: nil)
-        if let index = index(key) {
+        if let (index, file) = index(key) {
             for names in index.sets where names.suit(fields) {
                 guard let variant = CacheVariant(names, fields) else { continue }
                 guard let other = load(key.name(variant, index: index), key: key, variant: variant) else {
@@ -59,9 +59,16 @@ final class CacheFiles: Sendable {
                 if let found = best, !other.head.isNewer(than: found.head) { continue }
                 best = other
             }
+            // Without its index a response is never found again.
+            if best?.variant.names.names.isEmpty == false { noteUse(of: file) }
         }
-        if let best, UnixTime.now.secondsSince(best.file.time) > Self.touchInterval { best.file.touch() }
+        if let best { noteUse(of: best.file) }
         return best
+    }
+
+    /// Sets the file's time, by which `sweep` selects what it removes.
+    private func noteUse(of file: StateReader) {
+        if UnixTime.now.secondsSince(file.time) > Self.touchInterval { file.touch() }
     }
 
     /// Moves a complete file to its name, and updates the index if the response depends on the request.
@@ -78,7 +85,7 @@ final class CacheFiles: Sendable {
             guard isWanted() else { return false }
             var name = key.plainName
             if !variant.names.names.isEmpty {
-                var index = index(key) ?? VariantIndex()
+                var index = index(key)?.0 ?? VariantIndex()
                 if index.note(variant.names) { try write(index, key: key) }
                 name = key.name(variant, index: index)
             }
@@ -161,14 +168,16 @@ final class CacheFiles: Sendable {
         }
     }
 
-    private func index(_ key: CacheKey) -> VariantIndex? {
-        var index: VariantIndex?
+    /// Returns the index of a URL, and its file; `nil` if there is none.
+    private func index(_ key: CacheKey) -> (VariantIndex, StateReader)? {
+        var found: (VariantIndex, StateReader)?
         _ = attempt { () throws(SystemError) in
             guard let file = try folder.file(key.indexName) else { return }
-            index = VariantIndex(try file.bytes(at: 0, count: min(file.size, Self.indexLimit)), key)
-            if index == nil { discard(key.indexName) }
+            let bytes = try file.bytes(at: 0, count: min(file.size, Self.indexLimit))
+            guard let index = VariantIndex(bytes, key) else { return discard(key.indexName) }
+            found = (index, file)
         }
-        return index
+        return found
     }
 
     private func write(_ index: VariantIndex, key: CacheKey) throws(SystemError) {

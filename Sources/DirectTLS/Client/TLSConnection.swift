@@ -117,12 +117,7 @@ extension TLSConnection {
 
     /// Checks name and expiry again for a resumed session, in which OpenSSL checks neither.
     private func checkAgain(_ certificate: OpaquePointer) throws(TLSError) {
-        let matches =
-            switch identity.kind {
-            case .name: X509_check_host(certificate, identity.text, 0, nameCheckFlags, nil)
-            case .address: X509_check_ip_asc(certificate, identity.text, nameCheckFlags)
-            }
-        guard matches == 1 else {
+        guard identity.proof(in: certificate) != nil else {
             let isName = identity.kind == .name
             throw fault(
                 isName ? X509_V_ERR_HOSTNAME_MISMATCH : X509_V_ERR_IP_ADDRESS_MISMATCH,

@@ -88,16 +88,7 @@ package final class ServedChain: @unchecked Sendable {
     package func match(_ identity: ServerIdentity) -> String? {
         ErrorQueue.clear()
         defer { ErrorQueue.clear() }
-        guard let leaf else { return nil }
-        switch identity.kind {
-        case .address:
-            return X509_check_ip_asc(leaf, identity.text, nameCheckFlags) == 1 ? identity.text : nil
-        case .name:
-            var name: UnsafeMutablePointer<CChar>?
-            guard X509_check_host(leaf, identity.text, 0, nameCheckFlags, &name) == 1 else { return nil }
-            defer { CRYPTO_free(name, nil, 0) }
-            return name.map { String(cString: $0) } ?? identity.text
-        }
+        return leaf.flatMap { identity.proof(in: $0) }
     }
 
     /// Judges the chain like a client, and if a client would reject it, finds every fault.

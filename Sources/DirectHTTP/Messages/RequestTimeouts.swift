@@ -12,8 +12,10 @@ public struct RequestTimeouts: Hashable, Sendable {
 
         /// A limit in seconds.
         public static func seconds(_ seconds: some BinaryInteger) -> Limit { .after(.seconds(seconds)) }
-        /// A limit in seconds and fractions of them.
-        public static func seconds(_ seconds: Double) -> Limit { .after(.seconds(seconds)) }
+        /// A limit in seconds and fractions of them; no limit if that is infinity, or more than a `Duration` holds.
+        public static func seconds(_ seconds: Double) -> Limit {
+            seconds.magnitude < 1e20 ? .after(.seconds(seconds)) : .unlimited
+        }
         /// A limit in milliseconds.
         public static func milliseconds(_ milliseconds: some BinaryInteger) -> Limit {
             .after(.milliseconds(milliseconds))

@@ -88,7 +88,7 @@ final class HedgeTable: Sendable {
         case .quantile(let share):
             guard let samples = times?.samples, samples.count >= Self.fewestSamples else { return nil }
             // The smallest time that is not exceeded by this share of the samples.
-            let rank = (min(max(share, 0), 1) * Double(samples.count)).rounded(.up)
+            let rank = ((share < 1 ? max(share, 0) : 1) * Double(samples.count)).rounded(.up)
             let time = samples.sorted()[max(0, Int(rank) - 1)]
             return max(time, policy.shortestDelay.clampedNanoseconds)
         }

@@ -48,7 +48,7 @@ public struct RetryPolicy: Sendable {
             return asked <= longestDelay ? .wait(asked) : .end(.retryAfter)
         }
         let doublings = min(attempt - 1, 30)
-        let ceiling = min(delay * Double(1 << doublings), longestDelay)
+        let ceiling = min(min(delay, longestDelay) * Double(1 << doublings), longestDelay)
         return .wait(ceiling * random)
     }
 

@@ -367,6 +367,10 @@ struct HedgingTests {
         #expect(table.delay(of: policy, for: a, at: time.now) == 10_000_000)
         policy.delay = .quantile(7)
         #expect(table.delay(of: policy, for: a, at: time.now) == 20_000_000)
+        policy.delay = .quantile(-.infinity)
+        #expect(table.delay(of: policy, for: a, at: time.now) == 10_000_000)
+        policy.delay = .quantile(.nan)
+        #expect(table.delay(of: policy, for: a, at: time.now) == 20_000_000)
         #expect(table.delay(of: policy, for: b, at: time.now) == nil)
         for _ in 0..<100 { table.note(.milliseconds(50), of: a) }
         #expect(table.delay(of: policy, for: a, at: time.now) == 50_000_000)

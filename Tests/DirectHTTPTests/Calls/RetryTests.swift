@@ -100,6 +100,8 @@ struct RetryTests {
         #expect(next(1, 0.5) == .wait(.milliseconds(100)) && next(3, 0.5) == .wait(.milliseconds(400)))
         #expect(next(20, 0.5) == .wait(.seconds(30)) && next(99, 0.5) == .wait(.seconds(30)))
         #expect(next(100, 0.5) == .end(.attempts))
+        policy.delay = .seconds(1e19)
+        #expect(next(50, 0.5) == .wait(.seconds(30)))
     }
 
     @Test("No retry is made if the wait would end after the call's deadline")

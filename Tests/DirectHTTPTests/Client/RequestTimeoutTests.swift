@@ -66,6 +66,15 @@ struct RequestTimeoutTests {
         #expect(Timeouts(total: nil).replaced(by: RequestTimeouts(clients)) == clients)
     }
 
+    @Test("A limit in fractions of a second is none if it is no time that a Duration holds")
+    func fractions() {
+        #expect(RequestTimeouts.Limit.seconds(2.5) == .after(.milliseconds(2500)))
+        #expect(RequestTimeouts.Limit.seconds(1e19) == .after(.seconds(1e19)))
+        for seconds in [1e21, .infinity, -.infinity, .nan] {
+            #expect(RequestTimeouts.Limit.seconds(seconds) == .unlimited)
+        }
+    }
+
     @Test("The limits are kept when an interceptor rebuilds the request")
     func rebuilt() async throws {
         let server = try FixtureServer.scripted(.silent)

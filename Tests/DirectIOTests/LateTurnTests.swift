@@ -1,7 +1,7 @@
 import DirectCore
 import DirectIO
 import DirectTestCommands
-import Synchronization
+import DirectTestTime
 import Testing
 
 @Suite("Tasks that run late", .idleLimit)
@@ -18,7 +18,7 @@ struct LateTurnTests {
         let task = Task(executorPreference: executor) { [loop] in
             await handle.input.wait(until: deadline, on: loop)
         }
-        await executor.runUntilIdle()
+        await executor.runNext()
         handle.input.signal()
         await passDeadline(deadline)
         executor.release()
@@ -35,7 +35,7 @@ struct LateTurnTests {
         let task = Task(executorPreference: executor) { [loop] in
             await handle.input.wait(until: deadline, on: loop)
         }
-        await executor.runUntilIdle()
+        await executor.runNext()
         await passDeadline(deadline)
         executor.release()
         #expect(await task.value == .expired)
@@ -48,48 +48,5 @@ struct LateTurnTests {
         defer { loop.remove(later) }
         let end = deadline.advanced(byNanoseconds: 20_000_000)
         #expect(await later.input.wait(until: end, on: loop) == .expired)
-    }
-}
-
-/// Runs its jobs when it is told to, and from its release on at once.
-private final class HeldExecutor: TaskExecutor {
-    private struct State {
-        var jobs: [UnownedJob] = []
-        var isReleased = false
-    }
-
-    private let state = Locked(State())
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        let runsNow = state.withLock { state in
-            if !state.isReleased { state.jobs.append(job) }
-            return state.isReleased
-        }
-        if runsNow { job.runSynchronously(on: asUnownedTaskExecutor()) }
-    }
-
-    /// Runs what is there, and returns when the task has suspended.
-    func runUntilIdle() async {
-        while true {
-            let jobs = state.withLock { state in
-                defer { state.jobs = [] }
-                return state.jobs
-            }
-            guard jobs.isEmpty else {
-                for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
-                return
-            }
-            await Task.yield()
-        }
-    }
-
-    func release() {
-        let jobs = state.withLock { state in
-            defer { state.jobs = [] }
-            state.isReleased = true
-            return state.jobs
-        }
-        for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 }

@@ -159,7 +159,10 @@ package struct Exchange {
         while true {
             // Without bytes there is no event.
             switch connection.hasUnparsedBytes ? try nextEvent(.response) : .needsMore {
-            case .head(let head): return head
+            case .head(let head):
+                // Another request may follow it. A task that was cancelled in the meantime must not send one.
+                if !head.status.isSuccess, Task.isCancelled { throw .cancelled }
+                return head
             case .interim(let head):
                 try restart(&deadline, stall: timeouts.response)
                 hasProgress = false

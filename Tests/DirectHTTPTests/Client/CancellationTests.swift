@@ -168,6 +168,36 @@ struct CancellationTests {
     }
 
     @Test(
+        "A response that is there when its call is cancelled may be returned, but no request follows it",
+        arguments: [200, 302, 421, 503]
+    )
+    func arrivedBefore(status: Int) async throws {
+        let mayAnswer = Gate()
+        let server = try FixtureServer.start { request in
+            if request.target == "/" { return .text("") }
+            try request.wait(for: mayAnswer)
+            return .text("", status: status, ["Location": "/"])
+        }
+        var retries = RetryPolicy()
+        retries.delay = .zero
+        let client = HTTPClient.untimed { [retries] in $0.retries = retries }
+        _ = try await client.get(server.http("/"))
+        let executor = HeldExecutor()
+        let call = Task(executorPreference: executor) { try await client.get(server.http("/first")).status }
+        await executor.runNext()
+        mayAnswer.open()
+        await executor.jobComes()
+        call.cancel()
+        executor.release()
+        if status == 200 {
+            #expect(try await call.value == .ok)
+        } else {
+            await #expect(throws: CancellationError.self) { try await call.value }
+        }
+        #expect(server.requests.map(\.target) == ["/", "/first"])
+    }
+
+    @Test(
         "A call can be cancelled while it reads the body, by pieces or as a whole",
         arguments: [true, false]
     )

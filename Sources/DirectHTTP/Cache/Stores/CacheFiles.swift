@@ -85,8 +85,13 @@ final class CacheFiles: Sendable {
             guard isWanted() else { return false }
             var name = key.plainName
             if !variant.names.names.isEmpty {
-                var index = index(key)?.0 ?? VariantIndex()
-                if index.note(variant.names) { try write(index, key: key) }
+                let known = index(key)
+                var index = known?.0 ?? VariantIndex()
+                if index.note(variant.names) {
+                    try write(index, key: key)
+                } else if let file = known?.1 {
+                    noteUse(of: file)
+                }
                 name = key.name(variant, index: index)
             }
             try file.place(as: name)

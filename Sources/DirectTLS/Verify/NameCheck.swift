@@ -14,8 +14,9 @@ extension ServerIdentity {
         X509_VERIFY_PARAM_set_hostflags(parameters, Self.flags)
         guard kind == .name else { return X509_VERIFY_PARAM_set1_ip_asc(parameters, text) == 1 }
         guard X509_VERIFY_PARAM_set1_host(parameters, text, 0) == 1 else { return false }
-        guard let wildcard else { return true }
-        return X509_VERIFY_PARAM_add1_host(parameters, wildcard, 0) == 1
+        // OpenSSL 4 takes no asterisk. The name is checked all the same, by OpenSSL's own idea of a wildcard.
+        if let wildcard, X509_VERIFY_PARAM_add1_host(parameters, wildcard, 0) != 1 { ErrorQueue.clear() }
+        return true
     }
 
     /// Returns the entry of the certificate that proves the name or address; `nil` if there is none.
@@ -34,14 +35,20 @@ extension ServerIdentity {
         return entry.map { String(cString: $0) } ?? name
     }
 
-    /// The wildcard that covers the name; `nil` for an address, and where two labels would not be left.
+    /// The wildcard that covers the name, if OpenSSL itself would not let it; else `nil`.
     ///
-    /// OpenSSL by itself lets a wildcard stand for letters, digits and hyphens, and stand before the same. RFC 9525 has
-    /// no such rule, and neither have browsers and curl: names with underscores are in use below the wildcards of several
-    /// large hosts. Asked for the wildcard as if it were a name, OpenSSL finds that entry and no other.
+    /// To OpenSSL a wildcard stands for letters, digits and hyphens only, and before labels of the same that neither begin
+    /// nor end with a hyphen. RFC 9525 has no such rule, and neither have browsers and curl: names with underscores are in
+    /// use below the wildcards of several large hosts. Asked for the wildcard as if it were a name, OpenSSL finds that entry
+    /// and no other.
     private var wildcard: String? {
         guard kind == .name, let dot = text.firstIndex(of: ".") else { return nil }
-        let parent = text[dot...].dropFirst()
-        return parent.contains(".") ? "*.\(parent)" : nil
+        let parent = text[dot...]
+        guard text.contains("_") || parent.contains(".-") || parent.contains("-.") || parent.hasSuffix("-")
+        else {
+            return nil
+        }
+        // At least two labels have to be left: OpenSSL compares what is no wildcard to it by its letters.
+        return parent.dropFirst().contains(".") ? "*\(parent)" : nil
     }
 }

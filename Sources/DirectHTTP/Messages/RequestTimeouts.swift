@@ -12,9 +12,10 @@ public struct RequestTimeouts: Hashable, Sendable {
 
         /// A limit in seconds.
         public static func seconds(_ seconds: some BinaryInteger) -> Limit { .after(.seconds(seconds)) }
-        /// A limit in seconds and fractions of them; no limit if that is infinity, or more than a `Duration` holds.
+        /// A limit in seconds and fractions of them. Infinity is no limit, nor is what is no number.
         public static func seconds(_ seconds: Double) -> Limit {
-            seconds.magnitude < 1e20 ? .after(.seconds(seconds)) : .unlimited
+            // More than 10^20 seconds do not fit into a `Duration`.
+            seconds < 1e20 ? .after(.seconds(max(seconds, -1e20))) : .unlimited
         }
         /// A limit in milliseconds.
         public static func milliseconds(_ milliseconds: some BinaryInteger) -> Limit {

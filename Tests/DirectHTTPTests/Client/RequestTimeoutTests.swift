@@ -70,7 +70,8 @@ struct RequestTimeoutTests {
     func fractions() {
         #expect(RequestTimeouts.Limit.seconds(2.5) == .after(.milliseconds(2500)))
         #expect(RequestTimeouts.Limit.seconds(1e19) == .after(.seconds(1e19)))
-        for seconds in [1e21, .infinity, -.infinity, .nan] {
+        #expect(RequestTimeouts.Limit.seconds(-.infinity) == .after(.seconds(-1e20)))
+        for seconds in [1e21, .infinity, .nan] {
             #expect(RequestTimeouts.Limit.seconds(seconds) == .unlimited)
         }
     }

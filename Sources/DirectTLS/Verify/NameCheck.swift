@@ -14,7 +14,7 @@ extension ServerIdentity {
         X509_VERIFY_PARAM_set_hostflags(parameters, Self.flags)
         guard kind == .name else { return X509_VERIFY_PARAM_set1_ip_asc(parameters, text) == 1 }
         guard X509_VERIFY_PARAM_set1_host(parameters, text, 0) == 1 else { return false }
-        // OpenSSL 4 takes no asterisk. The name is checked all the same, by OpenSSL's own idea of a wildcard.
+        // A later OpenSSL may take no asterisk in a name. The name is checked all the same, by its own idea of a wildcard.
         if let wildcard, X509_VERIFY_PARAM_add1_host(parameters, wildcard, 0) != 1 { ErrorQueue.clear() }
         return true
     }

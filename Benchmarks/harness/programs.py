@@ -93,10 +93,12 @@ class Programs:
         note(f"bench: building ours (release{', static' if static else ''})")
         # SwiftPM does not notice files added to or removed from a package it depends on by path. Without its old plan
         # it makes a new one.
-        (BENCHMARKS / ".build" / "release.yaml").unlink(missing_ok=True)
+        scratch = BENCHMARKS / ".build" / "static" if static else BENCHMARKS / ".build"
+        (scratch / "release.yaml").unlink(missing_ok=True)
         build = ["swift", "build", "-c", "release", "--package-path", BENCHMARKS, "--product", product]
+        build += ["--scratch-path", scratch]
         if static:
-            build += ["--static-swift-stdlib", "--scratch-path", BENCHMARKS / ".build" / "static"]
+            build += ["--static-swift-stdlib"]
         children.run(build, timeout=3600)
         place, _ = children.run([*build, "--show-bin-path"])
         # The copy has no debug information, because valgrind cannot read Swift's; and a rebuild during the run does not

@@ -36,12 +36,12 @@ final class ExaminedChain: Sendable {
 
 /// A cache of verified chains. The many servers of a pool usually send few different chains.
 final class ChainCache: Sendable {
-    private struct Entry {
+    private struct DatedChain {
         let chain: ExaminedChain
         let time: Instant
     }
 
-    private let entries = Locked<[[UInt8]: Entry]>([:])
+    private let entries = Locked<[[UInt8]: DatedChain]>([:])
 
     /// The time for which a result is used. It cannot be used forever, because certificates expire during a long run.
     private static let lifetime = Duration.seconds(60)
@@ -55,7 +55,7 @@ final class ChainCache: Sendable {
         let chain = ExaminedChain(served)
         entries.withLock { entries in
             if entries.count >= Self.mostChains { entries.removeAll(keepingCapacity: true) }
-            entries[served.fingerprint] = Entry(chain: chain, time: now)
+            entries[served.fingerprint] = DatedChain(chain: chain, time: now)
         }
         return chain
     }

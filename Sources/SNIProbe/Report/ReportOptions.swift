@@ -10,7 +10,7 @@ struct ReportOptions {
     var output: String?
     var skipsBad = false
     var quiet = false
-    var color = Options.ColorChoice.auto
+    var color = ColorChoice.auto
     var wantsHelp = false
 
     /// Parses the arguments after the word `report`.
@@ -65,8 +65,8 @@ struct ReportOptions {
         throw UsageError("a report cannot be written as \(quoted(name))", hint: "its formats are \(names)")
     }
 
-    private static func color(_ name: String) throws(UsageError) -> Options.ColorChoice {
-        if let choice = Options.ColorChoice(rawValue: name) { return choice }
+    private static func color(_ name: String) throws(UsageError) -> ColorChoice {
+        if let choice = ColorChoice(rawValue: name) { return choice }
         throw UsageError("--color takes auto, always or never, not \(quoted(name))")
     }
 }

@@ -47,50 +47,7 @@ struct NamedResolver: Sendable {
     }
 }
 
-/// What one resolver has answered for a host.
-struct ResolverReply: Sendable {
-    let resolver: String
-    /// The addresses, or the reason why there are none.
-    let result: Result<[IPAddress], ResolverError>
-    /// The time to live in seconds; `nil` if the resolver does not tell.
-    let timeToLive: Int?
-    let time: Duration
-
-    var addresses: [IPAddress] { (try? result.get()) ?? [] }
-
-    /// The reason why there are no addresses, in words without the name of the resolver.
-    var failure: String? {
-        guard case .failure(let error) = result else { return nil }
-        let words = "\(error.reason)"
-        return words.prefix(1).lowercased() + words.dropFirst()
-    }
-}
-
-/// The replies of all resolvers for one host, in the order of the options.
-struct HostReplies: Sendable {
-    let host: String
-    let replies: [ResolverReply]
-
-    /// All addresses, each once, in the order in which they were first given.
-    var addresses: [IPAddress] {
-        var all: [IPAddress] = []
-        for reply in replies {
-            for address in reply.addresses where !all.contains(address) { all.append(address) }
-        }
-        return all
-    }
-
-    /// Whether two resolvers do not give the same addresses, whatever their order.
-    var differ: Bool {
-        let sets = replies.map { Set($0.addresses) }
-        return sets.contains { $0 != sets.first }
-    }
-
-    /// The names of the resolvers that give this address.
-    func givers(of address: IPAddress) -> [String] {
-        replies.filter { $0.addresses.contains(address) }.map(\.resolver)
-    }
-
+extension HostReplies {
     /// Asks all resolvers at the same time.
     static func ask(
         _ resolvers: [NamedResolver],

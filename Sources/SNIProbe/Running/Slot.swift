@@ -1,6 +1,5 @@
 internal import DirectCore
 internal import DirectHTTP
-internal import Synchronization
 
 /// A probe or an unresolved target, with its place in the order of results.
 ///
@@ -58,16 +57,4 @@ final class Slot: @unchecked Sendable {
     var server: Endpoint? {
         if case .probe(let probe) = job { Endpoint(probe.address, port: probe.port) } else { nil }
     }
-}
-
-/// Counts the pieces of data that a probe receives. A count that stays the same says that the probe waits.
-final class SignsOfLife: Sendable {
-    private let pieces = Atomic<Int>(0)
-
-    /// Counts a piece of data.
-    func add() {
-        pieces.wrappingAdd(1, ordering: .relaxed)
-    }
-
-    var count: Int { pieces.load(ordering: .relaxed) }
 }

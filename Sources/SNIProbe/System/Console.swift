@@ -10,6 +10,11 @@ internal import Musl
 internal import Glibc
 #endif
 
+/// The values of `--color`.
+enum ColorChoice: String, Sendable {
+    case auto, always, never
+}
+
 /// The properties of standard output and standard error, and writing to them.
 struct Console: Sendable {
     var isTerminal: Bool
@@ -21,7 +26,7 @@ struct Console: Sendable {
     var width = 80
 
     /// Detects the properties from the terminal and the environment.
-    static func detect(_ choice: Options.ColorChoice) -> Console {
+    static func detect(_ choice: ColorChoice) -> Console {
         let isTerminal = isatty(1) == 1
         let locale = variable("LC_ALL") ?? variable("LC_CTYPE") ?? variable("LANG") ?? ""
         let isUTF8 = locale.lowercased().contains("utf-8") || locale.lowercased().contains("utf8")
@@ -54,7 +59,7 @@ struct Console: Sendable {
 
     /// Whether colours are used. `--color` comes before NO_COLOR, then CLICOLOR_FORCE and FORCE_COLOR, then the
     /// terminal.
-    private static func color(_ choice: Options.ColorChoice, isTerminal: Bool) -> Bool {
+    private static func color(_ choice: ColorChoice, isTerminal: Bool) -> Bool {
         switch choice {
         case .always: return true
         case .never: return false

@@ -11,8 +11,8 @@ internal import Glibc
 #endif
 
 /// Passes results from tasks to the main thread, which sleeps in `poll` until some have arrived.
-final class Mailbox<Letter: Sendable>: Sendable {
-    private let letters = Locked<[Letter]>([])
+final class Mailbox<Message: Sendable>: Sendable {
+    private let messages = Locked<[Message]>([])
     private let isRung = Atomic<Bool>(false)
     let alarm: Alarm
 
@@ -21,17 +21,17 @@ final class Mailbox<Letter: Sendable>: Sendable {
     }
 
     /// Adds a message, and wakes the main thread if it has not been woken since it last took messages.
-    func put(_ letter: Letter) {
-        letters.withLock { $0.append(letter) }
+    func put(_ message: Message) {
+        messages.withLock { $0.append(message) }
         if !isRung.exchange(true, ordering: .sequentiallyConsistent) { alarm.ring() }
     }
 
     /// Removes and returns all messages.
-    func takeAll() -> [Letter] {
+    func takeAll() -> [Message] {
         isRung.store(false, ordering: .sequentiallyConsistent)
-        return letters.withLock { letters in
-            defer { letters.removeAll(keepingCapacity: true) }
-            return letters
+        return messages.withLock { messages in
+            defer { messages.removeAll(keepingCapacity: true) }
+            return messages
         }
     }
 }

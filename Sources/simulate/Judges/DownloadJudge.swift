@@ -177,9 +177,3 @@ struct DownloadJudge {
         world.announced[download.file, default: []].append(announced)
     }
 }
-
-/// What a server has said of a version: what identifies it, and how long it is.
-struct Announced {
-    let validator: String
-    let end: Int
-}

@@ -1,19 +1,3 @@
-/// A request that a server has received and not answered yet.
-final class RequestUnderWay {
-    let connection: SimulatedConnection
-    let reply: Int
-    /// Whether the server has begun to answer.
-    var isAnswered = false
-
-    init(_ connection: SimulatedConnection, reply: Int) {
-        self.connection = connection
-        self.reply = reply
-    }
-
-    /// Whether the client still waits for the answer.
-    var isAwaited: Bool { !isAnswered && connection.isOpenForClient && !connection.isBroken }
-}
-
 /// Judges requests that are sent twice at a time.
 struct HedgeJudge {
     private let world: World

@@ -1,15 +1,6 @@
 internal import DirectCore
 internal import DirectHTTP
 
-/// An answer that a resolver has given for a host.
-struct GivenAnswer {
-    let host: Int
-    let addresses: [IPAddress]
-    /// The time for which it is good.
-    let seconds: Int
-    let time: UInt64
-}
-
 /// Judges questions to resolvers, and the use of their answers.
 struct ResolverJudge {
     private let world: World

@@ -2,20 +2,6 @@ internal import DirectCore
 
 /// A server of plain DNS: it judges the questions that come in datagrams and on streams, and answers as the plan says.
 struct DNSServer {
-    /// A question that came in datagrams.
-    struct Question {
-        let question: ResolverQuestion
-        let host: Int
-        let manner: ResolverPlan.Manner
-        /// The whole message.
-        let bytes: [UInt8]
-        /// How often it has arrived.
-        var arrivals = 0
-
-        /// What all its messages have in common.
-        var plain: [UInt8] { question.plain(bytes) }
-    }
-
     private let world: World
     private let place: (service: Int, server: Int)
     private let service: ResolverPlan.Service
@@ -53,7 +39,7 @@ struct DNSServer {
         Task { [self, question] in await answer(question, hasEDNS: hasEDNS, on: socket) }
     }
 
-    private func newQuestion(_ bytes: [UInt8], from socket: SimulatedDatagramSocket) -> Question? {
+    private func newQuestion(_ bytes: [UInt8], from socket: SimulatedDatagramSocket) -> DatagramQuestion? {
         let judge = ResolverJudge(world)
         guard let question = ResolverQuestion(message: bytes), let host = judge.host(of: question) else {
             world.fault("resolver", "the question \(bytes)")
@@ -68,10 +54,11 @@ struct DNSServer {
         world.resolverQuestions[socket.address, default: 0] += 1
         let manner = server.manners[min(count, server.manners.count - 1)]
         if manner != .answers { world.kernel.count("fault: resolver \(manner)") }
-        return Question(question: question, host: host, manner: manner, bytes: bytes)
+        return DatagramQuestion(question: question, host: host, manner: manner, bytes: bytes)
     }
 
-    private func answer(_ question: Question, hasEDNS: Bool, on socket: SimulatedDatagramSocket) async {
+    private func answer(_ question: DatagramQuestion, hasEDNS: Bool, on socket: SimulatedDatagramSocket) async
+    {
         let kernel = world.kernel
         await kernel.sleep(microseconds: server.delay)
         switch question.manner {
@@ -103,7 +90,7 @@ struct DNSServer {
     }
 
     /// Answers of others, who do not know the identifier, or have no question to answer.
-    private func forgeries(of question: Question) -> [[UInt8]] {
+    private func forgeries(of question: DatagramQuestion) -> [[UInt8]] {
         let good = message(question, naming: [World.forgedAddress])
         var otherIdentifier = good
         otherIdentifier[1] ^= 0x55
@@ -118,7 +105,7 @@ struct DNSServer {
     // MARK: Messages
 
     /// The message that the manner of its server gives a question. An answer that may be used is noted.
-    private func answer(_ question: Question) -> [UInt8] {
+    private func answer(_ question: DatagramQuestion) -> [UInt8] {
         switch question.manner {
         case .serverError: return message(question, naming: [], code: 2)
         case .noSuchName: return message(question, naming: [], code: 3)
@@ -141,18 +128,18 @@ struct DNSServer {
     }
 
     /// The header of an answer, without the question.
-    private func header(_ question: Question, code: UInt8) -> [UInt8] {
+    private func header(_ question: DatagramQuestion, code: UInt8) -> [UInt8] {
         question.bytes.prefix(2) + [0x81, 0x80 | code, 0, 0, 0, 0, 0, 0, 0, 0]
     }
 
-    private func addresses(for question: Question) -> [IPAddress] {
+    private func addresses(for question: DatagramQuestion) -> [IPAddress] {
         let addresses = world.currentAddresses(ofHost: question.host)
         guard question.manner == .addsAddress else { return addresses }
         return [World.strayAddress].compactMap { $0 } + addresses
     }
 
     private func message(
-        _ question: Question,
+        _ question: DatagramQuestion,
         naming addresses: [IPAddress],
         name: String? = nil,
         flags: UInt8 = 0x81,
@@ -192,7 +179,9 @@ struct DNSServer {
             world.kernel.count("resolver: question over TCP")
             await world.kernel.sleep(microseconds: server.delay)
             if manner != .closes {
-                let answer = answer(Question(question: question, host: host, manner: manner, bytes: bytes))
+                let answer = answer(
+                    DatagramQuestion(question: question, host: host, manner: manner, bytes: bytes)
+                )
                 let whole = [UInt8(answer.count >> 8), UInt8(answer.count & 255)] + answer
                 try await wire.write(manner == .breaksOff ? Array(whole.dropLast(whole.count / 2)) : whole)
             }

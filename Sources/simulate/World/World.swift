@@ -21,20 +21,6 @@ struct Verdict {
     var judges: Set<String> { Set(faults.map { String($0.prefix { $0 != ":" }) }) }
 }
 
-/// A request that has arrived at a server.
-struct Try {
-    /// The address of the server; `nil` behind a proxy.
-    let place: Place?
-    let reply: ReplyPlan
-    let time: UInt64
-
-    init(_ place: Place?, _ reply: ReplyPlan, at time: UInt64) {
-        self.place = place
-        self.reply = reply
-        self.time = time
-    }
-}
-
 /// A world that runs: the client under test, its callers, its servers and the judges, on one thread.
 ///
 /// `@unchecked Sendable` is safe because nothing of it leaves that thread.
@@ -73,7 +59,7 @@ final class World: @unchecked Sendable {
     var listQuestions: [IPAddress?: Int] = [:]
     var listAnswers: [Int: UInt64] = [:]
     /// The questions that came in datagrams, by socket, and those that were answered with a truncated one.
-    var datagramQuestions: [Int: DNSServer.Question] = [:]
+    var datagramQuestions: [Int: DatagramQuestion] = [:]
     var truncatedQuestions: [[UInt8]: ResolverPlan.Manner] = [:]
 
     /// What the servers and the caller have seen of a call.
@@ -121,9 +107,9 @@ final class World: @unchecked Sendable {
     }
 
     /// The clients of the world's programs, for as long as anything refers to them.
-    private var clients: [ClientReference] = []
+    private(set) var clients: [ClientReference] = []
 
-    private struct ClientReference {
+    struct ClientReference {
         weak var state: AnyObject?
     }
 
@@ -148,67 +134,10 @@ final class World: @unchecked Sendable {
         accepted = Array(repeating: [], count: plan.hosts.count)
     }
 
-    /// Runs a world and returns what the judges say.
-    static func run(_ plan: Plan, isTraced: Bool = false) -> Verdict {
-        let before = sim_live_connections()
-        let world = World(plan, isTraced: isTraced)
-        Material.shared.beginWorld(seed: plan.seed)
-        world.run()
-        if sim_live_connections() != before {
-            world.fault("leak", "\(sim_live_connections() - before) TLS connections were never freed")
-        }
-        sim_enter(0)
-        defer { world.kernel.dissolve() }
-        return Verdict(
-            faults: world.faults,
-            hash: world.kernel.record.hash,
-            steps: world.kernel.steps,
-            counts: world.kernel.counts,
-            connections: world.kernel.allConnections.count,
-            trace: world.kernel.record.lines ?? [],
-            time: world.kernel.now
-        )
-    }
-
     func fault(_ judge: String, _ words: @autoclosure () -> String) {
         let text = "\(judge): \(words())"
         kernel.explain("FAULT \(text)")
         faults.append(text)
-    }
-
-    private func run() {
-        openServers()
-        do throws(Kernel.Fault) {
-            do {
-                let callers = Callers(self)
-                callers.begin()
-                try drive { callers.areDone }
-            }
-            for run in runs { run.close() }
-            // The client is gone by now. What it leaves behind has to end by itself.
-            let end = kernel.now + 300_000_000_000
-            // A resolver's cache may ask ahead, with more than one connection after each other.
-            try drive { [kernel, loop] in
-                kernel.connections.isEmpty && kernel.datagramSockets.isEmpty && kernel.threads == 0
-                    && kernel.hasNoWork && loop.isUnused
-                    || kernel.now > end
-            }
-            let open = kernel.connections.count + kernel.datagramSockets.count + kernel.disk.openCount
-            if open > 0 { fault("descriptors", "\(open) were never closed") }
-            // Servers still read what is on its way to them.
-            try drive { [kernel] in kernel.isQuiet }
-            closeServers()
-            try drive { [kernel] in kernel.isQuiet }
-            kernel.count("judge: released clients")
-            let left = clients.count { $0.state != nil }
-            if left > 0 { fault("leak", "\(left) clients were never released") }
-        } catch {
-            let open = calls.indices.filter { !calls[$0].isOver }
-            fault(error == .hang ? "hang" : "endless", "with unfinished calls \(open)")
-            // Its tasks stay suspended for ever.
-            closeServers()
-        }
-        judgeAtTheEnd()
     }
 
     /// Makes a client, which has to be gone at the end.
@@ -216,13 +145,5 @@ final class World: @unchecked Sendable {
         let client = HTTPClient(configuration)
         clients.append(ClientReference(state: client.state))
         return client
-    }
-
-    private func drive(until isOver: () -> Bool) throws(Kernel.Fault) {
-        try kernel.run({ loop.turn() }, until: isOver)
-    }
-
-    private func closeServers() {
-        for connection in accepted.joined() { kernel.serverCloses(connection) }
     }
 }

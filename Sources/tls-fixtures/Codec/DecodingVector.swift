@@ -177,12 +177,12 @@ private struct Repeated<Piece: Part>: FromJSON {
                 bytes += try Piece(element).bytes
                 continue
             }
-            let run = try StrictDecoder.decode(Run.self, from: element)
+            let run = try StrictDecoder.decode(RepeatedPiece.self, from: element)
             for _ in 0..<max(0, run.times) { bytes += run.piece.bytes }
         }
     }
 
-    private struct Run: Decodable {
+    private struct RepeatedPiece: Decodable {
         let piece: Piece
         let times: Int
 

@@ -192,10 +192,10 @@ final class ProcessPipe {
 }
 
 /// Calls `body` with the texts as a NULL-terminated vector of C strings.
-private func withVector<Result>(
+private func withVector<Value>(
     _ texts: [String],
-    body: ([UnsafeMutablePointer<CChar>?]) -> Result
-) -> Result {
+    body: ([UnsafeMutablePointer<CChar>?]) -> Value
+) -> Value {
     let copies = texts.map { strdup($0) }
     defer { copies.forEach { free($0) } }
     return body(copies + [nil])

@@ -7,7 +7,7 @@ internal import Glibc
 #endif
 
 /// Runs blocking work on its own thread, so that Swift's cooperative threads stay free.
-nonisolated func onThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
+nonisolated func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
         startThread { continuation.resume(returning: body()) }
     }

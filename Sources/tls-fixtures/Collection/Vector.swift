@@ -1,51 +1,5 @@
 internal import DirectJSON
 
-/// The members that every vector has.
-struct VectorHead: Inlined, Equatable, Sendable {
-    var topic = Topic.response
-    /// The name, which is unique among all vectors and begins with the name of its file.
-    @OneLine var name: String
-    /// The rule, or the consequence of breaking it.
-    @OneLine var why: String
-    /// The section of an RFC, or a CVE.
-    @Reference var reference: String
-    /// What is expected, as JSON, for people.
-    var expectation = ""
-    /// The right by which the vector judges other clients.
-    var right: Right
-
-    private enum CodingKeys: String, CodingKey { case name, why, reference, right }
-}
-
-/// A text of one line that is not empty.
-@propertyWrapper struct OneLine: FromJSON, Equatable, Sendable {
-    var wrappedValue: String
-
-    init(_ value: JSONValue) throws(FieldError) {
-        wrappedValue = try value.text()
-        guard !wrappedValue.isEmpty, !wrappedValue.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
-            throw value.fault("is not one line")
-        }
-    }
-}
-
-/// A section of an RFC, or a CVE.
-@propertyWrapper struct Reference: FromJSON, Equatable, Sendable {
-    @OneLine var wrappedValue: String
-
-    init(_ value: JSONValue) throws(FieldError) {
-        _wrappedValue = try OneLine(value)
-        guard wrappedValue.hasPrefix("RFC ") || wrappedValue.hasPrefix("CVE-") else {
-            throw value.fault("begins with neither \"RFC \" nor \"CVE-\"")
-        }
-    }
-}
-
-/// The vector of one topic.
-protocol TopicVector: Decodable, Sendable {
-    var head: VectorHead { get set }
-}
-
 /// A vector of any topic.
 enum Vector: Sendable {
     case response(ResponseVector)
@@ -101,10 +55,4 @@ enum Vector: Sendable {
         case .routes(let vector): vector.mentions
         }
     }
-}
-
-/// References from a vector to other files.
-struct Mentions {
-    var certificates: [String] = []
-    var servers: [String] = []
 }

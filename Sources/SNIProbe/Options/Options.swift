@@ -8,11 +8,6 @@ struct Options: Sendable {
         case text, json, prometheus, nagios, junit, sarif, html, pem
     }
 
-    /// The values of `--color`.
-    enum ColorChoice: String, Sendable {
-        case auto, always, never
-    }
-
     /// The commands that run instead of probing.
     enum Detour: Sendable, Equatable {
         case help

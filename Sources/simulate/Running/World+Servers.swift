@@ -2,63 +2,6 @@ internal import DirectCore
 
 /// The servers of a world: their addresses, and the fate of connections to them.
 extension World {
-    /// The password of the proxy. No server may see it.
-    static let proxySecret = "proxy-secret"
-
-    /// What only this host may see.
-    func secret(ofHost host: Int) -> String { "secret-of-host\(host)" }
-
-    /// A login with Basic, whose characters are not all of ASCII.
-    static let login = (user: "Jürgen", password: "pä:€\u{1F511}")
-
-    /// The field of that login (RFC 7617, section 2.1).
-    static let loginField = "Basic " + Base64.encode(Array("\(login.user):\(login.password)".utf8))
-
-    /// What only the servers of the origin may see that a call begins at.
-    static let clientSecret = "secret-of-client"
-
-    /// The URL of the call's own resource at a host.
-    func url(ofHost host: Int, call: Int) -> String { origin(host) + "/\(call)" }
-
-    /// The URL that the caller asks for.
-    func url(ofCall number: Int) -> String {
-        let host = plan.calls[number].host
-        let start = plan.calls[number].isPlain == true ? "http://\(Material.name(host))" : origin(host)
-        return start + path(ofCall: number)
-    }
-
-    func path(ofCall number: Int) -> String {
-        if let download = plan.calls[number].download { return "/file/\(download.file)" }
-        return plan.calls[number].resource.map { "/shared/\($0)" } ?? "/\(number)"
-    }
-
-    func origin(_ host: Int) -> String {
-        "\(plan.hosts[host].isSecure ? "https" : "http")://\(Material.name(host))"
-    }
-
-    /// The user for whom the call is made, as an interceptor below the cache adds it.
-    func user(ofCall number: Int) -> String { "User \(number % 2)" }
-
-    func host(named name: String) -> Int? {
-        plan.hosts.indices.first { Material.name($0) == name }
-    }
-
-    func endpoints(ofHost host: Int) -> [Endpoint] {
-        plan.hosts[host].addresses.indices.map { Endpoint(address($0, ofHost: host)) }
-    }
-
-    /// The address of a place in a host's list.
-    func address(_ place: Int, ofHost host: Int) -> IPAddress {
-        let isV6 = plan.hosts[host].addresses[place].isV6
-        let last = UInt8(place + 1)
-        let bytes: [UInt8] =
-            isV6
-            ? [0x20, 1, 0xD, 0xB8, 0, 0, 0, UInt8(host), 0, 0, 0, 0, 0, 0, 0, last]
-            : [203, 0, UInt8(host), last]
-        guard let address = IPAddress(bytes: bytes) else { fatalError("an address has 4 or 16 bytes") }
-        return address
-    }
-
     private var proxyAddress: IPAddress {
         guard let address = IPAddress(bytes: [198, 51, 100, 1]) else { fatalError("an address has 4 bytes") }
         return address

@@ -207,14 +207,3 @@ final class Callers: @unchecked Sendable {
         return UploadPieces(world: world, body: number, count: call.upload, pause: call.uploadPause)
     }
 }
-
-/// A response as the caller has it.
-struct ReceivedResponse {
-    let status: UInt16
-    let headers: HTTPHeaders
-    let body: [UInt8]
-    /// Whether the caller has read all of the body.
-    let isWhole: Bool
-    let transaction: HTTPTransaction?
-    let retryStop: RetryStop?
-}

@@ -1,0 +1,69 @@
+internal import CSimulation
+internal import DirectIO
+
+extension World {
+    /// Runs a world and returns what the judges say.
+    static func run(_ plan: Plan, isTraced: Bool = false) -> Verdict {
+        let before = sim_live_connections()
+        let world = World(plan, isTraced: isTraced)
+        Material.shared.beginWorld(seed: plan.seed)
+        world.run()
+        if sim_live_connections() != before {
+            world.fault("leak", "\(sim_live_connections() - before) TLS connections were never freed")
+        }
+        sim_enter(0)
+        defer { world.kernel.dissolve() }
+        return Verdict(
+            faults: world.faults,
+            hash: world.kernel.record.hash,
+            steps: world.kernel.steps,
+            counts: world.kernel.counts,
+            connections: world.kernel.allConnections.count,
+            trace: world.kernel.record.lines ?? [],
+            time: world.kernel.now
+        )
+    }
+
+    private func run() {
+        openServers()
+        do throws(Kernel.Fault) {
+            do {
+                let callers = Callers(self)
+                callers.begin()
+                try drive { callers.areDone }
+            }
+            for run in runs { run.close() }
+            // The client is gone by now. What it leaves behind has to end by itself.
+            let end = kernel.now + 300_000_000_000
+            // A resolver's cache may ask ahead, with more than one connection after each other.
+            try drive { [kernel, loop] in
+                kernel.connections.isEmpty && kernel.datagramSockets.isEmpty && kernel.threads == 0
+                    && kernel.hasNoWork && loop.isUnused
+                    || kernel.now > end
+            }
+            let open = kernel.connections.count + kernel.datagramSockets.count + kernel.disk.openCount
+            if open > 0 { fault("descriptors", "\(open) were never closed") }
+            // Servers still read what is on its way to them.
+            try drive { [kernel] in kernel.isQuiet }
+            closeServers()
+            try drive { [kernel] in kernel.isQuiet }
+            kernel.count("judge: released clients")
+            let left = clients.count { $0.state != nil }
+            if left > 0 { fault("leak", "\(left) clients were never released") }
+        } catch {
+            let open = calls.indices.filter { !calls[$0].isOver }
+            fault(error == .hang ? "hang" : "endless", "with unfinished calls \(open)")
+            // Its tasks stay suspended for ever.
+            closeServers()
+        }
+        judgeAtTheEnd()
+    }
+
+    private func drive(until isOver: () -> Bool) throws(Kernel.Fault) {
+        try kernel.run({ loop.turn() }, until: isOver)
+    }
+
+    private func closeServers() {
+        for connection in accepted.joined() { kernel.serverCloses(connection) }
+    }
+}

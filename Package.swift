@@ -97,6 +97,7 @@ let package = Package(
             dependencies: [
                 "DirectCore", "DirectHTTP", "DirectHTTP1", "DirectCoding", "DirectJSON", "TLSFixtures",
             ],
+            path: "Commands/tls-fixtures",
             swiftSettings: commonSettings
         ),
         .target(
@@ -105,9 +106,15 @@ let package = Package(
                 "DirectCore", "DirectIO", "DirectTLS", "DirectTransport", "DirectHTTP", "DirectJSON",
                 "DirectResolvers", "TLSFixtures",
             ],
+            path: "Commands/SNIProbe",
             swiftSettings: commonSettings
         ),
-        .executableTarget(name: "sni-probe", dependencies: ["SNIProbe"], swiftSettings: commonSettings),
+        .executableTarget(
+            name: "sni-probe",
+            dependencies: ["SNIProbe"],
+            path: "Commands/sni-probe",
+            swiftSettings: commonSettings
+        ),
 
         .testTarget(
             name: "DirectCoreTests",
@@ -211,7 +218,7 @@ let package = Package(
                 "DirectHTTP", "DirectResolvers", "DirectTLS", "DirectCoding", "DirectJSON",
                 "TLSFixtures", "DirectTestData", "DirectCore", "DirectIO",
             ],
-            path: "Tests/SuiteAdapter",
+            path: "Verification/suite-adapter",
             swiftSettings: commonSettings
         ),
     ],
@@ -221,22 +228,28 @@ let package = Package(
 #if os(Linux)
 // The client in a simulated world (scripts/simulate), which replaces functions of glibc. These targets are no products.
 package.targets += [
-    .target(name: "CSimulation", dependencies: ["CDirectOpenSSL", "CDirectZlib"]),
+    .target(
+        name: "CSimulation",
+        dependencies: ["CDirectOpenSSL", "CDirectZlib"],
+        path: "Verification/CSimulation"
+    ),
     .executableTarget(
         name: "simulate",
         dependencies: [
             "CSimulation", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP", "DirectResolvers",
             "TLSFixtures",
         ],
+        path: "Verification/simulate",
         swiftSettings: commonSettings
     ),
     // The client while calls of the system fail (scripts/faults).
-    .target(name: "CFaults", dependencies: ["CDirectOpenSSL"]),
+    .target(name: "CFaults", dependencies: ["CDirectOpenSSL"], path: "Verification/CFaults"),
     .executableTarget(
         name: "faults",
         dependencies: [
             "CFaults", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP", "DirectResolvers", "TLSFixtures",
         ],
+        path: "Verification/faults",
         swiftSettings: commonSettings
     ),
 ]

@@ -25,16 +25,6 @@ let package = Package(
                 .enableUpcomingFeature("MemberImportVisibility"),
             ]
         ),
-        .executableTarget(
-            name: "soak",
-            dependencies: [.product(name: "DirectHTTP", package: "direct-http")],
-            path: "soak",
-            swiftSettings: [
-                .enableUpcomingFeature("ExistentialAny"),
-                .enableUpcomingFeature("InternalImportsByDefault"),
-                .enableUpcomingFeature("MemberImportVisibility"),
-            ]
-        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -31,6 +31,9 @@ MEMBER = re.compile(
     r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*public\s+(?:(?:internal|private|package|fileprivate)\(set\)\s+)?"
     r"(?:static\s+)?(?:var|let|func)\s+`?(\w+)`?"
 )
+# Where code that is mutated may be.
+YARDS = ("Sources/", "Commands/")
+
 # Members that many types have and that carry no setting.
 UNWIRED = {"description", "debugDescription", "customMirror", "hash"}
 # Settings that only the package sets; other members of this level are not settings.
@@ -53,7 +56,7 @@ class Tree:
 
     def path(self, file):
         """Returns the path of the only source file with this name."""
-        found = [name for name in self.files if name.startswith("Sources/") and name.endswith("/" + file)]
+        found = [name for name in self.files if name.startswith(YARDS) and name.endswith("/" + file)]
         if len(found) != 1:
             raise TableError(f"{len(found)} files of the sources end in {file}, not one")
         return found[0]
@@ -108,6 +111,11 @@ def is_watched(name):
     return any(name == type or name.startswith(type + ".") for type in TYPES)
 
 
+def module_folder(path):
+    """The folder of the module that a file belongs to, such as Sources/DirectHTTP."""
+    return "/".join(path.split("/")[:2])
+
+
 class BuildError(Exception):
     """The copy does not build; the message is the compiler's."""
 
@@ -121,11 +129,11 @@ class Copy:
 
     def write(self, table):
         sources = table.mutated_sources(self.tree)
-        modules = {path.split("/")[1] for path in sources}
-        extra = {f"Sources/{module}/Mutant.swift": self._imports(module) + SWITCH for module in modules}
+        modules = {module_folder(path) for path in sources}
+        extra = {f"{module}/Mutant.swift": self._imports(module) + SWITCH for module in modules}
         for door in table.doors:
-            module = self.tree.path(door.file).split("/")[1]
-            extra[f"Sources/{module}/Mutant.swift"] += door_function(door)
+            module = module_folder(self.tree.path(door.file))
+            extra[f"{module}/Mutant.swift"] += door_function(door)
         wanted = {name: (self.tree.root / name).read_bytes() for name in self.tree.files}
         wanted.update({path: text.encode() for path, text in sources.items()})
         wanted.update({path: text.encode() for path, text in extra.items()})
@@ -135,7 +143,7 @@ class Copy:
 
     def _imports(self, module):
         """Returns imports of the package's modules that the files of a module import, for the types of its doors."""
-        names = {name for name in self.tree.files if name.startswith(f"Sources/{module}/") and name.endswith(".swift")}
+        names = {name for name in self.tree.files if name.startswith(f"{module}/") and name.endswith(".swift")}
         found = {
             imported
             for name in names

@@ -7,7 +7,8 @@ import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+LOAD = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(LOAD), str(LOAD.parent.parent / "Benchmarks")]
 
 from harness import children  # noqa: E402
 from trouble.figures import FULL_WARM_UP  # noqa: E402

@@ -1,9 +1,9 @@
 """Makes the first inputs of the fuzzing targets from the vectors.
 
-  python3 Fuzzing/seeds.py Fixtures/vectors FOLDER TARGET…
+  python3 Verification/Fuzzing/seeds.py Fixtures/vectors FOLDER TARGET…
 
 writes a folder for each target. An input is texts, with the byte 0x1F between them, and then numbers, of which the
-target takes the last one first (Fuzzing/Choices.swift).
+target takes the last one first (Verification/Fuzzing/Choices.swift).
 """
 
 import base64

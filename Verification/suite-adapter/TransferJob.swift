@@ -34,7 +34,7 @@ struct Transfer: Decodable {
     let sendsReferer: Bool?
     /// The schemes that redirects may lead to, as curl's `--proto-redir` has them.
     let redirectSchemes: String?
-    /// How long to wait for leave to send the body, in seconds.
+    /// How long to wait for permission to send the body, in seconds.
     let patience: Double?
     let timeout: Double?
     let limit: Int?

@@ -146,6 +146,13 @@ let package = Package(
         ),
         .testTarget(name: "DirectJSONTests", dependencies: ["DirectJSON"], swiftSettings: commonSettings),
         .testTarget(
+            name: "DirectTransportTests",
+            dependencies: [
+                "DirectTransport", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP1", "DirectTestData",
+            ],
+            swiftSettings: commonSettings
+        ),
+        .testTarget(
             name: "DirectHTTPTests",
             dependencies: [
                 "DirectHTTP", "DirectTransport", "DirectCore", "DirectIO", "DirectTLS", "TLSFixtures",

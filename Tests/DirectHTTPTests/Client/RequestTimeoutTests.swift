@@ -37,7 +37,6 @@ struct RequestTimeoutTests {
 
     @Test("Each limit of a request replaces the client's limit of this name and no other")
     func eachOfThem() {
-        let clients = Timeouts.numbered
         let names:
             [(WritableKeyPath<RequestTimeouts, RequestTimeouts.Limit?>, WritableKeyPath<Timeouts, Duration?>)] =
                 [
@@ -45,6 +44,9 @@ struct RequestTimeoutTests {
                     (\.write, \.write),
                     (\.response, \.response), (\.read, \.read), (\.continue, \.continue), (\.total, \.total),
                 ]
+        // No two of the limits are alike.
+        var clients = Timeouts(minimumSpeed: .init(bytes: 10, in: .seconds(10)))
+        for (place, (_, name)) in names.enumerated() { clients[keyPath: name] = .seconds(place + 1) }
         #expect(clients.replaced(by: RequestTimeouts()) == clients)
         for (own, name) in names {
             for (limit, duration) in [

@@ -1,10 +1,9 @@
 @testable import DirectCore
 import DirectHTTP1
 import DirectIO
+import DirectTLS
 @testable import DirectTransport
 import Testing
-
-@testable import DirectHTTP
 
 @Suite("The pool's decisions")
 struct PoolTests {

@@ -3,8 +3,6 @@ import DirectIO
 @testable import DirectTransport
 import Testing
 
-@testable import DirectHTTP
-
 @Suite("The history of addresses")
 struct AddressMemoryTests {
     private let a = Destination(host: .init(name: "a.test"), port: 443, isSecure: true)

@@ -3,8 +3,6 @@ import DirectIO
 @testable import DirectTransport
 import Testing
 
-@testable import DirectHTTP
-
 @Suite("Values of proxy settings")
 struct ProxyValueTests {
     @Test("A proxy is read from a URL, and shown without user and password")

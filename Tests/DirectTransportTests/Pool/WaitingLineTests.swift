@@ -2,8 +2,6 @@
 @testable import DirectTransport
 import Testing
 
-@testable import DirectHTTP
-
 @Suite("The order of waiting requests")
 struct WaitingLineTests {
     /// Behind a reference, as expectations call no mutating methods.

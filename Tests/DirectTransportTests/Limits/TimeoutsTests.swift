@@ -2,8 +2,6 @@
 @testable import DirectTransport
 import Testing
 
-@testable import DirectHTTP
-
 @Suite("The values of time limits")
 struct TimeoutsTests {
     @Test("Limits are equal whether they are set at the start or later")

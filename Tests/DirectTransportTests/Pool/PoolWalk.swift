@@ -3,8 +3,6 @@ import DirectHTTP1
 import DirectIO
 @testable import DirectTransport
 
-@testable import DirectHTTP
-
 /// A connection as far as the pool knows one.
 final class FakeMember: PoolMember {
     var pooledState = PooledState()

@@ -3,8 +3,6 @@ import DirectIO
 @testable import DirectTransport
 import Testing
 
-@testable import DirectHTTP
-
 @Suite("The schedule of a race")
 struct RaceScheduleTests {
     private func at(_ milliseconds: UInt64) -> Instant { Instant(nanoseconds: milliseconds * 1_000_000) }
@@ -78,7 +76,7 @@ struct RaceScheduleTests {
 
     @Test("If the addresses come at the end of the call, none is dialled and the call has timed out")
     func addressesAtTheEnd() async throws {
-        let dialler = Dialler(HTTPClient.Configuration().dialConfiguration)
+        let dialler = Dialler(DialConfiguration())
         let url = try HTTPURL("http://a.test/")
         let timeouts = Timeouts(total: .seconds(3)).nanoseconds
         // Nothing listens there; an attempt would fail.

@@ -3,11 +3,11 @@ import DirectIO
 @testable import DirectTransport
 import Testing
 
-@testable import DirectHTTP
-
 @Suite("Vetting of addresses")
 struct AddressVettingTests {
-    private let anyone = HTTPHost.name(.test("a.test"))
+    private let anyone: HTTPHost
+
+    init() throws { anyone = .name(try DomainName("a.test")) }
 
     private func objection(_ text: String, _ vetting: AddressVetting = .publicInternetOnly) throws -> String?
     {

@@ -18,6 +18,7 @@ let package = Package(
         .library(name: "DirectHTTP", targets: ["DirectHTTP"]),
         .library(name: "DirectResolvers", targets: ["DirectResolvers"]),
         .library(name: "DirectHTTPJSON", targets: ["DirectHTTPJSON"]),
+        .library(name: "DirectHTTPRecords", targets: ["DirectHTTPRecords"]),
         .library(name: "DirectHTTPFoundation", targets: ["DirectHTTPFoundation"]),
         .library(name: "TLSFixtures", targets: ["TLSFixtures"]),
         .executable(name: "tls-fixtures", targets: ["tls-fixtures"]),
@@ -86,6 +87,14 @@ let package = Package(
             swiftSettings: memorySafe
         ),
         .target(name: "DirectHTTPJSON", dependencies: ["DirectHTTP"], swiftSettings: memorySafe),
+        .target(
+            name: "DirectHTTPRecords",
+            dependencies: [
+                "DirectHTTP", "DirectCore", "DirectIO", "DirectHTTP1", "DirectTransport", "DirectCoding",
+                "DirectJSON",
+            ],
+            swiftSettings: memorySafe
+        ),
         .target(
             name: "DirectHTTPFoundation",
             dependencies: ["DirectHTTP", "DirectHTTPJSON", "DirectCore", "DirectIO"],
@@ -170,9 +179,18 @@ let package = Package(
             swiftSettings: commonSettings
         ),
         .testTarget(
+            name: "DirectHTTPRecordsTests",
+            dependencies: [
+                "DirectHTTPRecords", "DirectHTTP", "DirectIO", "DirectCore", "TLSFixtures",
+                "DirectTestCommands", "DirectTestData", "DirectTestTime",
+            ],
+            swiftSettings: commonSettings
+        ),
+        .testTarget(
             name: "DirectHTTPFoundationTests",
             dependencies: [
-                "DirectHTTPFoundation", "DirectHTTPJSON", "DirectHTTP", "DirectIO", "TLSFixtures",
+                "DirectHTTPFoundation", "DirectHTTPJSON", "DirectHTTPRecords", "DirectHTTP", "DirectIO",
+                "TLSFixtures",
                 "DirectTestCommands", "DirectTestTime", "DirectCore", "DirectResolvers",
             ],
             swiftSettings: commonSettings

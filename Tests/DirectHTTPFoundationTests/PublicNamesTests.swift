@@ -1,5 +1,6 @@
 import DirectHTTP
 import DirectHTTPFoundation
+import DirectHTTPRecords
 import DirectResolvers
 import Foundation
 import Testing

@@ -15,7 +15,7 @@ let package = Package(
                 .enableUpcomingFeature("InternalImportsByDefault"),
                 .enableUpcomingFeature("MemberImportVisibility"),
             ]
-        ),
+        )
     ],
     swiftLanguageModes: [.v6]
 )

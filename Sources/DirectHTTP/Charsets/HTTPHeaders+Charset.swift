@@ -15,7 +15,7 @@ extension HTTPHeaders {
     }
 
     /// Whether the last `Content-Type` is this one, in lower case, whatever its parameters.
-    func hasContentType(_ type: String) -> Bool {
+    package func hasContentType(_ type: String) -> Bool {
         let value = values(for: "Content-Type").last ?? ""
         let essence = value.drop { $0 == " " || $0 == "\t" }.prefix { !";\t ".contains($0) }
         return essence.lowercased() == type

@@ -37,5 +37,5 @@ extension HTTPError {
 
 extension HTTPMethod {
     /// The method; `nil` if it is no token. A text that could be anything must not get into a log.
-    var ifValid: HTTPMethod? { HTTPMethod(validating: description) }
+    package var ifValid: HTTPMethod? { HTTPMethod(validating: description) }
 }

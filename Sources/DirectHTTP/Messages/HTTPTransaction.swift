@@ -18,7 +18,7 @@ public struct HTTPTransaction: Sendable, CustomStringConvertible {
     /// The endpoint that the bytes went to. `0.0.0.0` if they went to a ``unixSocket``.
     public var endpoint: Endpoint { connection.endpoint }
     /// The endpoint for errors: `nil` if the bytes went to a ``unixSocket``.
-    var dialledEndpoint: Endpoint? { connection.dialledEndpoint }
+    package var dialledEndpoint: Endpoint? { connection.dialledEndpoint }
     /// The source of the endpoint's address.
     public var source: AddressSource { connection.source }
     /// The proxy, without user and password; `nil` without one. If the proxy resolved the name, the endpoint is the

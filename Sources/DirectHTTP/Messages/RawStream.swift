@@ -170,17 +170,17 @@ public final class RawStream: @unchecked Sendable {
 }
 
 /// The connection of a response that has switched protocols, until it is taken. As a body it is empty.
-final class UpgradedBody: ResponseBodySource, Sendable {
-    let trailers = HTTPHeaders()
+package final class UpgradedBody: ResponseBodySource, Sendable {
+    package let trailers = HTTPHeaders()
     private let stream: Locked<RawStream?>
 
     init(_ stream: RawStream) {
         self.stream = Locked(stream)
     }
 
-    func next() async throws -> [UInt8]? { nil }
+    package func next() async throws -> [UInt8]? { nil }
 
-    func collect(upTo limit: Int) async throws -> [UInt8] { [] }
+    package func collect(upTo limit: Int) async throws -> [UInt8] { [] }
 
     func take() -> RawStream? {
         stream.withLock { stream in

@@ -85,7 +85,7 @@ extension Request {
     }
 
     /// The fields about the next recipient that the client writes: `Connection` and `Upgrade`.
-    var connectionFields: HTTPHeaders {
+    package var connectionFields: HTTPHeaders {
         var fields = HTTPHeaders()
         var options: [String] = []
         // RFC 9110, section 10.1.4: the next recipient must not pass TE on.

@@ -58,7 +58,7 @@ extension Request {
 
 extension Request {
     /// Returns the URL; throws if it is invalid.
-    func checkedURL() throws(HTTPError) -> HTTPURL {
+    package func checkedURL() throws(HTTPError) -> HTTPURL {
         switch parsedURL {
         case .success(let url): return url
         case .failure(let fault): throw fault.ofRequest

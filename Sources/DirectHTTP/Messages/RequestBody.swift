@@ -11,7 +11,7 @@ public struct RequestBody: Sendable {
     /// Whether the bytes of the content are compressed with gzip; see ``gzipped(level:)``.
     public internal(set) var isGzipped = false
 
-    init(_ content: BodyContent, contentType: String? = nil) {
+    package init(_ content: BodyContent, contentType: String? = nil) {
         self.content = content
         self.contentType = contentType
     }

@@ -7,7 +7,7 @@ extension HTTPClient {
     public struct Response: Sendable {
         let head: ResponseHead
         /// The body, which is received as it is read.
-        public internal(set) var body: ResponseBody
+        public package(set) var body: ResponseBody
         /// The URL that was answered, after redirects; without user and password.
         public let url: HTTPURL
         /// The connection and the times of the request; `nil` if a cache or a mock answered.
@@ -19,7 +19,7 @@ extension HTTPClient {
         /// The use of the cache for this response; `nil` if the client has none.
         public internal(set) var cacheUse: CacheUse?
 
-        init(head: ResponseHead, body: ResponseBody, url: HTTPURL, transaction: HTTPTransaction?) {
+        package init(head: ResponseHead, body: ResponseBody, url: HTTPURL, transaction: HTTPTransaction?) {
             self.head = head
             self.body = body
             self.url = url

@@ -1,5 +1,5 @@
 public import DirectHTTP1
-internal import DirectTransport
+package import DirectTransport
 
 /// The body of a response: an asynchronous sequence of pieces of bytes.
 ///
@@ -9,14 +9,14 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// A piece of the body.
     public typealias Element = [UInt8]
 
-    enum Storage: Sendable {
+    package enum Storage: Sendable {
         /// The whole body arrived together with the head.
         case complete([UInt8], HTTPHeaders, ConnectionFacts?)
         /// The body is still to be read from its source.
         case arriving(any ResponseBodySource)
     }
 
-    var content: Storage
+    package var content: Storage
     var coding = Coding.none
     /// The request, for errors; `nil` until the caller gets the response.
     var request: RequestLine?

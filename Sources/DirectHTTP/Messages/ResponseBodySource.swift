@@ -1,14 +1,14 @@
 internal import DirectCore
-internal import DirectHTTP1
-internal import DirectIO
-internal import DirectTransport
+package import DirectHTTP1
+package import DirectIO
+package import DirectTransport
 internal import Synchronization
 
 /// The source of a response body's pieces: a connection, or another source whose pieces are decoded, stored or
 /// counted on the way.
 ///
 /// Releasing it before its end abandons the rest of the body.
-protocol ResponseBodySource: AnyObject, Sendable {
+package protocol ResponseBodySource: AnyObject, Sendable {
     /// Returns the next piece, which is never empty; `nil` at the end. Only one task at a time may call this.
     func next() async throws -> [UInt8]?
 
@@ -36,15 +36,15 @@ protocol ResponseBodySource: AnyObject, Sendable {
 }
 
 extension ResponseBodySource {
-    func drain() async {}
+    package func drain() async {}
 
-    func take(_ limit: CallLimit, stall: UInt64, on loop: EventLoop) {}
+    package func take(_ limit: CallLimit, stall: UInt64, on loop: EventLoop) {}
 
-    var bytesLeft: UInt64? { nil }
+    package var bytesLeft: UInt64? { nil }
 
-    var limit: CallLimit { .none }
+    package var limit: CallLimit { .none }
 
-    func error(_ reason: HTTPError.Reason) -> HTTPError { HTTPError(.body, reason) }
+    package func error(_ reason: HTTPError.Reason) -> HTTPError { HTTPError(.body, reason) }
 }
 
 /// A body that has arrived whole. Like any other body it can be read once.

@@ -320,7 +320,7 @@ extension Request {
 
 extension RequestBody {
     /// Whether there is no body.
-    var isNone: Bool {
+    package var isNone: Bool {
         if case .none = content { true } else { false }
     }
 }

@@ -1,3 +1,4 @@
+public import DirectHTTP
 internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
@@ -16,21 +17,8 @@ extension HTTPClient {
         for request: Request,
         redacting redaction: Redaction = Redaction()
     ) throws(HTTPError) -> String {
-        var request = configuration.hsts?.upgraded(request) ?? request
+        let request = try firstRequest(for: request)
         let url = try request.checkedURL()
-        if request.unixSocket == nil, request.addresses == nil {
-            request.unixSocket = configuration.unixSockets[url.origin]
-        }
-        if request.unixSocket == nil, request.addresses == nil {
-            let map = request.addressMap ?? StaticMap()
-            request.addresses =
-                map.endpoints(for: url.host, port: url.port)
-                ?? configuration.addresses.endpoints(for: url.host, port: url.port)
-        }
-        if let cookies = request.explicitCookies ?? configuration.cookies {
-            request.headers.add(cookies: cookies.cookies(for: url))
-        }
-        request.headers.complete(with: ClientFields(configuration).defaults(for: request, nil))
         return try CurlCommand(request, redacting: redaction, over: curlProxy(for: url)).text
     }
 

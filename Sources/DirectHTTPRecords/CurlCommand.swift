@@ -1,3 +1,4 @@
+public import DirectHTTP
 internal import DirectCore
 internal import DirectHTTP1
 internal import DirectTransport

@@ -3,7 +3,8 @@ import DirectTestCommands
 import TLSFixtures
 import Testing
 
-@testable import DirectHTTP
+import DirectHTTP
+@testable import DirectHTTPRecords
 
 @Suite("Where quotes, compression, interceptors and the cache meet", .idleLimit)
 struct MeetingTests {

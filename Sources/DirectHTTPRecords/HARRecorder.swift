@@ -1,3 +1,4 @@
+public import DirectHTTP
 internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
@@ -114,7 +115,7 @@ final class HARRecord: Sendable {
     /// Returns the response with a body that is recorded while it is read.
     func recording(_ response: Response) -> Response {
         var kept = response
-        kept.body = ResponseBody(content: .complete([], HTTPHeaders(), nil))
+        kept.body.content = .complete([], HTTPHeaders(), nil)
         state.withLock { $0.response = kept }
         switch response.body.content {
         case .complete(let bytes, _, _):

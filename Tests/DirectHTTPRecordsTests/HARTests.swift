@@ -6,7 +6,8 @@ import Foundation
 import TLSFixtures
 import Testing
 
-@testable import DirectHTTP
+import DirectHTTP
+@testable import DirectHTTPRecords
 
 @Suite("Recording and replaying HAR archives", .idleLimit)
 struct HARTests {

@@ -4,7 +4,8 @@ import Foundation
 import TLSFixtures
 import Testing
 
-@testable import DirectHTTP
+import DirectHTTP
+@testable import DirectHTTPRecords
 
 @Suite("Requests as curl commands", .idleLimit)
 struct CurlCommandTests {

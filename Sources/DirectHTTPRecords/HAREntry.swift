@@ -1,3 +1,4 @@
+internal import DirectHTTP
 internal import DirectCoding
 internal import DirectCore
 internal import DirectHTTP1

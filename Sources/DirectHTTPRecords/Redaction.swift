@@ -1,4 +1,5 @@
 internal import DirectCore
+internal import DirectHTTP
 internal import DirectHTTP1
 
 /// What is replaced by `***` where requests and responses are written to a text or a file: curl commands, HAR archives.

@@ -1,3 +1,4 @@
+public import DirectHTTP
 internal import DirectCore
 public import DirectHTTP1
 internal import DirectJSON
@@ -127,23 +128,18 @@ private struct ReplayedExchange: Sendable {
 
     func response(to request: Request) throws -> Response {
         guard let status else { throw HARError.failedWhenRecorded(line: line) }
-        let url = try request.checkedURL().withoutCredentials
-        return Response(
-            head: ResponseHead(status: status, reason: reason, headers: headers),
-            body: ResponseBody(content: body(name: url.host.description)),
-            url: url,
-            transaction: nil
-        )
-    }
-
-    /// The content. One that was not recorded fails when it is read: a client that follows a redirect does not read its
-    /// body, neither when it is recorded nor now.
-    private func body(name: String) -> ResponseBody.Storage {
-        if let content { return .complete(content, HTTPHeaders(), nil) }
+        // A client that follows a redirect does not read its body, neither when it was recorded nor now.
         let failure = AsyncThrowingStream<[UInt8], any Error> { [line] in
             throw HARError.contentNotRecorded(line: line)
         }
-        return .arriving(SequenceBody(failure, name: name))
+        var body = try Response(to: request, status, stream: failure).body
+        if let content { body.content = .complete(content, HTTPHeaders(), nil) }
+        return Response(
+            head: ResponseHead(status: status, reason: reason, headers: headers),
+            body: body,
+            url: try request.checkedURL().withoutCredentials,
+            transaction: nil
+        )
     }
 
     private static func bytes(_ value: JSONValue?, encoding: JSONValue?) throws(HARError) -> [UInt8]? {

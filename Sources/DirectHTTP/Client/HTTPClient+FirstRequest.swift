@@ -1,0 +1,26 @@
+internal import DirectCore
+internal import DirectIO
+internal import DirectTransport
+
+extension HTTPClient {
+    /// Returns a request as this client would send it first: over `https` where HSTS asks for it, with the addresses of the
+    /// request, its map or the client's map, with cookies and the client's fields. No resolver is asked.
+    package func firstRequest(for request: Request) throws(HTTPError) -> Request {
+        var request = configuration.hsts?.upgraded(request) ?? request
+        let url = try request.checkedURL()
+        if request.unixSocket == nil, request.addresses == nil {
+            request.unixSocket = configuration.unixSockets[url.origin]
+        }
+        if request.unixSocket == nil, request.addresses == nil {
+            let map = request.addressMap ?? StaticMap()
+            request.addresses =
+                map.endpoints(for: url.host, port: url.port)
+                ?? configuration.addresses.endpoints(for: url.host, port: url.port)
+        }
+        if let cookies = request.explicitCookies ?? configuration.cookies {
+            request.headers.add(cookies: cookies.cookies(for: url))
+        }
+        request.headers.complete(with: ClientFields(configuration).defaults(for: request, nil))
+        return request
+    }
+}

@@ -239,5 +239,12 @@ package.targets += [
         ],
         swiftSettings: commonSettings
     ),
+    // The client of the laboratory (scripts/lab).
+    .executableTarget(
+        name: "lab-client",
+        dependencies: ["DirectHTTP"],
+        path: "Tests/LabClient",
+        swiftSettings: commonSettings
+    ),
 ]
 #endif

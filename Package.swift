@@ -277,5 +277,12 @@ package.targets += [
         path: "Verification/faults",
         swiftSettings: commonSettings
     ),
+    // The client of the laboratory (scripts/lab).
+    .executableTarget(
+        name: "lab-client",
+        dependencies: ["DirectHTTP"],
+        path: "Tests/LabClient",
+        swiftSettings: commonSettings
+    ),
 ]
 #endif

@@ -78,6 +78,8 @@ package_of() {
         zstd-headers) echo libzstd-dev ;;
         nginx) echo nginx-light ;;
         readelf) echo binutils ;;
+        ip | ss) echo iproute2 ;;
+        setcap) echo libcap2-bin ;;
         dpkg-shlibdeps | dpkg-source) echo dpkg-dev ;;
         gnutls-serv) echo gnutls-bin ;;
         node) echo nodejs ;;

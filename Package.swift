@@ -281,7 +281,7 @@ package.targets += [
     .executableTarget(
         name: "lab-client",
         dependencies: ["DirectHTTP"],
-        path: "Tests/LabClient",
+        path: "Verification/lab-client",
         swiftSettings: commonSettings
     ),
 ]

@@ -36,16 +36,46 @@ struct StateFileTests {
         }
     }
 
-    @Test("A state file that is a link is not followed, and writing leaves the link's target unchanged")
+    @Test("A state file may be a link, which stays")
     func links() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let target = folder + "/target", link = folder + "/link"
-        try Data([7]).write(to: URL(fileURLWithPath: target))
-        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
-        #expect(throws: SystemError("open", code: ELOOP, path: link)) { try StateFile.read(link, limit: 10) }
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "target")
+        #expect(try StateFile.read(link, limit: 10) == nil)
         try StateFile.replace(link, with: [8])
         #expect(try StateFile.read(link, limit: 10) == [8])
-        #expect(FileManager.default.contents(atPath: target) == Data([7]))
+        #expect(FileManager.default.contents(atPath: target) == Data([8]))
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "target")
+    }
+
+    @Test("A state file that others can write to, or that has another name, is an error")
+    func notPrivate() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/state", refused = SystemError("open", code: EPERM, path: path)
+        try StateFile.replace(path, with: [1])
+        for mode: mode_t in [0o620, 0o602] {
+            chmod(path, mode)
+            #expect(throws: refused) { try StateFile.read(path, limit: 10) }
+        }
+        chmod(path, 0o644)
+        #expect(try StateFile.read(path, limit: 10) == [1])
+        link(path, folder + "/other")
+        #expect(throws: refused) { try StateFile.read(path, limit: 10) }
+    }
+
+    @Test(
+        "Another user's state file is read only where not everybody could have put it",
+        .enabled(if: geteuid() == 0)
+    )
+    func foreign() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/state"
+        try StateFile.replace(path, with: [1])
+        chown(path, 1234, 1234)
+        chmod(folder, 0o755)
+        #expect(try StateFile.read(path, limit: 10) == [1])
+        chmod(folder, 0o1777)
+        #expect(throws: SystemError("open", code: EPERM, path: path)) { try StateFile.read(path, limit: 10) }
     }
 
     @Test("A state file that is a folder or a pipe is an error, without any wait")

@@ -271,16 +271,19 @@ DEFINE_MOVING(pwrite, (int file, const void *buffer, size_t count, off_t place),
 DEFINE(int, fsync, (int file), (file))
 DEFINE(int, ftruncate, (int file, off_t size), (file, size))
 DEFINE(int, flock, (int file, int operation), (file, operation))
-DEFINE(int, lstat, (const char *restrict path, struct stat *restrict facts), (path, facts))
 DEFINE(int, fstat, (int file, struct stat *facts), (file, facts))
 DEFINE(
     int, fstatat, (int folder, const char *restrict path, struct stat *restrict facts, int flags),
     (folder, path, facts, flags)
 )
-DEFINE(int, rename, (const char *old, const char *new), (old, new))
 DEFINE(int, renameat, (int from, const char *old, int to, const char *new), (from, old, to, new))
-DEFINE(int, unlink, (const char *path), (path))
 DEFINE(int, unlinkat, (int folder, const char *path, int flags), (folder, path, flags))
+DEFINE(int, fchmod, (int file, mode_t mode), (file, mode))
+DEFINE(int, fchown, (int file, uid_t user, gid_t group), (file, user, group))
+DEFINE(
+    ssize_t, readlinkat, (int folder, const char *restrict path, char *restrict buffer, size_t count),
+    (folder, path, buffer, count)
+)
 DEFINE(int, mkdir, (const char *path, mode_t mode), (path, mode))
 DEFINE(int, access, (const char *path, int mode), (path, mode))
 DEFINE(int, futimens, (int file, const struct timespec times[2]), (file, times))

@@ -113,6 +113,17 @@ int futimens(int descriptor, const struct timespec times[2]) {
     return IS_FILE(descriptor) ? (int)reported(simulated.touch_file(descriptor)) : real(descriptor, times);
 }
 
+// All simulated files have one user, and permissions that nothing changes: as on a file system that has none.
+int fchmod(int descriptor, mode_t mode) {
+    REAL(fchmod);
+    return IS_FILE(descriptor) ? (int)reported(-EPERM) : real(descriptor, mode);
+}
+
+int fchown(int descriptor, uid_t user, gid_t group) {
+    REAL(fchown);
+    return IS_FILE(descriptor) ? (int)reported(-EPERM) : real(descriptor, user, group);
+}
+
 // MARK: Files of an open folder
 
 #define LONGEST_PATH 1024
@@ -126,6 +137,9 @@ static const char *path_in(int folder, const char *name, char *buffer) {
     return buffer;
 }
 
+// Whether a name is that of a simulated file by itself, and not by its folder.
+#define IS_PATH_AT(folder, name) ((folder) == AT_FDCWD && IS_PATH(name))
+
 int mkdir(const char *path, mode_t mode) {
     REAL(mkdir);
     return IS_PATH(path) ? (int)reported(simulated.make_folder(path)) : real(path, mode);
@@ -137,6 +151,7 @@ int openat(int folder, const char *name, int flags, ...) {
     va_start(list, flags);
     mode_t mode = flags & O_CREAT ? va_arg(list, mode_t) : 0;
     va_end(list);
+    if (IS_PATH_AT(folder, name)) return open(name, flags, mode);
     if (!IS_FILE(folder)) return real(folder, name, flags, mode);
     char buffer[LONGEST_PATH];
     const char *path = path_in(folder, name, buffer);
@@ -145,6 +160,7 @@ int openat(int folder, const char *name, int flags, ...) {
 
 int fstatat(int folder, const char *restrict name, struct stat *restrict facts, int flags) {
     REAL(fstatat);
+    if (IS_PATH_AT(folder, name)) return stat(name, facts);
     if (!IS_FILE(folder)) return real(folder, name, facts, flags);
     char buffer[LONGEST_PATH];
     const char *path = path_in(folder, name, buffer);
@@ -153,14 +169,22 @@ int fstatat(int folder, const char *restrict name, struct stat *restrict facts, 
 
 int renameat(int folder, const char *name, int other_folder, const char *other) {
     REAL(renameat);
+    if (IS_PATH_AT(folder, name)) return rename(name, other);
     if (!IS_FILE(folder)) return real(folder, name, other_folder, other);
     char buffer[LONGEST_PATH], other_buffer[LONGEST_PATH];
     const char *path = path_in(folder, name, buffer), *place = path_in(other_folder, other, other_buffer);
     return path && place ? rename(path, place) : -1;
 }
 
+ssize_t readlinkat(int folder, const char *restrict name, char *restrict buffer, size_t count) {
+    REAL(readlinkat);
+    // No simulated file is a link.
+    return IS_FILE(folder) || IS_PATH_AT(folder, name) ? reported(-EINVAL) : real(folder, name, buffer, count);
+}
+
 int unlinkat(int folder, const char *name, int flags) {
     REAL(unlinkat);
+    if (IS_PATH_AT(folder, name)) return unlink(name);
     if (!IS_FILE(folder)) return real(folder, name, flags);
     char buffer[LONGEST_PATH];
     const char *path = path_in(folder, name, buffer);

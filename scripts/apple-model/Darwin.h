@@ -106,6 +106,7 @@ typedef int64_t fpos_t;
 #define O_CREAT 0x00000200
 #define O_TRUNC 0x00000400
 #define O_EXCL 0x00000800
+#define O_NOCTTY 0x00020000
 #define O_DIRECTORY 0x00100000
 #define O_CLOEXEC 0x01000000
 
@@ -114,8 +115,10 @@ typedef int64_t fpos_t;
 #define F_GETFL 3
 #define F_SETFL 4
 #define F_FULLFSYNC 51
+#define F_DUPFD_CLOEXEC 67
 #define F_SETNOSIGPIPE 73
 #define FD_CLOEXEC 1
+#define AT_FDCWD -2
 #define AT_SYMLINK_NOFOLLOW 0x0020
 
 /* Swift does not import variadic functions: Darwin.swift has fixed forms of them. */
@@ -136,6 +139,8 @@ off_t lseek(int, off_t, int);
 int access(const char *, int);
 int fsync(int);
 int ftruncate(int, off_t);
+int fchmod(int, mode_t);
+int fchown(int, uid_t, gid_t);
 #define LOCK_SH 0x01
 #define LOCK_EX 0x02
 #define LOCK_NB 0x04
@@ -155,6 +160,7 @@ int rename(const char *, const char *);
 int renameat(int, const char *, int, const char *);
 int unlink(const char *);
 int unlinkat(int, const char *, int);
+ssize_t readlinkat(int, const char *, char *, size_t);
 char *getcwd(char *, size_t);
 
 struct timespec {

@@ -109,7 +109,7 @@ package enum ProbeCommand {
         )
         let code = run.run()
         if let failure = sink.failure { throw failure }
-        guard run.isComplete else {
+        guard run.isComplete || !sink.replacesFile else {
             Console.complain(
                 "sni-probe: \(quoted(path)) is left as it was, because the run is not complete\n"
             )

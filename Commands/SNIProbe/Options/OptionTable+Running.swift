@@ -108,7 +108,9 @@ extension CommandOption {
             help: ["replace this file by the results, as a whole"],
             manual:
                 "Write the results to this file instead of standard output. The file is replaced as a whole when the run is "
-                + "at its end; it stays as it was if the run is interrupted or its input cannot be used."
+                + "at its end, and keeps its owner and its permissions; it stays as it was if the run is interrupted or its "
+                + "input cannot be used. A symbolic link stays, and its target is replaced. A device, a pipe and an open file "
+                + "such as /dev/stdout are written to at once, as standard output is."
         ),
         CommandOption(
             key: .pem,

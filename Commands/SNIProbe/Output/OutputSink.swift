@@ -1,13 +1,16 @@
 internal import DirectCore
 internal import DirectIO
 
-/// The place that results are written to: standard output, a file that is replaced as a whole, or memory.
+/// The place that results are written to: standard output, a file that is replaced as a whole, what is no regular file,
+/// or memory.
 ///
 /// Only the main thread uses it.
 final class OutputSink {
     private enum Place {
         case standardOutput
         case file(FileDraft, path: String)
+        /// A device, a pipe, or a file that is open already, such as `/dev/stdout`.
+        case direct(FileDraft)
         case memory
     }
 
@@ -27,24 +30,27 @@ final class OutputSink {
     /// Memory, for output that is printed in one piece.
     static var memory: OutputSink { OutputSink(.memory) }
 
-    /// A file. Until `commit` its old contents stay as they are.
+    /// A file. Until `commit` its old contents stay as they are. What is no regular file is written at once, like
+    /// standard output.
     ///
-    /// - Throws: ``UsageError`` if the path is not that of a regular file, or no file can be created beside it.
+    /// - Throws: ``UsageError`` if the path is that of a folder, or no file can be created beside it.
     static func file(_ path: String) throws(UsageError) -> OutputSink {
-        guard Files.isRegularOrAbsent(path) else {
-            throw UsageError("--output replaces a regular file, and \(quoted(path)) is something else")
-        }
         do throws(SystemError) {
-            return OutputSink(.file(try FileDraft(path, mode: 0o644), path: path))
+            let draft = try FileDraft(path, mode: 0o666, direct: .devicesAndPipes)
+            return OutputSink(draft.isDirect ? .direct(draft) : .file(draft, path: path))
         } catch {
             throw unwritable(path, error: error)
         }
     }
 
+    /// Whether nothing changes until `commit`.
+    var replacesFile: Bool { if case .file = place { true } else { false } }
+
     /// Writes all bytes. Returns `false` if the place accepts no more.
     func write(_ bytes: [UInt8]) -> Bool {
         switch place {
         case .standardOutput: return Console.write(bytes, to: 1)
+        case .direct(let draft): return Console.write(bytes, to: draft.descriptor)
         case .memory:
             self.bytes += bytes
             return true

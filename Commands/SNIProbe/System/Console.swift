@@ -97,7 +97,8 @@ struct Console: Sendable {
                 continue
             }
             guard count > 0 else {
-                if descriptor == 1 { outputError.store(code, ordering: .relaxed) }
+                // Everything but complaints is a result.
+                if descriptor != 2 { outputError.store(code, ordering: .relaxed) }
                 return false
             }
             written += count
@@ -105,10 +106,10 @@ struct Console: Sendable {
         return true
     }
 
-    /// Whether writing to standard output has failed.
+    /// Whether writing results has failed.
     static var hasLostOutput: Bool { outputError.load(ordering: .relaxed) != 0 }
 
-    /// Returns the exit code after writing to standard output failed. If the reader closed the pipe, it is the one
+    /// Returns the exit code after writing results failed. If the reader closed the pipe, it is the one
     /// that a shell reports for SIGPIPE. Other errors, such as a full disk, are printed.
     static func endOfOutput() -> Int32 {
         let code = outputError.load(ordering: .relaxed)

@@ -29,12 +29,6 @@ enum Files {
         }
     }
 
-    /// Whether the path is that of a regular file, or of nothing yet.
-    static func isRegularOrAbsent(_ path: String) -> Bool {
-        var facts = stat()
-        return stat(path, &facts) != 0 || facts.st_mode & S_IFMT == S_IFREG
-    }
-
     /// Whether the path is a directory.
     static func isDirectory(_ path: String) -> Bool {
         var facts = stat()

@@ -7,13 +7,16 @@ extension ResponseBody {
     ///
     /// The data is written to a temporary file in the same folder. When it is complete and flushed to the disk,
     /// that file is moved to `path` and replaces a file that was there. If anything fails, the temporary file is
-    /// removed.
+    /// removed. If `path` is a symbolic link, the link stays and its target is replaced.
+    ///
+    /// A device, such as `/dev/null` or a terminal, is written to directly. A pipe, a socket and a folder are errors.
     ///
     /// ``Timeouts/total`` of the call limits the time for the disk as well. When the task is cancelled or that
     /// limit expires, no file is left behind, except that the final move is not interrupted once it has begun.
     ///
     /// - Parameter path: The path of the file.
-    /// - Parameter mode: The permissions of the file, reduced by the process's umask.
+    /// - Parameter mode: The permissions of a new file, reduced by the process's umask. A file that is replaced passes its
+    ///   owner and its permissions on, as far as `mode` and the system allow.
     /// - Parameter limit: The largest number of bytes to accept.
     /// - Parameter onProgress: Called with the number of bytes received so far.
     /// - Returns: The number of bytes in the body.
@@ -51,7 +54,9 @@ struct FileTransfer: Sendable {
         do {
             let total = body.bytesLeft
             if let total, total > limit { throw error(.bodyTooLarge(limit: Int(clamping: limit))) }
-            let draft = try await onDisk { () throws(SystemError) in try FileDraft(path, mode: mode) }
+            let draft = try await onDisk { () throws(SystemError) in
+                try FileDraft(path, mode: mode, direct: .devices)
+            }
             do {
                 let count = try await copy(to: draft, upTo: limit) { count in
                     onProgress?(TransferProgress(bytes: count, total: total))

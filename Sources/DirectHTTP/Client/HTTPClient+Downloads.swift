@@ -14,7 +14,11 @@ extension HTTPClient {
     ///
     /// If the call fails or is cancelled, or the process ends, `PATH.part` stays, and `PATH.part.info` beside it says what
     /// it is: its URL (without user and password), validator, length and digest. The next call for the same path
-    /// continues it. Delete both files to discard it.
+    /// continues it. Delete both files to discard it. If another user may have made what is under these names, it is left
+    /// alone, and the file has a random name until it is complete: nothing can be continued then.
+    ///
+    /// If `path` is a symbolic link, the link stays and its target is replaced. A file that is replaced passes its owner
+    /// and its permissions on. What is no regular file is an error.
     ///
     /// Failed attempts are repeated as the retry policy of the request or the client says, and by `RetryPolicy()` if there
     /// is none. Attempts that bring bytes do not count. ``Timeouts/total`` limits the whole download. The content is

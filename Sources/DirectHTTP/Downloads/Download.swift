@@ -341,15 +341,15 @@ extension Download {
     private var name: String? { (try? request.url)?.host.description }
 
     private func error(_ reason: HTTPError.Reason, _ response: Response) -> HTTPError {
-        let (name, endpoint) = (response.url.host.description, response.transaction?.dialledEndpoint)
-        return HTTPError(.body, reason, name: name, endpoint: endpoint).after(history)
+        let (line, endpoint) = (response.line(to: request), response.transaction?.dialledEndpoint)
+        return HTTPError(.body, reason, method: line.method, url: line.url, endpoint: endpoint).after(history)
     }
 
     private func failure(_ response: Response, stop: RetryStop? = nil) -> HTTPError {
         var response = response
         response.history = history
         response.retryStop = stop
-        return response.statusError([])
+        return response.statusError([]).about(response.line(to: request))
     }
 
     /// Returns the error, with the caller's limit if the time of the whole download is over.
@@ -359,6 +359,8 @@ extension Download {
         return HTTPError(
             error.phase,
             reason,
+            method: error.method,
+            url: error.url,
             name: error.name,
             endpoint: error.endpoint,
             attempts: error.attempts

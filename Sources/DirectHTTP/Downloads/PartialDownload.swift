@@ -9,7 +9,8 @@ internal import Synchronization
 /// and it has their digest. So whatever a crash leaves of the two files, the bytes that are continued are the right
 /// ones, or the files are discarded.
 ///
-/// A file without a strong validator cannot be continued: it has no record, and it is removed when the download ends.
+/// A file without a strong validator cannot be continued: it has no record, and it is removed when the download ends. The
+/// same holds for one of a random name, which is used if somebody else may have made what is under these two.
 /// Every method blocks, and may be called from any thread. After ``close()`` they do nothing.
 final class PartialDownload: Sendable {
     /// What is on the disk.
@@ -26,9 +27,6 @@ final class PartialDownload: Sendable {
         var isOpen = true
     }
 
-    private let target: String
-    private let path: String
-    private let recordPath: String
     /// Locked while the disk works: a call whose caller has given up may still run when the next one begins.
     private let disk: Locked<Disk>
     /// Whether the download has ended, so that reading a large file need not go on.
@@ -38,17 +36,22 @@ final class PartialDownload: Sendable {
     ///
     /// Returns `nil` if another download uses it.
     static func open(_ target: String, mode: UInt16) throws(SystemError) -> PartialDownload? {
-        try PartialFile.refuseFolder(target)
-        guard let file = try PartialFile.open(target + ".part", mode: mode) else { return nil }
-        return PartialDownload(target, file)
+        guard let file = try PartialFile.open(target, mode: mode, stem: stem) else { return nil }
+        return PartialDownload(file)
     }
 
-    private init(_ target: String, _ file: PartialFile) {
-        self.target = target
-        path = target + ".part"
-        recordPath = target + ".part.info"
+    private init(_ file: PartialFile) {
         disk = Locked(Disk(file: file))
     }
+
+    /// What the names of the two files begin with: the name of the target, or if they would be longer than file systems
+    /// allow (255 bytes), its digest. Two targets that share the files share only a lock: the record says whose they are.
+    private static func stem(of name: String) -> String {
+        if name.utf8.count <= longestName { return name }
+        return MessageDigest.sha256.digest(of: Array(name.utf8)).map(Hex.encode) ?? "long-name"
+    }
+
+    private static let longestName = 255 - ".part.info".utf8.count
 
     /// The version that the file belongs to, and the number of bytes that the file has of it.
     var position: (representation: Representation?, size: UInt64) {
@@ -59,7 +62,7 @@ final class PartialDownload: Sendable {
     func begin(_ representation: Representation) throws(SystemError) {
         try change { disk throws(SystemError) in
             // The record goes first: it must not count bytes of another version.
-            try StateFile.remove(recordPath)
+            try disk.file.removeRecord()
             disk.savedBytes = 0
             try disk.file.truncate(to: 0)
             disk.size = 0
@@ -102,10 +105,10 @@ final class PartialDownload: Sendable {
     /// Renames the file to its target. Call ``settle()`` first.
     func commit() throws(SystemError) {
         try change { disk throws(SystemError) in
-            try disk.file.rename(to: target)
+            try disk.file.commit()
             disk.isOpen = false
             // The file is in its place. A record without a partial file is of no use to any later download.
-            try? StateFile.remove(recordPath)
+            try? disk.file.removeRecord()
             disk.file.close()
         }
     }
@@ -119,8 +122,9 @@ final class PartialDownload: Sendable {
             defer { disk.file.close() }
             guard let representation = disk.representation else { return removeIfEmpty(disk.file) }
             // A failure here leaves what was saved before.
-            if isUseless || representation.validator == nil || disk.size == 0 {
-                try? StateFile.remove(recordPath)
+            let canContinue = disk.file.canBeContinued && representation.validator != nil
+            if isUseless || !canContinue || disk.size == 0 {
+                try? disk.file.removeRecord()
                 try? disk.file.remove()
             } else {
                 try? save(&disk)
@@ -131,7 +135,8 @@ final class PartialDownload: Sendable {
     /// Removes the file of a download that has not begun, if that has made it. Any other file stays: it may be another
     /// program's.
     private func removeIfEmpty(_ file: PartialFile) {
-        guard let bytes = try? file.read(at: 0, count: 1), bytes.isEmpty else { return }
+        let isEmpty = (try? file.read(at: 0, count: 1).isEmpty) ?? false
+        guard isEmpty || !file.canBeContinued else { return }
         try? file.remove()
     }
 
@@ -144,7 +149,7 @@ final class PartialDownload: Sendable {
 
     /// Makes the disk keep the bytes, and then the record count them.
     private func save(_ disk: inout Disk) throws(SystemError) {
-        guard disk.size > disk.savedBytes, let representation = disk.representation,
+        guard disk.file.canBeContinued, disk.size > disk.savedBytes, let representation = disk.representation,
             let record = DownloadRecord(
                 representation,
                 savedBytes: disk.size,
@@ -153,7 +158,7 @@ final class PartialDownload: Sendable {
             let bytes = record.bytes
         else { return }
         try disk.file.settle()
-        try StateFile.replace(recordPath, with: bytes)
+        try disk.file.saveRecord(bytes)
         disk.savedBytes = disk.size
     }
 
@@ -169,7 +174,7 @@ extension PartialDownload {
     func load() throws(SystemError) {
         try change { disk throws(SystemError) in
             // A record that cannot be read is one that does not exist.
-            guard let bytes = try? StateFile.read(recordPath, limit: DownloadRecord.sizeLimit),
+            guard let bytes = try? disk.file.readRecord(limit: DownloadRecord.sizeLimit),
                 let record = DownloadRecord(parsing: bytes),
                 let (hash, size) = try hash(of: disk.file, as: record)
             else { return }

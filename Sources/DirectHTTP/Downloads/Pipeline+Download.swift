@@ -11,6 +11,19 @@ extension Pipeline {
         options: DownloadOptions,
         onProgress: (@Sendable (TransferProgress) -> Void)?
     ) async throws -> DownloadResult {
+        do {
+            return try await downloadParts(of: request, to: path, options: options, onProgress)
+        } catch let error as HTTPError {
+            throw error.about(request)
+        }
+    }
+
+    private func downloadParts(
+        of request: Request,
+        to path: String,
+        options: DownloadOptions,
+        _ onProgress: (@Sendable (TransferProgress) -> Void)?
+    ) async throws -> DownloadResult {
         if Task.isCancelled { throw CancellationError() }
         let name = try request.checkedURL().host.description
         if let error = request.obstacleToDownload { throw HTTPError(.request, .download(error), name: name) }

@@ -84,8 +84,8 @@ extension URLError.Code {
     private init(_ error: SystemError, in phase: HTTPError.Phase) {
         switch (error.call, phase) {
         case (_, .connect): self = .cannotConnectToHost
-        case ("open", .body): self = .cannotCreateFile
-        case ("write", _), ("fsync", _), ("rename", _): self = .cannotWriteToFile
+        case ("open", .body), ("lstat", .body), ("stat", .body), ("readlink", .body): self = .cannotCreateFile
+        case ("write", _), ("fsync", _), ("fchmod", _), ("rename", _): self = .cannotWriteToFile
         case ("open", _): self = error.meansNoFile ? .fileDoesNotExist : .cannotOpenFile
         case ("fstat", _), ("read", _): self = .cannotOpenFile
         default: self = .networkConnectionLost

@@ -5,104 +5,216 @@ internal import Glibc
 #endif
 internal import DirectCore
 
-/// A file that is written under a temporary name and renamed to its final path when it is complete. Readers of that
-/// path find either the old file or the whole new one. Every call blocks.
+/// A file that is written under a temporary name and renamed to its final one when it is complete. Readers of that name
+/// find either the old file or the whole new one. Every file that the package writes is one of these. Every call blocks.
 ///
-/// A draft that is released before ``commit()`` deletes its file.
+/// The temporary name is random and says nothing of the final one, which may be as long as the file system allows. Until
+/// the file gets its final name it is accessible to its owner only. A draft that is released before that deletes it.
 package final class FileDraft: @unchecked Sendable {
-    private let path: String
-    private let draft: String
-    private let descriptor: Int32
-    private var isCommitted = false
+    /// What may be at a path and is written to directly, since nothing can take its place.
+    package enum DirectOutput: Sendable {
+        /// Nothing: what is no regular file is an error.
+        case none
+        /// Terminals, disks, `/dev/null`, and regular files that are open already, under a name such as `/dev/stdout`.
+        case devices
+        /// These, and pipes, where a write without a reader raises SIGPIPE.
+        case devicesAndPipes
+    }
 
-    /// Creates a temporary file next to this path.
+    /// Whether the bytes go to their destination at once.
+    package let isDirect: Bool
+    /// The open file.
+    package let descriptor: Int32
+    /// The temporary file.
+    let place: FilePlace
+    /// The file to replace; `nil` if the name is not known yet, or if nothing is replaced.
+    private let target: FilePlace?
+    /// The permissions of a new file.
+    private let mode: UInt16
+    /// Keeps a folder open.
+    private let folder: StateFolder?
+    private var isPending: Bool
+
+    /// Creates a temporary file beside the one that this path leads to, or opens that for direct output.
     ///
-    /// - Parameter mode: The permissions, from which the process's umask is subtracted.
-    package init(_ path: String, mode: UInt16) throws(SystemError) {
-        guard !path.utf8.contains(0) else { throw SystemError("open", code: EINVAL, path: path) }
-        let draft = path + ".\(getpid())-\(SystemRandom.word()).tmp"
-        descriptor = try checked("open", path: path) {
-            open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(mode))
+    /// - Parameter mode: The permissions of a new file, from which the process's umask is subtracted.
+    /// - Parameter direct: What is written to directly.
+    package convenience init(
+        _ path: String,
+        mode: UInt16,
+        direct: DirectOutput = .none
+    ) throws(SystemError) {
+        let target = try FilePlace(path)
+        if let number = target.ownDescriptor {
+            let copy = try checked("dup", path: path) { fcntl(number, F_DUPFD_CLOEXEC, 0) }
+            try self.init(direct: target, copy, kinds: direct)
+        } else if let facts = try target.facts(), !facts.isRegularFile {
+            try target.check(facts, kinds: direct)
+            let (file, code) = target.open(O_WRONLY | O_NOCTTY)
+            guard file != -1 else { throw SystemError("open", code: code, path: path) }
+            try self.init(direct: target, file, kinds: direct)
+        } else {
+            try self.init(target, mode: mode)
         }
-        self.path = path
-        self.draft = draft
+    }
+
+    /// Creates a temporary file beside a file that is to be replaced.
+    convenience init(_ target: FilePlace, mode: UInt16) throws(SystemError) {
+        let place = target.sibling(Self.temporaryName)
+        let file = try place.create(mode: Self.hiddenMode, for: target.path)
+        self.init(place, file, target: target, mode: mode, isPending: true)
+    }
+
+    /// Creates a temporary file in a folder, for ``place(as:)``.
+    convenience init(in folder: StateFolder) throws(SystemError) {
+        let place = folder.place(Self.temporaryName)
+        let file = try place.create(mode: Self.hiddenMode, for: nil)
+        self.init(place, file, target: nil, mode: Self.hiddenMode, folder: folder, isPending: true)
+    }
+
+    /// Takes an open file, which stays if it gets no final name.
+    convenience init(continuing place: FilePlace, _ descriptor: Int32, target: FilePlace, mode: UInt16) {
+        self.init(place, descriptor, target: target, mode: mode, isPending: false)
+    }
+
+    private convenience init(direct place: FilePlace, _ file: Int32, kinds: DirectOutput) throws(SystemError)
+    {
+        do throws(SystemError) {
+            try place.check(try stat(of: file), kinds: kinds)
+        } catch {
+            close(file)
+            throw error
+        }
+        self.init(place, file, target: nil, mode: 0, isPending: false, isDirect: true)
+    }
+
+    private init(
+        _ place: FilePlace,
+        _ descriptor: Int32,
+        target: FilePlace?,
+        mode: UInt16,
+        folder: StateFolder? = nil,
+        isPending: Bool,
+        isDirect: Bool = false
+    ) {
+        (self.place, self.descriptor, self.target, self.mode) = (place, descriptor, target, mode)
+        (self.folder, self.isPending, self.isDirect) = (folder, isPending, isDirect)
     }
 
     deinit {
         close(descriptor)
-        if !isCommitted { discard() }
+        if isPending { discard() }
     }
 
     /// Appends these bytes.
     package func write(_ bytes: [UInt8]) throws(SystemError) {
-        var written = 0
-        while written < bytes.count {
-            let (count, code) = bytes.withUnsafeBytes { all in
-                retryingInterrupts {
-                    Self.systemWrite(
-                        descriptor,
-                        bytes: all.baseAddress?.advanced(by: written),
-                        count: all.count - written
-                    )
-                }
-            }
-            guard count != -1 else { throw SystemError("write", code: code) }
-            written += count
-        }
+        try writeAll(bytes, to: descriptor, at: nil)
     }
 
-    /// Returns when all bytes are on disk, still under the temporary name.
+    /// Writes all bytes at this offset. Not for direct output. Only one task at a time may call this.
+    package func write(_ bytes: [UInt8], at offset: UInt64) throws(SystemError) {
+        try writeAll(bytes, to: descriptor, at: offset)
+    }
+
+    /// Returns when all bytes are on disk, still under the temporary name. Has no effect on direct output.
     package func settle() throws(SystemError) {
-        try putOnDisk(descriptor)
+        if isDirect { return }
+        #if canImport(Darwin)
+        // On Darwin, fsync returns when the disk's own cache has the data. Some file systems support nothing better.
+        if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+        #endif
+        _ = try checked("fsync") { fsync(descriptor) }
     }
 
-    /// Renames the file to its path. Call ``settle()`` first.
+    /// Renames the file to its final name. Call ``settle()`` first. Has no effect on direct output.
+    ///
+    /// A file that is replaced passes its owner and its permissions on.
     package func commit() throws(SystemError) {
-        _ = try checked("rename", path: path) { rename(draft, path) }
-        isCommitted = true
+        guard let target else { return }
+        try setAttributes(replacing: target)
+        try place.rename(to: target)
+        isPending = false
+    }
+
+    /// Renames a file of a folder to this name in it.
+    package func place(as name: String) throws(SystemError) {
+        try place.rename(to: place.sibling(name))
+        isPending = false
     }
 
     /// Deletes the temporary file unless it has been committed. Deletes it now rather than when the last reference
     /// is released.
     package func discard() {
         // The temporary name is unique, so deleting it twice does no harm.
-        unlink(draft)
+        if !isDirect { _ = try? place.remove() }
     }
 
-    /// The C function, under a name that the method does not hide.
-    private static func systemWrite(_ file: Int32, bytes: UnsafeRawPointer?, count: Int) -> Int {
-        #if canImport(Darwin)
-        Darwin.write(file, bytes, count)
-        #else
-        Glibc.write(file, bytes, count)
-        #endif
+    /// A name that no other file has.
+    private static var temporaryName: String {
+        Hex.encode(padded: SystemRandom.word()) + StateFolder.draftSuffix
     }
+
+    /// The permissions of a file that has not got its final name.
+    static let hiddenMode: UInt16 = 0o600
 }
 
-/// Returns when the bytes of the file are on disk.
-func putOnDisk(_ file: Int32) throws(SystemError) {
-    #if canImport(Darwin)
-    // On Darwin, fsync returns when the disk's own cache has the data. Some file systems support nothing better.
-    if fcntl(file, F_FULLFSYNC) == 0 { return }
-    #endif
-    _ = try checked("fsync") { fsync(file) }
-}
-
-/// Writes all bytes at this offset of a file.
-func writeAll(_ bytes: [UInt8], to descriptor: Int32, at offset: UInt64) throws(SystemError) {
-    var written = 0
-    while written < bytes.count {
-        let (count, code) = bytes.withUnsafeBytes { all in
-            retryingInterrupts {
-                pwrite(
-                    descriptor,
-                    all.baseAddress?.advanced(by: written),
-                    all.count - written,
-                    off_t(clamping: offset + UInt64(written))
-                )
-            }
+/// The attributes that the file gets with its final name.
+extension FileDraft {
+    private func setAttributes(replacing target: FilePlace) throws(SystemError) {
+        let own = try stat(of: descriptor)
+        let wanted: UInt16
+        // What was planted passes nothing on: its owner would own the new file.
+        if let old = try target.facts(), try target.check(old, kinds: .none), try target.isTrusted(old) {
+            wanted = takeOwner(of: old, from: own)
+        } else {
+            wanted = try modeOfNewFile()
         }
-        guard count != -1 else { throw SystemError("write", code: code) }
-        written += count
+        // A file system without permissions shows the same ones for every file, and refuses to change them.
+        guard wanted != own.permissions else { return }
+        _ = try checked("fchmod", path: target.path) { fchmod(descriptor, mode_t(wanted)) }
     }
+
+    /// Gives the file the owner and the group of the old one, as far as the system allows, and returns the permissions
+    /// that it may have then.
+    private func takeOwner(of old: stat, from own: stat) -> UInt16 {
+        // The caller may ask for less than the old file allowed, as far as reading and writing are concerned.
+        let kept = old.permissions & (mode | (mode & 0o444) >> 2)
+        if old.st_uid == own.st_uid, old.st_gid == own.st_gid { return kept }
+        if fchown(descriptor, old.st_uid, old.st_gid) == 0 { return kept }
+        // Only root may give a file to another user (chown(2)). What the old group could do, no other group may.
+        return fchown(descriptor, uid_t.max, old.st_gid) == 0 ? kept : kept & 0o707
+    }
+
+    /// The permissions that the system gives a new file here. They depend on the umask, which cannot be read without
+    /// changing it for all threads (umask(2)), and on the folder's default ACL (acl(5)). So a file has to show it.
+    private func modeOfNewFile() throws(SystemError) -> UInt16 {
+        if mode & 0o077 == 0 { return mode }
+        let sample = place.sibling(Self.temporaryName)
+        let file = try sample.create(mode: mode, for: target?.path)
+        defer {
+            close(file)
+            _ = try? sample.remove()
+        }
+        return try stat(of: file).permissions
+    }
+}
+
+extension FilePlace {
+    /// Throws unless what is here is a regular file, or of these kinds.
+    @discardableResult
+    fileprivate func check(_ facts: stat, kinds: FileDraft.DirectOutput) throws(SystemError) -> Bool {
+        let isAllowed =
+            switch facts.st_mode & S_IFMT {
+            case S_IFREG: true
+            case S_IFCHR, S_IFBLK: kinds != .none
+            case S_IFIFO, S_IFSOCK: kinds == .devicesAndPipes
+            default: false
+            }
+        guard !isAllowed else { return true }
+        throw SystemError("open", code: facts.isFolder ? EISDIR : EINVAL, path: path)
+    }
+}
+
+extension stat {
+    fileprivate var permissions: UInt16 { UInt16(st_mode & 0o777) }
 }

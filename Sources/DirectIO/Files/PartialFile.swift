@@ -4,147 +4,176 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A file that is filled over several runs of a program, and renamed to its final path when it is complete.
+/// A file that is filled over several runs of a program and renamed to its final path when it is complete, and the record
+/// beside it.
 ///
 /// One process, and one user within a process, has the file at a time: the lock ends with the descriptor, even if the
 /// process is killed. Every call blocks. The methods may be called from any thread, but not at the same time.
+///
+/// Another user must not decide how the file begins. What is under its name, or under that of the record, is used only if
+/// it is a regular file of this process's user, which nobody else can write to and which has no other name. Anything else
+/// is left alone, and the file is filled under a random name in a single run. The same happens where the file cannot be
+/// locked, and on a file system that shows files with other owners or permissions than they were made with.
 package final class PartialFile: @unchecked Sendable {
-    private let path: String
-    private var descriptor: Int32
+    private let draft: FileDraft
+    /// `nil` if the file is filled in this run or never.
+    private var record: FilePlace?
+    private let user: UInt32
 
-    /// Opens the file at this path and locks it. The file is created if necessary.
+    /// Whether another run can continue the file.
+    package var canBeContinued: Bool { record != nil }
+
+    private enum Candidate {
+        case usable(FileDraft)
+        case inUse
+        /// It has been renamed or removed meanwhile.
+        case gone
+        case unusable
+    }
+
+    /// Opens and locks the file for this path. The file is created if necessary.
     ///
     /// Returns `nil` if another user has locked it.
     ///
-    /// - Parameter mode: The permissions of a new file, from which the process's umask is subtracted.
-    package static func open(_ path: String, mode: UInt16) throws(SystemError) -> PartialFile? {
-        guard !path.utf8.contains(0) else { throw SystemError("open", code: EINVAL, path: path) }
+    /// - Parameter mode: The permissions that a new file gets with its final name, from which the process's umask is
+    ///   subtracted.
+    /// - Parameter user: The user whose files are used.
+    /// - Parameter stem: Returns the name of the file up to `.part`, from that of the final file.
+    package static func open(
+        _ path: String,
+        mode: UInt16,
+        of user: UInt32 = geteuid(),
+        stem: (String) -> String = { $0 }
+    ) throws(SystemError) -> PartialFile? {
+        let target = try FilePlace(replaceable: path)
+        let part = target.sibling(stem(target.name) + ".part")
+        let record = part.sibling(part.name + ".info")
         for _ in 0..<attempts {
-            let file = PartialFile(path, try openFile(path, mode: mode))
-            guard try file.lock() else { return nil }
-            // The former user may have renamed or removed the file between the two calls. Then the lock is worthless.
-            if try file.isInPlace() { return file }
+            switch candidate(part, record, for: target, mode: mode, of: user) {
+            case .usable(let draft): return PartialFile(draft, record, user)
+            case .inUse: return nil
+            case .gone: continue
+            case .unusable: return PartialFile(try FileDraft(target, mode: mode), nil, user)
+            }
         }
-        throw SystemError("open", code: ENOENT, path: path)
+        throw SystemError("open", code: ENOENT, path: part.path)
     }
 
     /// How often a file may disappear between two calls before that is an error.
     private static let attempts = 100
 
-    /// Throws `EISDIR` if there is a folder at this path, which no file can replace.
-    package static func refuseFolder(_ path: String) throws(SystemError) {
-        var facts = stat()
-        guard !path.utf8.contains(0), stat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFDIR else {
-            return
-        }
-        throw SystemError("open", code: EISDIR, path: path)
-    }
-
-    private init(_ path: String, _ descriptor: Int32) {
-        self.path = path
-        self.descriptor = descriptor
+    private init(_ draft: FileDraft, _ record: FilePlace?, _ user: UInt32) {
+        (self.draft, self.record, self.user) = (draft, record, user)
     }
 
     deinit {
         close()
     }
 
-    /// Unlocks and closes the file. It must not be used afterwards.
+    /// Unlocks the file. It must not be used afterwards.
     package func close() {
-        guard descriptor >= 0 else { return }
         // A process that is being started has a copy of the descriptor until its exec, and a copy would keep the lock.
-        _ = flock(descriptor, LOCK_UN)
-        Self.systemClose(descriptor)
-        descriptor = -1
+        _ = flock(draft.descriptor, LOCK_UN)
     }
 
     /// Returns up to `count` bytes from this offset; none at the end of the file.
     package func read(at offset: UInt64, count: Int) throws(SystemError) -> [UInt8] {
-        var failure: SystemError?
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            let (result, code) = retryingInterrupts {
-                pread(descriptor, buffer.baseAddress, count, off_t(clamping: offset))
-            }
-            if result == -1 { failure = SystemError("read", code: code) }
-            filled = max(0, result)
-        }
-        if let failure { throw failure }
-        return bytes
+        try readAll(count, from: draft.descriptor, at: offset)
     }
 
     /// Writes all bytes at this offset.
     package func write(_ bytes: [UInt8], at offset: UInt64) throws(SystemError) {
-        try writeAll(bytes, to: descriptor, at: offset)
+        try draft.write(bytes, at: offset)
     }
 
     /// Cuts the file off after this many bytes.
     package func truncate(to size: UInt64) throws(SystemError) {
-        _ = try checked("ftruncate", path: path) { ftruncate(descriptor, off_t(clamping: size)) }
+        _ = try checked("ftruncate", path: draft.place.path) {
+            ftruncate(draft.descriptor, off_t(clamping: size))
+        }
     }
 
     /// Returns when all bytes are on disk.
     package func settle() throws(SystemError) {
-        try putOnDisk(descriptor)
+        try draft.settle()
     }
 
-    /// Renames the file to another path, where it replaces any file. Call ``settle()`` first.
-    package func rename(to other: String) throws(SystemError) {
-        _ = try checked("rename", path: other) { Self.systemRename(path, other) }
+    /// Renames the file to its final path, where it replaces any file. Call ``settle()`` first.
+    package func commit() throws(SystemError) {
+        try draft.commit()
     }
 
     /// Removes the file.
     package func remove() throws(SystemError) {
-        _ = try checked("unlink", path: path) { unlink(path) }
+        try draft.place.remove()
+    }
+}
+
+/// The record, which says what the file is.
+extension PartialFile {
+    /// Returns the record; `nil` if there is none.
+    package func readRecord(limit: Int) throws(SystemError) -> [UInt8]? {
+        guard let record else { return nil }
+        return try StateFile.read(record, limit: limit)
     }
 
-    private static func openFile(_ path: String, mode: UInt16) throws(SystemError) -> Int32 {
-        // O_NONBLOCK: the path may be that of a pipe, which would have to wait for a writer.
-        let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
-        return try checked("open", path: path) { systemOpen(path, flags: flags, mode: mode) }
+    /// Replaces the record.
+    package func saveRecord(_ bytes: [UInt8]) throws(SystemError) {
+        try changeRecord { record throws(SystemError) in try StateFile.replace(record, with: bytes) }
     }
 
-    /// Locks the file; returns false if it is locked.
-    private func lock() throws(SystemError) -> Bool {
-        let (result, code) = retryingInterrupts { flock(descriptor, LOCK_EX | LOCK_NB) }
-        if result == -1, code == EWOULDBLOCK { return false }
-        guard result != -1 else { throw SystemError("flock", code: code, path: path) }
-        return true
+    /// Removes the record. It need not exist.
+    package func removeRecord() throws(SystemError) {
+        try changeRecord { record throws(SystemError) in try record.remove() }
     }
 
-    /// Whether the path still leads to this file. Throws if the file is not a regular one.
-    private func isInPlace() throws(SystemError) -> Bool {
-        var own = stat()
-        var found = stat()
-        _ = try checked("fstat") { fstat(descriptor, &own) }
-        guard own.st_mode & S_IFMT == S_IFREG else { throw SystemError("open", code: EINVAL, path: path) }
-        let (result, code) = retryingInterrupts { lstat(path, &found) }
-        if result == -1, code == ENOENT { return false }
-        guard result != -1 else { throw SystemError("lstat", code: code, path: path) }
-        return own.st_ino == found.st_ino && own.st_dev == found.st_dev
+    private func changeRecord(_ change: (FilePlace) throws(SystemError) -> Void) throws(SystemError) {
+        guard let record else { return }
+        do throws(SystemError) {
+            try change(record)
+        } catch {
+            guard (try? Self.isUsable(record, of: user)) == false else { throw error }
+            // Another user has taken its name meanwhile. The file is as good without it, in this run.
+            self.record = nil
+        }
+    }
+}
+
+/// The decision whether a file is used.
+extension PartialFile {
+    private static func candidate(
+        _ part: FilePlace,
+        _ record: FilePlace,
+        for target: FilePlace,
+        mode: UInt16,
+        of user: UInt32
+    ) -> Candidate {
+        // O_NONBLOCK: the name may be that of a pipe, which would have to wait for a writer.
+        var (file, code) = part.open(O_RDWR | O_NONBLOCK)
+        let isNew = code == ENOENT
+        if isNew { (file, code) = part.open(O_RDWR | O_CREAT | O_EXCL, mode: FileDraft.hiddenMode) }
+        if code == EEXIST { return .gone }
+        // If the folder is the reason, creating a file of another name fails as well.
+        guard file != -1 else { return .unusable }
+        let draft = FileDraft(continuing: part, file, target: target, mode: mode)
+        let candidate = (try? examine(draft, record, of: user)) ?? .unusable
+        if case .unusable = candidate, isNew { _ = try? part.remove() }
+        return candidate
     }
 
-    // The C functions, under names that the methods do not hide.
-    private static func systemOpen(_ path: String, flags: Int32, mode: UInt16) -> Int32 {
-        #if canImport(Darwin)
-        Darwin.open(path, flags, mode_t(mode))
-        #else
-        Glibc.open(path, flags, mode_t(mode))
-        #endif
+    private static func examine(_ draft: FileDraft, _ record: FilePlace, of user: UInt32)
+        throws(SystemError) -> Candidate
+    {
+        let own = try stat(of: draft.descriptor)
+        guard own.isPrivate, own.st_uid == user, try isUsable(record, of: user) else { return .unusable }
+        let (result, code) = retryingInterrupts { flock(draft.descriptor, LOCK_EX | LOCK_NB) }
+        if result == -1 { return code == EWOULDBLOCK ? .inUse : .unusable }
+        // The former user may have renamed or removed the file between the two calls. Then the lock is worthless.
+        let found = try draft.place.facts()
+        return found?.st_ino == own.st_ino && found?.st_dev == own.st_dev ? .usable(draft) : .gone
     }
 
-    private static func systemClose(_ file: Int32) {
-        #if canImport(Darwin)
-        _ = Darwin.close(file)
-        #else
-        _ = Glibc.close(file)
-        #endif
-    }
-
-    private static func systemRename(_ path: String, _ other: String) -> Int32 {
-        #if canImport(Darwin)
-        Darwin.rename(path, other)
-        #else
-        Glibc.rename(path, other)
-        #endif
+    private static func isUsable(_ record: FilePlace, of user: UInt32) throws(SystemError) -> Bool {
+        try record.facts().map { $0.isPrivate && $0.st_uid == user } ?? true
     }
 }

@@ -50,35 +50,26 @@ package final class StateFolder: Sendable {
 
     /// Opens a file for reading. Returns `nil` if there is none.
     package func file(_ name: String) throws(SystemError) -> StateReader? {
-        let flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
-        let (file, code) = retryingInterrupts { openat(descriptor, name, flags) }
-        if file == -1, code == ENOENT { return nil }
-        guard file != -1 else { throw SystemError("open", code: code) }
-        return try StateReader(file)
+        try StateReader(place(name))
     }
 
     /// Creates a file under a temporary name.
-    package func draft() throws(SystemError) -> StateDraft {
-        let name = Hex.encode(padded: SystemRandom.word()) + Self.draftSuffix
-        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-        let file = try checked("open") { openat(descriptor, name, flags, mode_t(0o600)) }
-        return StateDraft(self, name, file)
+    package func draft() throws(SystemError) -> FileDraft {
+        try FileDraft(in: self)
     }
+
+    /// A name in the folder, which has to stay open.
+    func place(_ name: String) -> FilePlace { FilePlace(folder: descriptor, name: name) }
 
     /// Whether this name still refers to the file of this reader.
     package func holds(_ reader: StateReader, as name: String) -> Bool {
-        var facts = stat()
-        guard fstatat(descriptor, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 else { return false }
-        return UInt64(facts.st_ino) == reader.number
+        (try? place(name).facts()).map { UInt64($0.st_ino) == reader.number } ?? false
     }
 
     /// Removes a file, and returns whether it existed. A reader of the file can continue.
     @discardableResult
     package func remove(_ name: String) throws(SystemError) -> Bool {
-        let (result, code) = retryingInterrupts { unlinkat(descriptor, name, 0) }
-        guard result == -1 else { return true }
-        guard code == ENOENT else { throw SystemError("unlink", code: code) }
-        return false
+        try place(name).remove()
     }
 
     /// Returns the attributes of all files, in no particular order.
@@ -115,21 +106,14 @@ package final class StateFolder: Sendable {
     }
 
     private func facts(of name: String) throws(SystemError) -> Facts? {
-        var facts = stat()
-        let (result, code) = retryingInterrupts { fstatat(descriptor, name, &facts, AT_SYMLINK_NOFOLLOW) }
         // The file may have been removed since it was listed.
-        if result == -1, code == ENOENT { return nil }
-        guard result != -1 else { throw SystemError("fstat", code: code) }
+        guard let facts = try place(name).facts() else { return nil }
         return Facts(
             name: name,
-            isRegularFile: facts.st_mode & S_IFMT == S_IFREG,
+            isRegularFile: facts.isRegularFile,
             size: Int(facts.st_size),
             time: facts.changeTime
         )
-    }
-
-    fileprivate func move(_ name: String, to place: String) throws(SystemError) {
-        _ = try checked("rename") { renameat(descriptor, name, descriptor, place) }
     }
 
     /// The suffix of the temporary names of drafts.
@@ -145,11 +129,21 @@ package final class StateReader: Sendable {
     fileprivate let number: UInt64
     private let descriptor: Int32
 
-    fileprivate init(_ file: Int32) throws(SystemError) {
-        var facts = stat()
+    /// Opens a file; `nil` if there is none.
+    ///
+    /// - Throws: `EINVAL` if it is no regular file, `EPERM` if somebody else may have written it.
+    init?(_ place: FilePlace) throws(SystemError) {
+        // O_NONBLOCK: the name may be that of a pipe, which would have to wait for a writer.
+        let (file, code) = place.open(O_RDONLY | O_NONBLOCK)
+        if file == -1, code == ENOENT { return nil }
+        guard file != -1 else { throw SystemError("open", code: code, path: place.path) }
+        let facts: stat
         do throws(SystemError) {
-            _ = try checked("fstat") { fstat(file, &facts) }
-            guard facts.st_mode & S_IFMT == S_IFREG else { throw SystemError("open", code: EINVAL) }
+            facts = try stat(of: file)
+            guard facts.isRegularFile else { throw SystemError("open", code: EINVAL, path: place.path) }
+            guard facts.isPrivate, try place.isTrusted(facts) else {
+                throw SystemError("open", code: EPERM, path: place.path)
+            }
         } catch {
             close(file)
             throw error
@@ -166,56 +160,12 @@ package final class StateReader: Sendable {
 
     /// Returns `count` bytes from this offset, or fewer at the end of the file.
     package func bytes(at offset: Int, count: Int) throws(SystemError) -> [UInt8] {
-        var failure: SystemError?
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            guard let base = buffer.baseAddress else { return }
-            while filled < count {
-                let (result, code) = retryingInterrupts {
-                    pread(descriptor, base + filled, count - filled, off_t(offset + filled))
-                }
-                if result == -1 { failure = SystemError("read", code: code) }
-                guard result > 0 else { return }
-                filled += result
-            }
-        }
-        if let failure { throw failure }
-        return bytes
+        try readAll(count, from: descriptor, at: UInt64(offset))
     }
 
     /// Sets the file's time to the current time.
     package func touch() {
         futimens(descriptor, nil)
-    }
-}
-
-/// A file that is being written under a temporary name. It is removed if it is released without having been placed.
-package final class StateDraft: @unchecked Sendable {
-    private let folder: StateFolder
-    private let name: String
-    private let descriptor: Int32
-    private var isPlaced = false
-
-    fileprivate init(_ folder: StateFolder, _ name: String, _ file: Int32) {
-        self.folder = folder
-        self.name = name
-        descriptor = file
-    }
-
-    deinit {
-        close(descriptor)
-        // The next sweep of the folder finds a draft that cannot be removed now.
-        if !isPlaced { _ = try? folder.remove(name) }
-    }
-
-    /// Writes all bytes at this offset. Only one task at a time may call this or ``place(as:)``.
-    package func write(_ bytes: [UInt8], at offset: Int) throws(SystemError) {
-        try writeAll(bytes, to: descriptor, at: UInt64(offset))
-    }
-
-    /// Renames the file to its final name and replaces any file of that name.
-    package func place(as other: String) throws(SystemError) {
-        try folder.move(name, to: other)
-        isPlaced = true
     }
 }
 

@@ -33,6 +33,36 @@ struct DownloadTests {
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
+    @Test("A link at the path stays, and its target is replaced and keeps its permissions")
+    func linked() async throws {
+        let folder = try TemporaryFolder()
+        let name = String(repeating: "n", count: 255)
+        try folder.write("old", name)
+        chmod(folder.path + "/" + name, 0o600)
+        symlink(name, folder.path + "/link")
+        let server = try FixtureServer.start { _ in .text("new") }
+        let response = try await HTTPClient.untimed().send(Request(.get, server.http()))
+        try await response.body.write(to: folder.path + "/link")
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/" + name)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        #expect(try folder.read(name) == Array("new".utf8) && folder.names == ["link", name])
+    }
+
+    @Test("A device is written to and stays one, and a pipe is an error")
+    func device() async throws {
+        let folder = try TemporaryFolder()
+        let server = try FixtureServer.start { _ in .text("new") }
+        let client = HTTPClient.untimed()
+        let response = try await client.send(Request(.get, server.http()))
+        #expect(try await response.body.write(to: "/dev/null") == 3)
+        let kind = try FileManager.default.attributesOfItem(atPath: "/dev/null")[.type] as? FileAttributeType
+        #expect(kind == .typeCharacterSpecial)
+        mkfifo(folder.path + "/pipe", 0o600)
+        let other = try await client.send(Request(.get, server.http()))
+        let error = try await httpError { try await other.body.write(to: folder.path + "/pipe") }
+        #expect(error.systemError?.code == EINVAL && folder.names == ["pipe"])
+    }
+
     @Test("A failed download leaves the old file unchanged, and no other file", arguments: [true, false])
     func failure(isCut: Bool) async throws {
         let folder = try TemporaryFolder()

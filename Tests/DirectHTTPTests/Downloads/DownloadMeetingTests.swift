@@ -170,6 +170,7 @@ struct DownloadMeetingTests {
         try await time.pass(.seconds(40))
         let error = try await httpError { try await task.value }
         guard case .timedOut(.seconds(100)) = error.reason else { throw error }
+        #expect(error.method == .get && error.url?.text == server.http())
         #expect(error.history.count == 1 && folder.names == ["film.part", "film.part.info"])
         let result = try await client.download(server.http(), to: path)
         #expect(result.resumedBytes == 200_000)
@@ -189,10 +190,35 @@ struct DownloadMeetingTests {
             try await HTTPClient.downloading().download(server.http(), to: path)
         }
         #expect(error.downloadError == .inProgress && resource.asked.count == 1)
+        #expect(error.method == .get && error.url?.text == server.http())
         _ = try await HTTPClient.downloading().download(server.http(), to: folder.path + "/other")
         task.cancel()
         _ = await task.result
         never.open()
+    }
+
+    @Test("Each error of a download names the method and the URL, without secrets")
+    func errors() async throws {
+        let resource = Resource(content)
+        let server = try resource.server()
+        let client = HTTPClient.downloading()
+        let wrong = DownloadOptions(sha256: [UInt8](repeating: 0, count: 32))
+        var tooLarge = DownloadOptions()
+        tooLarge.maximumSize = 1
+        let url = server.http("/film?token=secret"), shown = "GET \(server.http("/film"))?token=***: "
+        for (path, options) in [
+            (folder.path, DownloadOptions()), (path + "/none", DownloadOptions()), (path, wrong),
+            (path, tooLarge), (path, DownloadOptions(length: 7)),
+        ] {
+            let error = try await httpError { try await client.download(url, to: path, options: options) }
+            #expect(error.method == .get && error.description.hasPrefix(shown), "\(error)")
+            #expect(!"\(error)".contains("secret"))
+        }
+        let other = try FixtureServer.start(on: "127.0.0.2") { _ in .redirect(to: server.http("/end")) }
+        let error = try await httpError {
+            try await client.download(other.http(), to: path, options: wrong)
+        }
+        #expect(error.url?.text == server.http("/end"))
     }
 
     @Test("A missing folder is an error of the system before anything is sent")

@@ -51,14 +51,57 @@ struct MonitoringTests {
         }
     }
 
-    @Test("Option --output refuses what is not a file, and says why a file cannot be written")
+    @Test("Option --output refuses a folder, and says why a file cannot be written")
     func unwritableFile() async throws {
-        let device = try await Program.run(["a.test@127.0.0.1", "--output", "/dev/null"])
-        #expect(device.code == 64)
-        #expect(device.errors.contains("replaces a regular file"))
+        let folder = try await Program.run(["a.test@127.0.0.1", "--output", "/dev"])
+        #expect(folder.code == 74)
+        #expect(folder.errors == "sni-probe: cannot write '/dev': is a directory\n")
         let nowhere = try await Program.run(["a.test@127.0.0.1", "--output", "/nowhere/at/all"])
         #expect(nowhere.code == 74)
         #expect(nowhere.errors == "sni-probe: cannot write '/nowhere/at/all': no such file or directory\n")
+    }
+
+    @Test("Option --output writes what a link leads to, which keeps its permissions; the link stays")
+    func outputLink() async throws {
+        let server = try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in .text("") }
+        try await withFolder { folder in
+            let (file, link) = (folder + "/file", folder + "/link")
+            try "old".write(toFile: file, atomically: true, encoding: .utf8)
+            chmod(file, 0o600)
+            symlink("file", link)
+            let arguments = ["--ca", folder + "/root.pem", "--json", "a.test@\(server.authority)"]
+            #expect(try await Program.run(arguments + ["-o", link]).code == 0)
+            #expect(try text(file).hasPrefix(#"{"v":1,"#))
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "file")
+            let attributes = try FileManager.default.attributesOfItem(atPath: file)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+        }
+    }
+
+    @Test("Option --output writes to a device, a pipe or an open file directly, and none of them is replaced")
+    func outputDevice() async throws {
+        let server = try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in .text("") }
+        try await withFolder { folder in
+            symlink("/proc/self/fd/1", folder + "/stdout")
+            symlink("/dev/null", folder + "/null")
+            let arguments = ["--ca", folder + "/root.pem", "--json", "a.test@\(server.authority)"]
+            try "old\n".write(toFile: folder + "/out", atomically: true, encoding: .utf8)
+            let shell = ["/bin/sh", "-c", "exec \"$@\" >> \(folder)/out", "sh"]
+            let file = try await Program.run(arguments + ["-o", folder + "/stdout"], wrapper: shell)
+            #expect(try file.code == 0 && text(folder + "/out").hasPrefix("old\n{\"v\":1,"))
+            let pipe = try await Program.run(arguments + ["-o", folder + "/stdout"])
+            #expect(pipe.code == 0 && pipe.output.hasPrefix("{\"v\":1,"))
+            let null = try await Program.run(arguments + ["-o", folder + "/null"])
+            #expect(null.code == 0 && null.output.isEmpty)
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == [
+                    "null", "out", "root.pem", "stdout",
+                ]
+            )
+            #expect(
+                try FileManager.default.destinationOfSymbolicLink(atPath: folder + "/null") == "/dev/null"
+            )
+        }
     }
 
     @Test("A baseline tells what is new, gone and other")

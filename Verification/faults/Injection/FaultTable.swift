@@ -73,12 +73,13 @@ enum FaultTable {
         "fsync": ("EDQUOT EINVAL EIO ENOSPC EROFS", "EINTR"),
         "ftruncate": ("EFBIG EIO EPERM", "EINTR"),
         "flock": ("EAGAIN ENOLCK", "EINTR"),
-        "lstat": ("EACCES EIO ELOOP ENOENT ENOMEM EOVERFLOW", ""),
         "fstat": ("EIO ENOMEM EOVERFLOW", ""),
         "fstatat": ("EACCES EIO ELOOP ENOENT ENOMEM EOVERFLOW", ""),
-        "rename": ("EACCES EBUSY EDQUOT EIO EISDIR EMLINK ENOENT ENOMEM ENOSPC EPERM EROFS EXDEV", ""),
         "renameat": ("EACCES EBUSY EDQUOT EIO EISDIR EMLINK ENOENT ENOMEM ENOSPC EPERM EROFS EXDEV", ""),
-        "unlink": ("EACCES EBUSY EIO ENOMEM EPERM EROFS", ""),
+        "readlinkat": ("EACCES EINVAL EIO ELOOP ENAMETOOLONG ENOENT ENOMEM ENOTDIR", ""),
+        // The group may be one that the process is not in.
+        "fchown": ("", "EIO EPERM EROFS"),
+        "fchmod": ("EIO EPERM EROFS", ""),
         "unlinkat": ("EACCES EBUSY EIO ENOMEM EPERM EROFS", ""),
         "mkdir": (
             "EACCES EDQUOT ELOOP EMLINK ENAMETOOLONG ENOENT ENOMEM ENOSPC ENOTDIR EPERM EROFS EIO", ""
@@ -111,7 +112,7 @@ enum FaultTable {
         "pread": [oneByte, noByte, slow],
         "write": [oneByte, noByte, slow],
         "pwrite": [oneByte, noByte, slow],
-        "open": [slow], "openat": [slow], "fsync": [slow], "rename": [slow], "renameat": [slow],
+        "open": [slow], "openat": [slow], "fsync": [slow], "renameat": [slow],
         "connect": [slow],
         "epoll_wait": [Fault(name: "no event", kind: flt_nothing, value: 0, isHarmless: true)],
         "close": ["EINTR", "EIO", "ENOSPC", "EDQUOT"].map {

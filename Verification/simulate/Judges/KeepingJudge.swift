@@ -65,7 +65,6 @@ struct KeepingJudge {
     /// Saves a file, and judges it: it has all that was known for certain when the saving began, or it is as before.
     func saved(_ path: String, mentioning known: [Kept], _ save: () async throws -> Void) async {
         let before = kernel.disk.bytes(of: path)
-        let drafts = drafts(of: path)
         do {
             try await save()
             // After a power failure the run goes on only as far as it had come.
@@ -76,9 +75,6 @@ struct KeepingJudge {
             judgeError(error)
             if kernel.disk.bytes(of: path) != before {
                 world.fault("state file", "\(path) has changed although saving has failed")
-            }
-            if plan.disk?.failures == 0, self.drafts(of: path) != drafts {
-                world.fault("state file", "a draft of \(path) is left")
             }
         }
     }
@@ -112,10 +108,6 @@ struct KeepingJudge {
         for kept in known where !words(for: kept).contains(where: { text.contains($0) }) {
             world.fault("state file", "run \(run.number) has saved \(path) without \(words(for: kept))")
         }
-    }
-
-    private func drafts(of path: String) -> [String] {
-        kernel.disk.names.filter { $0.hasPrefix(path) && $0.hasSuffix(".tmp") }
     }
 
     private func judgeError(_ error: any Error) {

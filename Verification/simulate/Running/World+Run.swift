@@ -43,6 +43,7 @@ extension World {
             }
             let open = kernel.connections.count + kernel.datagramSockets.count + kernel.disk.openCount
             if open > 0 { fault("descriptors", "\(open) were never closed") }
+            judgeDrafts()
             // Servers still read what is on its way to them.
             try drive { [kernel] in kernel.isQuiet }
             closeServers()
@@ -65,5 +66,11 @@ extension World {
 
     private func closeServers() {
         for connection in accepted.joined() { kernel.serverCloses(connection) }
+    }
+
+    /// Judges that no temporary file is left, unless the disk may have refused to remove it.
+    private func judgeDrafts() {
+        let drafts = kernel.disk.names.filter { $0.hasSuffix(".tmp") }
+        if plan.disk?.failures ?? 0 == 0, !drafts.isEmpty { fault("file", "\(drafts.count) drafts are left") }
     }
 }

@@ -75,7 +75,7 @@ final class CacheFiles: Sendable {
     ///
     /// - Parameter isWanted: Returns `false` if the response must not appear any more.
     func place(
-        _ file: StateDraft,
+        _ file: FileDraft,
         key: CacheKey,
         variant: CacheVariant,
         size: Int,
@@ -123,7 +123,7 @@ final class CacheFiles: Sendable {
                     count: min(Self.copySize, size - copied)
                 )
                 guard !piece.isEmpty else { return }
-                try draft.write(piece, at: front.count + copied)
+                try draft.write(piece, at: UInt64(front.count + copied))
                 copied += piece.count
             }
             let isPlaced = try naming.withLock { _ throws(SystemError) in

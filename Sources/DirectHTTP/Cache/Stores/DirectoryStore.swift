@@ -117,7 +117,7 @@ private final class DirectoryDraft: CacheDraft {
     private struct State {
         /// The bytes that have not been written yet, from the start of a block.
         var rest: [UInt8] = []
-        var file: StateDraft?
+        var file: FileDraft?
         var blocks = 0
         var length = 0
     }
@@ -190,7 +190,7 @@ private final class DirectoryDraft: CacheDraft {
         EntryFile.front(plan.key, variant: plan.variant, head: plan.head, length: length)
     }
 
-    private func file(_ state: inout State) throws(SystemError) -> StateDraft {
+    private func file(_ state: inout State) throws(SystemError) -> FileDraft {
         if let file = state.file { return file }
         let file = try files.folder.draft()
         state.file = file
@@ -200,13 +200,13 @@ private final class DirectoryDraft: CacheDraft {
     private func write(
         _ bytes: ArraySlice<UInt8>,
         state: inout State,
-        file: StateDraft,
+        file: FileDraft,
         from contentStart: Int
     ) throws(SystemError) {
         var rest = bytes
         while !rest.isEmpty {
             let block = EntryFile.block(rest.prefix(EntryFile.blockSize), index: state.blocks)
-            try file.write(block, at: contentStart + EntryFile.blockOffset(state.blocks))
+            try file.write(block, at: UInt64(contentStart + EntryFile.blockOffset(state.blocks)))
             state.blocks += 1
             rest = rest.dropFirst(EntryFile.blockSize)
         }

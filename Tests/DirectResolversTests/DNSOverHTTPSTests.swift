@@ -272,6 +272,75 @@ struct ServiceRotationTests {
         #expect(try await answer.endpoints == ["192.0.2.1"])
     }
 
+    @Test(
+        "Behind a silent server the next one is asked within a chain's time for a step, and the chain's answer says so"
+    )
+    func silentInChain() async throws {
+        let silent = try FixtureServer.unresponsive()
+        let good = try FixtureServer.dns(answering: Self.good)
+        let service = DNSOverHTTPS(
+            .insecureHTTP([silent.endpoint, good.endpoint]),
+            .trusting {
+                $0.families = .v4
+                $0.loop = time.loop
+            }
+        )
+        let last = StaticMap()
+        async let answer = ChainResolver(service, last).answer(on: time.loop)
+        try await time.pass(.milliseconds(1500))
+        #expect(try await answer.source == .resolver("DNS over HTTPS"))
+        #expect(try await answer.failures.map(\.server) == [silent.endpoint])
+        // It is not asked again for a while.
+        #expect(try await ChainResolver(service, last).answer("b.test", on: time.loop).failures.isEmpty)
+    }
+
+    @Test(
+        "A server that is silent until its caller has no more time has failed: the next question goes to another one"
+    )
+    func silentUntilDeadline() async throws {
+        let silent = try FixtureServer.unresponsive()
+        let service = ServiceClient(
+            DNSMessageFormat(path: "/dns-query", method: .post, isPadded: false),
+            .insecureHTTP([silent.endpoint, "192.0.2.53"]),
+            .trusting { $0.loop = time.loop }
+        )
+        let client = HTTPClient {
+            $0.loop = time.loop
+            $0.resolver = ClosureResolver(
+                "service",
+                answer: { host, _, context in try await service.resolve(host, context: context) }
+            )
+            $0.timeouts.resolve = .milliseconds(700)
+        }
+        func first() -> Endpoint? {
+            service.list.withLock { $0.order(at: time.loop.now).first?.endpoint }
+        }
+        #expect(first() == silent.endpoint)
+        async let late = #expect(throws: HTTPError.self) { try await client.get("http://a.test/") }
+        try await time.pass(.milliseconds(700))
+        _ = await late
+        // The client does not wait until the question has ended.
+        while first() == silent.endpoint { await Task.yield() }
+    }
+
+    @Test("Callers behind a cache that have two seconds get the answer of the second server")
+    func hastyCallers() async throws {
+        let silent = try FixtureServer.unresponsive()
+        let good = try FixtureServer.dns(answering: Self.good)
+        let service = DNSOverHTTPS(
+            .insecureHTTP([silent.endpoint, good.endpoint]),
+            .trusting {
+                $0.families = .v4
+                $0.loop = time.loop
+            }
+        )
+        let cache = CachingResolver(service, loop: time.loop)
+        let context = ResolveContext(within: .seconds(2), on: time.loop)
+        async let answer = cache.resolve(.test("a.test"), port: 443, context: context)
+        try await time.pass(.seconds(1))
+        #expect(try await answer.endpoints == ["192.0.2.1"])
+    }
+
     @Test("A missing or malformed server is an error of the first question")
     func noServer() async throws {
         #expect(

@@ -100,6 +100,16 @@ struct PlainDNSTests {
         #expect(peer.questions.count == 2)
     }
 
+    @Test("A server with little time is asked three times as well")
+    func shortTime() async throws {
+        let peer = try DNSPeer { $0.number < 2 ? [] : [DNSPeer.reply(to: $0, [Self.four])] }
+        defer { peer.stop() }
+        let context = ResolveContext(within: .milliseconds(1500), on: time.loop)
+        async let answer = resolver(peer).resolve(.test("a.test"), port: 443, context: context)
+        for _ in 0..<2 { try await time.pass(.milliseconds(500)) }
+        #expect(try await answer.endpoints == ["192.0.2.1"])
+    }
+
     @Test("A silent server is left for the next one when its time is over")
     func nextServer() async throws {
         let silent = try DNSPeer { _ in [] }

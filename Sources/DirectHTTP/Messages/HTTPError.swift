@@ -231,6 +231,11 @@ extension HTTPError.Reason: CustomStringConvertible {
     }
 }
 
+extension HTTPError.Reason: CustomReflectable {
+    /// An empty mirror: an error of other code may contain anything, even secrets. The description says the rest.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
 /// An address that was tried, and why the attempt failed.
 public struct Attempt: Sendable, CustomStringConvertible {
     /// The endpoint that was tried.

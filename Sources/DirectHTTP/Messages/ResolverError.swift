@@ -24,7 +24,8 @@ public struct ResolverError: Error, Sendable {
         case lookup(LookupError)
         /// The resolver returned an invalid address.
         case address(AddressError)
-        /// A resolver threw an error that is not a ``ResolverError``.
+        /// A resolver threw an error that is not a ``ResolverError``. Its text may have secrets, so it stands neither in
+        /// descriptions nor in dumps of this one.
         case other(any Error)
     }
 
@@ -81,8 +82,23 @@ extension ResolverError.Reason: CustomStringConvertible {
         case .request(let error): "\(error)"
         case .lookup(let error): "\(error)"
         case .address(let error): "\(error)"
-        case .other(let error): "\(error)"
+        case .other(let error as SystemError): "\(error)"
+        case .other(let error): "it failed with an error of the type \(type(of: error))"
         }
+    }
+}
+
+extension ResolverError.Reason: CustomReflectable {
+    /// An empty mirror: an error of other code may contain anything, even secrets. The description says the rest.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension ResolverError {
+    /// This error and those before it, each by itself, in the order in which they happened.
+    var each: [ResolverError] {
+        var own = self
+        own.earlier = []
+        return earlier.flatMap(\.each) + [own]
     }
 }
 

@@ -83,17 +83,17 @@ final class SequenceBody: ResponseBodySource, @unchecked Sendable {
         let terms = terms.withLock { $0 }
         let stallEnd = terms.loop.now.advanced(byNanoseconds: terms.stall)
         let end = min(terms.limit.end, stallEnd)
-        let answer: Result<[UInt8]?, any Error>
-        do throws(BlockingWork.Abandoned) {
-            answer = try await supervised(until: end, on: terms.loop) {
-                do { return .success(try await supply()) } catch { return .failure(error) }
-            }
+        do throws(ForeignFailure) {
+            return try await askForeignCode(until: end, on: terms.loop, supply)
         } catch {
-            guard error == .expired else { throw CancellationError() }
-            let limit = stallEnd < terms.limit.end ? terms.stall : terms.limit.total
-            throw self.error(.timedOut(after: .nanoseconds(Int64(clamping: limit))))
+            switch error {
+            case .threw(let error): throw error
+            case .cancelled: throw CancellationError()
+            case .silent:
+                let limit = stallEnd < terms.limit.end ? terms.stall : terms.limit.total
+                throw self.error(.timedOut(after: .nanoseconds(Int64(clamping: limit))))
+            }
         }
-        return try answer.get()
     }
 
     /// Ends the body with this error, and releases the sequence.

@@ -28,6 +28,9 @@ public struct CallEvent: Sendable, CustomStringConvertible {
         case began(HTTPMethod, HTTPURL?)
         /// The addresses of a name are known. `after` is the time that a resolver took; `nil` if none was asked.
         case resolved(name: String, [Endpoint], AddressSource, after: Duration?)
+        /// A resolver failed to name the addresses of a name. Another one of its chain may have named them, so the call may
+        /// succeed all the same.
+        case resolverFailed(name: String, ResolverError)
         /// An attempt at an address began, for this name.
         case attempted(Endpoint, name: String)
         /// An attempt at an address failed.
@@ -64,6 +67,7 @@ extension CallEvent.Kind: CustomStringConvertible {
         case .resolved(let name, let endpoints, let source, let time):
             "\(name) resolved to \(endpoints.map { "\($0)" }.joined(separator: ", ")) (\(source))"
                 + (time.map { " after \($0)" } ?? "")
+        case .resolverFailed(let name, let error): "\(name) not resolved: \(error)"
         case .attempted(let endpoint, let name): "trying \(endpoint) for \(name)"
         case .attemptFailed(let attempt): "failed: \(attempt)"
         case .connected(let endpoint, let tls): "connected to \(endpoint)" + (tls.map { ", \($0)" } ?? "")

@@ -36,6 +36,9 @@ public struct CallReport: Sendable, CustomStringConvertible {
         public internal(set) var status: HTTPStatus?
         /// The connection and the times of the request; `nil` if it got no response.
         public internal(set) var transaction: HTTPTransaction?
+        /// The failures of resolvers, even if another one of their chain named the addresses. The servers of a service count
+        /// one by one.
+        public internal(set) var resolverFailures: [ResolverError] = []
         /// The attempts at other addresses that failed.
         public internal(set) var failedAttempts: [Attempt] = []
         /// The bytes of content that were received, before decoding.
@@ -66,13 +69,19 @@ public struct CallReport: Sendable, CustomStringConvertible {
     /// The reason that the last request was not retried; `nil` if no retry policy applies to its result.
     public let retryStop: RetryStop?
 
-    /// The method, the URL, the outcome, the number of requests and the duration.
+    /// The method, the URL, the outcome, the number of requests and the duration, and the resolvers that failed.
     public var description: String {
         let target = url.map { "\($0)" } ?? "without a URL"
         let times = exchanges.count == 1 ? "1 request" : "\(exchanges.count) requests"
         let stop = retryStop.map { ", not retried: \($0)" } ?? ""
-        return "\(method) \(target): \(outcome), \(times), \(duration)\(stop)"
+        let failures = exchanges.flatMap(\.resolverFailures).map { ", not resolved by \($0)" }.joined()
+        return "\(method) \(target): \(outcome), \(times), \(duration)\(stop)\(failures)"
     }
+}
+
+extension CallReport.Outcome: CustomReflectable {
+    /// An empty mirror, which hides the error of other code.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension CallReport.Outcome: CustomStringConvertible {

@@ -29,6 +29,8 @@ extension ExchangeLog {
         switch event {
         case .resolved(let name, let endpoints, let source, let time):
             report(.resolved(name: name, endpoints, source, after: time))
+        case .resolversFailed(let name, let errors):
+            for case let error as ResolverError in errors { noteFailure(error, to: name) }
         case .attempted(let endpoint, let name): report(.attempted(endpoint, name: name))
         case .attemptFailed(let attempt): report(.attemptFailed(Attempt(attempt)))
         case .connected(let endpoint, let tls): report(.connected(endpoint, tls: tls))
@@ -41,6 +43,16 @@ extension ExchangeLog {
         case .responded(let status, let record):
             call.beginBody(place, status: status, transaction: HTTPTransaction(record: record))
         case .bodyEnded(let count, let isWhole): call.endBody(place, count: count, isWhole: isWhole)
+        }
+    }
+
+    /// Records that a resolver failed, and those that were asked before it. A table that does not list a name has not failed.
+    private func noteFailure(_ error: ResolverError, to name: String) {
+        for failure in error.each where !failure.isNotListed {
+            call.note(place) { exchange in
+                exchange.resolverFailures.append(failure)
+                return .resolverFailed(name: name, failure)
+            }
         }
     }
 

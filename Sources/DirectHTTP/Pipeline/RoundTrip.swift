@@ -86,7 +86,8 @@ final class RoundTrip: NetworkLayer {
                     defaults: defaults,
                     options: options,
                     over: proxy,
-                    call: call
+                    call: call,
+                    log
                 )
             }
             let (head, body, record) = try await transport.send(
@@ -126,7 +127,12 @@ final class RoundTrip: NetworkLayer {
         _ log: ExchangeLog?
     ) -> any Error {
         var error = failure.asError(name: url.host.description)
-        if let failure = error as? HTTPError { error = failure.about(method, url) }
+        if let failure = error as? HTTPError {
+            error = failure.about(method, url)
+            if case .resolver(let cause) = failure.reason {
+                log?.note(.resolversFailed(name: url.host.description, [cause]))
+            }
+        }
         log?.fails(error)
         return error
     }
@@ -250,7 +256,8 @@ final class RoundTrip: NetworkLayer {
         defaults: HTTPHeaders,
         options: ExchangeOptions.Box?,
         over proxy: ProxyEntry?,
-        call: Call
+        call: Call,
+        _ log: ExchangeLog?
     ) async throws(DialFailure) -> Route {
         try await transport.check(
             method: request.method,
@@ -262,7 +269,11 @@ final class RoundTrip: NetworkLayer {
             over: proxy,
             within: call.limit
         )
-        return try await resolvedRoute(of: request, to: url, call: call)
+        let route = try await resolvedRoute(of: request, to: url, call: call)
+        if let log, case .chosen(let selection) = route {
+            log.note(.resolversFailed(name: url.host.description, selection.failures))
+        }
+        return route
     }
 
     /// Asks the request's resolver, or the client's, for the route.

@@ -60,20 +60,25 @@ struct RoutePlanner: Sendable {
         let resolver = query.resolver
         let start = loop.now
         let context = ResolveContext(deadline: deadline.instant, loop: loop)
-        let answer: Result<EndpointSelection?, TransportError.Reason>
-        do throws(BlockingWork.Abandoned) {
-            answer = try await supervised(until: context.deadline, on: loop) {
-                await query.answer { try await resolver.resolve(name, port: url.port, context: context) }
+        let answer: Resolution
+        do throws(ForeignFailure) {
+            answer = try await askForeignCode(until: context.deadline, on: loop) {
+                try await resolver.resolve(name, port: url.port, context: context)
             }
         } catch {
-            throw error == .cancelled ? .cancelled : deadline.timeout
+            switch error {
+            case .silent: throw deadline.timeout
+            case .cancelled: throw .cancelled
+            case .threw(let error):
+                throw .failed(.resolve, .resolver(ResolverError(error, of: resolver.name)))
+            }
         }
-        switch answer {
-        case .success(let selection):
-            guard var selection else { throw .failed(.resolve, .noAddresses) }
+        do throws(ResolverError) {
+            var selection = try query.selection(answer)
             selection.resolveTime = loop.now.since(start)
             return .chosen(selection)
-        case .failure(let reason): throw .failed(.resolve, reason)
+        } catch {
+            throw .failed(.resolve, .resolver(error))
         }
     }
 
@@ -122,21 +127,6 @@ private struct ResolverQuery: Sendable {
     /// Whether the request has brought the resolver along.
     var isOfRequest = false
 
-    /// Asks the resolver and returns its answer as the dialler takes it.
-    ///
-    /// An error that is not a ``ResolverError``, as a resolver of the caller's may throw it, is wrapped in one.
-    func answer(_ ask: () async throws -> Resolution?) async -> Result<
-        EndpointSelection?, TransportError.Reason
-    > {
-        do {
-            return .success(try await ask().map(selection))
-        } catch let error as ResolverError {
-            return .failure(.resolver(error))
-        } catch {
-            return .failure(.resolver(ResolverError(resolver.name, .other(error))))
-        }
-    }
-
     /// Returns the endpoints of an answer with all that the dialler needs.
     ///
     /// An answer without addresses is an error: it never means "ask another resolver".
@@ -151,6 +141,7 @@ private struct ResolverQuery: Sendable {
         selection.report = { endpoint, outcome in
             resolver.report(DialOutcome(outcome), of: endpoint, for: name, port: port)
         }
+        selection.failures = answer.failures
         if let ask = answer.fallback { selection.fallback = { end in await self.fallback(ask, until: end) } }
         return selection
     }
@@ -160,14 +151,12 @@ private struct ResolverQuery: Sendable {
         _ ask: @escaping @Sendable (ResolveContext) async throws -> Resolution?,
         until end: Instant
     ) async -> Result<EndpointSelection?, TransportError.Reason> {
-        let start = loop.now
-        do throws(BlockingWork.Abandoned) {
-            return try await supervised(until: end, on: loop) {
-                await answer { try await ask(ResolveContext(deadline: end, loop: loop)) }
-            }
+        do {
+            let context = ResolveContext(deadline: end, loop: loop)
+            return .success(try await resolver.fallback(ask, within: context).get().map(selection))
         } catch {
-            let time = loop.now.since(start)
-            return .failure(.resolver(ResolverError(resolver.name, .timedOut(after: time))))
+            // After a cancellation the dialler does not look at the reason.
+            return .failure(.resolver(ResolverError(error, of: resolver.name)))
         }
     }
 }

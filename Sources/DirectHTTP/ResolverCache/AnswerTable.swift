@@ -45,6 +45,8 @@ struct AnswerTable {
         /// The index of its author in `authors`.
         var author: UInt16
         var kind: Kind
+        /// Whether the resolver had no other answer to follow this one.
+        var isLast = false
     }
 
     /// The kind of an answer: addresses, in any or in strict order, or one of the two negative answers.
@@ -94,6 +96,16 @@ struct AnswerTable {
         entries[key].map { now < $0.expiry } ?? false
     }
 
+    /// Whether the answer has come just now, and its resolver has no other one: the same question would get the same answer.
+    func isNewAndLast(_ key: AnswerKey, at now: Instant) -> Bool {
+        guard let entry = entries[key], entry.isLast else { return false }
+        let end = entry.expiry.advanced(byNanoseconds: Self.shortestRepeat)
+        return now.advanced(byNanoseconds: UInt64(entry.span) * 1_000_000) < end
+    }
+
+    /// The shortest time between two questions for a name that has an answer, in nanoseconds.
+    static let shortestRepeat: UInt64 = 5_000_000_000
+
     /// Keeps an answer. An answer with a zone, with too many endpoints, or from one author too many cannot be kept:
     /// the old answer is removed then.
     mutating func keep(_ answer: Resolution, for key: AnswerKey, at now: Instant) {
@@ -106,7 +118,7 @@ struct AnswerTable {
         let kind: Kind = answer.isStrictlyOrdered ? .orderedAddresses : .addresses
         put(
             packed.bytes,
-            entry: Entry(expiry: .never, span: 0, author: author, kind: kind),
+            entry: Entry(expiry: .never, span: 0, author: author, kind: kind, isLast: answer.fallback == nil),
             key: key,
             for: span,
             now: now
@@ -260,5 +272,6 @@ extension ResolverError {
         }
     }
 
-    private var isNotListed: Bool { if case .notListed = reason { true } else { false } }
+    /// Whether the resolver is a table without the name, which is no failure.
+    var isNotListed: Bool { if case .notListed = reason { true } else { false } }
 }

@@ -9,8 +9,8 @@ extension CachingResolver {
         case missing
         /// The answer is stale, or in the last tenth of its time.
         case outdated
-        /// The answer is of no use, however fresh it is.
-        case useless
+        /// No connection could be made to any of these endpoints, however fresh the answer is.
+        case useless([Endpoint])
     }
 
     /// Asks the resolver, or joins a question for the same name that is already under way, and waits for the
@@ -25,15 +25,17 @@ extension CachingResolver {
         let waiter = InFlightQuery.Waiter(loop: context.loop)
         context.loop.add(waiter.turn)
         defer { context.loop.remove(waiter.turn) }
-        guard let query = join(host, port: port, waiter: waiter, loop: context.loop, for: want) else {
-            // Between the caller's look-up and this one, the answer has arrived.
-            return try await resolve(host, port: port, context: context)
+        guard let query = join(host, port: port, waiter: waiter, context: context, for: want) else {
+            // Between the caller's look-up and this one, the answer has arrived. Or there is no other one now.
+            var known = try await resolve(host, port: port, context: context)
+            if case .useless(let tried) = want, !known.hasOthers(than: tried) { known.fallback = nil }
+            return known
         }
         while true {
             let wake = await waiter.turn.waitForSignal(until: context.deadline)
             if let answer = state.withLock({ _ in waiter.answer }) { return try answer.get() }
             guard wake != .ready else { continue }
-            leave(query, waiter: waiter)
+            leave(query, waiter: waiter, wantsAnswer: wake == .expired)
             guard wake == .expired else { throw CancellationError() }
             throw ResolverError(name, .timedOut(after: context.loop.now.since(start)))
         }
@@ -41,30 +43,35 @@ extension CachingResolver {
 
     /// Asks for the next answer in the background while the current one is still in use.
     func refresh(_ host: DomainName, port: UInt16, loop: EventLoop, for want: Want) {
-        _ = join(host, port: port, waiter: nil, loop: loop, for: want)
+        _ = join(
+            host,
+            port: port,
+            waiter: nil,
+            context: ResolveContext(deadline: .never, loop: loop),
+            for: want
+        )
     }
 
     /// Asks in the background, unless the table has an answer, positive or negative, that has not expired.
     func askForNextTime(_ host: DomainName, port: UInt16, loop: EventLoop) {
-        _ = join(host, port: port, waiter: nil, loop: loop, for: .missing)
+        refresh(host, port: port, loop: loop, for: .missing)
     }
 
     /// Returns a cached answer with a fallback. A cached answer may be outdated: when none of its endpoints can be
     /// reached, the resolver is asked again, and the fallback of that answer comes next.
     func withFallback(_ answer: Resolution, host: DomainName, port: UInt16) -> Resolution {
         var answer = answer
+        let tried = answer.endpoints
         if let other = settings.whileAsking.other {
             answer.fallback = { [self] context in
-                refresh(host, port: port, loop: context.loop, for: .useless)
+                refresh(host, port: port, loop: context.loop, for: .useless(tried))
                 return try await other.resolve(host, port: port, context: context)
             }
             return answer
         }
-        let tried = answer.endpoints
         answer.fallback = { [self] context in
-            let fresh = try await ask(host, port: port, context: context, for: .useless)
-            if fresh.endpoints.contains(where: { !tried.contains($0) }) { return fresh }
-            return try await fresh.fallback?(context)
+            let other = try await ask(host, port: port, context: context, for: .useless(tried))
+            return other.hasOthers(than: tried) ? other : try await other.fallback?(context)
         }
         return answer
     }
@@ -86,28 +93,32 @@ extension CachingResolver {
         _ host: DomainName,
         port: UInt16,
         waiter: InFlightQuery.Waiter?,
-        loop: EventLoop,
+        context: ResolveContext,
         for want: Want
     ) -> InFlightQuery? {
         let key = key(host, port: port)
         let now = now
         return state.withLock { state in
-            guard state.table.lacks(want, key, at: now) else { return nil }
+            guard state.lacks(want, key, at: now) else { return nil }
             if let query = state.queries[key] {
                 if let waiter { query.join(waiter) } else { query.isWanted = true }
                 return query
             }
-            let query = InFlightQuery(key, generation: state.generation, isWanted: waiter == nil)
+            let query = InFlightQuery(key, generation: state.generation, isWanted: waiter == nil, want)
             if let waiter { query.join(waiter) }
             state.queries[key] = query
-            query.task = Task { await run(query, host: host, port: port, loop: loop) }
+            query.task = Task { await run(query, host: host, port: port, for: context) }
             return query
         }
     }
 
     /// Removes a waiter that stopped waiting, and cancels the query if that was the last one.
-    private func leave(_ query: InFlightQuery, waiter: InFlightQuery.Waiter) {
+    ///
+    /// - Parameter wantsAnswer: Whether the waiter only had no more time. The query goes on for its next question then,
+    ///   within its own limit: it might need longer than any caller has.
+    private func leave(_ query: InFlightQuery, waiter: InFlightQuery.Waiter, wantsAnswer: Bool) {
         let task = state.withLock { state -> Task<Void, Never>? in
+            if wantsAnswer { query.isWanted = true }
             guard query.leave(waiter) else { return nil }
             // The query is cancelled, so later callers have to start one of their own.
             if state.queries[query.key] === query { state.queries[query.key] = nil }
@@ -117,27 +128,41 @@ extension CachingResolver {
     }
 
     /// Runs a query within the time limit of the settings, and delivers its result.
-    private func run(_ query: InFlightQuery, host: DomainName, port: UInt16, loop: EventLoop) async {
-        let limit = settings.queryTimeout
-        let context = ResolveContext(within: limit, on: loop)
+    ///
+    /// - Parameter first: The context of the caller that began it.
+    private func run(
+        _ query: InFlightQuery,
+        host: DomainName,
+        port: UInt16,
+        for first: ResolveContext
+    ) async {
+        var context = ResolveContext(within: settings.queryTimeout, on: first.loop)
+        context.awaitedUntil = first.deadline
         let answer: InFlightQuery.Outcome
-        do throws(BlockingWork.Abandoned) {
-            answer = try await supervised(until: context.deadline, on: loop) { [upstream] in
-                do {
-                    let answer = try await upstream.resolve(host, port: port, context: context)
-                    return answer.endpoints.isEmpty
-                        ? .failure(ResolverError(upstream.name, .noAddresses)) : .success(answer)
-                } catch {
-                    return .failure(error)
-                }
-            }
+        do throws(CancellationError) {
+            let given = try await upstream.answer(to: host, port: port, within: context)
+            answer = try await other(instead: given, for: query, within: context).mapError { $0 }
         } catch {
-            answer =
-                error == .cancelled
-                ? .failure(CancellationError())
-                : .failure(ResolverError(upstream.name, .timedOut(after: limit)))
+            answer = .failure(error)
         }
         complete(query, answer: answer, host: host, port: port)
+    }
+
+    /// Returns the fallback of an answer that names only useless endpoints, or else that answer. So all callers for whom
+    /// the old answer was useless share one question to each resolver of a chain.
+    private func other(
+        instead given: Result<Resolution, ResolverError>,
+        for query: InFlightQuery,
+        within context: ResolveContext
+    ) async throws(CancellationError) -> Result<Resolution, ResolverError> {
+        guard case .useless(let tried) = query.want, case .success(var answer) = given,
+            !answer.hasOthers(than: tried), let next = answer.fallback
+        else { return given }
+        if case .success(let other?) = try await upstream.fallback(next, within: context) {
+            return .success(other)
+        }
+        answer.fallback = nil
+        return .success(answer)
     }
 
     /// Ends a query: keeps its result in the table and wakes all waiters, outside the lock.
@@ -151,6 +176,7 @@ extension CachingResolver {
         let (waiters, hasChanged) = state.withLock { state -> ([InFlightQuery.Waiter], Bool) in
             if state.queries[query.key] === query { state.queries[query.key] = nil }
             let isKept = state.keep(answer, for: query.key, of: query.generation, at: now)
+            if case .useless = query.want { state.pause(query.key, at: now) }
             return (
                 query.complete(answer.map { remembering($0, for: query.key, of: query.generation) }), isKept
             )
@@ -175,18 +201,29 @@ extension CachingResolver {
     }
 }
 
-extension AnswerTable {
+extension CachingResolver.Contents {
     /// Whether the answer for this key is wanted.
     fileprivate func lacks(_ want: CachingResolver.Want, _ key: AnswerKey, at now: Instant) -> Bool {
         switch want {
-        case .missing: return !holds(key, at: now)
+        case .missing: return !table.holds(key, at: now)
         case .outdated:
-            switch find(key, at: now) {
+            switch table.find(key, at: now) {
             case .answer(_, let wantsRefresh): return wantsRefresh
             case .denial: return false
             case .nothing: return true
             }
-        case .useless: return true
+        case .useless(let tried):
+            if case .answer(let answer, _) = table.find(key, at: now), answer.hasOthers(than: tried) {
+                return false
+            }
+            return !isPaused(key, at: now) && !table.isNewAndLast(key, at: now)
         }
+    }
+}
+
+extension Resolution {
+    /// Whether there is an endpoint that is not one of these.
+    fileprivate func hasOthers(than tried: [Endpoint]) -> Bool {
+        endpoints.contains { !tried.contains($0) }
     }
 }

@@ -5,7 +5,8 @@ extension CachingResolver {
     /// Resolves these names now, so that later requests find the answers in the cache. Names whose answers are valid
     /// are not asked for. A service that can be asked for several names at a time is asked so.
     ///
-    /// The names are asked for sixteen at a time, each sixteen within ``Settings/queryTimeout``.
+    /// The names are asked for sixteen at a time, each sixteen within ``Settings/queryTimeout``. Each answer is kept as soon as
+    /// it has come: a name that is not answered in time does not cost the others theirs.
     ///
     /// - Parameters:
     ///   - names: The names to resolve.
@@ -31,18 +32,22 @@ extension CachingResolver {
         return failures
     }
 
-    /// Asks for these names, keeps the answers, and returns the failures.
+    /// Asks for these names, keeps each answer as it comes, and returns the failures.
     private func fill(_ names: [DomainName], port: UInt16) async -> [DomainName: any Error] {
-        var failures: [DomainName: any Error] = [:]
         let generation = generation
-        let answers = await answers(of: names, port: port)
-        for host in names {
-            let late = ResolverError(upstream.name, .timedOut(after: settings.queryTimeout))
-            let answer = answers[host] ?? .failure(late)
-            keep(answer, for: key(host, port: port), of: generation)
-            if case .failure(let error) = answer { failures[host] = error }
+        let failures = Locked<[DomainName: any Error]>([:])
+        let open = Locked(Set(names))
+        do throws(CancellationError) {
+            let context = ResolveContext(within: settings.queryTimeout, on: loop)
+            try await upstream.answers(to: names, port: port, within: context) { [self] host, answer in
+                open.withLock { _ = $0.remove(host) }
+                keep(answer.mapError { $0 }, for: key(host, port: port), of: generation)
+                if case .failure(let error) = answer { failures.withLock { $0[host] = error } }
+            }
+        } catch {
+            for host in open.withLock({ $0 }) { failures.withLock { $0[host] = error } }
         }
-        return failures
+        return failures.withLock { $0 }
     }
 
     private static let manyAtATime = 16
@@ -64,21 +69,6 @@ extension CachingResolver {
             }
         }
         return missing
-    }
-
-    /// Asks the resolver for all names, and stops waiting at the time limit of a query.
-    private func answers(of names: [DomainName], port: UInt16) async -> [DomainName: Result<
-        Resolution, any Error
-    >] {
-        let context = ResolveContext(within: settings.queryTimeout, on: loop)
-        do throws(BlockingWork.Abandoned) {
-            return try await supervised(until: context.deadline, on: loop) { [upstream] in
-                await upstream.resolve(names, port: port, context: context)
-            }
-        } catch {
-            guard error == .cancelled else { return [:] }
-            return Dictionary(uniqueKeysWithValues: names.map { ($0, .failure(CancellationError())) })
-        }
     }
 }
 

@@ -3,7 +3,7 @@ package import DirectIO
 
 /// Caches the answers of a resolver, and shares one query among all callers that ask for the same name.
 ///
-/// The parts: `AnswerTable` holds the answers, a `InFlightQuery` is a query under way with its waiters, and
+/// The parts: `AnswerTable` holds the answers, an `InFlightQuery` is a query under way with its waiters, and
 /// `Contents` guards both with one lock. A call to ``resolve(_:port:context:)`` takes one of these ways:
 ///
 /// - The table has an answer: it is returned at once, or thrown if it is negative. In the last tenth of its time to
@@ -12,7 +12,8 @@ package import DirectIO
 /// - A query for the name is in flight: the caller joins it, and waits within its own deadline.
 /// - Another resolver answers meanwhile, if the settings say so (`whileAsking`), and a query starts in the background.
 /// - Otherwise the caller starts a query. It runs in a task of its own, so the cancellation of one caller does not
-///   end it for the others. When the last caller has stopped waiting, it is cancelled, unless it is a refresh.
+///   end it for the others. When the last caller is cancelled, it is cancelled, unless it is a refresh, or a caller that
+///   had no more time wants the answer for its next question.
 ///
 /// Each call of ``forgetAll()`` begins a new generation. The answer of a query from an earlier generation goes to
 /// its waiters and is never kept. No code of the resolver runs while the lock is held.
@@ -71,7 +72,8 @@ public final class CachingResolver: Resolver {
         private(set) var table: AnswerTable
         /// The queries in flight.
         var queries: [AnswerKey: InFlightQuery] = [:]
-        /// The times until which answers are not asked for ahead again, because the last such question has failed.
+        /// The times until which names are not asked for again while they have an answer, because the last such question
+        /// has failed, or has been asked because no connection could be made.
         private var pauses: [AnswerKey: Instant] = [:]
         /// The number of calls to `forgetAll`.
         private(set) var generation = 0
@@ -96,8 +98,7 @@ public final class CachingResolver: Resolver {
         /// Looks for an answer that may be used at the given moment.
         func find(_ key: AnswerKey, at now: Instant) -> AnswerTable.Finding {
             let finding = table.find(key, at: now)
-            guard case .answer(let answer, wantsRefresh: true) = finding, let end = pauses[key], now < end
-            else {
+            guard case .answer(let answer, wantsRefresh: true) = finding, isPaused(key, at: now) else {
                 return finding
             }
             return .answer(answer, wantsRefresh: false)
@@ -117,26 +118,26 @@ public final class CachingResolver: Resolver {
             switch answer {
             case .success(let answer):
                 table.keep(answer, for: key, at: now)
-                pauses[key] = nil
                 return true
             case .failure(let error as ResolverError):
                 table.keep(error, for: key, at: now)
-                notePause(after: error, for: key, at: now)
+                if error.denial == nil { pause(key, at: now) }
                 return error.denial != nil
             case .failure: return false
             }
         }
 
-        /// A failing resolver is not asked again at once for what is still in use, however many callers want it (RFC
-        /// 9520, section 3.2, recommends five seconds).
-        private mutating func notePause(after failure: ResolverError, for key: AnswerKey, at now: Instant) {
-            guard failure.denial == nil, table.entries[key] != nil else {
-                pauses[key] = nil
-                return
-            }
+        /// A name that has an answer is not asked for again at once, however many callers want that (RFC 9520, section 3.2,
+        /// recommends five seconds).
+        mutating func pause(_ key: AnswerKey, at now: Instant) {
+            guard table.entries[key] != nil else { return }
             if pauses.count >= Self.mostPauses { pauses = pauses.filter { now < $0.value } }
             guard pauses.count < Self.mostPauses else { return }
-            pauses[key] = now.advanced(byNanoseconds: 5_000_000_000)
+            pauses[key] = now.advanced(byNanoseconds: AnswerTable.shortestRepeat)
+        }
+
+        func isPaused(_ key: AnswerKey, at now: Instant) -> Bool {
+            pauses[key].map { now < $0 } ?? false
         }
 
         private static let mostPauses = 1000

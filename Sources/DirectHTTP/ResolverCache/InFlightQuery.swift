@@ -22,6 +22,8 @@ final class InFlightQuery: @unchecked Sendable {
     }
 
     let key: AnswerKey
+    /// What was wrong with the table's answer when the query was started.
+    let want: CachingResolver.Want
     /// The cache's generation when the query was started.
     let generation: Int
     /// Whether the answer is wanted even without waiters, as that of a refresh is.
@@ -31,7 +33,8 @@ final class InFlightQuery: @unchecked Sendable {
     private var waiters: [Int: Waiter] = [:]
     private var waiterCount = 0
 
-    init(_ key: AnswerKey, generation: Int, isWanted: Bool) {
+    init(_ key: AnswerKey, generation: Int, isWanted: Bool, _ want: CachingResolver.Want) {
+        self.want = want
         self.key = key
         self.generation = generation
         self.isWanted = isWanted

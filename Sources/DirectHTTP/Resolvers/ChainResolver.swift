@@ -63,28 +63,35 @@ public struct ChainResolver: Resolver {
     public func resolve(_ hosts: [DomainName], port: UInt16, context: ResolveContext) async
         -> [DomainName: Result<Resolution, any Error>]
     {
-        var answers: [DomainName: Result<Resolution, any Error>] = [:]
-        var failures: [DomainName: [ResolverError]] = [:]
+        let answers = Locked<[DomainName: Result<Resolution, any Error>]>([:])
+        let failures = Locked<[DomainName: [ResolverError]]>([:])
+        let give: ResolveContext.Delivery = { host, answer in
+            answers.withLock { $0[host] = answer }
+            context.delivery?(host, answer)
+        }
         var rest = hosts
         for (index, step) in steps.enumerated() where !rest.isEmpty {
-            let given = await ask(index, hosts: rest, port: port, context: context)
-            for host in rest {
-                let question = Question(host: host, port: port)
-                switch given[host] {
-                case .success(let answer) where !answer.endpoints.isEmpty:
-                    answers[host] = .success(extended(answer, question: question, by: index + 1))
-                case .failure(let error as ResolverError): failures[host, default: []].append(error)
-                case .failure(let error) where error is CancellationError: answers[host] = .failure(error)
-                case .failure(let error):
-                    failures[host, default: []].append(ResolverError(step.name, .other(error)))
-                default: failures[host, default: []].append(ResolverError(step.name, .noAddresses))
+            do throws(CancellationError) {
+                let own = limited(context, at: index)
+                try await step.answers(to: rest, port: port, within: own) { host, answer in
+                    switch answer {
+                    case .success(let answer):
+                        let earlier = failures.withLock { $0[host] } ?? []
+                        let question = Question(host: host, port: port)
+                        give(host, .success(extended(answer, after: earlier, question, by: index + 1)))
+                    case .failure(let error): failures.withLock { $0[host, default: []].append(error) }
+                    }
                 }
+            } catch {
+                for host in rest where answers.withLock({ $0[host] == nil }) { give(host, .failure(error)) }
             }
-            rest = rest.filter { answers[$0] == nil }
+            rest = rest.filter { host in answers.withLock { $0[host] == nil } }
             if fallback == .never || context.loop.now >= context.deadline { break }
         }
-        for host in rest { answers[host] = .failure(ResolverError(allOf: failures[host] ?? [])) }
-        return answers
+        for host in rest {
+            give(host, .failure(ResolverError(allOf: failures.withLock { $0[host] } ?? [])))
+        }
+        return answers.withLock { $0 }
     }
 
     /// Returns the answer that the steps have at hand; `nil` as soon as a step would have to be asked.
@@ -99,7 +106,7 @@ public struct ChainResolver: Resolver {
                 guard let answer = try step.knownAnswer(for: host, port: port, context: context) else {
                     return nil
                 }
-                return extended(answer, question: Question(host: host, port: port), by: index + 1)
+                return extended(answer, after: failures, Question(host: host, port: port), by: index + 1)
             } catch {
                 failures.append(error)
                 if fallback == .never { break }
@@ -131,15 +138,10 @@ public struct ChainResolver: Resolver {
     ) async throws -> Resolution {
         var failures: [ResolverError] = []
         for index in first..<steps.count {
-            do {
-                let answer = try await ask(index, question: question, context: context)
-                return extended(answer, question: question, by: index + 1)
-            } catch let error as ResolverError {
-                failures.append(error)
-            } catch is CancellationError {
-                throw CancellationError()
-            } catch {
-                failures.append(ResolverError(steps[index].name, .other(error)))
+            let own = limited(context, at: index)
+            switch try await steps[index].answer(to: question.host, port: question.port, within: own) {
+            case .success(let answer): return extended(answer, after: failures, question, by: index + 1)
+            case .failure(let error): failures.append(error)
             }
             if fallback == .never || context.loop.now >= context.deadline { break }
         }
@@ -148,75 +150,38 @@ public struct ChainResolver: Resolver {
 
     /// Returns the context of a step: one that is not the last has to leave time for the others.
     private func limited(_ context: ResolveContext, at index: Int) -> ResolveContext {
-        guard index < steps.count - 1, fallback != .never else { return context }
         var own = context
-        let limit = context.loop.now.advanced(byNanoseconds: stepTimeout.clampedNanoseconds)
-        own.deadline = min(limit, context.deadline)
+        own.delivery = nil
+        guard index < steps.count - 1, fallback != .never else { return own }
+        let time = context.share(of: stepTimeout, among: steps.count - index)
+        own.deadline = min(context.loop.now.advanced(byNanoseconds: time.clampedNanoseconds), own.deadline)
         return own
     }
 
-    /// Asks one step.
-    private func ask(
-        _ index: Int,
-        question: Question,
-        context: ResolveContext
-    ) async throws -> Resolution {
-        let step = steps[index]
-        return try await inTime(ofStep: index, context: context) { own in
-            let answer = try await step.resolve(question.host, port: question.port, context: own)
-            guard !answer.endpoints.isEmpty else { throw ResolverError(step.name, .noAddresses) }
-            return answer
-        }
-    }
-
-    /// Asks one step for several names.
-    private func ask(
-        _ index: Int,
-        hosts: [DomainName],
-        port: UInt16,
-        context: ResolveContext
-    ) async -> [DomainName: Result<Resolution, any Error>] {
-        let step = steps[index]
-        do {
-            return try await inTime(ofStep: index, context: context) { own in
-                await step.resolve(hosts, port: port, context: own)
-            }
-        } catch {
-            return Dictionary(hosts.map { ($0, .failure(error)) }) { first, _ in first }
-        }
-    }
-
-    /// Runs an operation of a step. A step that is not the last one has to end it within `stepTimeout`.
-    private func inTime<Value: Sendable>(
-        ofStep index: Int,
-        context: ResolveContext,
-        _ operation: @escaping @Sendable (ResolveContext) async throws -> Value
-    ) async throws -> Value {
-        let own = limited(context, at: index)
-        let start = context.loop.now
-        let outcome: Result<Value, any Error>
-        do throws(BlockingWork.Abandoned) {
-            outcome = try await supervised(until: own.deadline, on: own.loop) {
-                do { return .success(try await operation(own)) } catch { return .failure(error) }
-            }
-        } catch {
-            guard error == .expired else { throw CancellationError() }
-            throw ResolverError(steps[index].name, .timedOut(after: context.loop.now.since(start)))
-        }
-        return try outcome.get()
-    }
-
-    /// Returns the answer with a fallback: if no endpoint of it can be reached, the steps from `next` on are asked.
-    private func extended(_ answer: Resolution, question: Question, by next: Int) -> Resolution {
-        guard fallback == .onConnectFailure, next < steps.count else { return answer }
+    /// Returns the answer of a step with the failures of the steps before it, and with a fallback: if no endpoint of it can
+    /// be reached, the steps from `next` on are asked.
+    private func extended(
+        _ answer: Resolution,
+        after failures: [ResolverError],
+        _ question: Question,
+        by next: Int
+    ) -> Resolution {
         var extended = answer
-        let own = answer.fallback
+        extended.failures = failures + answer.failures
+        guard fallback == .onConnectFailure, next < steps.count else { return extended }
         extended.fallback = { context in
-            if let own, let answer = try? await self.inTime(ofStep: next - 1, context: context, own) {
-                return self.extended(answer, question: question, by: next)
+            var failures: [ResolverError] = []
+            if let other = answer.fallback {
+                let own = self.limited(context, at: next - 1)
+                switch try await self.steps[next - 1].fallback(other, within: own) {
+                case .success(let answer?): return self.extended(answer, after: [], question, by: next)
+                case .success(nil): break
+                case .failure(let error): failures = [error]
+                }
             }
-            if Task.isCancelled { throw CancellationError() }
-            return try await self.resolve(question, from: next, context: context)
+            var answer = try await self.resolve(question, from: next, context: context)
+            answer.failures = failures + answer.failures
+            return answer
         }
         return extended
     }

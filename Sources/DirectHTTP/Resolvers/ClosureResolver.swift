@@ -32,8 +32,8 @@ public struct ClosureResolver: Resolver {
 
     /// Creates a resolver of a function that blocks its thread, such as an SDK's synchronous call.
     ///
-    /// It is called on threads of its own, at most 8 at a time. The caller stops waiting at its deadline; the call
-    /// itself cannot be interrupted.
+    /// It is called on threads of its own, at most 8 at a time, so a function that hangs does not delay other resolvers. All
+    /// of them together use at most 64. The caller stops waiting at its deadline; the call itself cannot be interrupted.
     ///
     /// - Parameters:
     ///   - name: The name for errors and transactions.
@@ -44,11 +44,12 @@ public struct ClosureResolver: Resolver {
         timeToLive: Duration? = nil,
         blocking: @escaping @Sendable (DomainName) throws -> [String]
     ) {
+        let lane = BlockingLane(on: Self.threads, width: 8)
         self.init(name, dependsOnPort: false) { host, _, context in
             let start = context.loop.now
             let result: Result<[String], any Error>
             do throws(BlockingWork.Abandoned) {
-                result = try await Self.threads.run(until: context.deadline, on: context.loop) {
+                result = try await lane.run(until: context.deadline, on: context.loop) {
                     Result { try blocking(host) }
                 }
             } catch {
@@ -84,7 +85,7 @@ public struct ClosureResolver: Resolver {
     }
 
     /// The threads for blocking calls. Those for files are not used: a service that hangs must not delay them.
-    private static let threads = BlockingWork(threadLimit: 8)
+    private static let threads = BlockingWork(threadLimit: 64)
 
     private static func resolution(_ name: String, _ texts: [String], timeToLive: Duration?)
         throws(ResolverError)

@@ -122,9 +122,8 @@ public struct ObservedResolver: Resolver {
         let outcome: ResolverEvent.Outcome =
             switch result {
             case .success(let answer): .answered(endpoints: answer.endpoints.count, source: answer.source)
-            case .failure(let error as ResolverError): .failed(error)
-            case .failure(is CancellationError): .cancelled
-            case .failure(let error): .failed(ResolverError(name, .other(error)))
+            case .failure(is CancellationError) where Task.isCancelled: .cancelled
+            case .failure(let error): .failed(ResolverError(error, of: name))
             }
         observer(ResolverEvent(resolver: name, host: host, duration: time, outcome: outcome))
     }

@@ -32,15 +32,16 @@ public struct RacingResolver: Resolver {
     ) async throws -> Resolution {
         try await withThrowingTaskGroup(of: Result<Resolution, ResolverError>.self) { group in
             for runner in runners {
-                group.addTask { try await ask(runner, host: host, port: port, context: context) }
+                group.addTask { try await runner.answer(to: host, port: port, within: context) }
             }
-            // On return the group cancels the resolvers that are still running. `supervised` then stops waiting for
-            // them.
+            // On return the group cancels the resolvers that are still running, and no longer waits for them.
             defer { group.cancelAll() }
             var failures: [ResolverError] = []
             while let result = try await group.next() {
                 switch result {
-                case .success(let answer): return answer
+                case .success(var answer):
+                    answer.failures = failures + answer.failures
+                    return answer
                 case .failure(let failure): failures.append(failure)
                 }
             }
@@ -77,31 +78,5 @@ public struct RacingResolver: Resolver {
     /// Makes every resolver forget its answers.
     public func forgetAll() {
         for runner in runners { runner.forgetAll() }
-    }
-
-    /// Returns the answer or the failure of one resolver. Throws only if the task was cancelled.
-    private func ask(
-        _ runner: any Resolver,
-        host: DomainName,
-        port: UInt16,
-        context: ResolveContext
-    ) async throws(CancellationError) -> Result<Resolution, ResolverError> {
-        let start = context.loop.now
-        do throws(BlockingWork.Abandoned) {
-            return try await supervised(until: context.deadline, on: context.loop) {
-                do {
-                    let answer = try await runner.resolve(host, port: port, context: context)
-                    return answer.endpoints.isEmpty
-                        ? .failure(ResolverError(runner.name, .noAddresses)) : .success(answer)
-                } catch let error as ResolverError {
-                    return .failure(error)
-                } catch {
-                    return .failure(ResolverError(runner.name, .other(error)))
-                }
-            }
-        } catch {
-            guard error == .expired else { throw CancellationError() }
-            return .failure(ResolverError(runner.name, .timedOut(after: context.loop.now.since(start))))
-        }
     }
 }

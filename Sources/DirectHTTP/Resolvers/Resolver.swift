@@ -72,19 +72,26 @@ extension Resolver {
     public func resolve(_ hosts: [DomainName], port: UInt16, context: ResolveContext) async
         -> [DomainName: Result<Resolution, any Error>]
     {
-        await withTaskGroup(of: (DomainName, Result<Resolution, any Error>).self) { group in
+        var own = context
+        own.delivery = nil
+        let single = own
+        return await withTaskGroup(of: (DomainName, Result<Resolution, any Error>).self) { group in
             var answers: [DomainName: Result<Resolution, any Error>] = [:]
+            func take(_ host: DomainName, _ answer: Result<Resolution, any Error>) {
+                answers[host] = answer
+                context.delivery?(host, answer)
+            }
             for (index, host) in hosts.enumerated() {
-                if index >= manyAtATime, let (host, answer) = await group.next() { answers[host] = answer }
+                if index >= manyAtATime, let (host, answer) = await group.next() { take(host, answer) }
                 group.addTask {
                     do {
-                        return (host, .success(try await resolve(host, port: port, context: context)))
+                        return (host, .success(try await resolve(host, port: port, context: single)))
                     } catch {
                         return (host, .failure(error))
                     }
                 }
             }
-            for await (host, answer) in group { answers[host] = answer }
+            for await (host, answer) in group { take(host, answer) }
             return answers
         }
     }
@@ -137,6 +144,8 @@ public struct Resolution: Sendable {
     public var isStrictlyOrdered = false
     /// Returns another resolution when no endpoint of this one could be reached; `nil` if there is no fallback.
     public var fallback: (@Sendable (ResolveContext) async throws -> Resolution?)?
+    /// The failures of those that were asked before: other resolvers of a chain or a race, or other servers of a service.
+    package var failures: [ResolverError] = []
 
     /// Creates an answer without a strict order and without a fallback.
     public init(
@@ -158,6 +167,11 @@ public struct ResolveContext: Sendable {
     package var deadline: Instant
     /// The loop whose clock the deadline refers to.
     package var loop: EventLoop
+    /// The moment until which someone waits for the answer, if that is earlier. After it the answer is still wanted, for a
+    /// cache.
+    package var awaitedUntil = Instant.never
+    /// Takes the answers of a question for several names as they come; `nil` if they are wanted together.
+    package var delivery: Delivery?
 
     /// Creates a context from a deadline and the loop whose clock it refers to.
     package init(deadline: Instant, loop: EventLoop) {

@@ -19,9 +19,18 @@ extension URLError {
         self.init(
             Code(error),
             userInfo: Self.facts(url).merging([
-                NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: "\(error)",
+                NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: Self.words(error),
             ]) { $1 }
         )
+    }
+
+    /// The text of an error of this package or of Foundation. That of other code's errors may contain anything, even secrets.
+    private static func words(_ error: any Error) -> String {
+        switch error {
+        case is HTTPError, is HTTPURLError, is AuthenticationError, is CancellationError, is URLError:
+            "\(error)"
+        default: "the program's own code failed with an error of the type \(type(of: error))"
+        }
     }
 
     /// Creates an error of this package's own, without an error underneath.

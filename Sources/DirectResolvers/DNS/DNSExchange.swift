@@ -45,6 +45,9 @@ struct DNSExchange {
             try DatagramSocket.connected(to: server.address, port: port, on: loop)
         }
         defer { socket.close() }
+        // The last one is to be sent as well if the server has little time.
+        let third = end.since(loop.now).clampedNanoseconds / UInt64(Self.mostSends)
+        let pause = min(max(third, Self.shortestResendTime), Self.resendTime)
         var lastDefect: DNSMessageError?
         var seen = 0
         var sent = 0
@@ -55,7 +58,7 @@ struct DNSExchange {
             let isLast = sent == Self.mostSends
             let message = isLast ? DNSQuery.message(host, type: type, id: id, .plain) : query
             try system { () throws(SystemError) in try socket.send(message) }
-            let again = sent < Self.mostSends ? loop.now.advanced(byNanoseconds: Self.resendTime) : end
+            let again = sent < Self.mostSends ? loop.now.advanced(byNanoseconds: pause) : end
             let limit = min(again, end)
             while true {
                 if let bytes = try system({ () throws(SystemError) in
@@ -188,6 +191,7 @@ struct DNSExchange {
     )
     private static let mostSends = 3
     private static let resendTime: UInt64 = 1_000_000_000
+    private static let shortestResendTime: UInt64 = 250_000_000
     private static let mostDatagrams = 64
     private static let largestDatagram = 4096
 }

@@ -40,7 +40,13 @@ extension ServiceClient {
         return await withTaskGroup(of: [DomainName: Result<Resolution, any Error>].self) { group in
             for start in stride(from: 0, to: hosts.count, by: format.mostNames) {
                 let some = Array(hosts[start..<min(start + format.mostNames, hosts.count)])
-                group.addTask { await self.ask(format, hosts: some, context: context) }
+                group.addTask {
+                    let answers = await self.ask(format, hosts: some, context: context)
+                    if let deliver = context.delivery {
+                        for (host, answer) in answers { deliver(host, answer) }
+                    }
+                    return answers
+                }
             }
             return await group.reduce(into: [:]) { all, some in all.merge(some) { first, _ in first } }
         }
@@ -52,9 +58,9 @@ extension ServiceClient {
     {
         do {
             if hosts.count == 1 { return [hosts[0]: .success(try await resolve(hosts[0], context: context))] }
-            let answers = try await firstAnswer(within: context) { server in
+            let (answers, _) = try await firstAnswer(within: context) { server, limit in
                 let question = try format.question(hosts, families: settings.families, at: context.loop.date)
-                return try format.answers(await fetch(question, from: server, limit: limit(of: context)))
+                return try format.answers(await fetch(question, from: server, limit: limit))
             }
             return Dictionary(uniqueKeysWithValues: hosts.map { ($0, resolution($0, in: answers)) })
         } catch {

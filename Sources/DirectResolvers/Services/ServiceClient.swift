@@ -55,30 +55,44 @@ final class ServiceClient: Sendable {
     /// Returns the addresses of a name. The next server is tried only after a failure: one server's answer that the
     /// name does not exist is final.
     func resolve(_ host: DomainName, context: ResolveContext) async throws -> Resolution {
-        try await firstAnswer(within: context) { server in
-            try await self.ask(server, host: host, context: context)
+        var (answer, failures) = try await firstAnswer(within: context) { server, limit in
+            try await self.ask(server, host: host, within: limit, on: context.loop)
         }
+        answer.failures = failures
+        return answer
     }
 
-    /// Returns what the first server answers that does not fail.
+    /// Returns what the first server answers that does not fail, and the failures of those before it. Each server has its
+    /// share of the time that is left.
     ///
     /// - Throws: `ResolverError`, or `CancellationError`.
     func firstAnswer<Answer>(
         within context: ResolveContext,
-        ask: (Endpoint) async throws -> Answer
-    ) async throws -> Answer {
+        ask: (Endpoint, _ limit: Duration) async throws -> Answer
+    ) async throws -> (answer: Answer, failures: [ResolverError]) {
         guard !servers.endpoints.isEmpty else {
             throw ResolverError(name, .refused("there is no server to ask"))
         }
         updateServers(on: context.loop)
         var failures: [ResolverError] = []
-        let order = list.withLock { $0.order(at: context.loop.now) }
-        for server in order.prefix(max(1, settings.maximumAttempts)) {
+        let order = list.withLock { $0.order(at: context.loop.now) }.prefix(max(1, settings.maximumAttempts))
+        for (index, server) in order.enumerated() {
             if context.loop.now >= context.deadline { break }
+            let limit = context.share(
+                of: settings.attemptTimeout,
+                among: order.count - index,
+                least: Self.leastAttempt
+            )
             do {
-                let answer = try await ask(server.endpoint)
+                let answer = try await ask(server.endpoint, limit)
                 list.withLock { $0.noteSuccess(of: server) }
-                return answer
+                return (answer, failures)
+            } catch let error as CancellationError {
+                // Whoever asked stopped waiting at the deadline, until which the server was silent.
+                if context.loop.now >= context.deadline {
+                    list.withLock { $0.recordFailure(of: server, at: context.loop.now) }
+                }
+                throw error
             } catch let reason as ResolverError.Reason {
                 failures.append(ResolverError(name, reason, server: server.endpoint))
                 if reason.isFinal {
@@ -113,13 +127,13 @@ final class ServiceClient: Sendable {
     private func ask(
         _ server: Endpoint,
         host: DomainName,
-        context: ResolveContext
+        within limit: Duration,
+        on loop: EventLoop
     ) async throws -> Resolution {
-        let questions = try format.questions(host, families: settings.families, at: context.loop.date)
-        let limit = limit(of: context)
-        let answers = await answers(to: questions, on: context.loop) { question in
+        let questions = try format.questions(host, families: settings.families, at: loop.date)
+        let answers = await answers(to: questions, on: loop) { question in
             do {
-                return .success(try await self.send(question, server, host, limit, context.loop))
+                return .success(try await self.send(question, server, host, limit, loop))
             } catch {
                 return .failure(error)
             }
@@ -130,11 +144,6 @@ final class ServiceClient: Sendable {
             resolution.timeToLive = min(told, Self.partialTimeToLive)
         }
         return resolution
-    }
-
-    /// The time limit for the answer of one server.
-    func limit(of context: ResolveContext) -> Duration {
-        min(settings.attemptTimeout, context.timeLeft ?? settings.attemptTimeout)
     }
 
     private typealias Answer = Result<ServiceAnswer, any Error>
@@ -250,6 +259,9 @@ final class ServiceClient: Sendable {
     }
 
     private static let largestBody = 256 * 1024
+    /// The shortest time for a server, if the deadline leaves as much: a question takes four round trips, most of them for
+    /// the handshakes, and a server that is only far away must not seem silent.
+    private static let leastAttempt = Duration.seconds(1)
     /// The longest time to live of an answer that lacks one family, so that it is queried again soon.
     private static let partialTimeToLive = Duration.seconds(10)
 }

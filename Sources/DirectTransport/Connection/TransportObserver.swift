@@ -12,6 +12,8 @@ package protocol TransportObserver: AnyObject, Sendable {
 package enum TransportEvent: Sendable {
     /// The addresses of a name are known. `after` is the time that a resolver took; `nil` if none was asked.
     case resolved(name: String, [Endpoint], AddressSource, after: Duration?)
+    /// Resolvers were asked for a name, and failed. Others may have named its addresses.
+    case resolversFailed(name: String, [any Error])
     /// An attempt at an address began, for this name.
     case attempted(Endpoint, name: String)
     /// An attempt at an address failed.

@@ -102,26 +102,16 @@ extension Dialler {
         _ make: @escaping @Sendable () async throws -> String?
     ) async throws(AttemptFailure) -> String? {
         let deadline = limits.deadline(.proxy, stall: limits.timeouts.connect)
-        let answer: Result<String?, any Error>
-        do throws(BlockingWork.Abandoned) {
-            answer = try await supervised(until: deadline.instant, on: loop) {
-                do { return .success(try await make()) } catch { return .failure(error) }
-            }
+        do throws(ForeignFailure) {
+            return try await askForeignCode(until: deadline.instant, on: loop, make)
         } catch {
-            throw AttemptFailure(
-                phase: .proxy,
-                cause: error == .cancelled ? .cancelled : deadline.timeout,
-                consequence: .stop
-            )
-        }
-        switch answer {
-        case .success(let value): return value
-        case .failure(let error):
-            throw AttemptFailure(
-                phase: .proxy,
-                cause: .failed(.proxy, .proxy(.authenticator(error))),
-                consequence: .stop
-            )
+            let cause: TransportError =
+                switch error {
+                case .silent: deadline.timeout
+                case .cancelled: .cancelled
+                case .threw(let error): .failed(.proxy, .proxy(.authenticator(error)))
+                }
+            throw AttemptFailure(phase: .proxy, cause: cause, consequence: .stop)
         }
     }
 }

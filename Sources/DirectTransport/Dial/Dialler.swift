@@ -181,6 +181,7 @@ package struct Dialler: Sendable {
                 throw failure.with(failedAttempts)
             }
             selection = try await next(after: selection, failedAttempts, limits: limits)
+            limits.log?.note(.resolversFailed(name: "\(destination.host)", selection.failures))
             isFallback = true
             earlier = failedAttempts
         }

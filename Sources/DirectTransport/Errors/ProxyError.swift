@@ -35,6 +35,11 @@ public enum ProxyError: Error, Sendable {
     case authenticator(any Error)
 }
 
+extension ProxyError: CustomReflectable {
+    /// An empty mirror, which hides the error of an authenticator. The description says the rest.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
 extension ProxyError: CustomStringConvertible {
     /// The fault as text, without user name and password.
     public var description: String {

@@ -58,6 +58,7 @@ package struct EndpointSelection: Sendable {
             var isStrictlyOrdered = false
             var isOfRequest = false
             var resolveTime: Duration?
+            var failures: [any Error] = []
             var fallback: (@Sendable (Instant) async -> Result<EndpointSelection?, TransportError.Reason>)?
             var report: (@Sendable (Endpoint, DialReport) -> Void)?
         }
@@ -92,6 +93,12 @@ package struct EndpointSelection: Sendable {
     package var resolveTime: Duration? {
         get { values.resolveTime }
         set { values.resolveTime = newValue }
+    }
+
+    /// The errors of the resolvers that were asked before the one that named the endpoints.
+    package var failures: [any Error] {
+        get { values.failures }
+        set { if !newValue.isEmpty { values.failures = newValue } }
     }
 
     /// Asks for other endpoints when none of these could be reached; `nil` if there is no fallback. It returns by

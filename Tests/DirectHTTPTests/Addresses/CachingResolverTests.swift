@@ -296,6 +296,63 @@ struct CachingResolverTests {
         #expect(try await answer(cache).endpoints == ["198.51.100.1"])
     }
 
+    @Test(
+        "While no connection can be made, a name is asked for at most once in five seconds",
+        arguments: [false, true]
+    )
+    func pauseWhileDown(isChain: Bool) async throws {
+        let one = ScriptedResolver("one", ["192.0.2.1"], timeToLive: .seconds(300))
+        let other = ScriptedResolver("other", ["192.0.2.2"], timeToLive: .seconds(300))
+        let cache = cache(isChain ? ChainResolver(one, other) : one)
+        // Dials in vain: each answer, and each fallback of one.
+        func dial() async throws {
+            let context = ResolveContext(within: .seconds(60), on: time.loop)
+            var next: Resolution? = try await cache.resolve(host, port: 443, context: context)
+            while let answer = next { next = try await answer.fallback?(context) }
+        }
+        for _ in 0..<50 { try await dial() }
+        for round in 1...4 {
+            #expect(one.asked.count == round && other.asked.count == (isChain ? round : 0))
+            time.advance(by: .seconds(5))
+            for _ in 0..<50 { try await dial() }
+        }
+    }
+
+    @Test(
+        "A resolver that has moved on is found by all callers for whom the old answer is useless, by one question"
+    )
+    func movedAway() async throws {
+        let upstream = counting(timeToLive: .seconds(300))
+        let cache = cache(upstream)
+        _ = try await answer(cache)
+        time.advance(by: .seconds(5))
+        let context = ResolveContext(on: .still)
+        var old: [Resolution] = []
+        for _ in 0..<3 { old.append(try await answer(cache)) }
+        for answer in old {
+            let next = try #require(try await answer.fallback?(context))
+            #expect(next.endpoints == ["192.0.2.2"])
+        }
+        #expect(upstream.asked.count == 2)
+    }
+
+    @Test("A resolver that needs longer than any caller has is cached all the same")
+    func slowerThanCallers() async throws {
+        let gate = Barrier()
+        let upstream = ScriptedResolver("upstream") { _, _ in
+            await gate.pass()
+            return Resolution(["192.0.2.1"], source: .resolver("upstream"))
+        }
+        let cache = cache(upstream)
+        let context = ResolveContext(within: .seconds(2), on: time.loop)
+        async let late = resolverError { try await cache.resolve(host, port: 443, context: context) }
+        try await time.pass(.seconds(2))
+        _ = try await late
+        gate.open()
+        #expect(try await answer(cache).endpoints == ["192.0.2.1"])
+        #expect(upstream.asked.count == 1)
+    }
+
     @Test("A change of network discards all answers, including those that are still being fetched")
     func forgetting() async throws {
         let gate = Barrier()

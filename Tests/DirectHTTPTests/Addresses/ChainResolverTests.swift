@@ -97,6 +97,79 @@ struct ChainResolverTests {
         #expect(endpoints == [["192.0.2.1"], ["192.0.2.1"]])
     }
 
+    @Test("In a chain, a name without an answer in time does not cost the others theirs, which come at once")
+    func hangingName() async throws {
+        let gate = Barrier()
+        defer { gate.open() }
+        let first = ScriptedResolver("first") { host, _ in
+            if host.text == "slow.test" { await gate.pass() }
+            return Resolution(["192.0.2.1"], source: .resolver("first"))
+        }
+        let cache = CachingResolver(
+            ChainResolver(first, ScriptedResolver("next", ["192.0.2.2"])),
+            loop: time.loop
+        )
+        let names = ["slow.test", "a.test", "b.test"].map { DomainName.test($0) }
+        let warming = Task { await cache.warmUp(names) }
+        while cache.count < 2 { await Task.yield() }
+        #expect(cache.contents.map(\.author) == [.resolver("first"), .resolver("first")])
+        try await time.pass(.seconds(3))
+        #expect(await warming.value.isEmpty)
+        #expect(cache.contents.map(\.author) == [.resolver("first"), .resolver("first"), .resolver("next")])
+    }
+
+    @Test("In a warm-up the name without an answer in time is the only one that is reported")
+    func hangingNameAlone() async throws {
+        let gate = Barrier()
+        defer { gate.open() }
+        let service = ScriptedResolver("service") { host, _ in
+            if host.text == "slow.test" { await gate.pass() }
+            return Resolution(["192.0.2.1"], source: .resolver("service"))
+        }
+        let cache = CachingResolver(service, CachingResolver.Settings(), loop: time.loop)
+        let warming = Task { [host] in await cache.warmUp([host, .test("slow.test")]) }
+        while cache.count < 1 { await Task.yield() }
+        try await time.pass(.seconds(10))
+        let failures = await warming.value
+        let late = try #require(failures[.test("slow.test")] as? ResolverError)
+        guard case .timedOut(.seconds(10)) = late.reason else { throw late }
+        #expect(failures.count == 1)
+        #expect(cache.contents.map(\.host) == [host])
+    }
+
+    @Test("A step that is silent has its share of a time that is shorter than its limit, also behind a cache")
+    func sharedTime() async throws {
+        let gate = Barrier()
+        defer { gate.open() }
+        let chain = ChainResolver(hanging(gate), hanging(gate), good)
+        for resolver in [chain, CachingResolver(chain, CachingResolver.Settings(), loop: time.loop)]
+            as [any Resolver]
+        {
+            let context = ResolveContext(within: .seconds(3), on: time.loop)
+            async let answer = resolver.resolve(host, port: 443, context: context)
+            for _ in 0..<2 { try await time.pass(.seconds(1)) }
+            #expect(try await answer.endpoints == ["192.0.2.1"])
+        }
+    }
+
+    @Test(
+        "A step that says it was cancelled, although nobody cancelled it, has failed like any other",
+        arguments: [false, true]
+    )
+    func falseCancellation(isBatch: Bool) async throws {
+        let odd = ScriptedResolver("odd") { _, _ in throw CancellationError() }
+        let chain = chain(odd, good)
+        let context = ResolveContext(on: .still)
+        let answer =
+            isBatch
+            ? try await chain.resolve([host], port: 443, context: context)[host]?.get()
+            : try await chain.resolve(host, port: 443, context: context)
+        #expect(answer?.endpoints == ["192.0.2.1"] && answer?.failures.map(\.source) == ["odd"])
+        let client = HTTPClient.untimed { $0.resolver = odd }
+        let error = try await httpError { try await client.get("http://a.test/") }
+        #expect(error.phase == .resolve)
+    }
+
     @Test("The fallback of a resolver's own answer leaves time for the next resolver, too")
     func hangingFallback() async throws {
         let gate = Barrier()

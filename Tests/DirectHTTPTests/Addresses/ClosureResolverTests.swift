@@ -88,6 +88,34 @@ struct ClosureResolverTests {
         #expect(!isOnLoop.withLock { $0 })
     }
 
+    @Test("A function that hangs in all of its threads delays no other resolver")
+    func hanging() async throws {
+        let gate = DispatchSemaphore(value: 0)
+        let running = Locked(0)
+        let all = Barrier()
+        let hanging = ClosureResolver(
+            "hanging",
+            blocking: { _ in
+                if running.withLock({
+                    $0 += 1; return $0 == 8
+                }) {
+                    all.open()
+                }
+                gate.wait()
+                gate.signal()
+                return ["192.0.2.1"]
+            }
+        )
+        let questions = (0..<9).map { _ in Task { try await ask(hanging) } }
+        await all.pass()
+        let quick = ClosureResolver("quick", blocking: { _ in ["192.0.2.2"] })
+        #expect(try await ask(quick).endpoints == ["192.0.2.2"])
+        // The ninth has not begun: a resolver has eight threads.
+        #expect(running.withLock { $0 } == 8)
+        gate.signal()
+        for question in questions { #expect(try await question.value.endpoints == ["192.0.2.1"]) }
+    }
+
     @Test("A closure may make the whole answer, by name and port")
     func whole() async throws {
         let server = try FixtureServer.start { request in .text(request.host ?? "") }
@@ -176,7 +204,10 @@ struct ObservedResolverTests {
             heard.add("\($0.outcome)")
         }
         _ = try? await refusing.resolve(host, port: 1, context: ResolveContext(on: .still))
-        #expect(heard.all.last == "cancelled")
+        // Nobody has cancelled this one: it has failed.
+        #expect(
+            heard.all.last == "it failed with an error of the type CancellationError"
+        )
     }
 
     @Test("An observed resolver behaves as the one inside it")

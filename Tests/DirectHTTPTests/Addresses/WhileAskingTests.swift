@@ -91,6 +91,7 @@ struct WhileAskingTests {
         let upstream = ScriptedResolver("httpdns", [dead.endpoint], timeToLive: .seconds(60))
         let cache = cache(upstream) { $0.whileAsking = .use(ScriptedResolver("local", [good.endpoint])) }
         await cache.warmUp([host])
+        time.advance(by: .seconds(5))
         let client = time.client { $0.resolver = cache }
         let response = try await client.get("http://a.test/")
         #expect(response.text == "good" && response.transaction?.source == .resolver("local"))

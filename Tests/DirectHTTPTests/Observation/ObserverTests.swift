@@ -221,6 +221,89 @@ struct ObserverTests {
         #expect(diary.words.first == "began" && diary.words.last == "ended")
     }
 
+    @Test(
+        "Each step of a chain that failed is an event and in the report, with its reason, once or several times a call"
+    )
+    func failedSteps() async throws {
+        let (server, dead) = (try FixtureServer.start { _ in .text("hello") }, try FixtureServer.refusing())
+        let broken = ScriptedResolver("broken", .malformed("TTL"))
+        let map = StaticMap()
+        let diary = Diary()
+        let client = HTTPClient.untimed {
+            $0.observer = diary.observer
+            $0.resolver = ChainResolver(
+                map,
+                broken,
+                ScriptedResolver("old", [dead.endpoint]),
+                ScriptedResolver("silly", .refused("busy")),
+                ScriptedResolver("good", [server.endpoint])
+            )
+        }
+        _ = try await client.get("http://a.test/")
+        let report = try #require(diary.reports.first)
+        let words = ["broken: the answer makes no sense: TTL", "silly: the server refused: busy"]
+        #expect(report.exchanges.first?.resolverFailures.map { "\($0)" } == words)
+        #expect("\(report)".hasSuffix(words.map { ", not resolved by \($0)" }.joined()))
+        let events = diary.all.filter { $0.word == "resolverFailed" }.map { "\($0.kind)" }
+        #expect(events == words.map { "a.test not resolved: \($0)" })
+        let failing = HTTPClient.untimed {
+            $0.observer = diary.observer
+            $0.resolver = ChainResolver(broken, ScriptedResolver("silly", .refused("busy")))
+        }
+        _ = try await httpError { try await failing.get("http://a.test/") }
+        #expect(diary.reports.last?.exchanges.first?.resolverFailures.map { "\($0)" } == words)
+    }
+
+    @Test("No error, event, report, record or dump has the text of an error of other code")
+    func foreignErrors() async throws {
+        struct Foreign: Error, CustomStringConvertible {
+            let description = "https://dns.example/d?token=sesame"
+        }
+        struct Refusing: Authenticator {
+            func authorization(for request: AuthenticationRequest) async throws -> String? { throw Foreign() }
+            func authorization(
+                for request: AuthenticationRequest,
+                answering challenges: [Challenge],
+                after refused: String?
+            ) async throws -> String? { nil }
+        }
+        let (diary, recorder) = (Diary(), HARRecorder())
+        let odd = ClosureResolver("odd") { _ in throw Foreign() }
+        let metrics = Heard<String>()
+        let observed = ObservedResolver(odd) { metrics.add("\($0)") }
+        func expectHidden(_ value: Any) {
+            var text = "\(value) \(String(reflecting: value)) "
+            dump(value, to: &text)
+            #expect(!text.contains("sesame"), "\(text)")
+        }
+        let client = HTTPClient.untimed {
+            $0.observer = diary.observer
+            $0.resolver = ChainResolver(observed, ScriptedResolver("next", .refused("busy")))
+            $0.networkInterceptors = [recorder.interceptor]
+        }
+        let error = try await httpError { try await client.get("http://a.test/") }
+        expectHidden(error)
+        var request = Request(.get, "http://127.0.0.1:1/")
+        request.authenticator = Refusing()
+        let refused = try await httpError { [request] in try await client.fetch(request) }
+        expectHidden(refused)
+        guard case .authenticator(is Foreign) = refused.reason else { throw refused }
+        expectHidden(ProxyError.authenticator(Foreign()))
+        expectHidden(HTTPError(.body, .bodySource(Foreign())))
+        let own = HTTPClient.untimed {
+            $0.observer = diary.observer
+            $0.interceptors = [{ _, _ in throw Foreign() }]
+        }
+        await #expect(throws: Foreign.self) { try await own.get("http://a.test/") }
+        for event in diary.all { expectHidden(event) }
+        #expect(diary.reports.count == 3 && metrics.all.count == 1)
+        expectHidden(metrics.all)
+        expectHidden(recorder.archive)
+        // The caller has the value.
+        guard case .resolver(let last) = error.reason, case .other(is Foreign)? = last.earlier.first?.reason
+        else { throw error }
+    }
+
     @Test("An observer receives no secrets")
     func secrets() async throws {
         let server = try FixtureServer.start { _ in
@@ -270,6 +353,7 @@ extension CallEvent {
         switch kind {
         case .began: "began"
         case .resolved: "resolved"
+        case .resolverFailed: "resolverFailed"
         case .attempted: "attempted"
         case .attemptFailed: "attemptFailed"
         case .connected: "connected"

@@ -1,0 +1,112 @@
+internal import DirectCore
+internal import DirectIO
+
+extension Resolver {
+    /// Asks for one name, and stops waiting at the deadline of the context. A success has at least one endpoint.
+    ///
+    /// - Throws: If the task was cancelled.
+    func answer(
+        to host: DomainName,
+        port: UInt16,
+        within context: ResolveContext
+    ) async throws(CancellationError) -> Result<Resolution, ResolverError> {
+        let answer = try await fallback({ try await resolve(host, port: port, context: $0) }, within: context)
+        return answer.flatMap { $0.map { .success($0) } ?? .failure(ResolverError(name, .noAddresses)) }
+    }
+
+    /// Asks for the fallback of one of this resolver's answers, and stops waiting at the deadline of the context. Returns
+    /// `nil` if there is none, or if it has no endpoints.
+    ///
+    /// - Throws: If the task was cancelled.
+    func fallback(
+        _ ask: @escaping @Sendable (ResolveContext) async throws -> Resolution?,
+        within context: ResolveContext
+    ) async throws(CancellationError) -> Result<Resolution?, ResolverError> {
+        do throws(ForeignFailure) {
+            let answer = try await askForeignCode(until: context.deadline, on: context.loop) {
+                try await ask(context)
+            }
+            return .success(answer.flatMap { $0.endpoints.isEmpty ? nil : $0 })
+        } catch {
+            return .failure(try ResolverError(error, of: name))
+        }
+    }
+
+    /// Asks for several names. `deliver` gets each answer as soon as it has come, and the answer of each name once: a name
+    /// without an answer at the deadline of the context has failed then, whatever the others did.
+    ///
+    /// - Throws: If the task was cancelled. The names that were not delivered have no answer then.
+    func answers(
+        to hosts: [DomainName],
+        port: UInt16,
+        within context: ResolveContext,
+        deliver: @escaping @Sendable (DomainName, Result<Resolution, ResolverError>) -> Void
+    ) async throws(CancellationError) {
+        let open = Locked(Set(hosts))
+        let name = name
+        let deliverOnce: ResolveContext.Delivery = { host, answer in
+            // The names that nobody waits for any more have not failed by that.
+            if case .failure(is CancellationError) = answer, Task.isCancelled { return }
+            guard open.withLock({ $0.remove(host) }) != nil else { return }
+            deliver(host, answer.asResolvers(name))
+        }
+        var own = context
+        own.delivery = deliverOnce
+        let rest: ResolverError
+        do throws(ForeignFailure) {
+            let asked = own
+            let all = try await askForeignCode(until: context.deadline, on: context.loop) {
+                await resolve(hosts, port: port, context: asked)
+            }
+            for (host, answer) in all { deliverOnce(host, answer) }
+            rest = ResolverError(name, .noAddresses)
+        } catch {
+            if case .cancelled = error { open.withLock { $0 = [] } }
+            rest = try ResolverError(error, of: name)
+        }
+        for host in hosts { deliverOnce(host, .failure(rest)) }
+    }
+}
+
+extension Result<Resolution, any Error> {
+    /// The answer of a resolver to one of several questions.
+    fileprivate func asResolvers(_ name: String) -> Result<Resolution, ResolverError> {
+        switch self {
+        case .success(let answer) where answer.endpoints.isEmpty: .failure(ResolverError(name, .noAddresses))
+        case .success(let answer): .success(answer)
+        case .failure(let error): .failure(ResolverError(error, of: name))
+        }
+    }
+}
+
+extension ResolverError {
+    /// The error that a resolver has thrown: its own, or one that it is wrapped in.
+    init(_ error: any Error, of name: String) {
+        self = error as? ResolverError ?? ResolverError(name, .other(error))
+    }
+
+    /// The error of a resolver that gave no answer.
+    ///
+    /// - Throws: If the task that asked it was cancelled: that is no failure of the resolver.
+    init(_ failure: ForeignFailure, of name: String) throws(CancellationError) {
+        switch failure {
+        case .cancelled: throw CancellationError()
+        case .silent(let time): self.init(name, .timedOut(after: time))
+        case .threw(let error): self.init(error, of: name)
+        }
+    }
+}
+
+extension ResolveContext {
+    /// Takes the answer of one of several names as soon as it has come.
+    package typealias Delivery = @Sendable (DomainName, Result<Resolution, any Error>) -> Void
+
+    /// Returns the share of one of `count` that are asked one after the other, so that the time that is left is enough for
+    /// all of them: at most `limit`, and at least `least`.
+    package func share(of limit: Duration, among count: Int, least: Duration = .zero) -> Duration {
+        let now = loop.now
+        let end = now < awaitedUntil ? min(awaitedUntil, deadline) : deadline
+        guard end != .never else { return limit }
+        return min(limit, max(end.since(now) / max(1, count), least), deadline.since(now))
+    }
+}

@@ -1,0 +1,41 @@
+package import DirectCore
+
+/// Why code from outside the package gave no value.
+package enum ForeignFailure: Error {
+    /// It was silent until the deadline, for this time.
+    case silent(Duration)
+    /// The task that asked it was cancelled.
+    case cancelled
+    /// It threw this error. That may be a `CancellationError`, although nobody has cancelled anything.
+    case threw(any Error)
+}
+
+/// Asks code from outside the package, such as a resolver, an authenticator, an interceptor or the source of a body, and
+/// returns its value. It runs in a task of its own.
+///
+/// The code may ignore its deadline and its cancellation. So the caller waits no longer than until `deadline`, or until its
+/// own task is cancelled. The code's task is cancelled then, and not waited for.
+///
+/// - Parameter executor: The executor that the code prefers; `nil` for Swift's own threads.
+package func askForeignCode<Value: Sendable>(
+    until deadline: Instant,
+    on loop: EventLoop,
+    executor: (any TaskExecutor)? = nil,
+    _ code: @escaping @Sendable () async throws -> Value
+) async throws(ForeignFailure) -> Value {
+    let start = loop.now
+    let outcome: Result<Value, any Error>
+    do throws(BlockingWork.Abandoned) {
+        outcome = try await supervised(until: deadline, on: loop, executor: executor) {
+            do { return .success(try await code()) } catch { return .failure(error) }
+        }
+    } catch {
+        throw error == .expired ? .silent(loop.now.since(start)) : .cancelled
+    }
+    switch outcome {
+    case .success(let value): return value
+    // Code that throws it by itself has failed like any other: the caller's task goes on.
+    case .failure(is CancellationError) where Task.isCancelled: throw .cancelled
+    case .failure(let error): throw .threw(error)
+    }
+}

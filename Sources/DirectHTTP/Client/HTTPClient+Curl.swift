@@ -9,7 +9,7 @@ extension HTTPClient {
     /// ``HTTPClient/Request/curlCommand(redacting:)``.
     ///
     /// Addresses are those of the request, its map or the client's map; a resolver is not asked. Not part of the command
-    /// are credentials of authenticators, certificates and trust settings, time limits, redirects and retries.
+    /// are credentials of authenticators, pins and other checks of certificates, time limits, redirects and retries.
     ///
     /// - Throws: ``HTTPError`` if URL, addresses or fields are invalid.
     public func curlCommand(
@@ -29,6 +29,10 @@ extension HTTPClient {
         }
         if let cookies = request.explicitCookies ?? configuration.cookies {
             request.headers.add(cookies: cookies.cookies(for: url))
+        }
+        request.tls = request.tls ?? configuration.tls
+        if request.unixSocket == nil {
+            request.localBinding = request.localBinding ?? configuration.localBinding
         }
         request.headers.complete(with: ClientFields(configuration).defaults(for: request, nil))
         return try CurlCommand(request, redacting: redaction, over: curlProxy(for: url)).text

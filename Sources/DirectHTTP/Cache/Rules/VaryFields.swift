@@ -39,7 +39,7 @@ struct VaryFields: Sendable {
         var isQuoted = false
         for byte in value.utf8 {
             if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
-            if byte == .comma, !isQuoted {
+            if byte == UInt8(ascii: ","), !isQuoted {
                 elements.append(trimmed(current))
                 current = []
             } else {

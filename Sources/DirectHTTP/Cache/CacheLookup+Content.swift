@@ -75,7 +75,11 @@ extension CacheLookup {
             key: key,
             url: url,
             request: request,
-            question: CacheRequestPolicy(request, defaults: question.fields.defaults),
+            question: CacheRequestPolicy(
+                request,
+                defaults: question.fields.defaults,
+                owner: question.fields.owner
+            ),
             wait: wait,
             refresh: refresh,
             forward: refresh

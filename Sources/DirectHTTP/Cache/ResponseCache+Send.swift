@@ -14,21 +14,22 @@ extension ResponseCache {
     /// Answers a request from the cache, or forwards it and stores the response.
     ///
     /// - Parameter request: The request as the caller made it.
-    /// - Parameter url: The request's URL.
     /// - Parameter defaults: The fields that later steps add if the request has none of that name.
+    /// - Parameter owner: Whose cookies the request carries.
     /// - Parameter wait: How long to wait for the disk.
     /// - Parameter refresh: Sends a request for which no caller waits; `nil` for `forward`.
     /// - Parameter forward: Sends a request to the origin. Only this request contains the conditions that the cache
     ///   adds to revalidate an entry.
     package func send(
         _ request: Request,
-        url: HTTPURL,
         defaults: HTTPHeaders = HTTPHeaders(),
+        owner: CookieOwner = .client,
         wait: DiskWait = .unlimited,
         refresh: CacheForward? = nil,
         forward: @escaping CacheForward
     ) async throws -> Response {
-        let question = CacheRequestPolicy(request, defaults: defaults)
+        let url = try request.checkedURL()
+        let question = CacheRequestPolicy(request, defaults: defaults, owner: owner)
         guard let key = CacheKey(url) else { return try await forward(request, SentRequests()) }
         let lookup = CacheLookup(
             cache: self,

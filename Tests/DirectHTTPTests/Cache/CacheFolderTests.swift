@@ -18,7 +18,7 @@ struct CacheFolderTests {
     private func kept(_ cache: ResponseCache, _ path: String) async throws -> [UInt8]? {
         let url = try HTTPURL("https://a.test/\(path)")
         let request = Request(.get, url, headers: ["Cache-Control": "only-if-cached"])
-        let response = try await cache.send(request, url: url) { _, _ in throw Unreachable() }
+        let response = try await cache.send(request) { _, _ in throw Unreachable() }
         return response.cacheUse == .hit ? try await response.body.collect(upTo: 64 << 20) : nil
     }
 
@@ -26,7 +26,7 @@ struct CacheFolderTests {
         async throws
     {
         let url = try HTTPURL("https://a.test/\(path)")
-        let response = try await cache.send(Request(.get, url), url: url) { request, _ in
+        let response = try await cache.send(Request(.get, url)) { request, _ in
             var headers = headers
             headers["Cache-Control"] = "max-age=1000"
             return try Response(to: request, .ok, headers: headers, body: body)

@@ -49,7 +49,7 @@ final class CacheFiles: Sendable {
 
     /// Returns the latest response that the request selects, and notes its use in the times of its files.
     func find(_ key: CacheKey, fields: VaryFields) -> DirectoryEntry? {
-        var best = fields.isAuthorized ? nil : load(key.plainName, key: key, variant: nil)
+        var best = fields.identifying.isEmpty ? load(key.plainName, key: key, variant: nil) : nil
         if let (index, file) = index(key) {
             for names in index.sets where names.suit(fields) {
                 guard let variant = CacheVariant(names, fields) else { continue }

@@ -12,6 +12,9 @@ extension HTTPClient.Request {
     /// stands in the command, one of other bytes up to 100,000 is printed by `printf`. The command reads any other body
     /// from its standard input: that of a stream or a file, a larger one, and one that is left out.
     ///
+    /// A file of roots becomes `--cacert`. Other roots, and a client certificate, are named in front of the command, in
+    /// arguments of the shell's `:`, as missing.
+    ///
     /// A network interceptor sees requests with all fields. For a request before it is sent,
     /// ``HTTPClient/curlCommand(for:redacting:)`` adds what the client adds.
     ///
@@ -30,6 +33,8 @@ struct CurlCommand {
     private var words: [[String]] = []
     /// The command that writes the body to curl.
     private var source = ""
+    /// What has to be added by hand, because curl takes it from files alone or has no option for it.
+    private var missing: [String] = []
 
     /// - Parameter proxy: the proxy that the client uses for the request; `nil` if it is unknown, and curl may decide.
     init(_ request: Request, redacting redaction: Redaction, over proxy: CurlProxy?) throws(HTTPError) {
@@ -42,13 +47,16 @@ struct CurlCommand {
         words.append([redaction.shown(url)])
         try addAddresses(over: proxy)
         add(proxy)
+        addLocalBinding()
+        addTrust()
         try addFields()
         addBody()
     }
 
     /// The command, one option a line.
     var text: String {
-        source
+        // A command that does nothing, since interactive shells need not know comments.
+        missing.map { ": \(ShellWord.quoted("missing: " + $0));\n" }.joined() + source
             + words.map { $0.map(ShellWord.quoted).joined(separator: " ") }.joined(separator: " \\\n  ")
     }
 
@@ -97,6 +105,34 @@ struct CurlCommand {
         let hidden = redaction.shown(["Proxy-Authorization": ""])["Proxy-Authorization"] == Redaction.mask
         let user = hidden ? Redaction.mask : "\(credentials.user):\(credentials.password)"
         words.append(["--proxy-user", user])
+    }
+
+    private mutating func addLocalBinding() {
+        switch request.localBinding {
+        case .address(let address): words.append(["--interface", "host!\(address)"])
+        case .interface(let name): words.append(["--interface", "if!\(name)"])
+        case nil: break
+        }
+    }
+
+    private mutating func addTrust() {
+        guard url.scheme == .https, let settings = request.connectionSettings?.settings else { return }
+        switch settings.tls?.roots ?? .system {
+        case .system: break
+        case .only(let sources):
+            if case .pemFile(let path)? = sources.first, sources.count == 1 {
+                words.append(["--cacert", path])
+            } else {
+                missing.append("--cacert FILE, with the roots of the client")
+            }
+        case .systemAnd: missing.append("--cacert FILE, with the roots of the system and of the client")
+        }
+        if settings.tls?.clientIdentity != nil {
+            missing.append("--cert FILE --key FILE, for the certificate of the client")
+        }
+        if settings.identity != nil || settings.tls?.insecureOverride != nil {
+            missing.append("the client accepts certificates that curl refuses")
+        }
     }
 
     private mutating func addFields() throws(HTTPError) {

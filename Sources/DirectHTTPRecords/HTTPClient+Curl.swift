@@ -10,7 +10,7 @@ extension HTTPClient {
     /// ``HTTPClient/Request/curlCommand(redacting:)``.
     ///
     /// Addresses are those of the request, its map or the client's map; a resolver is not asked. Not part of the command
-    /// are credentials of authenticators, certificates and trust settings, time limits, redirects and retries.
+    /// are credentials of authenticators, pins and other checks of certificates, time limits, redirects and retries.
     ///
     /// - Throws: ``HTTPError`` if URL, addresses or fields are invalid.
     public func curlCommand(

@@ -78,14 +78,15 @@ struct CookieTests {
         #expect(!text.contains("hunter2"))
     }
 
-    @Test("Cookies of the session and of the client's own jar are sent together, the session's first")
-    func joined() async throws {
+    @Test(
+        "A session's cookies are the session's alone: the client's own jar neither adds to them nor learns of them"
+    )
+    func sessionsOwn() async throws {
         let server = try FixtureServer.start { request in
             .text(request.headers["cookie"] ?? "none", ["Set-Cookie": "c=3; Path=/"])
         }
         let jar = CookieJar()
         let host = try DirectHTTP.HTTPHost(server.address)
-        jar.add(try Cookie("a", "0", for: host))
         jar.add(try Cookie("b", "2", for: host))
         let storage = try #require(configuration.httpCookieStorage)
         let own = try Cookie("a", "1", for: host)
@@ -93,9 +94,62 @@ struct CookieTests {
         let client = HTTPClient { $0.cookies = jar }
         configuration.protocolClasses = [client.urlProtocolClass()]
         let data = try await URLSession(configuration: configuration).data(from: server.url()).0
-        #expect(String(decoding: data, as: UTF8.self) == "a=1; b=2")
-        #expect(jar.cookies.contains { $0.name == "c" })
+        #expect(String(decoding: data, as: UTF8.self) == "a=1")
+        #expect(jar.cookies.map(\.name) == ["b"])
         #expect(storage.cookies?.contains { $0.name == "c" } == true)
+        // A session that wants no cookies gets none.
+        configuration.httpShouldSetCookies = false
+        let bare = try await URLSession(configuration: configuration).data(from: server.url()).0
+        #expect(String(decoding: bare, as: UTF8.self) == "none")
+    }
+
+    @Test("Sessions with storages of their own share no cached responses, though the server forgets Vary")
+    func cachesOfSessions() async throws {
+        let server = try FixtureServer.start { request in
+            guard request.path == "/account" else {
+                let user = request.path.dropFirst()
+                return .text("in", ["Set-Cookie": "sid=\(user); Path=/", "Cache-Control": "no-store"])
+            }
+            let page = "page of \(request.headers["cookie"] ?? "nobody")"
+            return .text(page, ["Cache-Control": "private, max-age=600"])
+        }
+        let client = HTTPClient { $0.cache = .memory() }
+        let protocolClass = client.urlProtocolClass()
+        let sessions = ["alice", "bob"].map { user in
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.protocolClasses = [protocolClass]
+            return (user, URLSession(configuration: configuration))
+        }
+        for (user, session) in sessions { _ = try await session.data(from: server.url("/\(user)")) }
+        for _ in 0..<2 {
+            for (user, session) in sessions {
+                let page = try await session.data(from: server.url("/account")).0
+                #expect(String(decoding: page, as: UTF8.self) == "page of sid=\(user)")
+            }
+            var anonymous = URLRequest(url: try server.url("/account"))
+            anonymous.httpShouldHandleCookies = false
+            #expect(try await client.data(for: anonymous).0 == Data("page of nobody".utf8))
+        }
+        // The second time all came from the cache.
+        #expect(server.requests.count { $0.target == "/account" } == 3)
+    }
+
+    @Test("What others change in the storage counts at once: cookies set, replaced and deleted")
+    func foreignChanges() async throws {
+        let server = try FixtureServer.start { .text($0.headers["cookie"] ?? "none") }
+        let storage = try #require(configuration.httpCookieStorage)
+        let client = HTTPClient { $0.useCookies(of: storage) }
+        let host = try DirectHTTP.HTTPHost(server.address)
+        func cookie(_ value: String) throws -> HTTPCookie {
+            try #require(HTTPCookie(try Cookie("a", value, for: host)))
+        }
+        #expect(try await text(client, server.url()) == "none")
+        storage.setCookie(try cookie("1"))
+        for _ in 0..<2 { #expect(try await text(client, server.url()) == "a=1") }
+        storage.setCookie(try cookie("2"))
+        #expect(try await text(client, server.url()) == "a=2")
+        storage.deleteCookie(try cookie("2"))
+        #expect(try await text(client, server.url()) == "none")
     }
 
     @Test("A request that handles cookies itself gets none, neither from the storage nor from a jar")

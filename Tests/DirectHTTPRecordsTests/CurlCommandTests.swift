@@ -185,6 +185,42 @@ struct CurlCommandTests {
         }
     }
 
+    @Test(
+        "The command has the client's local address, its roots from a file, and names what it lacks",
+        .enabled(if: hasCurl)
+    )
+    func bindingsAndTrust() async throws {
+        let server = try FixtureServer.secure("a.test") { _ in .text("ok") }
+        let folder = try TemporaryFolder()
+        try folder.write(testAuthority.rootPEM, "it's roots")
+        let roots = folder.path + "/it's roots"
+        var addresses = StaticMap()
+        try addresses.set([server.endpoint], for: .host(try HTTPHost("a.test")))
+        let map = addresses
+        var client = HTTPClient.untimed {
+            $0.addresses = map
+            $0.tls.roots = .only([.pemFile(roots)])
+            $0.localBinding = IPAddress("127.0.0.5").map { .address($0) }
+        }
+        let request = Request(.get, server.https("a.test"))
+        _ = try await client.fetch(request)
+        let command = try client.curlCommand(for: request)
+        #expect(try await run(command) == 0, "\(command)")
+        #expect(server.records.map(\.clientAddress) == ["127.0.0.5", "127.0.0.5"])
+        client = HTTPClient.untimed { configuration in
+            configuration.tls.roots = .systemAnd([.pem(Array(testAuthority.rootPEM.utf8))])
+            configuration.tls.clientIdentity = ClientIdentity(certificateChain: [1], privateKey: [2])
+            configuration.localBinding = .interface("eth0")
+        }
+        let lacking = try client.curlCommand(for: Request(.get, "https://a.test/"))
+        let lines = lacking.split(separator: "\n").prefix { $0.hasPrefix(": ") }
+        #expect(lines.count == 2 && lines[0].contains("--cacert") && lines[1].contains("--cert"))
+        #expect(lacking.contains("--interface 'if!eth0'"))
+        // What is missing is no part of the command, and harms none.
+        #expect(try await run(lines.joined(separator: "\n")) == 0)
+        #expect(!(try client.curlCommand(for: Request(.get, "http://a.test/")).contains("missing")))
+    }
+
     @Test("A request that cannot be sent has no command")
     func faults() throws {
         var empty = Request(.get, "http://a.test/")

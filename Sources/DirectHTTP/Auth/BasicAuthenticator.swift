@@ -44,7 +44,8 @@ public enum AuthenticationError: Error, Hashable, Sendable, CustomStringConverti
     /// The user name contains a colon, or user name or password contains a control character: no server could read
     /// it.
     case invalidUserOrPassword
-    /// None of the digest algorithms that the server offers is supported.
+    /// OpenSSL has refused to compute a digest with an algorithm that it supports. A server that offers only algorithms
+    /// that are not supported gets no answer, and its response is the caller's.
     case unknownAlgorithm
     /// The server requires a digest of the body (`auth-int`), and the body is not in memory.
     case bodyNotInMemory
@@ -54,7 +55,7 @@ public enum AuthenticationError: Error, Hashable, Sendable, CustomStringConverti
         switch self {
         case .invalidUserOrPassword:
             "a colon in the user name, or a control character in user name or password"
-        case .unknownAlgorithm: "the server asks for an unknown digest algorithm"
+        case .unknownAlgorithm: "OpenSSL refuses to compute the digest"
         case .bodyNotInMemory: "the server asks for a digest of the body, which is not in memory"
         }
     }

@@ -27,14 +27,10 @@ struct DigestSession: Sendable {
 
     /// Returns a session for the first challenge whose algorithm is supported; servers list them by preference.
     ///
-    /// Returns `nil` if no challenge is of the `digest` scheme.
-    static func best(of challenges: [Challenge]) throws(AuthenticationError) -> DigestSession? {
-        let digests = challenges.filter { $0.scheme == "digest" }
-        for challenge in digests {
-            if let session = DigestSession(challenge) { return session }
-        }
-        if digests.isEmpty { return nil }
-        throw .unknownAlgorithm
+    /// Returns `nil` if there is none: a client that does not know the algorithm has to ignore the challenge (RFC 7616,
+    /// section 3.3).
+    static func best(of challenges: [Challenge]) -> DigestSession? {
+        challenges.lazy.compactMap { $0.scheme == "digest" ? DigestSession($0) : nil }.first
     }
 
     private init?(_ challenge: Challenge) {
@@ -43,15 +39,20 @@ struct DigestSession: Sendable {
         switch name.lowercased() {
         case "md5", "md5-sess": digest = .md5
         case "sha-256", "sha-256-sess": digest = .sha256
+        case "sha-512-256", "sha-512-256-sess": digest = .sha512To256
         default: return nil
         }
-        guard let realm = challenge.realm, let nonce = challenge.parameters["nonce"] else { return nil }
+        // OpenSSL may be configured without the algorithm, for example without MD5.
+        guard digest.digest(of: []) != nil, let realm = challenge.realm,
+            let nonce = challenge.parameters["nonce"]
+        else { return nil }
         algorithm = Algorithm(name: name, digest: digest, isSession: name.lowercased().hasSuffix("-sess"))
         self.realm = realm
         self.nonce = nonce
         opaque = challenge.parameters["opaque"]
-        let protections = challenge.parameters["qop"]?.split(separator: ",") ?? []
-        self.protections = protections.map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
+        protections = HTTPHeaders([("qop", challenge.parameters["qop"] ?? "")]).elements(of: "qop").map {
+            $0.lowercased()
+        }
         hashesUser = challenge.parameters["userhash"]?.lowercased() == "true"
         isStale = challenge.parameters["stale"]?.lowercased() == "true"
         ownClientNonce = algorithm.isSession ? Self.makeClientNonce() : nil

@@ -15,8 +15,7 @@ internal import Synchronization
 ///   throw `bodyAlreadyRead`.
 ///
 /// The draft is committed, so that later requests can find the response, only when the source has ended without an
-/// error or all of the announced length has arrived, and only if `isWanted` says that the URL has not been
-/// invalidated in the meantime. A draft that is dropped earlier is discarded.
+/// error or all of the announced length has arrived, and only if the URL has not been invalidated in the meantime. A draft that is dropped earlier is discarded.
 ///
 /// One task at a time may read. The one that has set `isBusy` owns the mutable state, and a concurrent read throws
 /// `bodyAlreadyRead`.
@@ -30,21 +29,18 @@ final class CacheFill: ResponseBodySource, @unchecked Sendable {
     private let length: UInt64?
     let limit: CallLimit
     private let name: String
-    private let isWanted: @Sendable () -> Bool
 
     init(
         _ source: any ResponseBodySource,
         into draft: any CacheDraft,
         length: UInt64?,
-        name: String,
-        isWanted: @escaping @Sendable () -> Bool
+        name: String
     ) {
         self.source = source
         limit = source.limit
         self.draft = draft
         self.length = length
         self.name = name
-        self.isWanted = isWanted
     }
 
     var trailers: HTTPHeaders {
@@ -116,7 +112,7 @@ final class CacheFill: ResponseBodySource, @unchecked Sendable {
         guard let draft else { return }
         self.draft = nil
         guard length == nil || received == length else { return }
-        await draft.commit(if: isWanted)
+        await draft.commit()
     }
 
     /// Runs a function that does not suspend, if no other task is reading.

@@ -26,13 +26,12 @@ extension CacheLookup {
     func revalidated(
         _ stored: any CacheEntry,
         by response: Response,
-        times: (sent: UnixTime, received: UnixTime),
-        mark: KeyChanges.Mark
+        times: (sent: UnixTime, received: UnixTime)
     ) async -> Response? {
         guard stored.head.isMeant(by: response.head) else {
             // Otherwise later requests would ask about the same version again.
-            if cache.changes.mark(key) == mark, mayChangeCache(response, selecting: stored.variant.names) {
-                await cache.forget(key, wait: wait)
+            if mayChangeCache(response, selecting: stored.variant.names) {
+                await cache.store.remove(key, wait: wait)
             }
             return nil
         }
@@ -42,7 +41,7 @@ extension CacheLookup {
             requestTime: times.sent,
             responseTime: times.received
         )
-        if !question.control.noStore, !head.control.noStore, cache.changes.mark(key) == mark,
+        if !question.control.noStore, !head.control.noStore,
             mayChangeCache(response, selecting: stored.variant.names)
         {
             await refresh(stored, with: head)
@@ -64,7 +63,7 @@ extension CacheLookup {
         let head = response.head
         guard head.status == .ok, mayChangeCache(response, selecting: stored.variant.names) else { return }
         guard stored.head.isConfirmed(byHead: head, length: stored.length) else {
-            return await cache.forget(key, wait: wait)
+            return await cache.store.remove(key, wait: wait)
         }
         let fresh = stored.head.updated(by: head, requestTime: times.sent, responseTime: times.received)
         await refresh(stored, with: fresh)
@@ -76,7 +75,7 @@ extension CacheLookup {
     /// the requests that it was stored for.
     private func refresh(_ stored: any CacheEntry, with head: CachedHead) async {
         guard VaryNames(head.headers, to: question.fields) == stored.variant.names else {
-            return await cache.forget(key, wait: wait)
+            return await cache.store.remove(key, wait: wait)
         }
         await cache.store.replaceHead(stored, with: head, wait: wait)
     }

@@ -34,29 +34,28 @@ extension CacheLookup {
     /// Returns the response with a body that is copied into the cache as the caller reads it.
     ///
     /// Returns it unchanged if it cannot be cached.
-    func keep(_ response: Response, head: CachedHead, mark: KeyChanges.Mark) async -> Response {
+    func keep(_ response: Response, head: CachedHead, mark: CacheMark?) async -> Response {
         let response = response.with(.miss)
-        guard head.hasCertainEnd(response.headers, url: url),
+        guard let mark, head.hasCertainEnd(response.headers, url: url),
             let names = VaryNames(response.headers, to: question.fields),
             let variant = CacheVariant(names, question.fields),
             mayChangeCache(response, selecting: names)
         else { return response }
         func plan(_ length: UInt64?) -> DraftPlan {
-            DraftPlan(key: key, variant: variant, head: head, length: length)
+            DraftPlan(key: key, variant: variant, mark: mark, head: head, length: length)
         }
-        let isWanted: @Sendable () -> Bool = { cache.changes.mark(key) == mark }
         switch response.body.content {
         case .complete(let bytes, _, _):
             guard let draft = cache.store.draft(plan(UInt64(bytes.count)), wait: wait),
                 bytes.isEmpty ? true : await draft.append(bytes)
             else { return response }
-            await draft.commit(if: isWanted)
+            await draft.commit()
             return response
         case .arriving(let pieces):
             let length = response.headers["Content-Length"].flatMap { UInt64($0) }
             guard let draft = cache.store.draft(plan(length), wait: wait) else { return response }
             let name = url.host.description
-            let fill = CacheFill(pieces, into: draft, length: length, name: name, isWanted: isWanted)
+            let fill = CacheFill(pieces, into: draft, length: length, name: name)
             var kept = response
             kept.body = ResponseBody(content: .arriving(fill))
             return kept
@@ -75,7 +74,11 @@ extension CacheLookup {
             key: key,
             url: url,
             request: request,
-            question: CacheRequestPolicy(request, defaults: question.fields.defaults),
+            question: CacheRequestPolicy(
+                request,
+                defaults: question.fields.defaults,
+                owner: question.fields.owner
+            ),
             wait: wait,
             refresh: refresh,
             forward: refresh

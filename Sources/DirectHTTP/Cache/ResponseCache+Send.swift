@@ -14,21 +14,22 @@ extension ResponseCache {
     /// Answers a request from the cache, or forwards it and stores the response.
     ///
     /// - Parameter request: The request as the caller made it.
-    /// - Parameter url: The request's URL.
     /// - Parameter defaults: The fields that later steps add if the request has none of that name.
+    /// - Parameter owner: Whose cookies the request carries.
     /// - Parameter wait: How long to wait for the disk.
     /// - Parameter refresh: Sends a request for which no caller waits; `nil` for `forward`.
     /// - Parameter forward: Sends a request to the origin. Only this request contains the conditions that the cache
     ///   adds to revalidate an entry.
     package func send(
         _ request: Request,
-        url: HTTPURL,
         defaults: HTTPHeaders = HTTPHeaders(),
+        owner: CookieOwner = .client,
         wait: DiskWait = .unlimited,
         refresh: CacheForward? = nil,
         forward: @escaping CacheForward
     ) async throws -> Response {
-        let question = CacheRequestPolicy(request, defaults: defaults)
+        let url = try request.checkedURL()
+        let question = CacheRequestPolicy(request, defaults: defaults, owner: owner)
         guard let key = CacheKey(url) else { return try await forward(request, SentRequests()) }
         let lookup = CacheLookup(
             cache: self,
@@ -62,7 +63,7 @@ extension ResponseCache {
 ///
 /// If the entry turns out to be unusable before the response begins, because a range cannot be cut out of it or its
 /// file is damaged, the origin is asked instead. Damage found later, in large content, ends the body with an error.
-/// A response to a request that was sent before its URL was invalidated must not be stored (`KeyChanges`), nor
+/// A response to a request that was sent before its URL was invalidated must not be stored (`CacheMark`), nor
 /// bring back an entry that has been removed (`CacheStore.replaceHead`). A response to a request that an
 /// interceptor changed in a way that matters is for the caller alone (`SentRequests`), and so is that of a server that has
 /// not proved to be the host.
@@ -108,20 +109,21 @@ struct CacheLookup: Sendable {
         let sent = cache.clock()
         let response = try await forward(request, sentRequests)
         for url in Invalidation.urls(of: request.method, url, response: response.head) {
-            if let key = CacheKey(url) { await cache.forget(key, wait: wait) }
+            if let key = CacheKey(url) { await cache.store.remove(key, wait: wait) }
         }
         guard request.method == .post, !question.isApart, !question.control.noStore else {
             return response.with(.bypassed)
         }
         let head = CachedHead(received: response.head, requestTime: sent, responseTime: cache.clock())
         guard head.standsForGet(of: url, at: cache.clock()) else { return response.with(.bypassed) }
-        return await keep(response, head: head, mark: cache.changes.mark(key))
+        let mark = try? await cache.store.mark(key, wait: wait)
+        return await keep(response, head: head, mark: mark)
     }
 
     /// Sends the request to the origin. Its answer confirms the entry or replaces it, or the entry is used although
     /// stale.
     func fetch(_ stored: (any CacheEntry)?) async throws -> Response {
-        let mark = cache.changes.mark(key)
+        let mark = question.mayBeStored ? try await cache.store.mark(key, wait: wait) : nil
         let sent = cache.clock()
         var request = request
         let validated = stored.flatMap { question.canValidate($0.head) ? $0 : nil }
@@ -138,7 +140,7 @@ struct CacheLookup: Sendable {
         let times = (sent: sent, received: cache.clock())
         if response.status == .notModified {
             guard let validated else { return await passNotModified(response, stored: stored, times: times) }
-            if let fresh = await revalidated(validated, by: response, times: times, mark: mark) {
+            if let fresh = await revalidated(validated, by: response, times: times) {
                 return fresh
             }
             // The 304 is about a response that is not in the cache.
@@ -159,7 +161,7 @@ struct CacheLookup: Sendable {
         _ response: Response,
         stored: (any CacheEntry)?,
         times: (sent: UnixTime, received: UnixTime),
-        mark: KeyChanges.Mark
+        mark: CacheMark?
     ) async -> Response {
         if request.method == .head {
             if let stored { await learn(fromHead: response, stored, times: times) }

@@ -30,7 +30,6 @@ public final class ResponseCache: Sendable {
     let store: any CacheStore
     let staleLimits: StaleLimits
     let clock: @Sendable () -> UnixTime
-    let changes = KeyChanges()
     let background = BackgroundWork()
     private let counts = Locked(Statistics())
 
@@ -85,7 +84,6 @@ public final class ResponseCache: Sendable {
     /// Removes all responses.
     @concurrent
     public func removeAll() async {
-        changes.touchAll()
         await store.removeAll()
     }
 
@@ -93,12 +91,7 @@ public final class ResponseCache: Sendable {
     @concurrent
     public func remove(_ url: HTTPURL) async {
         guard let key = CacheKey(url.withoutCredentials) else { return }
-        await forget(key, wait: .unlimited)
-    }
-
-    func forget(_ key: CacheKey, wait: DiskWait) async {
-        changes.touch(key)
-        await store.remove(key, wait: wait)
+        await store.remove(key, wait: .unlimited)
     }
 
     /// Creates a cache in memory, or in `folder` if it is not `nil`, with a clock of the caller's.
@@ -139,35 +132,6 @@ public final class ResponseCache: Sendable {
             }
         }
     }
-}
-
-/// Tells whether a URL has been invalidated since a certain moment. The response to a request that was sent before
-/// must not be stored afterwards (RFC 9111, section 4.4).
-final class KeyChanges: Sendable {
-    struct Mark: Equatable, Sendable {
-        fileprivate var count: UInt64
-    }
-
-    /// Several keys share a counter. A collision only means that a response is not stored.
-    private let counts = Locked([UInt64](repeating: 0, count: 256))
-
-    func mark(_ key: CacheKey) -> Mark {
-        counts.withLock { Mark(count: $0[key.slot]) }
-    }
-
-    func touch(_ key: CacheKey) {
-        counts.withLock { $0[key.slot] &+= 1 }
-    }
-
-    func touchAll() {
-        counts.withLock { counts in
-            for slot in counts.indices { counts[slot] &+= 1 }
-        }
-    }
-}
-
-extension CacheKey {
-    fileprivate var slot: Int { Int(digest.low & 0xff) }
 }
 
 /// Tasks that no caller waits for, at most one at a time for each key.

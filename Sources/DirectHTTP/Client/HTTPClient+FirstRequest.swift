@@ -4,7 +4,8 @@ internal import DirectTransport
 
 extension HTTPClient {
     /// Returns a request as this client would send it first: over `https` where HSTS asks for it, with the addresses of the
-    /// request, its map or the client's map, with cookies and the client's fields. No resolver is asked.
+    /// request, its map or the client's map, with cookies, the client's fields and the
+    /// settings of its connection. No resolver is asked.
     package func firstRequest(for request: Request) throws(HTTPError) -> Request {
         var request = configuration.hsts?.upgraded(request) ?? request
         let url = try request.checkedURL()
@@ -19,6 +20,10 @@ extension HTTPClient {
         }
         if let cookies = request.explicitCookies ?? configuration.cookies {
             request.headers.add(cookies: cookies.cookies(for: url))
+        }
+        request.tls = request.tls ?? configuration.tls
+        if request.unixSocket == nil {
+            request.localBinding = request.localBinding ?? configuration.localBinding
         }
         request.headers.complete(with: ClientFields(configuration).defaults(for: request, nil))
         return request

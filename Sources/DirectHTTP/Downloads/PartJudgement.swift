@@ -49,7 +49,7 @@ enum PartJudgement: Hashable, Sendable {
         wanted: WantedRest?
     ) {
         switch head.status {
-        case .ok where head.headers.isCoded: self = .coded
+        case .ok where head.headers.hasCodedContent: self = .coded
         case .ok:
             let validator = StrongValidator(head.headers)
             self = .whole(
@@ -80,7 +80,7 @@ enum PartJudgement: Hashable, Sendable {
         if headers.isMultipart { return .useless(.severalRanges) }
         guard wanted.joins(url) else { return .useless(.otherURL) }
         guard wanted.validator.isMeant(by: headers) else { return .useless(.otherVersion) }
-        if headers.isCoded { return .useless(.coded) }
+        if headers.hasCodedContent { return .useless(.coded) }
         let ranges = headers.values(for: "Content-Range")
         guard ranges.count == 1, case .part(wanted.start, let last, let length?) = ContentRange(ranges[0]),
             bodyLength.map({ $0 == last - wanted.start + 1 }) ?? true
@@ -104,16 +104,6 @@ extension WantedRest {
 }
 
 extension HTTPHeaders {
-    /// Whether the content is coded, as far as the fields say so.
-    fileprivate var isCoded: Bool {
-        values(for: "Content-Encoding").contains { value in
-            value.split(separator: ",").contains { coding in
-                let name = coding.filter { $0 != " " && $0 != "\t" }.lowercased()
-                return name != "identity" && !name.isEmpty
-            }
-        }
-    }
-
     fileprivate var isMultipart: Bool {
         self["Content-Type"]?.lowercased().hasPrefix("multipart/byteranges") ?? false
     }

@@ -5,6 +5,7 @@ internal import DirectIO
 /// Answers requests from the client's cache, or sends them on and stores their responses.
 final class CacheLayer: Layer {
     private let cache: ResponseCache
+    private let owner: CookieOwner
     private let fields: ClientFields
     private let redirects: RedirectPolicy
     private let loop: EventLoop
@@ -13,10 +14,12 @@ final class CacheLayer: Layer {
     init(
         _ configuration: HTTPClient.Configuration,
         cache: ResponseCache,
+        owner: CookieOwner,
         fields: ClientFields,
         next: any Layer
     ) {
         self.cache = cache
+        self.owner = owner
         self.fields = fields
         redirects = configuration.redirects
         loop = configuration.loop
@@ -33,8 +36,8 @@ final class CacheLayer: Layer {
         )
         return try await cache.send(
             request,
-            url: url,
             defaults: fields.defaults(for: request, trail),
+            owner: owner,
             wait: wait,
             // The call may end first, and its report has the requests that its caller has waited for.
             refresh: forward(request, trail: trail, call: call.unobserved),

@@ -33,15 +33,16 @@ struct CookiesAndHSTS: Sendable {
     ///
     /// A server that has not proved the name is believed no more than one over plain HTTP, which anyone on the path could
     /// be: it sets no HSTS policy (RFC 6797, section 8.1) and no `Secure` cookie, and replaces none.
-    func learn(from response: Response) {
-        guard response.url.scheme == .https, response.unprovedIdentity != nil else {
-            cookies?.take(response.headers, from: response.url)
-            if response.url.scheme == .https {
-                hsts?.learn(from: response.headers, host: response.url.host, at: .now)
-            }
-            return
+    func learn(from response: Response, until end: Instant, on loop: EventLoop) async {
+        let (url, headers) = (response.url, response.headers)
+        let isProved = response.unprovedIdentity == nil
+        if url.scheme == .https, isProved { hsts?.learn(from: headers, host: url.host, at: .now) }
+        guard let cookies else { return }
+        let source = isProved ? url : url.with(scheme: .http)
+        guard headers.index(of: "set-cookie") != nil, cookies is any BlockingCookieStore else {
+            return cookies.take(headers, from: source)
         }
-        cookies?.take(response.headers, from: response.url.with(scheme: .http))
+        try? await BlockingWork.shared.carryOut(until: end, on: loop) { cookies.take(headers, from: source) }
     }
 }
 
@@ -75,16 +76,18 @@ final class CookieLayer: Layer {
 /// Stores the cookies and the HSTS policy of each response of the network, whatever becomes of it.
 final class CookieLearning: NetworkLayer {
     private let stores: CookiesAndHSTS
+    private let loop: EventLoop
     private let next: any NetworkLayer
 
-    init(stores: CookiesAndHSTS, next: any NetworkLayer) {
+    init(stores: CookiesAndHSTS, loop: EventLoop, next: any NetworkLayer) {
         self.stores = stores
+        self.loop = loop
         self.next = next
     }
 
     func send(_ request: Request, trail: Trail?, call: Call, detour: Detour?) async throws -> Response {
         let response = try await next.send(request, trail: trail, call: call, detour: detour)
-        stores.learn(from: response)
+        await stores.learn(from: response, until: call.end, on: loop)
         return response
     }
 }

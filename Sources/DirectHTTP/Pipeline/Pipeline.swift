@@ -116,11 +116,14 @@ final class InnerLayers: Sendable {
                 next: network ?? roundTrip
             )
         }
-        if let stores { network = CookieLearning(stores: stores, next: network ?? roundTrip) }
+        if let stores {
+            network = CookieLearning(stores: stores, loop: configuration.loop, next: network ?? roundTrip)
+        }
         attempts = Attempts(configuration, roundTrip: roundTrip, networkLayers: network)
         var outer: (any Layer)?
         if let cache = configuration.cache {
-            outer = CacheLayer(configuration, cache: cache, fields: fields, next: attempts)
+            let owner = CookieOwner(of: cookies, client: configuration.cookies)
+            outer = CacheLayer(configuration, cache: cache, owner: owner, fields: fields, next: attempts)
         }
         if let stores { outer = CookieLayer(stores: stores, next: outer ?? attempts) }
         if !configuration.authenticators.isEmpty {

@@ -56,73 +56,109 @@ extension HTTPCookie {
 }
 
 /// A `CookieStore` that keeps its cookies in a storage of Foundation's and follows the rules of ``CookieJar``.
-final class FoundationCookies: CookieStore, CustomReflectable, @unchecked Sendable {
+final class FoundationCookies: BlockingCookieStore, CookieStoreOfHolder, CustomReflectable,
+    @unchecked Sendable
+{
     // The storage is thread-safe by its documentation, but not marked `Sendable` everywhere.
     private let storage: HTTPCookieStorage
-    /// Held from reading the stored cookies until they are changed.
-    private let change = Locked(())
+    private let copy: StorageCopy
+
+    private static let copies = WeakTable<StorageCopy>()
 
     /// Creates a store on top of this storage.
     init(_ storage: HTTPCookieStorage) {
         self.storage = storage
+        copy = Self.copies.value(of: storage) { StorageCopy() }
+    }
+
+    var holder: CookieHolder {
+        storage === HTTPCookieStorage.shared ? .lasting("HTTPCookieStorage.shared") : .object(storage)
     }
 
     func cookies(for url: HTTPURL) -> [Cookie] {
-        jar?.cookies(for: url) ?? []
+        copy.jar(of: storage).cookies(for: url)
     }
 
     func take(_ headers: HTTPHeaders, from url: HTTPURL) {
         guard headers.contains("Set-Cookie"), storage.cookieAcceptPolicy != .never else { return }
-        change.withLock { _ in
-            let jar = jar ?? CookieJar()
-            let before = Set(jar.cookies)
-            jar.take(headers, from: url)
-            let after = Set(jar.cookies)
-            for cookie in before.subtracting(after).compactMap(HTTPCookie.init) {
-                storage.deleteCookie(cookie)
-            }
-            for cookie in after.subtracting(before).compactMap(HTTPCookie.init) { storage.setCookie(cookie) }
-        }
+        copy.change(storage) { $0.take(headers, from: url) }
     }
 
     /// A mirror that never shows the cookies.
     var customMirror: Mirror { Mirror(self, children: []) }
+}
 
-    /// All cookies of the storage in a jar, which knows the hosts of each; `nil` if the storage is empty.
-    private var jar: CookieJar? {
-        guard let cookies = storage.cookies, !cookies.isEmpty else { return nil }
-        let jar = CookieJar()
-        for cookie in cookies.compactMap(Cookie.init) { jar.add(cookie) }
-        return jar
+/// The cookies of a storage in a jar, which finds those for a request without a look at all others.
+private final class StorageCopy: @unchecked Sendable {
+    fileprivate struct State {
+        /// The cookies of the storage when the jar was filled.
+        var stored: [HTTPCookie] = []
+        var jar = CookieJar()
+        /// Whether a change of the jar is being repeated in the storage. That may take long, because the storage writes a
+        /// file and makes all others wait; and it shows a part of the change until it is done.
+        var isWriting = false
+    }
+
+    private let state = Locked(State())
+    /// Held from a change of the jar until it has been repeated in the storage.
+    private let writing = Locked(())
+
+    /// Returns the jar, filled anew if the storage has changed.
+    func jar(of storage: HTTPCookieStorage) -> CookieJar {
+        state.withLock { state in
+            if !state.isWriting { state.update(from: storage) }
+            return state.jar
+        }
+    }
+
+    /// Makes a change in the jar and repeats it in the storage.
+    func change(_ storage: HTTPCookieStorage, _ change: (CookieJar) -> Void) {
+        writing.withLock { _ in
+            let (before, after) = state.withLock { state in
+                state.update(from: storage)
+                let before = Set(state.jar.cookies)
+                change(state.jar)
+                let after = Set(state.jar.cookies)
+                state.isWriting = before != after
+                return (before, after)
+            }
+            guard before != after else { return }
+            for cookie in before.subtracting(after).compactMap(HTTPCookie.init) {
+                storage.deleteCookie(cookie)
+            }
+            for cookie in after.subtracting(before).compactMap(HTTPCookie.init) { storage.setCookie(cookie) }
+            state.withLock { state in
+                // The storage decides what it keeps.
+                state.fill(from: storage.cookies ?? [])
+                state.isWriting = false
+            }
+        }
     }
 }
 
-/// Two stores for the same requests, such as a session's and the client's own.
-final class JoinedCookies: CookieStore {
-    private let first: any CookieStore
-    private let second: any CookieStore
-
-    /// Creates a store whose first part takes precedence.
-    init(_ first: any CookieStore, _ second: any CookieStore) {
-        self.first = first
-        self.second = second
+extension StorageCopy.State {
+    /// Fills the jar if the storage has other cookies than before.
+    ///
+    /// `HTTPCookie` is immutable, and FoundationNetworking returns the same objects until a cookie is set or deleted: so
+    /// a thousand comparisons of pointers tell what `NSHTTPCookieManagerCookiesChanged` would. On Linux that notification
+    /// is declared and never posted (swift-corelibs-foundation, HTTPCookieStorage.swift).
+    fileprivate mutating func update(from storage: HTTPCookieStorage) {
+        let now = storage.cookies ?? []
+        guard !now.elementsEqual(stored, by: { $0 === $1 || $0 == $1 }) else { return }
+        fill(from: now)
     }
 
-    /// The cookies of the first store, then those of the second whose names the first does not have.
-    func cookies(for url: HTTPURL) -> [Cookie] {
-        let cookies = first.cookies(for: url)
-        let names = Set(cookies.map(\.name))
-        return cookies + second.cookies(for: url).filter { !names.contains($0.name) }
-    }
-
-    func take(_ headers: HTTPHeaders, from url: HTTPURL) {
-        first.take(headers, from: url)
-        second.take(headers, from: url)
+    fileprivate mutating func fill(from cookies: [HTTPCookie]) {
+        stored = cookies
+        jar = CookieJar()
+        for cookie in cookies.compactMap(Cookie.init) { jar.add(cookie) }
     }
 }
 
 /// The store of a request that neither sends nor stores cookies.
-final class NoCookies: CookieStore {
+final class NoCookies: CookieStoreOfHolder {
+    var holder: CookieHolder { .nobody }
+
     func cookies(for url: HTTPURL) -> [Cookie] { [] }
 
     func take(_ headers: HTTPHeaders, from url: HTTPURL) {}

@@ -45,7 +45,7 @@ struct ProtocolOrder: @unchecked Sendable {
         additionalFields = (configuration?.httpAdditionalHeaders ?? [:]).compactMap { name, value in
             (name.base as? String).map { ($0, "\(value)") }
         }
-        cookies = configuration.flatMap { SessionCookies($0, request, settings.cookies) }
+        cookies = configuration.map { SessionCookies($0, request) }
         redirects = settings.redirects.asking(delegate)
         authenticator = configuration?.urlCredentialStorage.flatMap {
             SessionAuthenticator(ifFilled: $0, settings.authenticators)

@@ -12,14 +12,17 @@ struct SessionCookies: Sendable {
     private let store: any CookieStore
     private let sessionsField: String?
 
-    /// `nil` if the session or the request wants no cookies. The cookies are also kept in the client's own store, if
-    /// it has one.
-    init?(_ configuration: URLSessionConfiguration, _ request: URLRequest, _ own: (any CookieStore)?) {
-        guard configuration.httpShouldSetCookies, configuration.httpCookieAcceptPolicy != .never,
-            request.httpShouldHandleCookies, let storage = configuration.httpCookieStorage
-        else { return nil }
-        let stored = FoundationCookies(storage)
-        store = own.map { JoinedCookies(stored, $0) } ?? stored
+    /// The cookies are those of the session alone, or none if the session or the request wants none: the client's own
+    /// are those of its other callers.
+    init(_ configuration: URLSessionConfiguration, _ request: URLRequest) {
+        let areWanted =
+            configuration.httpShouldSetCookies && configuration.httpCookieAcceptPolicy != .never
+            && request.httpShouldHandleCookies
+        guard areWanted, let storage = configuration.httpCookieStorage else {
+            (store, sessionsField) = (NoCookies(), nil)
+            return
+        }
+        store = FoundationCookies(storage)
         sessionsField = request.url.flatMap(storage.cookies(for:)).flatMap {
             $0.isEmpty ? nil : HTTPCookie.requestHeaderFields(with: $0)["Cookie"]
         }

@@ -72,6 +72,29 @@ package final class StateFolder: Sendable {
         try place(name).remove()
     }
 
+    /// Calls `body` while the folder is locked for other processes, and for other objects in this one (flock(2)). Only one
+    /// thread at a time may call it.
+    ///
+    /// Waits for a tenth of a second at most, because the other process may be stopped. A folder that the system cannot
+    /// lock, for example one of another machine, is taken for that of a single process.
+    ///
+    /// - Parameter body: Gets `false` if the folder is still locked by another process.
+    package func whileLocked<Value>(
+        _ body: (_ isExclusive: Bool) throws(SystemError) -> Value
+    ) throws(SystemError) -> Value {
+        var (result, code) = lock()
+        for _ in 0..<100 where result == -1 && code == EWOULDBLOCK {
+            usleep(1000)
+            (result, code) = lock()
+        }
+        defer { if result == 0 { _ = flock(descriptor, LOCK_UN) } }
+        return try body(result == 0 || code != EWOULDBLOCK)
+    }
+
+    private func lock() -> (Int32, Int32) {
+        retryingInterrupts { flock(descriptor, LOCK_EX | LOCK_NB) }
+    }
+
     /// Returns the attributes of all files, in no particular order.
     package func contents() throws(SystemError) -> [Facts] {
         var all: [Facts] = []

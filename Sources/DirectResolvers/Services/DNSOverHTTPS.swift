@@ -150,22 +150,8 @@ extension BufferedResponse {
     /// Limits the time to live by the freshness lifetime of the HTTP response, and subtracts the time that the
     /// response spent in an HTTP cache (RFC 8484, section 5.1).
     func boundByFreshness(_ answer: inout ServiceAnswer) {
-        var lifetime: Int64?
-        for value in headers.values(for: "Cache-Control") {
-            for part in value.split(separator: ",") {
-                let words = part.split(separator: "=", maxSplits: 1).map {
-                    $0.filter { $0 != " " && $0 != "\"" }
-                }
-                switch words.first?.lowercased() {
-                case "max-age" where words.count == 2:
-                    if let seconds = Int64(words[1]), seconds >= 0 {
-                        lifetime = min(lifetime ?? seconds, seconds)
-                    }
-                case "no-store", "no-cache": lifetime = 0
-                default: break
-                }
-            }
-        }
+        let control = CacheControl(headers)
+        let lifetime = control.noStore || control.noCache ? 0 : control.maxAge
         let age = headers["Age"].flatMap { Int64($0) }.map { max(0, $0) } ?? 0
         if let lifetime { answer.bound(lifetime) }
         if let seconds = answer.seconds {

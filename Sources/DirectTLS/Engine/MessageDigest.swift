@@ -6,10 +6,17 @@ package enum MessageDigest {
     case md5
     /// SHA-256 (FIPS 180-4).
     case sha256
+    /// SHA-512/256 (FIPS 180-4, section 5.3.6.2).
+    case sha512To256
 
     /// Returns the digest of the bytes; `nil` if this OpenSSL was built or configured without the algorithm.
     package func digest(of bytes: [UInt8]) -> [UInt8]? {
-        let algorithm = self == .md5 ? EVP_md5() : EVP_sha256()
+        let algorithm =
+            switch self {
+            case .md5: EVP_md5()
+            case .sha256: EVP_sha256()
+            case .sha512To256: EVP_sha512_256()
+            }
         var length: UInt32 = 0
         let digest = [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { buffer, count in
             let isDone = EVP_Digest(bytes, bytes.count, buffer.baseAddress, &length, algorithm, nil) == 1

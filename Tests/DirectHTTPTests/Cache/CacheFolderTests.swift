@@ -18,7 +18,7 @@ struct CacheFolderTests {
     private func kept(_ cache: ResponseCache, _ path: String) async throws -> [UInt8]? {
         let url = try HTTPURL("https://a.test/\(path)")
         let request = Request(.get, url, headers: ["Cache-Control": "only-if-cached"])
-        let response = try await cache.send(request, url: url) { _, _ in throw Unreachable() }
+        let response = try await cache.send(request) { _, _ in throw Unreachable() }
         return response.cacheUse == .hit ? try await response.body.collect(upTo: 64 << 20) : nil
     }
 
@@ -26,13 +26,16 @@ struct CacheFolderTests {
         async throws
     {
         let url = try HTTPURL("https://a.test/\(path)")
-        let response = try await cache.send(Request(.get, url), url: url) { request, _ in
+        let response = try await cache.send(Request(.get, url)) { request, _ in
             var headers = headers
             headers["Cache-Control"] = "max-age=1000"
             return try Response(to: request, .ok, headers: headers, body: body)
         }
         _ = try await response.body.collect(upTo: 64 << 20)
     }
+
+    /// The names of the files, without the marks of URLs.
+    private var files: [String] { folder.names.filter { !$0.hasSuffix(".m") } }
 
     private struct Unreachable: Error {}
 
@@ -42,6 +45,63 @@ struct CacheFolderTests {
 
     private func write(_ bytes: [UInt8], _ name: String) throws {
         try Data(bytes).write(to: URL(filePath: folder.path).appending(path: name))
+    }
+
+    @Test("A change by another process prevents a response to an earlier request from appearing")
+    func changeByAnother() async throws {
+        // Two objects lock the folder and read its files as two processes do.
+        let (own, other) = (try cache(), try cache())
+        let url = try HTTPURL("https://a.test/x")
+        for change in 0..<3 {
+            let response = try await own.send(Request(.get, url, headers: ["Cache-Control": "no-cache"])) {
+                request,
+                _ in
+                let pieces = AsyncThrowingStream<[UInt8], any Error> { pieces in
+                    pieces.yield([1])
+                    pieces.finish()
+                }
+                let headers: HTTPHeaders = ["Cache-Control": "max-age=1000"]
+                return try Response(to: request, .ok, headers: headers, stream: pieces)
+            }
+            switch change {
+            case 0:
+                _ = try await other.send(Request(.put, url)) { request, _ in try Response(to: request, .ok) }
+            case 1: await other.removeAll()
+            default: break
+            }
+            #expect(try await response.body.collect(upTo: 10) == [1])
+            for cache in [own, other] { #expect(try await kept(cache, "x") == (change == 2 ? [1] : nil)) }
+        }
+        #expect(own.faults == [] && other.faults == [])
+    }
+
+    @Test(
+        "A folder that another process keeps locked is read, and its responses are removed, but none is stored"
+    )
+    func lockedFolder() async throws {
+        let cache = try cache()
+        try await keep(cache, "a", [1])
+        let locks = try StateFolder(folder.path)
+        let (isLocked, mayUnlock) = (Barrier(), DispatchSemaphore(value: 0))
+        let holder = Task {
+            try await onOwnThread {
+                try locks.whileLocked { isExclusive throws(SystemError) in
+                    #expect(isExclusive)
+                    isLocked.open()
+                    mayUnlock.wait()
+                }
+            }
+        }
+        await isLocked.pass()
+        try await keep(cache, "b", [2])
+        #expect(try await kept(cache, "a") == [1])
+        #expect(try await kept(cache, "b") == nil)
+        await cache.remove(try HTTPURL("https://a.test/a"))
+        #expect(try await kept(cache, "a") == nil)
+        mayUnlock.signal()
+        try await holder.value
+        try await keep(cache, "b", [2])
+        #expect(try await kept(cache, "b") == [2])
     }
 
     @Test("A cache folder is found again by the next process, and shared with a concurrent one")
@@ -63,7 +123,7 @@ struct CacheFolderTests {
         try await keep(cache, "path?token=secret", [1])
         let manager = FileManager.default
         #expect(try manager.attributesOfItem(atPath: folder.path)[.posixPermissions] as? Int == 0o700)
-        for name in folder.names {
+        for name in files {
             let path = folder.path + "/" + name
             #expect(try manager.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
             #expect(try !String(decoding: bytes(name), as: UTF8.self).contains("secret"))
@@ -81,7 +141,7 @@ struct CacheFolderTests {
     @Test("A file with any byte changed, or cut anywhere, is never used")
     func damage() async throws {
         try await keep(cache(), "a", Array("content".utf8), headers: ["X-A": "1"])
-        let name = try #require(folder.names.first)
+        let name = try #require(files.first)
         let whole = try bytes(name)
         for position in whole.indices {
             var changed = whole
@@ -90,7 +150,7 @@ struct CacheFolderTests {
             let cache = try cache()
             #expect(try await kept(cache, "a") == nil, "changed at \(position)")
             #expect(cache.faults == [.damaged(file: name)])
-            #expect(folder.names == [])
+            #expect(files == [])
             try write(Array(whole[..<position]), name)
             #expect(try await kept(self.cache(), "a") == nil, "cut at \(position)")
         }
@@ -103,7 +163,7 @@ struct CacheFolderTests {
     @Test("Damage in the middle of a large content is found when it is read")
     func lateDamage() async throws {
         try await keep(cache(), "a", pattern(at: 0, count: 300_000))
-        let name = try #require(folder.names.first)
+        let name = try #require(files.first)
         var changed = try bytes(name)
         changed[250_000] ^= 1
         try write(changed, name)
@@ -116,9 +176,9 @@ struct CacheFolderTests {
     @Test("A file of another name is not used, and links are not followed")
     func foreignNames() async throws {
         try await keep(cache(), "a", [1])
-        let name = try #require(folder.names.first)
+        let name = try #require(files.first)
         try await keep(cache(), "b", [2])
-        let other = try #require(folder.names.first { $0 != name })
+        let other = try #require(files.first { $0 != name })
         try write(bytes(name), other)
         #expect(try await kept(cache(), "b") == nil)
         let target = folder.path + "/elsewhere"
@@ -146,10 +206,10 @@ struct CacheFolderTests {
             ofItemAtPath: folder.path + "/" + left
         )
         await (cache.store as? DirectoryStore)?.sweep()
-        #expect(folder.names.count == 3 && folder.names.contains("notes.txt") && folder.names.contains(young))
+        #expect(files.count == 3 && files.contains("notes.txt") && files.contains(young))
         #expect(cache.faults == [.foreign(file: "notes.txt")])
         await cache.removeAll()
-        #expect(folder.names == ["notes.txt"])
+        #expect(files == ["notes.txt"])
     }
 
     @Test("A response that cannot be removed is reported")
@@ -162,7 +222,7 @@ struct CacheFolderTests {
             withIntermediateDirectories: false
         )
         await cache.removeAll()
-        #expect(folder.names == [name])
+        #expect(files == [name])
         #expect(cache.faults.count == 1)
         guard case .file(let error)? = cache.faults.first else {
             Issue.record("\(cache.faults)")
@@ -177,7 +237,7 @@ struct CacheFolderTests {
         for number in 0..<15 {
             try await keep(cache, "\(number)", pattern(at: 0, count: 10_000))
             let past = Date(timeIntervalSinceNow: Double(number * 10 - 10_000))
-            for name in folder.names {
+            for name in files {
                 let path = folder.path + "/" + name
                 let date = try FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
                 guard let date, date.timeIntervalSinceNow > -100 else { continue }
@@ -188,21 +248,21 @@ struct CacheFolderTests {
         #expect(try await kept(cache, "0") != nil)
         for number in 15..<25 { try await keep(cache, "\(number)", pattern(at: 0, count: 10_000)) }
         var total = 0
-        for name in folder.names { total += try bytes(name).count }
+        for name in files { total += try bytes(name).count }
         #expect(total <= 200_000)
         #expect(try await kept(cache, "0") != nil)
         #expect(try await kept(cache, "1") == nil)
         try await keep(cache, "large", pattern(at: 0, count: 50_001))
         #expect(try await kept(cache, "large") == nil)
         await (cache.store as? DirectoryStore)?.sweep()
-        #expect(!folder.names.contains { $0.hasSuffix(".tmp") })
+        #expect(!files.contains { $0.hasSuffix(".tmp") })
     }
 
     @Test("The index of a response that depends on the request is as recently used as the response")
     func usedIndex() async throws {
         let cache = try cache(.init(bytes: 200_000, objects: 1000, objectBytes: 50_000))
         try await keep(cache, "hot", pattern(at: 0, count: 10_000), headers: ["Vary": "Accept-Language"])
-        let names = folder.names
+        let names = files
         #expect(names.count == 2)
         for name in names {
             try FileManager.default.setAttributes(
@@ -213,7 +273,7 @@ struct CacheFolderTests {
         #expect(try await kept(cache, "hot") != nil)
         for number in 0..<15 {
             try await keep(cache, "\(number)", pattern(at: 0, count: 10_000))
-            for name in folder.names where !names.contains(name) {
+            for name in files where !names.contains(name) {
                 try FileManager.default.setAttributes(
                     [.modificationDate: Date(timeIntervalSinceNow: -5000)],
                     ofItemAtPath: folder.path + "/" + name
@@ -221,7 +281,7 @@ struct CacheFolderTests {
             }
         }
         for number in 15..<25 { try await keep(cache, "\(number)", pattern(at: 0, count: 10_000)) }
-        #expect(folder.names.count < 27)
+        #expect(files.count < 27)
         #expect(try await kept(cache, "hot") != nil)
     }
 

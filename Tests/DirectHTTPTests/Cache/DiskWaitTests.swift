@@ -89,10 +89,11 @@ struct DiskWaitTests {
         let head = CachedHead(ResponseHead(status: .ok, headers: [:]), requestTime: .now, responseTime: .now)
         let variant = CacheVariant(names: VaryNames(names: []), digest: Digest128(high: 0, low: 0))
         let key = CacheKey(digest: Digest128(high: 0, low: 1))
-        let plan = DraftPlan(key: key, variant: variant, head: head, length: nil)
+        let mark = try #require(try await store.mark(key, wait: .unlimited))
+        let plan = DraftPlan(key: key, variant: variant, mark: mark, head: head, length: nil)
         let draft = try #require(store.draft(plan, wait: .unlimited))
         #expect(await draft.append(pattern(at: 0, count: 200_000)))
-        await draft.commit { true }
+        await draft.commit()
         let fields = VaryFields(headers: [:], defaults: [:])
         let entry = try #require(try await store.find(key, fields: fields, wait: .unlimited))
         let gate = DiskGate()

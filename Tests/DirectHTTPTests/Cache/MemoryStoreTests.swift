@@ -15,6 +15,7 @@ struct MemoryStoreTests {
         return DraftPlan(
             key: CacheKey(digest: Digest128(high: 0, low: number)),
             variant: CacheVariant(names: VaryNames(names: []), digest: Digest128(high: 0, low: 0)),
+            mark: CacheMark(number: 0),
             head: CachedHead(head, requestTime: time, responseTime: time),
             length: length
         )
@@ -51,7 +52,7 @@ struct MemoryStoreTests {
                 #expect(await draft.append(Array(body[start..<min(body.count, start + 7_000)])))
             }
             #expect(store.usage.coming >= body.count)
-            await draft.commit { true }
+            await draft.commit()
             #expect(store.usage.coming == 0)
             #expect((body.count..<body.count + 2_000).contains(store.usage.kept))
         }
@@ -67,7 +68,7 @@ struct MemoryStoreTests {
     func fullOfDrafts() async throws {
         let first = try #require(store.draft(plan(1), wait: .unlimited))
         #expect(await first.append([UInt8](repeating: 1, count: 1 << 18)))
-        await first.commit { true }
+        await first.commit()
         var drafts: [any CacheDraft] = []
         for number in 2..<10 {
             let draft = try #require(store.draft(plan(UInt64(number)), wait: .unlimited))

@@ -60,16 +60,15 @@ struct AuthenticationTests {
     @Test("An authenticator that fails ends the call with an error that says so, and has the caller's error")
     func failing() async throws {
         let reports = Locked<[CallReport]>([])
-        let script = Script((401, ["WWW-Authenticate": #"Digest realm="r", nonce="n", algorithm=none"#]))
-        let client = script.client {
+        let client = Script().client {
             $0.observer = { event in
                 if case .ended(let report) = event.kind { reports.withLock { $0.append(report) } }
             }
         }
         var request = Request(.get, "http://a.test/")
-        request.authenticator = .digest(user: "u", password: "hush")
+        request.authenticator = .basic(user: "a:b", password: "hush")
         let unanswerable = try await httpError { [request] in try await client.fetch(request) }
-        #expect(unanswerable.authenticationError == .unknownAlgorithm && unanswerable.phase == .response)
+        #expect(unanswerable.authenticationError == .invalidUserOrPassword && unanswerable.phase == .request)
         request.authenticator = .bearer { throw NoToken(secret: "hush") }
         let failed = try await httpError { [request] in try await client.fetch(request) }
         guard case .authenticator(is NoToken) = failed.reason else { throw failed }
@@ -211,7 +210,7 @@ struct AuthenticationTests {
                 #"Digest realm="http-auth@example.org", qop="auth, auth-int", algorithm=\#(algorithm), "#
                 + #"nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS""#
         ])
-        let session = try #require(try DigestSession.best(of: challenge))
+        let session = try #require(DigestSession.best(of: challenge))
         let question = AuthenticationRequest(
             method: .get,
             url: try HTTPURL("http://www.example.org/dir/index.html"),
@@ -260,6 +259,45 @@ struct AuthenticationTests {
         #expect(answer.contains("cnonce=") == (parameters.contains("qop") || parameters.contains("sess")))
     }
 
+    /// RFC 7616, section 3.9.2, with the digests of erratum 4897: those in the text are of a draft of SHA-512/256.
+    @Test("A digest by SHA-512-256 is that of the corrected example in RFC 7616")
+    func digestOfOtherLength() throws {
+        let challenge = Challenge.all(
+            of: #"Digest realm="api@example.org", qop="auth", algorithm=SHA-512-256, userhash=true, "#
+                + #"nonce="5TsQWLVdgBdmrQ0XsxbDODV+57QdFR34I9HAbC/RVvkK", charset=UTF-8, "#
+                + #"opaque="HRPCssKJSGjCrkzDg8OhwpzCiGPChXYjwrI2QmXDnsOS""#
+        )
+        let answer = try #require(DigestSession.best(of: challenge)).answer(
+            AuthenticationRequest(
+                method: .get,
+                url: try HTTPURL("http://api.example.org/doe.json"),
+                body: nil
+            ),
+            user: "J\u{e4}s\u{f8}n Doe",
+            password: "Secret, or not?",
+            clientNonce: "NTg6RKcb9boFIAS3KrFK9BGeh+iDa/sm6jUMp2wds69v"
+        )
+        #expect(answer.contains(#""3798d4131c277846293534c3edc11bd8a5e4cdcbff78b05db9d95eeb1cec68a5""#))
+        #expect(
+            answer.contains(#"username="793263caabb707a56211940d90411ea4a575adeccb7e360aeb624ed06ece9b0b""#)
+        )
+        #expect(answer.contains("algorithm=SHA-512-256,"))
+    }
+
+    @Test(
+        "A server that offers only unknown algorithms gets its 401 delivered, and of several the first known counts"
+    )
+    func unknownAlgorithms() async throws {
+        let odd = #"Digest realm="r", nonce="odd", algorithm=SHA3-256"#
+        let script = Script((401, ["WWW-Authenticate": odd]))
+        var request = Request(.get, "http://a.test/")
+        request.authenticator = .digest(user: "u", password: "p")
+        #expect(try await script.client().fetch(request).status == 401)
+        #expect(script.urls.count == 1)
+        let best = DigestSession.best(of: Challenge.all(of: odd + #", Digest realm="r", nonce="known""#))
+        #expect(best?.nonce == "known")
+    }
+
     @Test("Digest parses and writes quoted realms, and hashes the user name on demand")
     func digestQuoting() throws {
         let quoted = try digestAnswer(
@@ -276,7 +314,7 @@ struct AuthenticationTests {
     }
 
     private func digestAnswer(_ challenge: String) throws -> String {
-        let session = try DigestSession.best(of: Challenge.all(in: ["WWW-Authenticate": challenge]))
+        let session = DigestSession.best(of: Challenge.all(in: ["WWW-Authenticate": challenge]))
         let question = AuthenticationRequest(
             method: .post,
             url: try HTTPURL("http://www.example.org/dir/index.html?q=1"),
@@ -408,8 +446,20 @@ struct ChallengeTests {
             ("Negotiate, Basic realm=x", ["negotiate []", "basic [realm=x]"]),
             ("Negotiate YWJj==, Basic", ["negotiate YWJj==", "basic []"]),
             (" , Bearer , ", ["bearer []"]), ("NEWAUTH a = b , c=d", ["newauth [a=b c=d]"]),
-            ("Basic realm=\"open", []), ("Basic realm=x y", []), ("", []), ("=", []),
+            ("Basic realm=\"open", ["basic []"]), ("Basic realm=x y", ["basic []"]), ("", []), ("=", []),
             ("Digest realm=a, realm=b", ["digest [realm=a]"]),
+            // As devices write it, without quotes: what is around it is not ambiguous.
+            (
+                "Basic realm=My Device, Digest realm=\"x\", nonce=a b, qop=\"auth\"",
+                ["basic []", "digest [qop=auth realm=x]"]
+            ),
+            ("Digest , realm=\"r\",, nonce=n", ["digest [nonce=n realm=r]"]),
+            ("realm=x, Basic, , @, realm=\"y\"", ["basic [realm=y]"]),
+            (
+                "Basic realm=\"a\\\", Digest nonce=b\", charset=\"UTF-8\"",
+                ["basic [charset=UTF-8 realm=a\", Digest nonce=b]"]
+            ),
+            ("Negotiate YWJj, realm=x, Bearer realm=", ["negotiate YWJj", "bearer realm="]),
         ]
     )
     func reading(_ field: String, _ wanted: [String]) {

@@ -67,7 +67,7 @@ struct DigestConcurrencyTests {
     func overtaken() throws {
         var memory = DigestMemory()
         let challenge = Challenge.all(of: "Digest realm=r, nonce=n, qop=auth")
-        let best = try DigestSession.best(of: challenge)
+        let best = DigestSession.best(of: challenge)
         let offered = try #require(best)
         let first = memory.take(offered, after: nil)
         let second = memory.next()
@@ -204,7 +204,7 @@ final class NonceServer: Sendable {
         let challenge = Challenge.all(
             of: "Digest realm=r, nonce=\(parameters["nonce"] ?? ""), qop=auth, algorithm=\(algorithm)"
         )
-        guard var session = try? DigestSession.best(of: challenge),
+        guard var session = DigestSession.best(of: challenge),
             let count = parameters["nc"].flatMap({ UInt32($0, radix: 16) })
         else { return false }
         session.count = count

@@ -28,7 +28,7 @@ private final class DigestGate: Sendable {
         guard let said = value.flatMap({ Challenge.all(of: $0).first?.parameters }), said["nonce"] == nonce,
             let count = said["nc"], let target = said["uri"],
             used.withLock({ $0[nonce, default: []].insert(count).inserted }),
-            var session = try? DigestSession.best(of: Challenge.all(of: challenge)),
+            var session = DigestSession.best(of: Challenge.all(of: challenge)),
             let number = UInt32(count, radix: 16), let url = try? HTTPURL("http://proxy.test/")
         else { return challenge }
         session.count = number

@@ -17,6 +17,9 @@ struct CacheKey: Hashable, Sendable {
     init(digest: Digest128) {
         self.digest = digest
     }
+
+    /// One of 256 groups of URLs, which share their marks.
+    var slot: UInt8 { UInt8(truncatingIfNeeded: digest.low) }
 }
 
 /// Half of a SHA-256 digest, which is still long enough that no second input with the same digest can be found.

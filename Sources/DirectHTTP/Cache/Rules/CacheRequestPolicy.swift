@@ -22,11 +22,11 @@ struct CacheRequestPolicy: Sendable {
     /// Whether no entry is looked up: the request is kept apart, or a cache cannot answer it.
     let passes: Bool
 
-    init(_ request: Request, defaults: HTTPHeaders) {
+    init(_ request: Request, defaults: HTTPHeaders, owner: CookieOwner = .client) {
         let headers = request.headers
         method = request.method
         isReload = request.ignoresStoredResponses
-        fields = VaryFields(headers: headers, defaults: defaults)
+        fields = VaryFields(headers: headers, defaults: defaults, owner: owner)
         conditions = ClientConditions(headers)
         range = headers.index(of: "range") == nil ? nil : headers["Range"]
         var control = CacheControl(headers)

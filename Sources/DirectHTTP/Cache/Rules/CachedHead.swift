@@ -108,19 +108,12 @@ struct EntityTag: Hashable, Sendable {
 
     /// Parses a list of tags such as the value of `If-None-Match`. A comma inside a tag is not a separator.
     static func list(_ text: String) -> [EntityTag] {
+        var list = FieldScanner(text.utf8)
         var tags: [EntityTag] = []
-        var current = ""
-        var isQuoted = false
-        for scalar in text.unicodeScalars {
-            if scalar == "\"" { isQuoted.toggle() }
-            if scalar == ",", !isQuoted {
-                tags.append(EntityTag(text: current))
-                current = ""
-            } else if isQuoted || (scalar != " " && scalar != "\t") {
-                current.unicodeScalars.append(scalar)
-            }
+        while let tag = list.element(hasEscapes: false) {
+            tags.append(EntityTag(text: String(decoding: tag.rest, as: UTF8.self)))
         }
-        return (tags + [EntityTag(text: current)]).filter { !$0.text.isEmpty }
+        return tags
     }
 
     private var opaque: Substring { isWeak ? text.dropFirst(2) : text[...] }
@@ -143,7 +136,7 @@ extension HTTPHeaders {
     /// section 5.1).
     fileprivate var ageField: Int64 {
         guard let index = index(of: "age") else { return 0 }
-        let member = valueBytes(at: index).prefix { $0 != .comma }
+        let member = valueBytes(at: index).prefix { $0 != UInt8(ascii: ",") }
         return deltaSeconds(member.filter { !$0.isBlank }) ?? 0
     }
 
@@ -154,11 +147,8 @@ extension HTTPHeaders {
     }
 
     private var connectionFields: [String] {
-        values(for: "Connection").flatMap { $0.split(separator: ",") }.map {
-            String($0.filter { $0 != " " && $0 != "\t" })
-        }
         // A sender must not be able to remove the fields that decide how the rest is treated.
-        .filter { name in !Self.endToEnd.contains { name.lowercased() == $0 } }
+        elements(of: "connection").filter { !Self.endToEnd.contains($0.lowercased()) }
     }
 
     private static let unstorable = [

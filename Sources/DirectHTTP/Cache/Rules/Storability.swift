@@ -5,7 +5,7 @@ internal import DirectIO
 extension CachedHead {
     /// Whether the response may be stored, and could ever be used again (RFC 9111, section 3).
     func isStorable(_ question: CacheRequestPolicy, at now: UnixTime) -> Bool {
-        guard !question.control.noStore, question.method == .get, question.range == nil else { return false }
+        guard question.mayBeStored else { return false }
         guard head.status.isStorable else { return false }
         if control.mustUnderstand {
             // `must-understand` replaces `no-store`, which is then only for caches that do not know the directive.
@@ -36,6 +36,11 @@ extension CachedHead {
         url.scheme == .https || head.status == .noContent || received.index(of: "content-length") != nil
             || received.lists("chunked", in: "transfer-encoding")
     }
+}
+
+extension CacheRequestPolicy {
+    /// Whether the response to the request may be stored, whatever it says.
+    var mayBeStored: Bool { !control.noStore && method == .get && range == nil }
 }
 
 extension HTTPStatus {

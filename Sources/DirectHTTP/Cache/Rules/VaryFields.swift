@@ -6,12 +6,16 @@ struct VaryFields: Sendable {
     let headers: HTTPHeaders
     /// Fields that the client adds if the request has none of that name.
     let defaults: HTTPHeaders
+    var owner = CookieOwner.client
 
     /// The value of a field, normalised so that equivalent values compare equal; `nil` if there is no such field.
     subscript(name: String) -> String? {
+        if name == VaryNames.owner { return owner.name }
         var values = headers.values(for: name)
         if values.isEmpty { values = defaults.values(for: name) }
         guard !values.isEmpty else { return nil }
+        // Credentials are the same only if each of their bytes is.
+        if name == "authorization" || name == "cookie" { return values.joined(separator: "\n") }
         let elements = values.flatMap(Self.elements)
         switch name {
         case "accept", "accept-charset", "accept-encoding", "accept-language":
@@ -21,8 +25,23 @@ struct VaryFields: Sendable {
     }
 
     /// Whether the request carries `Authorization`, its own or one that the client adds.
-    var isAuthorized: Bool {
+    fileprivate var isAuthorized: Bool {
         headers.index(of: "authorization") != nil || defaults.index(of: "authorization") != nil
+    }
+
+    /// Whether the request carries a `Cookie` field that the caller made.
+    fileprivate var hasCookieOfCaller: Bool {
+        owner.isCaller && (headers.index(of: "cookie") != nil || defaults.index(of: "cookie") != nil)
+    }
+
+    /// The names that select among the responses to this request whatever `Vary` says: those that identify a user.
+    /// One client may send requests for several users, and a response to one of them must not be given to another.
+    var identifying: [String] {
+        var names: [String] = []
+        if isAuthorized { names.append("authorization") }
+        if hasCookieOfCaller { names.append("cookie") }
+        if owner.name != nil { names.append(VaryNames.owner) }
+        return names
     }
 
     /// Whether the request carries an `Authorization` that is for itself alone: the answer to a challenge by Digest with
@@ -32,28 +51,12 @@ struct VaryFields: Sendable {
         return values.contains { DigestUse($0)?.count != nil }
     }
 
-    /// Splits a list at its commas, without surrounding spaces and tabs.
+    /// The elements of a list, without surrounding spaces and tabs.
     private static func elements(_ value: String) -> [String] {
+        var list = FieldScanner(value.utf8)
         var elements: [String] = []
-        var current: [UInt8] = []
-        var isQuoted = false
-        for byte in value.utf8 {
-            if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
-            if byte == .comma, !isQuoted {
-                elements.append(trimmed(current))
-                current = []
-            } else {
-                current.append(byte)
-            }
-        }
-        return elements + [trimmed(current)]
-    }
-
-    private static func trimmed(_ bytes: [UInt8]) -> String {
-        var rest = bytes[...]
-        while rest.first?.isBlank == true { rest.removeFirst() }
-        while rest.last?.isBlank == true { rest.removeLast() }
-        return String(decoding: rest, as: UTF8.self)
+        while let element = list.element() { elements.append(String(decoding: element.rest, as: UTF8.self)) }
+        return elements
     }
 
     /// Sorts preferences by descending weight. Those of equal weight keep their order, since servers may choose the
@@ -93,6 +96,9 @@ struct VaryFields: Sendable {
 struct VaryNames: Hashable, Sendable {
     let names: [String]
 
+    /// The names that are those of fields.
+    var fields: [String] { names.filter { $0 != Self.owner } }
+
     init(names: [String]) {
         self.names = names
     }
@@ -100,29 +106,26 @@ struct VaryNames: Hashable, Sendable {
     /// Takes the names from `Vary`; `nil` for `Vary: *`, which no later request is certain to match, and for requests
     /// whose `Authorization` no later one can have.
     ///
-    /// `Authorization` is added if the request has it, whatever `Vary` says: one client may send requests for
-    /// several users, and a response to one of them must not be given to another.
+    /// Added are the names that identify the user of the request. So is `Accept-Encoding` if the content is coded: a
+    /// server that codes by it and forgets `Vary` has chosen the response by that field nevertheless, and this client
+    /// sends different values of it (none with `Range`).
     init?(_ response: HTTPHeaders, to fields: VaryFields) {
         var names: Set<String> = []
-        for value in response.values(for: "Vary") {
-            for name in value.lowercased().split(separator: ",") {
-                let name = name.filter { $0 != " " && $0 != "\t" }
-                if name == "*" { return nil }
-                if !name.isEmpty { names.insert(name) }
-            }
+        for name in response.elements(of: "vary") {
+            if name == "*" { return nil }
+            names.insert(name.lowercased())
         }
-        if fields.isAuthorized {
-            guard !fields.isAuthorizedOnce else { return nil }
-            names.insert(Self.authorization)
-        }
-        self.names = names.sorted()
+        guard !fields.isAuthorizedOnce else { return nil }
+        if response.hasCodedContent { names.insert("accept-encoding") }
+        self.names = names.union(fields.identifying).sorted()
     }
 
-    /// Whether responses that these names select may answer the request at all: one with `Authorization` needs
-    /// names that include it.
+    /// Whether responses that these names select may answer the request at all: they need to include all names that
+    /// identify its user.
     func suit(_ fields: VaryFields) -> Bool {
-        !fields.isAuthorized || names.contains(Self.authorization)
+        fields.identifying.allSatisfy(names.contains)
     }
 
-    private static let authorization = "authorization"
+    /// In place of a field's name: the owner of the cookies. No field can have this name.
+    static let owner = ":cookies"
 }

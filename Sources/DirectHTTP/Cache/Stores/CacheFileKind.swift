@@ -3,6 +3,7 @@ enum CacheFileKind: Equatable {
     case response
     case index
     case draft
+    case mark
     /// A file that does not belong to the cache.
     case foreign
 
@@ -15,6 +16,7 @@ enum CacheFileKind: Equatable {
         case ([32], "r") where areDigits, ([32, 16], "r") where areDigits: self = .response
         case ([32], "v") where areDigits: self = .index
         case ([16], "tmp") where areDigits: self = .draft
+        case ([2], "m") where areDigits: self = .mark
         default: self = .foreign
         }
     }

@@ -10,11 +10,13 @@ internal import DirectTransport
 /// - `KEY.v` is the index: it says on which fields the responses of the URL depend. The names of the
 ///   `KEY-VARIANT.r` files contain a random number from the index, so that removing the index makes all of them
 ///   unreachable at once. The files themselves remain until a sweep evicts them.
+/// - `SLOT.m` has the mark of all URLs of a slot (`CacheMark`), a random number. A removal removes it too.
 /// - `*.tmp` is a file that is being written.
 ///
-/// Other processes may use the folder at the same time. A file only ever appears complete under its name, so
-/// processes need no lock between them; each counts the files by itself from time to time (`sweep`). A file that
-/// fails its checks is removed and reported as damaged.
+/// Other processes may use the folder at the same time. A file only ever appears complete under its name. The folder is
+/// locked (flock(2)) while a response gets its name, and while the files of a URL are removed, but for no longer than
+/// these few calls take; a lock that another process keeps is not waited for. Each process counts the files by
+/// itself from time to time (`sweep`). A file that fails its checks is removed and reported as damaged.
 final class CacheFiles: Sendable {
     let folder: StateFolder
     let objectLimit: Int
@@ -49,7 +51,7 @@ final class CacheFiles: Sendable {
 
     /// Returns the latest response that the request selects, and notes its use in the times of its files.
     func find(_ key: CacheKey, fields: VaryFields) -> DirectoryEntry? {
-        var best = fields.isAuthorized ? nil : load(key.plainName, key: key, variant: nil)
+        var best = fields.identifying.isEmpty ? load(key.plainName, key: key, variant: nil) : nil
         if let (index, file) = index(key) {
             for names in index.sets where names.suit(fields) {
                 guard let variant = CacheVariant(names, fields) else { continue }
@@ -73,16 +75,12 @@ final class CacheFiles: Sendable {
 
     /// Moves a complete file to its name, and updates the index if the response depends on the request.
     ///
-    /// - Parameter isWanted: Returns `false` if the response must not appear any more.
-    func place(
-        _ file: FileDraft,
-        key: CacheKey,
-        variant: CacheVariant,
-        size: Int,
-        if isWanted: () -> Bool
-    ) throws(SystemError) {
-        let isPlaced = try naming.withLock { _ throws(SystemError) in
-            guard isWanted() else { return false }
+    /// Does nothing if the plan's mark no longer holds, or if another process keeps the folder locked: then nobody can
+    /// tell.
+    func place(_ file: FileDraft, for plan: DraftPlan, size: Int) throws(SystemError) {
+        let (key, variant) = (plan.key, plan.variant)
+        let isPlaced = try whileNaming { isExclusive throws(SystemError) in
+            guard isExclusive, try number(of: key) == plan.mark.number else { return false }
             var name = key.plainName
             if !variant.names.names.isEmpty {
                 let known = index(key)
@@ -126,8 +124,8 @@ final class CacheFiles: Sendable {
                 try draft.write(piece, at: UInt64(front.count + copied))
                 copied += piece.count
             }
-            let isPlaced = try naming.withLock { _ throws(SystemError) in
-                guard folder.holds(entry.file, as: entry.name) else { return false }
+            let isPlaced = try whileNaming { isExclusive throws(SystemError) in
+                guard isExclusive, folder.holds(entry.file, as: entry.name) else { return false }
                 try draft.place(as: entry.name)
                 return true
             }
@@ -135,11 +133,50 @@ final class CacheFiles: Sendable {
         }
     }
 
+    /// The mark is removed first: a process that the lock does not stop finds it gone when it looks.
     func remove(_ key: CacheKey) {
-        naming.withLock { _ in
-            delete(key.plainName)
-            delete(key.indexName)
+        _ = attempt { () throws(SystemError) in
+            try whileNaming { _ throws(SystemError) in
+                for name in [key.markName, key.plainName, key.indexName] { delete(name) }
+            }
         }
+    }
+
+    /// Returns the mark of a URL, and makes one if there is none; `nil` if that fails, which is reported.
+    func mark(_ key: CacheKey) -> CacheMark? {
+        var mark: CacheMark?
+        _ = attempt { () throws(SystemError) in
+            let found = try naming.withLock { _ throws(SystemError) in
+                if let known = try number(of: key) { return known }
+                return try makeMark(for: key)
+            }
+            mark = CacheMark(number: found)
+        }
+        return mark
+    }
+
+    private func makeMark(for key: CacheKey) throws(SystemError) -> UInt64 {
+        let number = SystemRandom.word()
+        var bytes = StoredBytesWriter()
+        bytes.add(number)
+        let draft = try folder.draft()
+        try draft.write(bytes.bytes, at: 0)
+        try draft.place(as: key.markName)
+        return number
+    }
+
+    /// Calls `body` while no other thread and, as far as it gets `true`, no other process names or removes files.
+    private func whileNaming<Value>(
+        _ body: (_ isExclusive: Bool) throws(SystemError) -> Value
+    ) throws(SystemError) -> Value {
+        try naming.withLock { _ throws(SystemError) in try folder.whileLocked(body) }
+    }
+
+    /// Returns the number in the file of a URL's mark; `nil` if there is none, or no whole one.
+    private func number(of key: CacheKey) throws(SystemError) -> UInt64? {
+        guard let file = try folder.file(key.markName) else { return nil }
+        var reader = StoredBytesReader(try file.bytes(at: 0, count: 8))
+        return reader.number(UInt64.self)
     }
 
     /// Removes a file. Reports it if that fails: the cache would still answer with a response that should be gone.
@@ -149,7 +186,11 @@ final class CacheFiles: Sendable {
 
     func removeAll() {
         _ = attempt { () throws(SystemError) in
-            let names = try naming.withLock { _ throws(SystemError) in try folder.names() }
+            let names = try whileNaming { _ throws(SystemError) in
+                let names = try folder.names()
+                for name in names where CacheFileKind(name) == .mark { delete(name) }
+                return names
+            }
             for name in names where CacheFileKind(name) != .foreign { delete(name) }
         }
         usage.withLock { $0 = Usage() }
@@ -272,6 +313,7 @@ extension CacheFiles {
         return try folder.contents().filter { facts in
             switch facts.isRegularFile ? CacheFileKind(facts.name) : .foreign {
             case .response, .index: return true
+            case .mark: return false
             case .draft:
                 guard now.secondsSince(facts.time) > Self.draftLifetime else { return true }
                 delete(facts.name)
@@ -304,6 +346,7 @@ extension CacheFiles {
 }
 
 extension CacheKey {
+    fileprivate var markName: String { Hex.encode([slot]) + ".m" }
     fileprivate var plainName: String { digest.text + ".r" }
     fileprivate var indexName: String { digest.text + ".v" }
 

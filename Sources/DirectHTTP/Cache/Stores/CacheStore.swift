@@ -9,6 +9,10 @@ protocol CacheStore: AnyObject, Sendable {
     /// Returns the latest response for a URL that the request selects.
     func find(_ key: CacheKey, fields: VaryFields, wait: DiskWait) async throws -> (any CacheEntry)?
 
+    /// Returns the present state of a URL, for a response to a request that is sent from now on; `nil` if it is unknown,
+    /// and no response can be stored.
+    func mark(_ key: CacheKey, wait: DiskWait) async throws -> CacheMark?
+
     /// Begins to store a response; `nil` if its announced length is too large or there is no room.
     func draft(_ plan: DraftPlan, wait: DiskWait) -> (any CacheDraft)?
 
@@ -22,10 +26,19 @@ protocol CacheStore: AnyObject, Sendable {
     func removeAll() async
 }
 
+/// The state of a URL before a request is sent. A removal of the URL's responses ends it, whichever process removes them:
+/// the response to a request that was sent before must not be stored afterwards (RFC 9111, section 4.4).
+struct CacheMark: Equatable, Sendable {
+    /// A random number or a count. Several URLs share one, which only means that some responses are not stored.
+    let number: UInt64
+}
+
 /// A response that is about to be stored.
 struct DraftPlan: Sendable {
     let key: CacheKey
     let variant: CacheVariant
+    /// The state of the URL when the request was sent.
+    let mark: CacheMark
     let head: CachedHead
     /// The length of the content; `nil` if it is not known yet.
     let length: UInt64?
@@ -47,9 +60,7 @@ protocol CacheDraft: AnyObject, Sendable {
     /// Adds the next piece. Returns `false` if the response cannot be stored after all.
     func append(_ piece: [UInt8]) async -> Bool
 
-    /// Completes the response, if it is still wanted: from now on requests can find it.
-    ///
-    /// - Parameter isWanted: Returns `false` as soon as a removal of the response's URL has been announced. It is asked
-    ///   when no removal can come between the question and the completion: so a removal finds the response, or prevents it.
-    func commit(if isWanted: @escaping @Sendable () -> Bool) async
+    /// Completes the response, if the plan's mark still holds: from now on requests can find it. No removal can come
+    /// between the question and the completion: so a removal finds the response, or prevents it.
+    func commit() async
 }

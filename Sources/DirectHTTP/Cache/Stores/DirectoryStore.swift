@@ -30,6 +30,10 @@ final class DirectoryStore: CacheStore {
         try await wait.run(on: files.work, .request) { [files] in files.find(key, fields: fields) }
     }
 
+    func mark(_ key: CacheKey, wait: DiskWait) async throws -> CacheMark? {
+        try await wait.run(on: files.work, .request) { [files] in files.mark(key) }
+    }
+
     func draft(_ plan: DraftPlan, wait: DiskWait) -> (any CacheDraft)? {
         guard plan.length ?? 0 <= UInt64(files.objectLimit) else { return nil }
         return DirectoryDraft(files, plan, wait)
@@ -143,9 +147,9 @@ private final class DirectoryDraft: CacheDraft {
         return isWritten ?? false
     }
 
-    func commit(if isWanted: @escaping @Sendable () -> Bool) async {
+    func commit() async {
         _ = try? await wait.run(on: files.work, .body) { [self] in
-            files.attempt { () throws(SystemError) in try finish(if: isWanted) }
+            files.attempt { () throws(SystemError) in try finish() }
         }
     }
 
@@ -162,9 +166,9 @@ private final class DirectoryDraft: CacheDraft {
         }
     }
 
-    private func finish(if isWanted: () -> Bool) throws(SystemError) {
+    private func finish() throws(SystemError) {
         try state.withLock { state throws(SystemError) in
-            guard isWanted(), let front = front(length: state.length) else { return }
+            guard let front = front(length: state.length) else { return }
             let isNew = state.file == nil
             let file = try file(&state)
             if isNew, state.rest.count <= EntryFile.blockSize {
@@ -178,10 +182,8 @@ private final class DirectoryDraft: CacheDraft {
             state.file = nil
             try files.place(
                 file,
-                key: plan.key,
-                variant: plan.variant,
-                size: front.count + EntryFile.contentSize(state.length),
-                if: isWanted
+                for: plan,
+                size: front.count + EntryFile.contentSize(state.length)
             )
         }
     }

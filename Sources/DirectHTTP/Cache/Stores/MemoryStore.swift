@@ -9,6 +9,8 @@ internal import DirectIO
 /// reservation is released and the response stored under one lock, so that the total never exceeds the limit.
 final class MemoryStore: CacheStore {
     private let shelf: Locked<LRUCache<Entry>>
+    /// The removals of URLs, counted by the last byte of their keys. Changed and compared while the shelf is locked.
+    private let removals = Locked([UInt64](repeating: 0, count: 256))
     private let objectLimit: Int
 
     init(limits: CacheLimits) {
@@ -21,11 +23,17 @@ final class MemoryStore: CacheStore {
         return shelf.withLock { $0.find(key) { selected.contain($0.variant) } }
     }
 
+    func mark(_ key: CacheKey, wait _: DiskWait) async -> CacheMark? { mark(key) }
+
+    private func mark(_ key: CacheKey) -> CacheMark {
+        removals.withLock { CacheMark(number: $0[Int(key.slot)]) }
+    }
+
     func draft(_ plan: DraftPlan, wait _: DiskWait) -> (any CacheDraft)? {
         guard plan.length ?? 0 <= UInt64(objectLimit) else { return nil }
         let entry = Entry(plan.key, plan.variant, plan.head, content: [])
         guard let room = MemoryRoom(self, entry.cost) else { return nil }
-        return MemoryDraft(self, entry, room, limit: plan.length.map { Int($0) } ?? objectLimit)
+        return MemoryDraft(self, entry, plan.mark, room, limit: plan.length.map { Int($0) } ?? objectLimit)
     }
 
     func replaceHead(_ entry: any CacheEntry, with head: CachedHead, wait _: DiskWait) async {
@@ -35,18 +43,26 @@ final class MemoryStore: CacheStore {
     }
 
     func remove(_ key: CacheKey, wait _: DiskWait) async {
-        shelf.withLock { $0.remove(key) }
+        shelf.withLock { shelf in
+            removals.withLock { $0[Int(key.slot)] &+= 1 }
+            shelf.remove(key)
+        }
     }
 
     func removeAll() async {
-        shelf.withLock { $0.removeAll() }
+        shelf.withLock { shelf in
+            removals.withLock { counts in
+                for slot in counts.indices { counts[slot] &+= 1 }
+            }
+            shelf.removeAll()
+        }
     }
 
     /// Releases the draft's reservation and stores its response, if that is still wanted.
-    fileprivate func keep(_ entry: Entry, room: MemoryRoom, if isWanted: () -> Bool) {
+    fileprivate func keep(_ entry: Entry, room: MemoryRoom, if mark: CacheMark) {
         shelf.withLock { shelf in
             shelf.release(room.giveUp())
-            if isWanted() { shelf.add(entry) }
+            if self.mark(entry.key) == mark { shelf.add(entry) }
         }
     }
 
@@ -124,13 +140,21 @@ private final class MemoryRoom: Sendable {
 private final class MemoryDraft: CacheDraft {
     private let store: MemoryStore
     private let entry: MemoryStore.Entry
+    private let mark: CacheMark
     private let room: MemoryRoom
     private let limit: Int
     private let content = Locked((bytes: [UInt8](), capacity: 0))
 
-    init(_ store: MemoryStore, _ entry: MemoryStore.Entry, _ room: MemoryRoom, limit: Int) {
+    init(
+        _ store: MemoryStore,
+        _ entry: MemoryStore.Entry,
+        _ mark: CacheMark,
+        _ room: MemoryRoom,
+        limit: Int
+    ) {
         self.store = store
         self.entry = entry
+        self.mark = mark
         self.room = room
         self.limit = limit
     }
@@ -155,10 +179,10 @@ private final class MemoryDraft: CacheDraft {
         }
     }
 
-    func commit(if isWanted: @escaping @Sendable () -> Bool) async {
+    func commit() async {
         let bytes = content.withLock { $0.bytes.withoutSlack }
         let whole = MemoryStore.Entry(entry.key, entry.variant, entry.head, content: bytes)
-        store.keep(whole, room: room, if: isWanted)
+        store.keep(whole, room: room, if: mark)
     }
 }
 

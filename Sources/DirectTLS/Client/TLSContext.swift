@@ -12,6 +12,11 @@ package final class TLSContext: @unchecked Sendable {
     /// read its files at another time.
     let number: UInt64
 
+    /// The oldest and the newest version to offer, as OpenSSL numbers them.
+    let lowestVersion, highestVersion: Int32
+    /// The oldest version that OpenSSL's configuration file allows; 0 if it allows all.
+    let systemMinimum: Int32
+
     /// Owned: freed in `deinit`. Every `SSL` created from it holds a reference of its own.
     let raw: OpaquePointer
 
@@ -25,6 +30,16 @@ package final class TLSContext: @unchecked Sendable {
         }
         self.settings = settings
         self.raw = raw
+        // `SSL_CTX_new` has applied the configuration file (config(5), "system_default"), before which all versions count
+        // as allowed: 0.
+        systemMinimum = direct_SSL_CTX_get_min_proto_version(raw)
+        let systemMaximum = direct_SSL_CTX_get_max_proto_version(raw)
+        let (lowest, highest) = (
+            Int32(settings.minimumVersion.rawValue), Int32(settings.maximumVersion.rawValue)
+        )
+        lowestVersion = settings.choosesMinimum ? lowest : max(lowest, systemMinimum)
+        highestVersion =
+            settings.choosesMaximum || systemMaximum == 0 ? highest : min(highest, systemMaximum)
         number = contextNumbers.add(1, ordering: .relaxed).newValue
         try restrictProtocol()
         try restrictAlgorithms()
@@ -38,10 +53,11 @@ package final class TLSContext: @unchecked Sendable {
     }
 
     private func restrictProtocol() throws(TLSError) {
-        let lowest = settings.minimumVersion, highest = settings.maximumVersion
-        guard lowest <= highest else { throw .badSettings("\(lowest) is newer than \(highest)") }
-        let range = (Int32(lowest.rawValue), Int32(highest.rawValue))
-        guard direct_SSL_CTX_set_version_range(raw, range.0, range.1) == 1 else {
+        let (lowest, highest) = (TLSVersion.text(of: lowestVersion), TLSVersion.text(of: highestVersion))
+        guard lowestVersion <= highestVersion else {
+            throw .badSettings("\(lowest) is newer than \(highest)")
+        }
+        guard direct_SSL_CTX_set_version_range(raw, lowestVersion, highestVersion) == 1 else {
             throw .badSettings("\(lowest) to \(highest): \(ErrorQueue.drainedReason())")
         }
         SSL_CTX_set_options(raw, direct_SSL_OP_NO_RENEGOTIATION() | direct_SSL_OP_NO_COMPRESSION())

@@ -4,6 +4,8 @@ internal import CDirectOpenSSL
 public struct TLSFacts: Hashable, Sendable {
     /// The TLS version.
     public let version: TLSVersion
+    /// Whether OpenSSL's configuration file demands a newer version: ``TLSSettings/minimumVersion`` allowed this one.
+    public let isBelowSystemMinimum: Bool
     /// The cipher suite's IANA name, such as `TLS_AES_256_GCM_SHA384`.
     public let cipher: String
     /// The group of the key exchange, such as `X25519`; `nil` if OpenSSL does not report one.
@@ -35,6 +37,7 @@ extension TLSFacts: CustomStringConvertible {
         var words = [version.description, cipher]
         if let group { words.append(group) }
         if resumed { words.append("resumed") }
+        if isBelowSystemMinimum { words.append("older than the system's minimum") }
         return words.joined(separator: ", ")
     }
 }
@@ -44,6 +47,7 @@ extension TLSConnection {
     package var facts: TLSFacts {
         TLSFacts(
             version: SSL_version(ssl) >= TLS1_3_VERSION ? .tls13 : .tls12,
+            isBelowSystemMinimum: SSL_version(ssl) < context.systemMinimum,
             cipher: driver.cipher,
             group: driver.group,
             alpn: driver.chosenProtocol,

@@ -6,11 +6,18 @@ public struct TLSSettings: Hashable, Sendable {
     /// The certificate to send if a server asks for one.
     public var clientIdentity: ClientIdentity?
 
-    /// The oldest TLS version to accept.
-    public var minimumVersion = TLSVersion.tls12
+    /// The oldest TLS version to accept. Until it is set, OpenSSL's configuration file may demand a newer one.
+    public var minimumVersion = TLSVersion.tls12 {
+        didSet { choosesMinimum = true }
+    }
 
-    /// The newest TLS version to offer.
-    public var maximumVersion = TLSVersion.tls13
+    /// The newest TLS version to offer. Until it is set, OpenSSL's configuration file may forbid it.
+    public var maximumVersion = TLSVersion.tls13 {
+        didSet { choosesMaximum = true }
+    }
+
+    /// Whether the program has set the version, which then holds whatever the administrator demands.
+    private(set) var choosesMinimum = false, choosesMaximum = false
 
     /// The rules that a server's certificates must follow, in addition to those that OpenSSL always checks.
     public var certificateRules = CertificateRules.standard

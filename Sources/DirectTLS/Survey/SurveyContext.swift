@@ -12,6 +12,9 @@ package final class SurveyContext: @unchecked Sendable {
     let rules: CertificateRules
 
     /// Reads files and may parse a bundle of certificates. Must not be called on an event loop.
+    ///
+    /// The versions are offered even if OpenSSL's configuration file forbids them to clients: a survey is to see what a
+    /// server offers.
     package init(
         roots: TrustRoots = .system,
         versions: ClosedRange<TLSVersion> = .tls12 ... .tls13,

@@ -1,4 +1,5 @@
 import CDirectOpenSSL
+import TLSFixtures
 import Testing
 
 @testable import DirectTLS
@@ -209,6 +210,39 @@ struct ResumptionTests {
         #expect(pair.shake() == .failed(.rejectedByVerifier(reason: "resumed")))
         #expect(sessions.count == 0)
         #expect(try !visit(version, context, .name("a.test")))
+    }
+
+    @Test(
+        "No session is offered after the first revocation list has ended, also not one of a resumed handshake",
+        arguments: [TLSVersion.tls12, .tls13]
+    )
+    func sessionEndsWithTheRevocationLists(_ version: TLSVersion) throws {
+        let authority = TestAuthority("Lists")
+        let server = try TestServer(authority.issue(CertificateProfile(for: "a.test")), version)
+        let (now, first) = (time(nil), time(nil) + 600)
+        let lists = try [3600, 600, 7200].map { seconds in
+            let validity = CertificateProfile.Validity(
+                notBefore: Int64(now - 60),
+                notAfter: Int64(now + seconds)
+            )
+            return CertificateSource.pem(Array(try authority.revocationListPEM([], validity: validity).utf8))
+        }
+        let context = try TLSContext.testing {
+            $0.roots = .only([.der(authority.rootDER)])
+            $0.revocationLists = RevocationLists(lists)
+        }
+        for isLater in [false, true] {
+            let pair = try Pair(server, context, .name("a.test"), sessions: sessions)
+            #expect(try exchange(pair) == isLater)
+            #expect(pair.client.proof.expiry == first)
+        }
+        let key = SessionKey(
+            identity: try .name("a.test"),
+            serverName: "a.test",
+            port: 443,
+            context: context.number
+        )
+        #expect(sessions.count > 0 && sessions.take(for: key, now: first) == nil && sessions.count == 0)
     }
 
     @Test("A ticket of TLS 1.3 is used once")

@@ -65,10 +65,15 @@ struct SessionCacheTests {
         #expect(cache.count == 0)
     }
 
-    @Test("A session ends with the certificates and the staple that its handshake has checked")
+    @Test(
+        "A session ends with the certificates, the staple and the revocation lists that its handshake has checked"
+    )
     func sessionEndsWithItsProof() throws {
         let key = try key("a.test")
-        for proof in [ServerProof(chainExpiry: 1_300), ServerProof(stapleExpiry: 1_300)] {
+        for proof in [
+            ServerProof(chainExpiry: 1_300), ServerProof(stapleExpiry: 1_300),
+            ServerProof(revocationExpiry: 1_300),
+        ] {
             let cache = SessionCache()
             cache.store(try session(timeout: 600), for: key, proof: proof, now: 1_000)
             let taken = cache.take(for: key, now: 1_299)?.session

@@ -113,6 +113,7 @@ extension TLSConnection {
         let chain = overruled == nil ? SSL_get0_verified_chain(ssl) : SSL_get_peer_cert_chain(ssl)
         proof.chain = CertificateChain(chain)
         if sessions != nil { proof.chainExpiry = proof.chain?.expiry }
+        proof.revocationExpiry = context.revocationExpiry
     }
 
     /// Checks name and expiry again for a resumed session, in which OpenSSL checks neither.

@@ -17,6 +17,9 @@ package final class TLSContext: @unchecked Sendable {
     /// The oldest version that OpenSSL's configuration file allows; 0 if it allows all.
     let systemMinimum: Int32
 
+    /// When the first of the revocation lists ends, in seconds since 1970; `nil` without one.
+    private(set) var revocationExpiry: Int?
+
     /// Owned: freed in `deinit`. Every `SSL` created from it holds a reference of its own.
     let raw: OpaquePointer
 
@@ -89,12 +92,13 @@ package final class TLSContext: @unchecked Sendable {
         let store = try TrustStore.make(settings.roots, revocation: settings.revocationLists)
         // The context adds a reference of its own.
         SSL_CTX_set1_cert_store(raw, store)
-        X509_STORE_free(store)
+        defer { X509_STORE_free(store) }
         SSL_CTX_set_verify(raw, SSL_VERIFY_PEER, nil)
         SSL_CTX_set_cert_verify_callback(raw, checkServerChain, nil)
         setStrictness()
         if let lists = settings.revocationLists {
             X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(raw), lists.flags)
+            revocationExpiry = RevocationLists.expiry(in: store)
         }
         if settings.stapling != .ignored { direct_SSL_CTX_request_staples(raw) }
         if settings.insecureKeyLog != nil { SSL_CTX_set_keylog_callback(raw, logKey) }

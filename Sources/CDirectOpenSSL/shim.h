@@ -15,6 +15,11 @@
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 
+#ifdef __linux__
+/* glibc and musl declare it with _GNU_SOURCE only, which Swift does not define. */
+extern char *secure_getenv(const char *name);
+#endif
+
 static inline long direct_SSL_set_tlsext_host_name(SSL *ssl, const char *name) {
     return SSL_set_tlsext_host_name(ssl, name);
 }
@@ -25,6 +30,14 @@ static inline int direct_SSL_set1_sigalgs_list(SSL *ssl, const char *list) {
 
 static inline int direct_SSL_CTX_set_version_range(SSL_CTX *ctx, int lowest, int highest) {
     return SSL_CTX_set_min_proto_version(ctx, lowest) && SSL_CTX_set_max_proto_version(ctx, highest);
+}
+
+static inline int direct_SSL_CTX_get_min_proto_version(SSL_CTX *context) {
+    return (int)SSL_CTX_get_min_proto_version(context);
+}
+
+static inline int direct_SSL_CTX_get_max_proto_version(SSL_CTX *context) {
+    return (int)SSL_CTX_get_max_proto_version(context);
 }
 
 static inline void direct_SSL_CTX_set_mode(SSL_CTX *ctx, long mode) {
@@ -63,8 +76,13 @@ static inline uint64_t direct_SSL_OP_NO_RENEGOTIATION(void) {
     return SSL_OP_NO_RENEGOTIATION;
 }
 
+/* OpenSSL 3.2 and later also accept compressed certificates (RFC 8879); older versions ignore the bit. */
+#ifndef SSL_OP_NO_RX_CERTIFICATE_COMPRESSION
+#define SSL_OP_NO_RX_CERTIFICATE_COMPRESSION ((uint64_t)1 << 33)
+#endif
+
 static inline uint64_t direct_SSL_OP_NO_COMPRESSION(void) {
-    return SSL_OP_NO_COMPRESSION;
+    return SSL_OP_NO_COMPRESSION | SSL_OP_NO_RX_CERTIFICATE_COMPRESSION;
 }
 
 static inline uint64_t direct_SSL_OP_NO_TICKET(void) {

@@ -1,4 +1,6 @@
 import CDirectOpenSSL
+import DirectTestCommands
+import Foundation
 import Testing
 
 @testable import DirectTLS
@@ -43,6 +45,75 @@ struct ProtocolTests {
         let context = try TLSContext.testing { $0.minimumVersion = .tls13 }
         let pair = try Pair(server, context, .name("a.test"))
         #expect(pair.shake() == .failed(.alertReceived(.protocolVersion)))
+    }
+
+    /// OpenSSL reads the file once in a process.
+    @Test(
+        "The versions that OpenSSL's configuration file allows hold unless the settings name others",
+        .ownProcess
+    )
+    func configurationFile() async throws {
+        let file = try ConfigurationFile(
+            """
+            openssl_conf = start
+            [start]
+            ssl_conf = tls
+            [tls]
+            system_default = versions
+            [versions]
+            MinProtocol = TLSv1.3
+            MaxProtocol = TLSv1.3
+            """
+        )
+        defer { withExtendedLifetime(file) {} }
+        await #expect(processExitsWith: .success) { [path = file.path as String] in
+            setenv("OPENSSL_CONF", path, 1)
+            let old = TestServer(.leaf("a.test"), .init(versions: TLS1_2_VERSION...TLS1_2_VERSION))
+            let refused = try Pair(old, .testing(), .name("a.test"))
+            #expect(refused.shake() == .failed(.alertReceived(.protocolVersion)))
+            let asked = try Pair(old, .testing { $0.minimumVersion = .tls12 }, .name("a.test"))
+            #expect(asked.shake() == .done)
+            #expect(asked.client.facts.isBelowSystemMinimum)
+            #expect(asked.client.facts.description.hasSuffix(", older than the system's minimum"))
+            let new = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
+            #expect(new.shake() == .done)
+            #expect(!new.client.facts.isBelowSystemMinimum)
+            // The newest version that a program offers is its own as well.
+            #expect(throws: TLSError.badSettings("TLS 1.3 is newer than TLS 1.2")) {
+                try TLSContext.testing { $0.maximumVersion = .tls12 }
+            }
+        }
+    }
+
+    @Test(
+        "A newest version of OpenSSL's configuration file holds unless the settings name a newer one",
+        .ownProcess
+    )
+    func newestVersionOfTheConfigurationFile() async throws {
+        let file = try ConfigurationFile(
+            """
+            openssl_conf = start
+            [start]
+            ssl_conf = tls
+            [tls]
+            system_default = versions
+            [versions]
+            MaxProtocol = TLSv1.2
+            """
+        )
+        defer { withExtendedLifetime(file) {} }
+        await #expect(processExitsWith: .success) { [path = file.path as String] in
+            setenv("OPENSSL_CONF", path, 1)
+            let server = TestServer(.leaf("a.test"))
+            for (context, version) in [
+                (try TLSContext.testing(), TLSVersion.tls12),
+                (try .testing { $0.maximumVersion = .tls13 }, .tls13),
+            ] {
+                let pair = try Pair(server, context, .name("a.test"))
+                #expect(pair.shake() == .done)
+                #expect(pair.client.facts.version == version && !pair.client.facts.isBelowSystemMinimum)
+            }
+        }
     }
 
     @Test("ALPN may choose the offered protocol")
@@ -273,5 +344,20 @@ struct ProtocolTests {
             #expect(d2i_X509(nil, &cursor, buffer.count) == nil)
         }
         #expect(ERR_peek_error() != 0)
+    }
+}
+
+/// A file that ends with the test.
+private final class ConfigurationFile {
+    let path: String
+
+    init(_ text: String) throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "openssl-\(UUID().uuidString).cnf")
+        try text.write(to: file, atomically: false, encoding: .utf8)
+        path = file.path
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
     }
 }

@@ -64,6 +64,7 @@ void free(void *);
 void abort(void) __attribute__((noreturn));
 void exit(int) __attribute__((noreturn));
 char *getenv(const char *);
+int issetugid(void);
 
 typedef uint64_t rlim_t;
 struct rlimit { rlim_t rlim_cur, rlim_max; };

@@ -19,17 +19,18 @@ extension TLSContext {
             }
             if name.hasPrefix("TLS_") { new.append(name) } else { old.append(name) }
         }
-        let lowest = old.isEmpty ? .tls13 : settings.minimumVersion
-        let highest = new.isEmpty ? .tls12 : settings.maximumVersion
+        let lowest = old.isEmpty ? TLS1_3_VERSION : lowestVersion
+        let highest = new.isEmpty ? TLS1_2_VERSION : highestVersion
         guard !suites.isEmpty, lowest <= highest else {
             throw .badSettings(
-                "no cipher suite is left for \(settings.minimumVersion) to \(settings.maximumVersion)"
+                "no cipher suite is left for \(TLSVersion.text(of: lowestVersion)) to "
+                    + TLSVersion.text(of: highestVersion)
             )
         }
         ErrorQueue.clear()
         guard new.isEmpty || SSL_CTX_set_ciphersuites(raw, new.joined(separator: ":")) == 1,
             old.isEmpty || SSL_CTX_set_cipher_list(raw, old.joined(separator: ":")) == 1,
-            direct_SSL_CTX_set_version_range(raw, Int32(lowest.rawValue), Int32(highest.rawValue)) == 1
+            direct_SSL_CTX_set_version_range(raw, lowest, highest) == 1
         else { throw .badSettings("cipher suites: \(ErrorQueue.drainedReason())") }
         try refuseBareSuites()
     }

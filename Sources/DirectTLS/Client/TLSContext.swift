@@ -12,6 +12,14 @@ package final class TLSContext: @unchecked Sendable {
     /// read its files at another time.
     let number: UInt64
 
+    /// The oldest and the newest version to offer, as OpenSSL numbers them.
+    let lowestVersion, highestVersion: Int32
+    /// The oldest version that OpenSSL's configuration file allows; 0 if it allows all.
+    let systemMinimum: Int32
+
+    /// When the first of the revocation lists ends, in seconds since 1970; `nil` without one.
+    private(set) var revocationExpiry: Int?
+
     /// Owned: freed in `deinit`. Every `SSL` created from it holds a reference of its own.
     let raw: OpaquePointer
 
@@ -25,6 +33,16 @@ package final class TLSContext: @unchecked Sendable {
         }
         self.settings = settings
         self.raw = raw
+        // `SSL_CTX_new` has applied the configuration file (config(5), "system_default"), before which all versions count
+        // as allowed: 0.
+        systemMinimum = direct_SSL_CTX_get_min_proto_version(raw)
+        let systemMaximum = direct_SSL_CTX_get_max_proto_version(raw)
+        let (lowest, highest) = (
+            Int32(settings.minimumVersion.rawValue), Int32(settings.maximumVersion.rawValue)
+        )
+        lowestVersion = settings.choosesMinimum ? lowest : max(lowest, systemMinimum)
+        highestVersion =
+            settings.choosesMaximum || systemMaximum == 0 ? highest : min(highest, systemMaximum)
         number = contextNumbers.add(1, ordering: .relaxed).newValue
         try restrictProtocol()
         try restrictAlgorithms()
@@ -38,10 +56,11 @@ package final class TLSContext: @unchecked Sendable {
     }
 
     private func restrictProtocol() throws(TLSError) {
-        let lowest = settings.minimumVersion, highest = settings.maximumVersion
-        guard lowest <= highest else { throw .badSettings("\(lowest) is newer than \(highest)") }
-        let range = (Int32(lowest.rawValue), Int32(highest.rawValue))
-        guard direct_SSL_CTX_set_version_range(raw, range.0, range.1) == 1 else {
+        let (lowest, highest) = (TLSVersion.text(of: lowestVersion), TLSVersion.text(of: highestVersion))
+        guard lowestVersion <= highestVersion else {
+            throw .badSettings("\(lowest) is newer than \(highest)")
+        }
+        guard direct_SSL_CTX_set_version_range(raw, lowestVersion, highestVersion) == 1 else {
             throw .badSettings("\(lowest) to \(highest): \(ErrorQueue.drainedReason())")
         }
         SSL_CTX_set_options(raw, direct_SSL_OP_NO_RENEGOTIATION() | direct_SSL_OP_NO_COMPRESSION())
@@ -57,6 +76,7 @@ package final class TLSContext: @unchecked Sendable {
         // Our own chain is sent as configured, not as OpenSSL would complete it from the roots.
         direct_SSL_CTX_set_mode(raw, Int(writing | SSL_MODE_NO_AUTO_CHAIN))
         limitMessages(of: raw)
+        limitCertificates(of: raw, to: settings.maximumCertificateBytes)
         // One read of the transport for each record, not one for its header and one for the rest.
         direct_SSL_CTX_set_read_ahead(raw, 1)
         guard settings.resumesSessions else {
@@ -73,12 +93,13 @@ package final class TLSContext: @unchecked Sendable {
         let store = try TrustStore.make(settings.roots, revocation: settings.revocationLists)
         // The context adds a reference of its own.
         SSL_CTX_set1_cert_store(raw, store)
-        X509_STORE_free(store)
+        defer { X509_STORE_free(store) }
         SSL_CTX_set_verify(raw, SSL_VERIFY_PEER, nil)
         SSL_CTX_set_cert_verify_callback(raw, checkServerChain, nil)
         setStrictness()
         if let lists = settings.revocationLists {
             X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(raw), lists.flags)
+            revocationExpiry = RevocationLists.expiry(in: store)
         }
         if settings.stapling != .ignored { direct_SSL_CTX_request_staples(raw) }
         if settings.insecureKeyLog != nil { SSL_CTX_set_keylog_callback(raw, logKey) }
@@ -92,8 +113,6 @@ package final class TLSContext: @unchecked Sendable {
         if settings.certificateRules == .webPKI {
             X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(raw), UInt(X509_V_FLAG_X509_STRICT))
         }
-        // Twice the size of a certificate with 10,000 names. OpenSSL's own limit of 100 KiB is too small for one.
-        SSL_CTX_ctrl(raw, SSL_CTRL_SET_MAX_CERT_LIST, 768 * 1024, nil)
     }
 }
 

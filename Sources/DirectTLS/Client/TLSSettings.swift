@@ -6,14 +6,27 @@ public struct TLSSettings: Hashable, Sendable {
     /// The certificate to send if a server asks for one.
     public var clientIdentity: ClientIdentity?
 
-    /// The oldest TLS version to accept.
-    public var minimumVersion = TLSVersion.tls12
+    /// The oldest TLS version to accept. Until it is set, OpenSSL's configuration file may demand a newer one.
+    public var minimumVersion = TLSVersion.tls12 {
+        didSet { choosesMinimum = true }
+    }
 
-    /// The newest TLS version to offer.
-    public var maximumVersion = TLSVersion.tls13
+    /// The newest TLS version to offer. Until it is set, OpenSSL's configuration file may forbid it.
+    public var maximumVersion = TLSVersion.tls13 {
+        didSet { choosesMaximum = true }
+    }
+
+    /// Whether the program has set the version, which then holds whatever the administrator demands.
+    private(set) var choosesMinimum = false, choosesMaximum = false
 
     /// The rules that a server's certificates must follow, in addition to those that OpenSSL always checks.
     public var certificateRules = CertificateRules.standard
+
+    /// The bytes of certificates that a server may send. Each counts as 2 KiB at least, so by default there may be 50 of them.
+    ///
+    /// A handshake with more ends with ``TLSError/certificatesTooLarge(limit:)`` before any of them is read: they cost memory
+    /// and processor time before anything is verified. A certificate with 10,000 names has 300 KiB.
+    public var maximumCertificateBytes = 100 * 1024
 
     /// The pinned keys of servers. Empty by default.
     public var pins = KeyPins()

@@ -12,6 +12,9 @@ package final class SurveyContext: @unchecked Sendable {
     let rules: CertificateRules
 
     /// Reads files and may parse a bundle of certificates. Must not be called on an event loop.
+    ///
+    /// The versions are offered even if OpenSSL's configuration file forbids them to clients: a survey is to see what a
+    /// server offers.
     package init(
         roots: TrustRoots = .system,
         versions: ClosedRange<TLSVersion> = .tls12 ... .tls13,
@@ -40,7 +43,7 @@ package final class SurveyContext: @unchecked Sendable {
         direct_SSL_CTX_set_read_ahead(raw, 1)
         // The same ClientHello as the client's, so that servers respond alike.
         SSL_CTX_set_security_level(raw, max(rules.minimumSecurityLevel, SSL_CTX_get_security_level(raw)))
-        SSL_CTX_ctrl(raw, SSL_CTRL_SET_MAX_CERT_LIST, Self.mostCertificateBytes, nil)
+        limitCertificates(of: raw, to: Self.mostCertificateBytes)
         SSL_CTX_set_verify(raw, SSL_VERIFY_PEER, nil)
         SSL_CTX_set_cert_verify_callback(raw, letPass, nil)
         SSL_CTX_set_cert_cb(raw, noteCertificateRequest, nil)

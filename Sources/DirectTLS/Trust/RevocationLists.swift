@@ -33,6 +33,19 @@ public struct RevocationLists: Hashable, Sendable {
         }
     }
 
+    /// Returns when the first of the lists in a store ends, in seconds since 1970; `nil` if none says when.
+    ///
+    /// From then on a full handshake may fail where a resumed one asks no list.
+    static func expiry(in store: OpaquePointer) -> Int? {
+        X509_STORE_lock(store)
+        defer { X509_STORE_unlock(store) }
+        let objects = X509_STORE_get0_objects(store)
+        return (0..<max(0, OPENSSL_sk_num(objects))).compactMap { index in
+            OPENSSL_sk_value(objects, index).flatMap { X509_OBJECT_get0_X509_CRL(OpaquePointer($0)) }
+                .flatMap { secondsSince1970(X509_CRL_get0_nextUpdate($0)) }
+        }.min()
+    }
+
     /// Adds the lists to a store, which adds references of its own.
     func add(to store: OpaquePointer) throws(TLSError) {
         guard !sources.isEmpty else { throw .badSettings("the list of revocation lists is empty") }

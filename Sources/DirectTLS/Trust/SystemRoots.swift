@@ -109,10 +109,16 @@ private func isHashName(_ entry: UnsafeMutablePointer<dirent>) -> Bool {
 }
 
 /// Returns the value of an environment variable; `nil` if it is empty or not set. A program with raised privileges
-/// ignores its environment.
+/// ignores its environment, as OpenSSL does: also one with file capabilities, whose user is the real one
+/// (secure_getenv(3)).
 private func environmentVariable(_ name: String) -> String? {
-    guard getuid() == geteuid(), getgid() == getegid(), let value = getenv(name) else { return nil }
-    return value.pointee == 0 ? nil : String(cString: value)
+    #if canImport(Darwin)
+    let value = issetugid() == 0 ? getenv(name) : nil
+    #else
+    let value = secure_getenv(name)
+    #endif
+    guard let value, value.pointee != 0 else { return nil }
+    return String(cString: value)
 }
 
 private let knownDirectories = [

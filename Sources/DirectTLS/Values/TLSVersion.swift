@@ -18,4 +18,9 @@ public enum TLSVersion: UInt16, Hashable, Sendable, Comparable, CustomStringConv
         case .tls13: "TLS 1.3"
         }
     }
+
+    /// The name of a version that may be an older one, which only OpenSSL's configuration file can name.
+    static func text(of number: Int32) -> String {
+        TLSVersion(rawValue: UInt16(truncatingIfNeeded: number))?.description ?? "an older version"
+    }
 }

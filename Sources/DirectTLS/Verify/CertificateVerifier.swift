@@ -93,6 +93,10 @@ struct ServerProof: Sendable {
     /// When the staple's statement ends, in seconds since 1970; `nil` without one.
     var stapleExpiry: Int?
 
+    /// When the first of the revocation lists ends that the chain was checked against, in seconds since 1970; `nil`
+    /// without one.
+    var revocationExpiry: Int?
+
     /// The time from which it proves nothing more, in seconds since 1970.
-    var expiry: Int { min(chainExpiry ?? .max, stapleExpiry ?? .max) }
+    var expiry: Int { min(chainExpiry ?? .max, stapleExpiry ?? .max, revocationExpiry ?? .max) }
 }

@@ -44,9 +44,10 @@ final class TestServer: @unchecked Sendable {
         if alpnAnswer != nil { SSL_CTX_set_alpn_select_cb(raw, answerALPN, me) }
     }
 
-    /// Sends a fixture's certificate and chain.
-    convenience init(_ fixture: FixtureCertificate) throws {
-        self.init(nil)
+    /// Sends a fixture's certificate and chain, in all versions or in one.
+    convenience init(_ fixture: FixtureCertificate, _ version: TLSVersion? = nil) throws {
+        let number = version.map { Int32($0.rawValue) }
+        self.init(nil, Plan(versions: (number ?? TLS1_2_VERSION)...(number ?? TLS1_3_VERSION)))
         let memory = BIO_new(BIO_s_mem()), keyMemory = BIO_new(BIO_s_mem())
         defer {
             BIO_free(memory)

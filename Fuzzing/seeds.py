@@ -31,7 +31,8 @@ def joined(*texts, numbers=()):
 
 def response(folder):
     methods = {"GET": 0, "HEAD": 1, "CONNECT": 2, "POST": 3}
-    leniencies = {"acceptsBareLineFeeds": 1, "unfoldsLines": 2, "acceptsDoubtfulFraming": 4, "acceptsBareLineFeedsInChunks": 8}
+    leniencies = {"acceptsBareLineFeeds": 1, "unfoldsLines": 2, "acceptsDoubtfulFraming": 4, "acceptsBareLineFeedsInChunks": 8,
+                  "acceptsWhitespaceAfterChunkSizes": 16}
     for vector in vectors(folder, "response"):
         close = {None: 0, "clean": 1, "unclean": 2}[vector.get("close")]
         leniency = sum(leniencies[name] for name in vector.get("leniency", []))

@@ -46,6 +46,9 @@ public struct HTTP1Leniency: Hashable, Sendable {
     /// Accepts lines of the chunked coding that end in a bare LF. The connection is not reused: readers that disagree
     /// about this see different responses (CVE-2025-22871).
     public var acceptsBareLineFeedsInChunks = false
+    /// Accepts spaces and tabs between the size of a chunk and the end of its line, as Apache 1.3 sent them. The
+    /// connection is not reused: the grammar has no such space (RFC 9112, section 7.1), and readers disagree about it.
+    public var acceptsWhitespaceAfterChunkSizes = false
 
     /// Creates the strict settings, which tolerate none of these faults.
     public init() {}

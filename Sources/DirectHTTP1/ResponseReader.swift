@@ -66,7 +66,7 @@ package struct ResponseReader: ~Copyable {
     /// The error that made the state `failed`.
     private var fault: HTTP1Error?
     private let leniency: HTTP1Leniency
-    private var chunks = ChunkDecoder(isLenient: false)
+    private var chunks = ChunkDecoder(leniency: HTTP1Leniency())
 
     private var isHead = false
     private var isConnect = false
@@ -199,7 +199,7 @@ package struct ResponseReader: ~Copyable {
         case .length: state = .length
         case .chunked:
             state = .chunked
-            chunks = ChunkDecoder(isLenient: leniency.acceptsBareLineFeedsInChunks)
+            chunks = ChunkDecoder(leniency: leniency)
         case .untilClose: state = .untilClose
         case .tunnel: state = .tunnel
         }

@@ -124,10 +124,40 @@ struct ChunkExtensionTests {
     }
 }
 
+@Suite("Blanks after chunk sizes")
+struct ChunkBlankTests {
+    @Test(
+        "Blanks after a chunk size are read with leniency alone, and end the connection",
+        arguments: [" ", "   ", "\t", " \t "]
+    )
+    func blanks(text: String) throws {
+        let chunks = "2\(text)\r\nok\r\n0\r\n\r\n"
+        #expect(throws: HTTP1Error.invalidChunkSize) { try Self.read(chunks, HTTP1Leniency()) }
+        #expect(throws: HTTP1Error.invalidChunkSize) { try Self.read(chunks, .bareLineFeedsInChunks) }
+        #expect(try Self.read(chunks, .blanksAfterChunkSizes) == .close(.doubtfulFraming))
+        #expect(try Self.read("2\(text);a\r\nok\r\n0\r\n\r\n", .blanksAfterChunkSizes) == .reusable)
+    }
+
+    private static func read(_ chunks: String, _ leniency: HTTP1Leniency) throws -> ReuseVerdict {
+        var reader = ResponseReader(leniency: leniency)
+        reader.begin(.get)
+        let input = Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)".utf8)
+        var rest = input[...]
+        while !rest.isEmpty { rest = rest.dropFirst(try reader.next(rest.span).used) }
+        return reader.reuse
+    }
+}
+
 extension HTTP1Leniency {
     fileprivate static var bareLineFeedsInChunks: HTTP1Leniency {
         var leniency = HTTP1Leniency()
         leniency.acceptsBareLineFeedsInChunks = true
+        return leniency
+    }
+
+    fileprivate static var blanksAfterChunkSizes: HTTP1Leniency {
+        var leniency = HTTP1Leniency()
+        leniency.acceptsWhitespaceAfterChunkSizes = true
         return leniency
     }
 }

@@ -110,7 +110,8 @@ struct ResponseVector: TopicVector {
 
 extension HTTP1Leniency: FromJSON {
     private enum Switch: String, Choice {
-        case acceptsBareLineFeeds, unfoldsLines, acceptsDoubtfulFraming, acceptsBareLineFeedsInChunks
+        case acceptsBareLineFeeds, unfoldsLines, acceptsDoubtfulFraming, acceptsBareLineFeedsInChunks,
+            acceptsWhitespaceAfterChunkSizes
     }
 
     /// Reads the list of switches that are on.
@@ -122,6 +123,7 @@ extension HTTP1Leniency: FromJSON {
             case .unfoldsLines: unfoldsLines = true
             case .acceptsDoubtfulFraming: acceptsDoubtfulFraming = true
             case .acceptsBareLineFeedsInChunks: acceptsBareLineFeedsInChunks = true
+            case .acceptsWhitespaceAfterChunkSizes: acceptsWhitespaceAfterChunkSizes = true
             }
         }
     }

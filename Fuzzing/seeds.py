@@ -49,6 +49,15 @@ def head(folder):
         yield joined(text.partition(b"\r\n")[2], numbers=[1, 0, 3])
 
 
+def framing(folder):
+    chunked = b"5\r\nhello\r\n0\r\n\r\n"
+    lists = [b"chunked", b"gzip, chunked", b"identity", b", Chunked ,", b"chunked;q=1", b"x;a=\"b, chunked\""]
+    for number, codings in enumerate(lists):
+        yield joined(codings, chunked, numbers=[0, 0, 1, 0, number % 3, 0])
+        yield joined(codings, b"chunked", b"hello", numbers=[1, 0, 0, 1, 0, 0])
+        yield joined(b"chunked", codings, chunked[:9], numbers=[0, 0, 1, 0, 0, 0])
+
+
 def chunks(folder):
     for vector in vectors(folder, "response"):
         body = raw(vector["input"]).partition(b"\r\n\r\n")[2]

@@ -16,21 +16,6 @@ struct LeniencyTests {
         }
     }
 
-    @Test(
-        "A chunked coding that is repeated beside another coding is refused with leniency, too",
-        arguments: [
-            "chunked, other, chunked", "other, chunked, chunked", "chunked, chunked, other",
-        ]
-    )
-    func repeatedChunked(codings: String) {
-        var lenient = HTTP1Leniency()
-        lenient.acceptsDoubtfulFraming = true
-        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: \(codings)\r\n\r\n"
-        var reader = ResponseReader(leniency: lenient)
-        reader.begin(.get)
-        #expect(throws: HTTP1Error.repeatedChunkedCoding) { _ = try reader.next(Array(head.utf8).span) }
-    }
-
     /// Every list of up to three codings, with and without a length, in both versions.
     private static var heads: [String] {
         let codings = ["chunked", "identity", "other"]

@@ -4,7 +4,7 @@
 ///
 ///     state            expects                                 next
 ///     size             hexadecimal digits                      afterSize, ext or lineFeed
-///     afterSize        blanks, then an extension               ext
+///     afterSize        blanks, then an extension               ext, or lineFeed if that is tolerated
 ///     ext              extensions, up to CR                    lineFeed
 ///     lineFeed         LF; the size is complete                content, or `lastChunk`
 ///     content          as many bytes as the size says          contentEnd
@@ -12,8 +12,9 @@
 ///     contentLineFeed  LF                                      size
 ///
 /// The decoder is done after the size line of the last chunk; the caller reads the trailer section with the head
-/// scanner. A size may not exceed 2^63 - 1, extensions are limited over the whole body, and a bare LF ends a line
-/// only if leniency allows it. Then `isDoubtful` is set, and the connection must not be reused.
+/// scanner. A size may not exceed 2^63 - 1, and extensions are limited over the whole body. A bare LF ends a line, and
+/// blanks stand before its end, only if leniency allows it. Then `isDoubtful` is set, and the connection must not be
+/// reused.
 struct ChunkDecoder {
     enum Event {
         case needsMore
@@ -23,7 +24,7 @@ struct ChunkDecoder {
 
     private enum State {
         case size
-        /// Blanks after the size. Only an extension may follow them.
+        /// Blanks after the size. Only an extension may follow them, or with leniency the end of the line.
         case afterSize
         case ext
         case lineFeed
@@ -38,13 +39,12 @@ struct ChunkDecoder {
     private var remaining: UInt64 = 0
     private var extensionBytes = 0
     private var extensions = ChunkExtensions()
-    /// Whether a bare LF may end a line.
-    private let isLenient: Bool
-    /// Whether a bare LF has ended a line.
+    private let leniency: HTTP1Leniency
+    /// Whether a line was accepted only because of leniency.
     private(set) var isDoubtful = false
 
-    init(isLenient: Bool) {
-        self.isLenient = isLenient
+    init(leniency: HTTP1Leniency) {
+        self.leniency = leniency
     }
 
     /// Returns the next event in the input from `position` on, and moves `position` past the bytes it used.
@@ -67,7 +67,9 @@ struct ChunkDecoder {
                 if byte == .carriageReturn {
                     state = .contentLineFeed
                 } else {
-                    guard byte == .lineFeed && isLenient else { throw .missingChunkEnd }
+                    guard byte == .lineFeed && leniency.acceptsBareLineFeedsInChunks else {
+                        throw .missingChunkEnd
+                    }
                     isDoubtful = true
                     state = .size
                 }
@@ -88,7 +90,9 @@ struct ChunkDecoder {
                     if byte == .lineFeed { continue }
                 }
             case .afterSize:
-                if byte == .semicolon { beginExtensions() } else if !byte.isBlank { throw .invalidChunkSize }
+                state = try endOfBlanks(byte)
+                // The same byte is looked at again: it ends the line.
+                if byte == .lineFeed { continue }
                 try countExtension(limit: extensionLimit)
             case .ext:
                 try takeExtension(byte, limit: extensionLimit)
@@ -150,25 +154,31 @@ struct ChunkDecoder {
         switch byte {
         case .carriageReturn: return .lineFeed
         case .semicolon:
-            beginExtensions()
+            extensions = ChunkExtensions()
             return .ext
         case .space, .tab: return .afterSize
         case .lineFeed:
             // Readers that disagree about this see different chunks (CVE-2025-22871).
-            guard isLenient else { throw .bareLineFeed }
+            guard leniency.acceptsBareLineFeedsInChunks else { throw .bareLineFeed }
             isDoubtful = true
             return .lineFeed
         default: throw .invalidChunkSize
         }
     }
 
-    private mutating func beginExtensions() {
-        extensions = ChunkExtensions()
-        state = .ext
+    /// The state after blanks and this byte.
+    private mutating func endOfBlanks(_ byte: UInt8) throws(HTTP1Error) -> State {
+        if byte == .carriageReturn || byte == .lineFeed {
+            // Not in the grammar: only an extension may have whitespace before it (RFC 9112, section 7.1.1).
+            guard leniency.acceptsWhitespaceAfterChunkSizes else { throw .invalidChunkSize }
+            isDoubtful = true
+        }
+        return try endOfSize(byte)
     }
 
     private mutating func takeExtension(_ byte: UInt8, limit: Int) throws(HTTP1Error) {
-        let isLineEnd = byte == .carriageReturn || byte == .lineFeed && isLenient
+        let isLineEnd =
+            byte == .carriageReturn || byte == .lineFeed && leniency.acceptsBareLineFeedsInChunks
         guard isLineEnd else {
             try extensions.consume(byte)
             return try countExtension(limit: limit)

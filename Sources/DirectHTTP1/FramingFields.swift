@@ -1,17 +1,15 @@
 /// The parts of a head that determine framing and connection reuse (RFC 9112, sections 6 and 9).
 struct FramingFields {
     private(set) var contentLength: UInt64?
-    /// Whether there is a Transfer-Encoding at all. `isChunked` tells whether `chunked` is its last coding.
-    private(set) var hasTransferEncoding = false
+    /// Whether `chunked` is among the transfer codings.
     private(set) var isChunked = false
-    private var namesChunked = false
-    private var repeatsChunked = false
-    /// Whether there are transfer codings besides `chunked`, which the content still has after de-chunking.
+    /// Whether there are transfer codings besides `chunked`. The client asks for none (it sends no TE), so no content
+    /// can be read.
     private(set) var hasOtherCodings = false
     private(set) var closes = false
     private(set) var keepsAlive = false
     private(set) var keepAlive: KeepAliveHint?
-    /// Whether the fields had a fault that only leniency accepts.
+    /// Whether the fields have a fault that only leniency accepts, or that does not matter without content.
     private(set) var isDoubtful = false
     private let acceptsDoubt: Bool
 
@@ -89,8 +87,7 @@ struct FramingFields {
         return number
     }
 
-    /// Several fields form one list. Only an exact `chunked` in the last place frames the content (RFC 9112, section
-    /// 6.1).
+    /// Several fields form one list, and empty elements count for nothing (RFC 9110, sections 5.3 and 5.6.1.2).
     private mutating func readTransferEncoding(
         _ value: UnsafePointer<UInt8>,
         count: Int
@@ -99,27 +96,20 @@ struct FramingFields {
         var isEmpty = true
         while let coding = unsafe elements.next() {
             isEmpty = false
-            // `identity` meant "no coding" in RFC 2616; later RFCs removed it. After `chunked` it is read as any
-            // other coding: leniency must not refuse what is accepted without it.
-            if unsafe acceptsDoubt && !namesChunked && coding.bytes.spells("identity", count: coding.count) {
-                isDoubtful = true
-                continue
-            }
-            hasTransferEncoding = true
             let nameCount = unsafe ByteScan.endOfToken(coding.bytes, from: 0, to: coding.count)
-            isChunked = unsafe coding.bytes.spells("chunked", count: nameCount)
-            if isChunked {
-                if namesChunked {
-                    guard acceptsDoubt && !hasOtherCodings else { throw .repeatedChunkedCoding }
-                    repeatsChunked = true
-                    isDoubtful = true
-                }
+            if unsafe coding.bytes.spells("chunked", count: nameCount) {
                 guard unsafe nameCount == coding.count else { throw .invalidTransferEncoding }
-                namesChunked = true
+                guard !isChunked || acceptsDoubt else { throw .repeatedChunkedCoding }
+                if isChunked { isDoubtful = true }
+                isChunked = true
             } else {
                 try unsafe checkParameters(coding.bytes, nameCount: nameCount, count: coding.count)
-                guard !repeatsChunked else { throw .repeatedChunkedCoding }
-                hasOtherCodings = true
+                isDoubtful = true
+                // `identity` meant "no coding" in RFC 2616; later RFCs removed it.
+                let isIgnored =
+                    unsafe acceptsDoubt && !isChunked
+                    && coding.bytes.spells("identity", count: coding.count)
+                if !isIgnored { hasOtherCodings = true }
             }
         }
         if isEmpty { throw .invalidTransferEncoding }

@@ -59,6 +59,8 @@ public enum HTTP1Error: Error, Equatable, Sendable {
     case invalidTransferEncoding
     /// The chunked coding is applied more than once.
     case repeatedChunkedCoding
+    /// The content has a transfer coding besides chunked, and none was asked for.
+    case unsupportedTransferCoding
     /// The response has both Transfer-Encoding and Content-Length.
     case transferEncodingWithContentLength
     /// An HTTP/1.0 response has Transfer-Encoding.
@@ -143,6 +145,7 @@ extension HTTP1Error: CustomStringConvertible {
         case .conflictingContentLengths: "Content-Length is given twice with different numbers"
         case .invalidTransferEncoding: "malformed Transfer-Encoding"
         case .repeatedChunkedCoding: "the chunked coding is applied more than once"
+        case .unsupportedTransferCoding: "a transfer coding besides chunked, which was not asked for"
         case .transferEncodingWithContentLength: "both Transfer-Encoding and Content-Length"
         case .transferEncodingInHTTP10: "Transfer-Encoding in an HTTP/1.0 response"
         case .unsolicitedSwitchingProtocols: "101 Switching Protocols without a request for it"

@@ -39,13 +39,16 @@ public struct HTTP1Leniency: Hashable, Sendable {
     /// line before the first field is skipped (section 2.2).
     public var unfoldsLines = false
     /// Accepts contradictory framing by `Transfer-Encoding`, as RFC 9112 allows in sections 6.1 and 6.3: beside a
-    /// `Content-Length`, in HTTP/1.0, and with `chunked` repeated, if there is no other coding. `identity` is
-    /// ignored, except after `chunked`, where it is a coding like any other with or without this setting. The
-    /// connection is not reused, because a smuggled response looks the same.
+    /// `Content-Length`, in HTTP/1.0, and with `chunked` repeated. `identity` before `chunked`, or alone, is ignored.
+    /// Any other coding is an error, with or without this setting. The connection is not reused, because a smuggled
+    /// response looks the same.
     public var acceptsDoubtfulFraming = false
     /// Accepts lines of the chunked coding that end in a bare LF. The connection is not reused: readers that disagree
     /// about this see different responses (CVE-2025-22871).
     public var acceptsBareLineFeedsInChunks = false
+    /// Accepts spaces and tabs between the size of a chunk and the end of its line, as Apache 1.3 sent them. The
+    /// connection is not reused: the grammar has no such space (RFC 9112, section 7.1), and readers disagree about it.
+    public var acceptsWhitespaceAfterChunkSizes = false
 
     /// Creates the strict settings, which tolerate none of these faults.
     public init() {}

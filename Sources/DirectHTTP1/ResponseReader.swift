@@ -66,7 +66,7 @@ package struct ResponseReader: ~Copyable {
     /// The error that made the state `failed`.
     private var fault: HTTP1Error?
     private let leniency: HTTP1Leniency
-    private var chunks = ChunkDecoder(isLenient: false)
+    private var chunks = ChunkDecoder(leniency: HTTP1Leniency())
 
     private var isHead = false
     private var isConnect = false
@@ -180,13 +180,15 @@ package struct ResponseReader: ~Copyable {
         }
         if isHead || status == .noContent || status == .notModified { return .none }
         let fields = heads.fields
-        if fields.hasTransferEncoding {
-            // With codings that were not asked for, the contradiction is no mere mistake of an old server.
-            if !leniency.acceptsDoubtfulFraming || fields.hasOtherCodings {
+        // Content whose coding is not undone must not pass for the content. Where it ends is unknown, too: what the
+        // end of the connection cuts off would pass for a whole.
+        guard !fields.hasOtherCodings else { throw .unsupportedTransferCoding }
+        if fields.isChunked {
+            if !leniency.acceptsDoubtfulFraming {
                 guard heads.version == .http11 else { throw .transferEncodingInHTTP10 }
                 guard fields.contentLength == nil else { throw .transferEncodingWithContentLength }
             }
-            return fields.isChunked ? .chunked : .untilClose
+            return .chunked
         }
         if let length = fields.contentLength { return length == 0 ? .none : .length(length) }
         return .untilClose
@@ -199,7 +201,7 @@ package struct ResponseReader: ~Copyable {
         case .length: state = .length
         case .chunked:
             state = .chunked
-            chunks = ChunkDecoder(isLenient: leniency.acceptsBareLineFeedsInChunks)
+            chunks = ChunkDecoder(leniency: leniency)
         case .untilClose: state = .untilClose
         case .tunnel: state = .tunnel
         }
@@ -313,7 +315,7 @@ extension ResponseReader {
         let isHTTP10 = heads.version == .http10
         if framing == .untilClose { return .close(.untilClose) }
         if fields.closes { return .close(.serverCloses) }
-        if fields.hasTransferEncoding && (fields.contentLength != nil || isHTTP10) {
+        if fields.isChunked && (fields.contentLength != nil || isHTTP10) {
             return .close(.doubtfulFraming)
         }
         // Chunks of an earlier response cannot have been in doubt: the connection would not have been reused.
@@ -326,7 +328,4 @@ extension ResponseReader {
     package var keepAlive: KeepAliveHint? {
         mutating get { heads.fields.keepAlive }
     }
-
-    /// Whether the content still has transfer codings besides `chunked`, which were never asked for.
-    package var hasOtherTransferCodings: Bool { heads.fields.hasOtherCodings }
 }

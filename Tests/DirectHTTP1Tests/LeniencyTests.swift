@@ -16,21 +16,6 @@ struct LeniencyTests {
         }
     }
 
-    @Test(
-        "A chunked coding that is repeated beside another coding is refused with leniency, too",
-        arguments: [
-            "chunked, other, chunked", "other, chunked, chunked", "chunked, chunked, other",
-        ]
-    )
-    func repeatedChunked(codings: String) {
-        var lenient = HTTP1Leniency()
-        lenient.acceptsDoubtfulFraming = true
-        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: \(codings)\r\n\r\n"
-        var reader = ResponseReader(leniency: lenient)
-        reader.begin(.get)
-        #expect(throws: HTTP1Error.repeatedChunkedCoding) { _ = try reader.next(Array(head.utf8).span) }
-    }
-
     /// Every list of up to three codings, with and without a length, in both versions.
     private static var heads: [String] {
         let codings = ["chunked", "identity", "other"]
@@ -124,10 +109,40 @@ struct ChunkExtensionTests {
     }
 }
 
+@Suite("Blanks after chunk sizes")
+struct ChunkBlankTests {
+    @Test(
+        "Blanks after a chunk size are read with leniency alone, and end the connection",
+        arguments: [" ", "   ", "\t", " \t "]
+    )
+    func blanks(text: String) throws {
+        let chunks = "2\(text)\r\nok\r\n0\r\n\r\n"
+        #expect(throws: HTTP1Error.invalidChunkSize) { try Self.read(chunks, HTTP1Leniency()) }
+        #expect(throws: HTTP1Error.invalidChunkSize) { try Self.read(chunks, .bareLineFeedsInChunks) }
+        #expect(try Self.read(chunks, .blanksAfterChunkSizes) == .close(.doubtfulFraming))
+        #expect(try Self.read("2\(text);a\r\nok\r\n0\r\n\r\n", .blanksAfterChunkSizes) == .reusable)
+    }
+
+    private static func read(_ chunks: String, _ leniency: HTTP1Leniency) throws -> ReuseVerdict {
+        var reader = ResponseReader(leniency: leniency)
+        reader.begin(.get)
+        let input = Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)".utf8)
+        var rest = input[...]
+        while !rest.isEmpty { rest = rest.dropFirst(try reader.next(rest.span).used) }
+        return reader.reuse
+    }
+}
+
 extension HTTP1Leniency {
     fileprivate static var bareLineFeedsInChunks: HTTP1Leniency {
         var leniency = HTTP1Leniency()
         leniency.acceptsBareLineFeedsInChunks = true
+        return leniency
+    }
+
+    fileprivate static var blanksAfterChunkSizes: HTTP1Leniency {
+        var leniency = HTTP1Leniency()
+        leniency.acceptsWhitespaceAfterChunkSizes = true
         return leniency
     }
 }

@@ -176,7 +176,7 @@ struct WireTests {
         let client = ChangedClient(job: {
             if $0.settings.leniency == nil { $0.settings.leniency = .array([.string(name)]) }
         })
-        #expect(try await failures(.response, client, perFile: 50).isEmpty == false)
+        #expect(try await failures(.response, client, perFile: 80).isEmpty == false)
     }
 
     @Test("A client that resolves the name to another address is found out")

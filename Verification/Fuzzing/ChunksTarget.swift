@@ -4,28 +4,30 @@ extension FuzzTarget {
     /// The decoder of the chunked coding, and the writer of chunk heads.
     ///
     /// - It accepts exactly the bodies that a simple parser of RFC 9112, section 7.1, accepts, extensions included, and
-    ///   finds the same content.
+    ///   finds the same content; with leniency for blanks after sizes also those that have some.
     /// - The result does not depend on the cuts.
     /// - Content that is written in chunks of any size is read back unchanged.
     static let chunks = FuzzTarget(name: "chunks") { choices in
-        let isLenient = choices.flag()
+        let leniency = HTTP1Leniency(chunks: choices.number(below: 4))
         let cuts = choices.cuts(of: 1024)
         let sizes = (0..<4).map { _ in 1 + choices.number(below: 300) }
         let input = choices.rest()
-        let whole = DecodedChunks(input, cutAt: [], isLenient: isLenient)
-        requireEqual(whole, DecodedChunks(input, cutAt: cuts, isLenient: isLenient), "cuts do not matter")
+        let whole = DecodedChunks(input, cutAt: [], leniency)
+        requireEqual(whole, DecodedChunks(input, cutAt: cuts, leniency), "cuts do not matter")
         requireEqual(
             whole,
-            DecodedChunks(input, cutAt: Array(input.indices), isLenient: isLenient),
+            DecodedChunks(input, cutAt: Array(input.indices), leniency),
             "byte by byte is the same"
         )
-        if !isLenient {
+        if leniency == HTTP1Leniency() {
             require(!whole.isDoubtful, "nothing is doubtful without leniency")
-            var simple = SimpleChunks(input)
+        }
+        if !leniency.acceptsBareLineFeedsInChunks {
+            var simple = SimpleChunks(input, allowsBlanks: leniency.acceptsWhitespaceAfterChunkSizes)
             requireEqual(whole.body, simple.body(), "the grammar decides")
         }
         requireEqual(
-            DecodedChunks(chunked(input, sizes), cutAt: cuts, isLenient: false).body,
+            DecodedChunks(chunked(input, sizes), cutAt: cuts, HTTP1Leniency()).body,
             input,
             "round trip"
         )
@@ -57,8 +59,8 @@ private struct DecodedChunks: Equatable {
     private var fault: HTTP1Error?
     private(set) var isDoubtful = false
 
-    init(_ input: [UInt8], cutAt cuts: [Int], isLenient: Bool) {
-        var decoder = ChunkDecoder(isLenient: isLenient)
+    init(_ input: [UInt8], cutAt cuts: [Int], _ leniency: HTTP1Leniency) {
+        var decoder = ChunkDecoder(leniency: leniency)
         var position = 0
         do throws(HTTP1Error) {
             for end in cuts.filter({ $0 < input.count }) + [input.count] where !isComplete {
@@ -98,18 +100,30 @@ private struct DecodedChunks: Equatable {
     var body: [UInt8]? { isComplete ? content : nil }
 }
 
-/// The grammar of RFC 9112, section 7.1, read from the start of a complete body.
-private struct SimpleChunks {
-    private var rest: ArraySlice<UInt8>
+extension HTTP1Leniency {
+    /// Whether a bare LF, and whether blanks after sizes are accepted, as the lowest two bits.
+    fileprivate init(chunks bits: Int) {
+        self.init()
+        acceptsBareLineFeedsInChunks = bits & 1 != 0
+        acceptsWhitespaceAfterChunkSizes = bits & 2 != 0
+    }
+}
 
-    init(_ input: [UInt8]) {
+/// The grammar of RFC 9112, section 7.1, read from the start of a complete body.
+struct SimpleChunks {
+    private var rest: ArraySlice<UInt8>
+    /// Whether a size may have blanks behind it, which are not in the grammar.
+    private let allowsBlanks: Bool
+
+    init(_ input: [UInt8], allowsBlanks: Bool = false) {
         rest = input[...]
+        self.allowsBlanks = allowsBlanks
     }
 
     /// The content up to the size line of the last chunk; `nil` if the body is wrong or incomplete.
     mutating func body() -> [UInt8]? {
         var content: [UInt8] = []
-        while let size = size(), takeExtensions(), take("\r\n") {
+        while let size = size(), takeBlanks(), takeExtensions(), take("\r\n") {
             if size == 0 { return content }
             guard rest.count >= size else { return nil }
             content += rest.prefix(size)
@@ -125,6 +139,11 @@ private struct SimpleChunks {
         rest = rest[digits.endIndex...]
         guard digits.count <= 16 else { return nil }
         return Int(String(decoding: digits, as: UTF8.self), radix: 16)
+    }
+
+    private mutating func takeBlanks() -> Bool {
+        if allowsBlanks { skipBlanks() }
+        return true
     }
 
     private mutating func takeExtensions() -> Bool {

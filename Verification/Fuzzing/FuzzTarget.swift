@@ -7,7 +7,7 @@ struct FuzzTarget: Sendable {
     /// All targets, in the order in which `--list` prints them.
     static let all: [FuzzTarget] =
         [
-            response, head, chunks, headers, request,
+            response, head, framing, chunks, headers, request,
             url, reference, address, map,
             cookies, cookieFile, hsts, hstsFile, cacheFields, cacheEntry, date,
             dns, httpdns, json, certificate, nameCheck, lines, events, charsets,

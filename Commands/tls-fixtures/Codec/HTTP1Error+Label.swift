@@ -29,6 +29,7 @@ extension HTTP1Error {
         case .conflictingContentLengths: "conflictingContentLengths"
         case .invalidTransferEncoding: "invalidTransferEncoding"
         case .repeatedChunkedCoding: "repeatedChunkedCoding"
+        case .unsupportedTransferCoding: "unsupportedTransferCoding"
         case .transferEncodingWithContentLength: "transferEncodingWithContentLength"
         case .transferEncodingInHTTP10: "transferEncodingInHTTP10"
         case .unsolicitedSwitchingProtocols: "unsolicitedSwitchingProtocols"

@@ -23,7 +23,6 @@ struct ResponseVector: TopicVector {
         var leftover: Int?
         var reuse: String?
         var keepAlive: Pair<UInt32?>?
-        var otherCodings: Bool?
 
         var headers: [[String]]? { headerPairs?.map(\.elements) }
         var trailers: [[String]]? { trailerPairs?.map(\.elements) }
@@ -31,7 +30,7 @@ struct ResponseVector: TopicVector {
         private enum CodingKeys: String, CodingKey {
             case outcome, status, reason, version, headerPairs = "headers", trailerPairs = "trailers",
                 interims
-            case framing, content, leftover, reuse, keepAlive, otherCodings
+            case framing, content, leftover, reuse, keepAlive
         }
     }
 
@@ -100,7 +99,6 @@ struct ResponseVector: TopicVector {
                 expected: expect.keepAlive?.elements,
                 got: [got.keepAlive?.timeout, got.keepAlive?.max]
             )
-            + Difference.between("otherCodings", expected: expect.otherCodings, got: got.hasOtherCodings)
     }
 
     private static func pairs(_ headers: HTTPHeaders) -> [[String]] {
@@ -110,7 +108,8 @@ struct ResponseVector: TopicVector {
 
 extension HTTP1Leniency: FromJSON {
     private enum Switch: String, Choice {
-        case acceptsBareLineFeeds, unfoldsLines, acceptsDoubtfulFraming, acceptsBareLineFeedsInChunks
+        case acceptsBareLineFeeds, unfoldsLines, acceptsDoubtfulFraming, acceptsBareLineFeedsInChunks,
+            acceptsWhitespaceAfterChunkSizes
     }
 
     /// Reads the list of switches that are on.
@@ -122,6 +121,7 @@ extension HTTP1Leniency: FromJSON {
             case .unfoldsLines: unfoldsLines = true
             case .acceptsDoubtfulFraming: acceptsDoubtfulFraming = true
             case .acceptsBareLineFeedsInChunks: acceptsBareLineFeedsInChunks = true
+            case .acceptsWhitespaceAfterChunkSizes: acceptsWhitespaceAfterChunkSizes = true
             }
         }
     }

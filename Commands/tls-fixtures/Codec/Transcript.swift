@@ -11,7 +11,6 @@ struct Transcript: Equatable {
     var leftover = 0
     var reuse = ReuseVerdict.reusable
     var keepAlive: KeepAliveHint?
-    var hasOtherCodings = false
 }
 
 /// The bytes of one response, and the settings of the reader.
@@ -37,7 +36,6 @@ struct ResponseBytes: Sendable {
         transcript.framing = reader.framing
         transcript.reuse = reader.reuse
         transcript.keepAlive = reader.keepAlive
-        transcript.hasOtherCodings = reader.hasOtherTransferCodings
         return transcript
     }
 

@@ -164,7 +164,8 @@ let package = Package(
         .testTarget(
             name: "DirectHTTPTests",
             dependencies: [
-                "DirectHTTP", "DirectTransport", "DirectCore", "DirectIO", "DirectTLS", "TLSFixtures",
+                "DirectHTTP", "DirectHTTPRecords", "DirectTransport", "DirectCore", "DirectIO", "DirectTLS",
+                "TLSFixtures",
                 "DirectTestCommands", "DirectTestData", "DirectTestPeers", "DirectTestTime",
                 "DirectHTTP1", "DirectCoding",
             ],
@@ -175,14 +176,6 @@ let package = Package(
             dependencies: [
                 "DirectResolvers", "DirectHTTP", "DirectIO", "DirectTLS", "TLSFixtures",
                 "DirectTestCommands", "DirectTestData", "DirectTestPeers", "DirectTestTime", "DirectCore",
-            ],
-            swiftSettings: commonSettings
-        ),
-        .testTarget(
-            name: "DirectHTTPRecordsTests",
-            dependencies: [
-                "DirectHTTPRecords", "DirectHTTP", "DirectIO", "DirectCore", "TLSFixtures",
-                "DirectTestCommands", "DirectTestData", "DirectTestTime",
             ],
             swiftSettings: commonSettings
         ),

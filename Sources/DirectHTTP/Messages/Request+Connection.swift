@@ -49,7 +49,7 @@ extension Request {
 
     /// The settings of the request's connection; `nil` if none is set.
     @inline(__always)
-    var connectionSettings: ConnectionSettings.Box? { hasOptions ? options.connection : nil }
+    package var connectionSettings: ConnectionSettings.Box? { hasOptions ? options.connection : nil }
 
     /// Whether the request's trust in its server differs from the client's, so that its responses are not those that
     /// other requests would get.

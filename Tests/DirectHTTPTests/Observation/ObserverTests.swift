@@ -5,6 +5,7 @@ import DirectTestCommands
 import TLSFixtures
 import Testing
 
+import DirectHTTPRecords
 @testable import DirectHTTP
 
 @Suite("Observers", .idleLimit)

@@ -4,7 +4,7 @@ import Foundation
 import TLSFixtures
 import Testing
 
-import DirectHTTP
+@testable import DirectHTTP
 @testable import DirectHTTPRecords
 
 @Suite("Requests as curl commands", .idleLimit)

@@ -6,7 +6,7 @@ import Foundation
 import TLSFixtures
 import Testing
 
-import DirectHTTP
+@testable import DirectHTTP
 @testable import DirectHTTPRecords
 
 @Suite("Recording and replaying HAR archives", .idleLimit)

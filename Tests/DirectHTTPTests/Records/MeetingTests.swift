@@ -3,7 +3,7 @@ import DirectTestCommands
 import TLSFixtures
 import Testing
 
-import DirectHTTP
+@testable import DirectHTTP
 @testable import DirectHTTPRecords
 
 @Suite("Where quotes, compression, interceptors and the cache meet", .idleLimit)

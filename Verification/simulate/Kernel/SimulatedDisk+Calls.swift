@@ -86,9 +86,19 @@ extension SimulatedDisk {
     }
 
     func lock(_ descriptor: Int32, locks: Bool) -> Int {
+        if let folder = folder(descriptor) { return lock(folder: folder, descriptor, locks: locks) }
         guard let file = descriptors[descriptor]?.file else { return -Int(EBADF) }
         if let owner = file.lock, owner != descriptor { return locks ? -Int(EWOULDBLOCK) : 0 }
         file.lock = locks ? descriptor : nil
+        return 0
+    }
+
+    /// A lock ends with its descriptor (flock(2)).
+    private func lock(folder: String, _ descriptor: Int32, locks: Bool) -> Int {
+        if let owner = lockedFolders[folder], owner != descriptor, descriptors[owner]?.folder == folder {
+            return locks ? -Int(EWOULDBLOCK) : 0
+        }
+        lockedFolders[folder] = locks ? descriptor : nil
         return 0
     }
 

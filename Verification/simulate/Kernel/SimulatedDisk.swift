@@ -39,6 +39,8 @@ final class SimulatedDisk {
     private var changes: [Change] = []
     var folders: Set<String> = []
     var descriptors: [Int32: Descriptor] = [:]
+    /// The descriptors by which folders are locked.
+    var lockedFolders: [String: Int32] = [:]
     private var count = 0
     let plan: DiskPlan
     var dice: Dice

@@ -380,7 +380,7 @@ def add_resolvers(table):
         table, "the next resolver of a chain is asked whatever the policy",
         (
             "Resolvers/ChainResolver.swift",
-            "failures.append(ResolverError(steps[index].name, .other(error)))\n            }\n            if |fallback == .never|",
+            "case .failure(let error): failures.append(error)\n            }\n            if |fallback == .never|",
             "false",
         ),
     )

@@ -112,6 +112,10 @@ def add_report(table):
     ]:
         table.place(f"CallReport.{member}", log, at, becomes, suites)
     table.place(
+        "CallReport.Exchange.resolverFailures", "Observation/ExchangeLog.swift",
+        "exchange.resolverFailures.append(|failure|)", "ResolverError(name, .notListed)", "ObserverTests",
+    )
+    table.place(
         "CallReport.Exchange.requestBytes",
         "Observation/ExchangeLog.swift", "exchange.requestBytes = |bytes|", "0", "ObserverTests",
     )

@@ -45,7 +45,7 @@ extension Resolver {
         let open = Locked(Set(hosts))
         let name = name
         let deliverOnce: ResolveContext.Delivery = { host, answer in
-            // The names that nobody waits for any more have not failed by that.
+            // A name whose wait was cancelled has not failed by that.
             if case .failure(is CancellationError) = answer, Task.isCancelled { return }
             guard open.withLock({ $0.remove(host) }) != nil else { return }
             deliver(host, answer.asResolvers(name))

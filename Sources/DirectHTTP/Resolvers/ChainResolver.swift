@@ -28,8 +28,8 @@ public struct ChainResolver: Resolver {
     ///   - first: The resolver that is asked first.
     ///   - others: The resolvers that are asked after it, in this order.
     ///   - fallback: The condition on which the next resolver is asked.
-    ///   - stepTimeout: The time limit for each resolver but the last one, so that time is left for those after it.
-    ///     It does not apply if `fallback` is ``Fallback/never``.
+    ///   - stepTimeout: The time limit for each resolver but the last one, so that time is left for those after it. A caller
+    ///     may have less time: then each has an equal share of it. It does not apply if `fallback` is ``Fallback/never``.
     public init(
         _ first: any Resolver,
         _ others: any Resolver...,

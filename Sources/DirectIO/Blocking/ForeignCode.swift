@@ -6,7 +6,7 @@ package enum ForeignFailure: Error {
     case silent(Duration)
     /// The task that asked it was cancelled.
     case cancelled
-    /// It threw this error. That may be a `CancellationError`, although nobody has cancelled anything.
+    /// It threw this error. That may be a `CancellationError`, although the task was not cancelled.
     case threw(any Error)
 }
 

@@ -74,7 +74,8 @@ public struct ServiceSettings: Sendable {
     public var families = Families.both
     /// The TLS settings for servers with https.
     public var tls = TLSSettings()
-    /// The time limit for the answer of one server.
+    /// The time limit for the answer of one server. If the time for the question is too short for all servers that may be
+    /// tried, each has an equal share of it, but at least a second.
     public var attemptTimeout: Duration = .seconds(3)
     /// The shortest wait for the other family's addresses once one family has some. If the first took longer than
     /// this, the wait is as long as the first took.

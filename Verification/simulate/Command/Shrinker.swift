@@ -80,6 +80,7 @@ extension Plan {
         add { $0.resolvers?.moves = [] }
         add { $0.resolvers?.freshness = nil }
         add { $0.resolvers?.endsWithSystem = false }
+        add { $0.resolvers?.stepLimit = nil }
         for service in resolvers.services.indices {
             if resolvers.services.count > 1 { add { $0.resolvers?.services.remove(at: service) } }
             add { $0.resolvers?.services[service].isSecure = false }

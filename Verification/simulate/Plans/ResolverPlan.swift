@@ -101,6 +101,8 @@ struct ResolverPlan: Codable, Equatable {
 
     var services: [Service] = [Service()]
     var fallback = Fallback.onConnectFailure
+    /// The time that a step of the chain is given; `nil` for the default.
+    var stepLimit: Int?
     /// Whether the system's resolver is the last one of the chain.
     var endsWithSystem = false
     var cache: Cache?
@@ -139,9 +141,10 @@ struct ResolverPlan: Codable, Equatable {
     var longestFailure: Int {
         let times = services.map { min(3, $0.servers.count) * $0.attemptLimit }
         if fallback == .never { return times[0] }
-        // A service that is not the last step of the chain has three seconds.
+        // A service that is not the last step of the chain has three seconds, unless the plan says otherwise.
         let limited = endsWithSystem ? times[...] : times.dropLast()
-        return limited.map { min(3_000_000, $0) }.reduce(0, +) + (endsWithSystem ? 0 : times.last ?? 0)
+        return limited.map { min(stepLimit ?? 3_000_000, $0) }.reduce(0, +)
+            + (endsWithSystem ? 0 : times.last ?? 0)
     }
 }
 
@@ -198,6 +201,12 @@ extension Plan {
                 calls[call].start = dice.one(of: [0, 1000, 300_000, 1_000_000, 2_500_000, 10_000_000])
             }
             if dice.chance(60) { calls[call].host = 0 }
+        }
+        if dice.chance(40) { resolvers?.stepLimit = dice.one(of: [500_000, 1_500_000, 3_000_000]) }
+        if dice.chance(15) {
+            for service in drawn.services.indices where drawn.services[service].servers.count > 1 {
+                resolvers?.services[service].servers[0].manners = [.isSilent]
+            }
         }
     }
 }

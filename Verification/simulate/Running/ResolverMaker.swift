@@ -33,10 +33,11 @@ struct ResolverMaker {
             case .onResolveFailure: .onResolveFailure
             case .onConnectFailure: .onConnectFailure
             }
+        let limit = Duration.microseconds(plan.stepLimit ?? 3_000_000)
         switch steps.count {
         case 1: return steps[0]
-        case 2: return ChainResolver(steps[0], steps[1], fallback: fallback)
-        default: return ChainResolver(steps[0], steps[1], steps[2], fallback: fallback)
+        case 2: return ChainResolver(steps[0], steps[1], fallback: fallback, stepTimeout: limit)
+        default: return ChainResolver(steps[0], steps[1], steps[2], fallback: fallback, stepTimeout: limit)
         }
     }
 

@@ -104,7 +104,8 @@ let package = Package(
         .executableTarget(
             name: "tls-fixtures",
             dependencies: [
-                "DirectCore", "DirectHTTP", "DirectHTTP1", "DirectCoding", "DirectJSON", "TLSFixtures",
+                "DirectCore", "DirectIO", "DirectHTTP", "DirectHTTP1", "DirectCoding", "DirectJSON",
+                "TLSFixtures",
             ],
             path: "Commands/tls-fixtures",
             swiftSettings: commonSettings

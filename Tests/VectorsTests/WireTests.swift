@@ -115,6 +115,39 @@ struct WireTests {
         #expect(rows.contains { $0.outcome == .passed })
     }
 
+    /// The rows of the vectors of `routes` with a limit of time.
+    private func rowsAboutTime(_ client: some VectorClient, first count: Int = .max) async throws
+        -> [(route: RouteVector, row: Row)]
+    {
+        let folder = try #require(Self.folder)
+        let authority = try WireAuthority(certificates: folder.certificates)
+        let runner = VectorRunner(client: client, folder: folder, authority: authority)
+        var rows: [(RouteVector, Row)] = []
+        for vector in folder.vectors(of: [.routes]) {
+            guard rows.count < count, case .routes(let route) = vector, route.within != nil else { continue }
+            rows.append((route, await runner.runOverNetwork(vector)))
+        }
+        return rows
+    }
+
+    @Test(
+        "Our client passes every vector with a limit of time at the first try, because only silence takes time"
+    )
+    func heldTime() async throws {
+        let rows = try await rowsAboutTime(OurClient())
+        #expect(rows.count > 30)
+        for (_, row) in rows { #expect(row.outcome == .passed && row.tries == 1, "\(row.head.name)") }
+    }
+
+    @Test("A client that waits a millisecond too long for each silent address is found out")
+    func slowness() async throws {
+        let client = ChangedClient(job: { $0.settings.dialling?.stagger += 1 })
+        for (route, row) in try await rowsAboutTime(client, first: 8) {
+            let isFailed = if case .failed = row.outcome { true } else { false }
+            #expect(isFailed == route.endings.contains(.fault(.overtaken)), "\(row.head.name)")
+        }
+    }
+
     @Test("A client that only claims success fails in every topic", arguments: Topic.allCases)
     func claimsSuccess(_ topic: Topic) async throws {
         let response = ReportedResponse(status: 200, fields: [], body: [])

@@ -23,6 +23,9 @@ struct Job: Sendable {
     var timeout = 4000
     /// How many times as long as usual everything may take: the limit of a request, and those of the runner.
     var patience = 1
+    /// The addresses whose servers say nothing, if time can be held, and whether they accept connections. Only the
+    /// client in this process is told: it holds its clock, and lets time pass only while it waits for one of them.
+    var quiet: [String: Bool]?
 
     /// The addresses for one host and port.
     struct Route: Equatable, Sendable {

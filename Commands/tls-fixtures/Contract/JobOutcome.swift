@@ -46,6 +46,8 @@ struct RequestOutcome: Sendable {
     var result: Result
     /// The outcome at each address that was tried, in that order. `nil` if the client does not report it.
     var attempts: [(address: String, ending: Ending)]?
+    /// How long the request took by the client's own clock. `nil` if that is the system's.
+    var elapsed: Duration?
 
     init(_ result: Result, attempts: [(address: String, ending: Ending)]? = nil) {
         (self.result, self.attempts) = (result, attempts)

@@ -44,7 +44,9 @@ struct OurClient: VectorClient {
 private final class OurVisit {
     private let job: Job
     private let configuration: HTTPClient.Configuration
-    private let clock = HeldClock()
+    private let clock = JobClock()
+    /// The passing of time, if it is held.
+    private let held: HeldRun?
     /// The client of all requests, if it keeps connections or sessions.
     private let shared: HTTPClient?
 
@@ -79,14 +81,25 @@ private final class OurVisit {
         if !job.kept.contains(.connections) { configuration.maximumIdleConnections = 0 }
         let limit = Duration.milliseconds(job.timeout * job.patience)
         let phaseLimit = min(Self.phaseLimit * job.patience, limit)
+        // With a clock that is held, a wait tells by its length what it is for.
+        let tlsLimit = job.quiet == nil ? phaseLimit : phaseLimit * 2
         configuration.timeouts = Timeouts(
             connect: phaseLimit,
-            tls: phaseLimit,
+            tls: tlsLimit,
             write: phaseLimit,
             response: phaseLimit,
             read: phaseLimit,
             total: keepsTimeLimit ? limit : nil
         )
+        let dialling = configuration.dialling
+        held = job.quiet.map { quiet in
+            HeldRun(
+                pauses: quiet.mapValues { isConnected in
+                    dialling.keepsOrder ? isConnected ? tlsLimit : phaseLimit : dialling.stagger
+                }
+            )
+        }
+        if let held { (configuration.loop, configuration.observer) = (held.loop, held.observer) }
         self.configuration = configuration
         shared =
             job.kept.isDisjoint(with: [.connections, .sessions]) ? nil : HTTPClient(configuration)
@@ -111,7 +124,13 @@ private final class OurVisit {
     func run(_ asked: Job.Request) async -> RequestOutcome {
         clock.set(job.time.map { UnixTime(seconds: $0 + asked.time) })
         let client = shared ?? HTTPClient(configuration)
-        let outcome = await answer(to: request(asked), client: client)
+        let request = request(asked)
+        let outcome =
+            if let held {
+                await held { await answer(to: request, client: client) }
+            } else {
+                await answer(to: request, client: client)
+            }
         await configuration.cache?.settle()
         return outcome
     }
@@ -200,7 +219,7 @@ extension ProtocolVersion {
 }
 
 /// A time that stands still until it is set. Without a time it is the system's.
-private final class HeldClock: Sendable {
+private final class JobClock: Sendable {
     private let time = Locked<UnixTime?>(nil)
 
     var now: UnixTime { time.withLock { $0 } ?? .now }

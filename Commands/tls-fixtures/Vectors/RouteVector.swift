@@ -98,6 +98,9 @@ struct RouteVector: TopicVector, Checked {
     /// Whether other load on the machine can make the vector fail.
     var isAboutTime: Bool { within != nil || dialling.stagger < Dialling().stagger }
 
+    /// Whether no time passes but the stagger, or in strict order the limits, of addresses that say nothing.
+    var isOfStaggers: Bool { dialling.keepsOrder || !([ending] + endings).contains(.fault(.timeout)) }
+
     var mentions: Mentions {
         Mentions(
             certificates: addresses.compactMap(\.certificate),

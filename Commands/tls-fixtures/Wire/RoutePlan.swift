@@ -53,6 +53,21 @@ struct RoutePlan {
         return chosen.isEmpty && !(vector.addresses.isEmpty && source == .request) ? nil : chosen
     }
 
+    /// The addresses whose servers say nothing while the client gives them time, as the client reports them, and whether
+    /// they accept connections.
+    func quietAddresses(_ folder: VectorFolder) -> [String: Bool] {
+        let dialling = vector.dialling
+        let time: Duration = dialling.keepsOrder ? .seconds(3600) : .milliseconds(dialling.stagger)
+        var quiet: [String: Bool] = [:]
+        for (text, address) in zip(texts, vector.addresses) {
+            guard let setup = address.server.flatMap(folder.server), setup.isQuiet(for: time) else {
+                continue
+            }
+            quiet[complete(text)] = setup.connecting == .accepted
+        }
+        return quiet
+    }
+
     /// Compares what happened at the addresses with the expectation.
     func differences(_ records: [[ConnectionRecord]], seen: RequestOutcome, givesReasons: Bool)
         -> [Difference]

@@ -14,7 +14,8 @@ extension RouteVector {
                 chances: isAboutTime ? 5 : 1
             ) {
                 let plan = try RoutePlan(self, folder, certificates)
-                let job = job(plan, certificates)
+                var job = job(plan, certificates)
+                if isOfStaggers { job.quiet = plan.quietAddresses(folder) }
                 let start = ContinuousClock.now
                 return Trial(job: job) { outcome, facts in
                     let elapsed = ContinuousClock.now - start
@@ -22,17 +23,25 @@ extension RouteVector {
                     let records = await plan.stage.records()
                     var differences = Difference.between([ending], got: last.ending, facts: facts)
                     differences += plan.differences(records, seen: last, givesReasons: facts.givesReasons)
-                    if let within, elapsed > .milliseconds(within) {
-                        differences.append(
-                            Difference(what: "time", expected: "\(within) ms", got: "\(elapsed)")
-                        )
-                    }
+                    differences += timeDifferences(measured: elapsed, held: last.elapsed)
                     for record in records { differences += record.misnamings(host: host, port: plan.port) }
                     return differences
                 }
             }
         ])
     }
+
+    /// Compares the time of the request with the limit. By a clock that is held, nothing but a stagger takes time.
+    private func timeDifferences(measured: Duration, held: Duration?) -> [Difference] {
+        guard let within else { return [] }
+        let limit = Duration.milliseconds(held == nil ? within : within - Self.timeForTheRest)
+        let elapsed = held ?? measured
+        return elapsed > limit
+            ? [Difference(what: "time", expected: "\(limit)", got: "\(elapsed)")] : []
+    }
+
+    /// The milliseconds of each limit that are not for staggers.
+    private static let timeForTheRest = 500
 
     private func job(_ plan: RoutePlan, _ certificates: CertificateFolder) -> Job {
         let mapped = plan.texts(of: .map)

@@ -44,6 +44,19 @@ extension ServerSetup {
         return !script.contains { if case .stall = $0 { true } else { false } }
     }
 
+    /// Whether a client that connects hears nothing for longer than this.
+    func isQuiet(for time: Duration) -> Bool {
+        guard connecting != .unanswered else { return true }
+        let opening = (script ?? []).prefix { if case .awaitHead = $0 { false } else { true } }
+        return opening.contains {
+            switch $0 {
+            case .stall: true
+            case .pause(let pause): pause > time
+            default: false
+            }
+        }
+    }
+
     /// Whether it resets a connection as soon as it is there. Whether the client still sees the connection first is up to
     /// the system's scheduler.
     var resetsAtOnce: Bool {

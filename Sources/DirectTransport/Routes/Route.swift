@@ -58,6 +58,7 @@ package struct EndpointSelection: Sendable {
             var isStrictlyOrdered = false
             var isOfRequest = false
             var resolveTime: Duration?
+            var rest: (@Sendable () async -> [Endpoint])?
             var fallback: (@Sendable (Instant) async -> Result<EndpointSelection?, TransportError.Reason>)?
             var report: (@Sendable (Endpoint, DialReport) -> Void)?
         }
@@ -94,6 +95,13 @@ package struct EndpointSelection: Sendable {
         set { values.resolveTime = newValue }
     }
 
+    /// Returns all endpoints, these and those of the other address family, when they are known, and none if they will not be;
+    /// `nil` if these are all.
+    package var rest: (@Sendable () async -> [Endpoint])? {
+        get { values.rest }
+        set { values.rest = newValue }
+    }
+
     /// Asks for other endpoints when none of these could be reached; `nil` if there is no fallback. It returns by
     /// the given deadline, whatever the result.
     package var fallback: (@Sendable (Instant) async -> Result<EndpointSelection?, TransportError.Reason>)? {
@@ -119,6 +127,7 @@ package struct EndpointSelection: Sendable {
         var limited = EndpointSelection(endpoints, port: port, source)
         limited.extras = extras
         if limited.fallback != nil { limited.fallback = nil }
+        if limited.rest != nil { limited.rest = nil }
         return limited
     }
 

@@ -1,13 +1,16 @@
 import DirectCore
-import DirectIO
 import DirectTestCommands
 import Testing
+
+@testable import DirectIO
 
 #if canImport(Darwin)
 import Darwin
 #else
 import Glibc
 #endif
+
+private let refusal = SystemError("pthread_create", code: EAGAIN)
 
 @Suite("Blocking work", .idleLimit)
 struct BlockingWorkTests {
@@ -127,6 +130,60 @@ struct BlockingWorkTests {
         #expect(work.waiting == 1)
         #expect(kept.value == nil)
         second.open()
+    }
+
+    @Test(
+        "A call fails if the system refuses its thread and there is no other, and is not made on the caller's"
+    )
+    func refusedThread() async throws {
+        let work = BlockingWork(threadLimit: 2) { _, _ in refusal }
+        let wasMade = Locked(false)
+        await #expect(throws: BlockingWork.Abandoned.refused(refusal)) {
+            let _: Void = try await work.run(until: .never, on: loop) { wasMade.withLock { $0 = true } }
+        }
+        await #expect(throws: refusal) {
+            try await work.run(on: loop) { () throws(SystemError) in wasMade.withLock { $0 = true } }
+        }
+        let refused = Locked(false)
+        work.submit {
+            wasMade.withLock { $0 = true }
+        } orElse: { _ in
+            refused.withLock { $0 = true }
+        }
+        #expect(refused.withLock { $0 } && !wasMade.withLock { $0 })
+        #expect(work.waiting == 0 && work.threads == 0)
+    }
+
+    @Test("A call whose thread is refused waits for one that exists")
+    func otherThread() async throws {
+        let starts = Locked(0)
+        let work = BlockingWork(threadLimit: 2) { context, body in
+            let isFirst = starts.withLock { starts in
+                starts += 1
+                return starts == 1
+            }
+            return isFirst ? startDetachedThread(named: "test", context, body: body) : refusal
+        }
+        let gate = Gate()
+        work.submit { gate.wait() }
+        let task = Task.detached { [loop] in try await work.run(until: .never, on: loop) { 42 } }
+        while starts.withLock({ $0 }) < 2 { await Task.yield() }
+        gate.open()
+        #expect(try await task.value == 42)
+    }
+
+    @Test("A call that must be made waits until the system starts a thread again")
+    func laterThread() async throws {
+        let starts = Locked(0)
+        let work = BlockingWork(threadLimit: 2) { context, body in
+            let count = starts.withLock { starts in
+                starts += 1
+                return starts
+            }
+            return count > 2 ? startDetachedThread(named: "test", context, body: body) : refusal
+        }
+        #expect(try await work.carryOut(until: .never, on: loop) { 42 } == 42)
+        #expect(starts.withLock { $0 } == 3)
     }
 
     @Test("A call by `carryOut` is made although its caller was cancelled before it began")

@@ -277,7 +277,7 @@ int getaddrinfo(
     REAL(getaddrinfo);
     if (!is_inside) return real(name, service, hints, list);
     unsigned char addresses[MOST_ADDRESSES * 16];
-    int count = simulated.look_up(name, addresses, MOST_ADDRESSES);
+    int count = simulated.look_up(name, hints ? hints->ai_family : AF_UNSPEC, addresses, MOST_ADDRESSES);
     if (count < 0) return count;
     struct addrinfo *first = NULL, **next = &first;
     for (int i = 0; i < count; i++) {

@@ -53,6 +53,7 @@ public struct ClosureResolver: Resolver {
                     Result { try blocking(host) }
                 }
             } catch {
+                if case .refused(let refusal) = error { throw refusal }
                 guard error == .expired else { throw CancellationError() }
                 throw ResolverError(name, .timedOut(after: context.loop.now.since(start)))
             }

@@ -6,6 +6,10 @@ internal import DirectIO
 ///
 /// Concurrent questions for one name share one call, even those of several clients. A call cannot be cancelled: if
 /// no caller waits for it any more, it runs to its end. It does not keep other names from being looked up.
+///
+/// If the answer for one family is late or lost, the addresses of the other are the answer a second after they are known.
+/// `localhost` and its subdomains are 127.0.0.1 and ::1 (RFC 6761), and names under `onion` have no address (RFC 7686): the
+/// system is not asked for these.
 public struct SystemResolver: Resolver {
     private let lookups: SystemLookups
 

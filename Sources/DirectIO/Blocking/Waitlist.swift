@@ -41,6 +41,13 @@ struct Waitlist<Element> {
         return nil
     }
 
+    /// Removes the elements that match, and returns them in their order.
+    mutating func removeAll(where matches: (Element) -> Bool) -> [Element] {
+        defer { tidy() }
+        let places = elements.filter { matches($0.value) }.keys.sorted()
+        return places.compactMap { elements.removeValue(forKey: $0) }
+    }
+
     /// Releases the storage of an emptied dictionary, which would otherwise keep its largest capacity.
     private mutating func tidy() {
         if elements.isEmpty, elements.capacity > 64 { elements = [:] }

@@ -52,7 +52,8 @@ struct Poller: ~Copyable {
     /// Registers a descriptor for both directions. Its events carry `token`.
     func add(_ descriptor: Int32, token: UnsafeMutableRawPointer) throws(SystemError) {
         var event = epoll_event()
-        event.events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
+        event.events =
+            EPOLLIN.rawValue | EPOLLPRI.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
         event.data.ptr = token
         _ = try checked("epoll_ctl") { epoll_ctl(queue, EPOLL_CTL_ADD, descriptor, &event) }
     }
@@ -93,7 +94,9 @@ struct Poller: ~Copyable {
                     token: token,
                     canRead: isHungUp || flags & EPOLLIN.rawValue != 0,
                     canWrite: flags & (EPOLLOUT.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0,
-                    isHungUp: isHungUp
+                    isHungUp: isHungUp,
+                    // A read ends at the mark of urgent data (tcp(7)).
+                    mayStopShort: flags & EPOLLPRI.rawValue != 0
                 )
             )
         }

@@ -84,7 +84,9 @@ struct Poller: ~Copyable {
                     token: token,
                     canRead: isInput,
                     canWrite: event.filter == Int16(EVFILT_WRITE),
-                    isHungUp: isInput && event.flags & UInt16(EV_EOF) != 0
+                    isHungUp: isInput && event.flags & UInt16(EV_EOF) != 0,
+                    // These two filters do not tell of urgent data.
+                    mayStopShort: true
                 )
             )
         }

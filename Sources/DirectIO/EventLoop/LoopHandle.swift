@@ -25,6 +25,9 @@ package class LoopHandle: @unchecked Sendable {
     /// Whether the peer has hung up. Once set, input never blocks again, since data and the end of the stream may
     /// share one event.
     private let hungUp = Atomic<Bool>(false)
+    /// Whether a read that returns less than was asked for may leave more behind. Once set, only a read that would block
+    /// proves that there is no more.
+    private let stopsShort: Atomic<Bool>
     /// The handle's slot in the loop's registry, or -1. Guarded by the registry's lock.
     final var slot = -1
 
@@ -35,12 +38,18 @@ package class LoopHandle: @unchecked Sendable {
     }
 
     /// Creates a handle for this loop. It must be added to the loop before a wait.
-    package init(loop: EventLoop) {
+    ///
+    /// - Parameter mayStopShort: Whether a read may return less than was asked for although there is more.
+    package init(loop: EventLoop, mayStopShort: Bool = false) {
         self.loop = loop
+        stopsShort = Atomic(mayStopShort)
     }
 
     /// Whether the peer has hung up.
     package final var isHungUp: Bool { hungUp.load(ordering: .relaxed) }
+
+    /// Whether a read may return less than was asked for although there is more.
+    final var mayStopShort: Bool { stopsShort.load(ordering: .relaxed) }
 
     /// Waits for a signal at `input` and takes it, for handles without a descriptor.
     ///
@@ -90,7 +99,9 @@ package class LoopHandle: @unchecked Sendable {
     /// A task that waits for the opposite direction is woken by its own direction as well. A reader that waits for room,
     /// because TLS has something to send first, must still take what arrives: a peer may not read before that.
     final func note(_ event: PollerEvent) {
+        // Before the signal, so that the read that the signal allows knows it.
         if event.isHungUp { hungUp.store(true, ordering: .releasing) }
+        if event.mayStopShort { stopsShort.store(true, ordering: .releasing) }
         if event.canRead { input.signal() }
         if event.canWrite { output.signal() }
         guard isCrossed.load(ordering: .sequentiallyConsistent) else { return }

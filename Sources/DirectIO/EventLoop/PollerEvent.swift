@@ -8,4 +8,6 @@ struct PollerEvent {
     var canWrite: Bool
     /// Whether the peer has finished sending or the connection is dead. Reads will not block again.
     var isHungUp: Bool
+    /// Whether a read may from now on return less than was asked for although there is more.
+    var mayStopShort = false
 }

@@ -3,7 +3,7 @@ internal import Darwin
 #else
 internal import Glibc
 #endif
-package import DirectCore
+internal import DirectCore
 
 /// An error of the system's resolver.
 public struct LookupError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -32,10 +32,16 @@ public struct LookupError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// Looks up a name with the system's resolver and blocks until it answers.
 ///
-/// - Returns: The addresses of both families, in the resolver's order (RFC 6724), without duplicates.
-package func lookUp(_ name: String) -> Result<[IPAddress], LookupError> {
+/// - Parameter family: The family to ask for; `nil` for both.
+/// - Returns: The addresses, in the resolver's order (RFC 6724), without duplicates.
+func lookUp(_ name: String, family: IPAddress.Family? = nil) -> Result<[IPAddress], LookupError> {
     var hints = addrinfo()
-    hints.ai_family = AF_UNSPEC
+    hints.ai_family =
+        switch family {
+        case nil: AF_UNSPEC
+        case .v4: AF_INET
+        case .v6: AF_INET6
+        }
     #if canImport(Darwin)
     hints.ai_socktype = SOCK_STREAM
     #else
@@ -55,11 +61,19 @@ package func lookUp(_ name: String) -> Result<[IPAddress], LookupError> {
         }
         entry = info.pointee.ai_next
     }
-    guard !addresses.isEmpty else { return .failure(LookupError(code: EAI_NONAME, systemCode: 0)) }
+    guard !addresses.isEmpty else { return .failure(.noSuchName) }
     return .success(addresses)
 }
 
 extension LookupError {
+    /// The answer that there is no such name.
+    static let noSuchName = LookupError(code: EAI_NONAME, systemCode: 0)
+
+    /// The error of a call that was not made, for want of a thread.
+    init(_ refusal: SystemError) {
+        self.init(code: EAI_SYSTEM, systemCode: refusal.code)
+    }
+
     /// Whether the lookup failed because no descriptor was free.
     package var isDescriptorShortage: Bool {
         code == EAI_SYSTEM && (systemCode == EMFILE || systemCode == ENFILE)

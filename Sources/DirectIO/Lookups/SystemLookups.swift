@@ -5,29 +5,33 @@ package import DirectCore
 /// Callers that ask for the same name at the same time share one call, across all clients. A caller that gives up
 /// is removed immediately. A call without callers is not started, and one that has started does not keep other
 /// names from being looked up. Neither does one that takes longer than a second, as long as there are threads. See
-/// ``LookupPlan``.
+/// ``NameSearch`` for what a caller gets, and ``LookupPlan`` for the calls.
 package final class SystemLookups: Sendable {
     /// The addresses of a name, or the resolver's error.
     package typealias Answer = Result<[IPAddress], LookupError>
 
-    typealias Asker = Reply<Delivery>
-
-    /// An answer, and the time at which the call for it began.
-    struct Delivery: Sendable {
-        let answer: Answer
-        let callStart: Instant
-    }
+    typealias Limits = LookupPlan<LookupCalls.Asker>.Limits
 
     /// The lookups of this process. There is one resolver in a process, so there is one of these.
-    package static let shared = SystemLookups(lookUp)
+    package static let shared = SystemLookups(
+        Limits(),
+        ofFamily: Limits(threads: 32),
+        both: { lookUp($0) },
+        family: { lookUp($0, family: $1) }
+    )
 
-    private let plan: Locked<LookupPlan<Asker>>
-    private let threads: BlockingWork
-    private let call: @Sendable (String) -> Answer
+    /// The calls for both families.
+    let both: LookupCalls
+    private let families: (v4: LookupCalls, v6: LookupCalls)?
 
-    /// Creates lookups by a function that may block.
+    /// Creates lookups by a function that may block and does not know families.
     package convenience init(_ call: @escaping @Sendable (String) -> Answer) {
-        self.init(LookupPlan.Limits(), call)
+        self.init(Limits(), both: call)
+    }
+
+    /// Creates lookups by a function that may block, and is given the family to ask for; `nil` for both.
+    package convenience init(byFamily call: @escaping @Sendable (String, IPAddress.Family?) -> Answer) {
+        self.init(Limits(), both: { call($0, nil) }, family: { call($0, $1) })
     }
 
     /// Creates lookups by the system's resolver for a program that looks up many names, some of which are never
@@ -35,23 +39,36 @@ package final class SystemLookups: Sendable {
     ///
     /// - Parameters:
     ///   - awaited: The maximum number of calls that have waiting callers and are younger than half a second.
-    ///   - threads: The maximum number of calls.
+    ///   - threads: The maximum number of calls, of which half are for one family.
     package convenience init(awaited: Int, threads: Int) {
-        // With few threads none can be reserved.
-        let reserved = min(4, min(awaited, threads) / 4)
+        func limits(_ threads: Int) -> Limits {
+            // With few threads none can be reserved.
+            let reserved = min(4, min(awaited, threads) / 4)
+            return Limits(awaited: awaited, reserved: reserved, threads: threads, patience: 500_000_000)
+        }
+        let ofFamily = max(1, threads / 4)
         self.init(
-            .init(awaited: awaited, reserved: reserved, threads: threads, patience: 500_000_000),
-            lookUp
+            limits(max(1, threads - 2 * ofFamily)),
+            ofFamily: limits(ofFamily),
+            both: { lookUp($0) },
+            family: { lookUp($0, family: $1) }
         )
     }
 
-    init(_ limits: LookupPlan<Asker>.Limits, _ call: @escaping @Sendable (String) -> Answer) {
-        plan = Locked(LookupPlan(limits))
-        threads = BlockingWork(threadLimit: limits.threads)
-        self.call = call
+    init(
+        _ limits: Limits,
+        ofFamily limitsOfFamily: Limits? = nil,
+        both call: @escaping @Sendable (String) -> Answer,
+        family familyCall: (@Sendable (String, IPAddress.Family) -> Answer)? = nil
+    ) {
+        both = LookupCalls(limits, call)
+        families = familyCall.map { call in
+            let limits = limitsOfFamily ?? limits
+            return (LookupCalls(limits) { call($0, .v4) }, LookupCalls(limits) { call($0, .v6) })
+        }
     }
 
-    /// Returns the addresses of a name.
+    /// Returns the addresses of a name. If there are those of one family, the others have a second more to come.
     ///
     /// - Throws: ``BlockingWork/Abandoned`` if the deadline passes or the task is cancelled first.
     package func addresses(
@@ -59,14 +76,26 @@ package final class SystemLookups: Sendable {
         until deadline: Instant,
         on loop: EventLoop
     ) async throws(BlockingWork.Abandoned) -> Answer {
-        if Task.isCancelled { throw .cancelled }
-        if deadline <= loop.now { throw .expired }
-        // The plan uses the system's clock. A caller with another clock stays in it until its own wait ends.
-        let end = loop.isHeld ? .never : deadline
-        return try await answer(to: name, end: end, on: loop) { _ in deadline }.answer
+        if let answer = SpecialNames.answer(to: name) { return answer }
+        return try await search(for: name, until: deadline, on: loop).found(.list) { _ in deadline }.answer
     }
 
-    /// Returns the addresses of a name, and the time that the resolver took.
+    /// Returns the addresses of a name to begin with: of both families, or of the first one that has any. In that case also
+    /// returns the search, which continues.
+    ///
+    /// - Throws: ``BlockingWork/Abandoned`` if the deadline passes or the task is cancelled first.
+    package func firstAddresses(
+        of name: String,
+        until deadline: Instant,
+        on loop: EventLoop
+    ) async throws(BlockingWork.Abandoned) -> (Answer, NameSearch?) {
+        if let answer = SpecialNames.answer(to: name) { return (answer, nil) }
+        let search = try search(for: name, until: deadline, on: loop)
+        let found = try await search.found(.race) { _ in deadline }
+        return (found.answer, found.isWhole ? nil : search)
+    }
+
+    /// Returns the addresses of a name, and the time that the resolver took. At the limit, those of one family are enough.
     ///
     /// The time before the call of the resolver begins does not count: however many names wait, each has the same
     /// time.
@@ -78,79 +107,42 @@ package final class SystemLookups: Sendable {
         allowing limit: UInt64,
         on loop: EventLoop
     ) async throws(BlockingWork.Abandoned) -> (answer: Answer, time: Duration) {
-        if Task.isCancelled { throw .cancelled }
+        if let answer = SpecialNames.answer(to: name) { return (answer, .zero) }
         let asked = loop.now
-        let delivery = try await answer(to: name, end: .never, on: loop) { progress in
-            // With another clock than the plan's, the start of the call is not known.
-            guard !loop.isHeld else { return asked.advanced(byNanoseconds: limit) }
-            guard case .called(let start) = progress else { return .never }
-            return max(asked, start).advanced(byNanoseconds: limit)
+        // With another clock than the plan's, the start of the call is not known.
+        let isHeld = loop.isHeld
+        let found = try await search(for: name, until: .never, on: loop).found(.unlimited) { callStart in
+            guard !isHeld else { return asked.advanced(byNanoseconds: limit) }
+            guard let callStart else { return .never }
+            return max(asked, callStart).advanced(byNanoseconds: limit)
         }
-        let start = loop.isHeld ? asked : max(asked, delivery.callStart)
-        return (delivery.answer, loop.now.since(start))
+        let start = isHeld ? asked : max(asked, found.callStart ?? asked)
+        return (found.answer, loop.now.since(start))
     }
 
-    /// Waits for the answer until the deadline, which may depend on what has become of the name.
-    private func answer(
-        to name: String,
-        end: Instant,
-        on loop: EventLoop,
-        deadline: (LookupPlan<Asker>.Progress?) -> Instant
-    ) async throws(BlockingWork.Abandoned) -> Delivery {
-        let reply = Asker(on: loop)
-        let ticket = plan.withLock { $0.ask(name, asker: reply, until: end, at: .now) }
-        do throws(BlockingWork.Abandoned) {
-            return try await reply.value {
-                // A call that has taken long by now makes room for another one.
-                beginCalls()
-                let (progress, patience) = plan.withLock { ($0.progress(of: ticket), $0.patience) }
-                return Asker.Pause(
-                    end: deadline(progress),
-                    nextLook: nextLook(progress, patience: patience, on: loop)
-                )
-            }
-        } catch {
-            plan.withLock { $0.leave(ticket) }
-            // A call that has lost its last caller makes room for another one.
-            beginCalls()
-            throw error
-        }
-    }
-
-    /// Returns the time at which a caller looks again: when its call no longer counts as awaited. Until its call is
-    /// started, it looks as often.
-    private func nextLook(
-        _ progress: LookupPlan<Asker>.Progress?,
-        patience: UInt64,
+    private func search(
+        for name: String,
+        until deadline: Instant,
         on loop: EventLoop
-    ) -> Instant {
-        guard !loop.isHeld else { return .never }
-        let now = loop.now
-        switch progress {
-        case .queued: return now.advanced(byNanoseconds: patience)
-        case .called(let start):
-            let end = start.advanced(byNanoseconds: patience)
-            return end > now ? end : .never
-        case nil: return .never
-        }
+    ) throws(BlockingWork.Abandoned) -> NameSearch {
+        if Task.isCancelled { throw .cancelled }
+        if deadline <= loop.now { throw .expired }
+        // The plan uses the system's clock. A caller with another clock stays in it until its own wait ends.
+        return NameSearch(name, until: loop.isHeld ? .never : deadline, in: self, on: loop)
+    }
+
+    /// The calls for one family; `nil` if the resolver cannot be asked for one.
+    func calls(for family: IPAddress.Family) -> LookupCalls? {
+        family == .v4 ? families?.v4 : families?.v6
     }
 
     /// Keeps calls that were started before from answering later callers. Call this when the network has changed.
     package func forgetAll() {
-        plan.withLock { $0.forgetAll() }
+        both.forgetAll()
+        families?.v4.forgetAll()
+        families?.v6.forgetAll()
     }
 
     /// The number of callers that wait for an answer.
-    package var waiting: Int { plan.withLock { $0.askerCount } }
-
-    /// Starts all calls that the plan allows.
-    private func beginCalls() {
-        while let next = plan.withLock({ $0.nextCall(at: .now) }) {
-            threads.submit {
-                let delivery = Delivery(answer: self.call(next.name), callStart: next.start)
-                for asker in self.plan.withLock({ $0.end(next) }) { asker.give(delivery) }
-                self.beginCalls()
-            }
-        }
-    }
+    package var waiting: Int { both.waiting }
 }

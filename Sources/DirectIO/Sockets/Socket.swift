@@ -26,9 +26,10 @@ package final class Socket: LoopHandle, @unchecked Sendable {
         case failed(Int32)
     }
 
-    private init(descriptor: Int32, loop: EventLoop) {
+    private init(descriptor: Int32, family: Int32, loop: EventLoop) {
         self.descriptor = descriptor
-        super.init(loop: loop)
+        // On a Unix domain socket a read ends at a message with descriptors (unix(7)), of which no event tells.
+        super.init(loop: loop, mayStopShort: family == AF_UNIX)
     }
 
     deinit {
@@ -94,7 +95,8 @@ package final class Socket: LoopHandle, @unchecked Sendable {
         sparesReserve: Bool
     ) throws(StartFailure) -> Socket {
         do throws(SystemError) {
-            return Socket(descriptor: try open(family, sparesReserve: sparesReserve), loop: loop)
+            let descriptor = try open(family, sparesReserve: sparesReserve)
+            return Socket(descriptor: descriptor, family: family, loop: loop)
         } catch {
             throw .system(error)
         }
@@ -148,13 +150,14 @@ package final class Socket: LoopHandle, @unchecked Sendable {
 
     /// Receives the available bytes without waiting.
     ///
-    /// If fewer bytes arrive than were asked for, the socket is empty, and further calls make no system call until
-    /// the loop reports more.
+    /// If fewer bytes arrive than were asked for, the socket is empty (epoll(7)), and further calls make no system call
+    /// until the loop reports more. Where a read may stop short of what is there (``mayStopShort``), only a call that would
+    /// block shows that.
     package func receive(into buffer: UnsafeMutableRawPointer, count: Int) -> Outcome {
         guard input.isReady || isHungUp else { return .wouldBlock }
         input.clear()
         let (received, code) = retryingInterrupts { recv(descriptor, buffer, count, 0) }
-        if received == count { input.signal() }
+        if received == count || received > 0 && mayStopShort { input.signal() }
         if received > 0 { return .moved(received) }
         if received == 0 {
             // The system reports a reset to one call only, and to later ones the end of the stream. After a FIN it would

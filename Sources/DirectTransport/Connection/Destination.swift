@@ -27,11 +27,8 @@ package struct Destination: Hashable, Sendable {
     }
 
     /// The name for the system's resolver. With its final dot, the resolver does not append the domains of its search list to
-    /// it. It would not find `localhost.` in its table of hosts, and this name is complete in any case (RFC 6761, section 6.3).
-    var lookupName: String {
-        let name = host.description
-        return isComplete && name != "localhost" && !name.hasSuffix(".localhost") ? name + "." : name
-    }
+    /// it.
+    var lookupName: String { isComplete ? host.description + "." : host.description }
 }
 
 extension HTTPHost {

@@ -25,7 +25,11 @@ final class TLSClientState: Sendable {
                 self.makeOnce()
             }
         } catch {
-            throw error == .cancelled ? .cancelled : deadline.timeout
+            switch error {
+            case .cancelled: throw .cancelled
+            case .expired: throw deadline.timeout
+            case .refused(let refusal): throw .failed(deadline.phase, .system(refusal))
+            }
         }
         switch outcome {
         case .success(let context): return context

@@ -142,7 +142,8 @@ struct Connector: Sendable {
             do throws(AttemptFailure) {
                 return (try await openSocket(other, port: port), other)
             } catch {
-                failure = error
+                // That this side cannot leave for IPv6 either says less than that there is no route.
+                if error.concernsAddress || error.isDescriptorShortage { failure = error }
             }
         }
         throw failure

@@ -201,26 +201,40 @@ package struct Dialler: Sendable {
         case .chosen(let selection): return selection
         case .system, .byProxy:
             let start = loop.now
-            let addresses = try await network.shortage.retryLookup(limits) {
+            var selection = try await network.shortage.retryLookup(limits) {
                 () async throws(DialFailure) in
-                try await askSystem(destination.lookupName, limits: limits)
+                try await askSystem(for: destination, limits: limits)
             }
-            var selection = EndpointSelection(addresses.map { Endpoint($0) }, port: destination.port, .system)
             selection.resolveTime = loop.now.since(start)
             return selection
         }
     }
 
-    private func askSystem(_ name: String, limits: DialLimits) async throws(DialFailure) -> [IPAddress] {
+    private func askSystem(
+        for destination: Destination,
+        limits: DialLimits
+    ) async throws(DialFailure) -> EndpointSelection {
         let deadline = limits.deadline(.resolve, stall: limits.timeouts.resolve)
-        let answer: SystemLookups.Answer
+        let (answer, search): (SystemLookups.Answer, NameSearch?)
         do throws(BlockingWork.Abandoned) {
-            answer = try await network.lookups.addresses(of: name, until: deadline.instant, on: loop)
+            (answer, search) = try await network.lookups.firstAddresses(
+                of: destination.lookupName,
+                until: deadline.instant,
+                on: loop
+            )
         } catch {
             throw DialFailure(cause: error == .cancelled ? .cancelled : deadline.timeout)
         }
         switch answer {
-        case .success(let addresses): return addresses
+        case .success(let addresses):
+            let port = destination.port
+            var selection = EndpointSelection(addresses.map { Endpoint($0) }, port: port, .system)
+            if let search {
+                selection.rest = {
+                    await search.all(until: deadline.instant).map { Endpoint($0, port: port) }
+                }
+            }
+            return selection
         case .failure(let error): throw DialFailure(cause: .failed(.resolve, .lookup(error)))
         }
     }
@@ -233,18 +247,22 @@ package struct Dialler: Sendable {
         detour: Detour?,
         connect: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport
     ) -> HappyEyeballs {
-        var endpoints = selection.endpoints
-        if hasRanks(selection) { endpoints = memory.order(endpoints, for: destination, at: loop.now) }
-        let order = detour?.order(endpoints)
-        return HappyEyeballs(
-            endpoints: order.map { $0.first + $0.late } ?? endpoints,
-            late: order?.late.count ?? 0,
+        let (memory, hasRanks, loop) = (memory, hasRanks(selection), loop)
+        let order: @Sendable ([Endpoint]) -> HappyEyeballs.Candidates = { endpoints in
+            let ranked = hasRanks ? memory.order(endpoints, for: destination, at: loop.now) : endpoints
+            guard let order = detour?.order(ranked) else { return .init(endpoints: ranked) }
+            return .init(endpoints: order.first + order.late, late: order.late.count)
+        }
+        var race = HappyEyeballs(
+            candidates: order(selection.endpoints),
             stagger: isOrdered(selection) ? nil : settings.dialling.staggerNanoseconds,
             passesOverWrongServers: settings.dialling.onCertificateMismatch == .tryNext,
             end: limits.end,
             loop: loop,
             connect: connect
         )
+        if let rest = selection.rest { race.rest = { order(await rest()) } }
+        return race
     }
 
     /// Whether the addresses are tried strictly in the given order.
@@ -255,7 +273,7 @@ package struct Dialler: Sendable {
     /// Whether earlier results decide the order of the addresses. A single address needs no order, so nothing is
     /// remembered of it or looked up.
     func hasRanks(_ selection: EndpointSelection) -> Bool {
-        selection.endpoints.count > 1 && !isOrdered(selection)
+        (selection.endpoints.count > 1 || selection.rest != nil) && !isOrdered(selection)
     }
 
     /// Returns the fallback of the addresses that have all failed. Throws the last failure if there is none.

@@ -32,13 +32,29 @@ struct ConnectAttempt: Sendable {
 ///
 /// If the call is cancelled, the race ends and its attempts count as cancelled.
 ///
+/// The addresses of one family may come first (RFC 8305, section 3). The race begins with these, and takes the others in when
+/// they are known: the two families alternate from there on. As long as they are not, no failure is the last one.
+///
 /// `run` returns only when every attempt has ended, so no attempt keeps a descriptor afterwards. All attempts that
 /// began are reported, in the order in which they began, and at most one of them has a transport.
 struct HappyEyeballs: Sendable {
-    let endpoints: [Endpoint]
-    /// The number of endpoints, from the end, that are tried only when the others have failed or have had a long
-    /// head start.
-    var late = 0
+    /// Endpoints in the order in which to try them.
+    struct Candidates: Sendable {
+        var endpoints: [Endpoint]
+        /// The number of endpoints, from the end, that are tried only when the others have failed or have had a long
+        /// head start.
+        var late = 0
+
+        /// Returns the candidates with `begun` in front, in place of the same endpoints.
+        func following(_ begun: ArraySlice<Endpoint>) -> Candidates {
+            let late = endpoints.suffix(late).filter { !begun.contains($0) }
+            return Candidates(endpoints: begun + endpoints.filter { !begun.contains($0) }, late: late.count)
+        }
+    }
+
+    let candidates: Candidates
+    /// Returns all candidates when they are known, and none if they will not be; `nil` if those from the beginning are all.
+    var rest: (@Sendable () async -> Candidates)?
     /// The nanoseconds after which the next attempt begins beside the previous one; `nil` to begin it only after
     /// that has failed.
     let stagger: UInt64?
@@ -59,23 +75,31 @@ struct HappyEyeballs: Sendable {
 
     /// Runs the race.
     func run() async -> RaceOutcome {
-        guard let stagger, endpoints.count > 1 else { return await runSequentially() }
+        guard let stagger, candidates.endpoints.count > 1 || rest != nil else {
+            return await runSequentially()
+        }
         return await runInParallel(stagger)
     }
 
     /// Tries the addresses one after the other.
     private func runSequentially() async -> RaceOutcome {
         var outcome = RaceOutcome(attempts: [])
-        for endpoint in endpoints {
-            let attempt = await makeAttempt(at: endpoint, from: loop.now)
-            outcome.attempts.append(attempt)
-            if isDecisive(attempt) {
-                outcome.decisive = outcome.attempts.count - 1
-                break
+        var endpoints = candidates.endpoints
+        var isComplete = rest == nil
+        while true {
+            while outcome.attempts.count < endpoints.count {
+                let attempt = await makeAttempt(at: endpoints[outcome.attempts.count], from: loop.now)
+                outcome.attempts.append(attempt)
+                if isDecisive(attempt) {
+                    outcome.decisive = outcome.attempts.count - 1
+                    return outcome
+                }
+                if attempt.end >= end { return outcome }
             }
-            if attempt.end >= end { break }
+            guard !isComplete, let rest else { return outcome }
+            endpoints = await rest().following(endpoints[...]).endpoints
+            isComplete = true
         }
-        return outcome
     }
 
     /// Tries the addresses in parallel, as the schedule says.
@@ -84,22 +108,32 @@ struct HappyEyeballs: Sendable {
         loop.add(handle)
         defer { loop.remove(handle) }
         let ended = Locked<[EndedAttempt]>([])
+        let arrived = Locked<Candidates?>(nil)
         await withDiscardingTaskGroup { group in
+            var candidates = candidates
             var schedule = HappyEyeballsSchedule(
-                count: endpoints.count,
-                late: late,
+                count: candidates.endpoints.count,
+                late: candidates.late,
                 stagger: stagger,
-                end: end
+                end: end,
+                isComplete: rest == nil
             )
+            if let rest {
+                group.addTask {
+                    let all = await rest()
+                    arrived.withLock { $0 = all }
+                    handle.input.signal()
+                }
+            }
             var seen = 0
             while true {
                 switch schedule.next(at: loop.now) {
                 case .begin(let place):
-                    let start = loop.now
+                    let (start, endpoint) = (loop.now, candidates.endpoints[place])
                     group.addTask {
                         let entry = EndedAttempt(
                             place: place,
-                            attempt: await makeAttempt(at: endpoints[place], from: start)
+                            attempt: await makeAttempt(at: endpoint, from: start)
                         )
                         ended.withLock { $0.append(entry) }
                         handle.input.signal()
@@ -107,6 +141,12 @@ struct HappyEyeballs: Sendable {
                 case .wait(let instant):
                     let wake = await handle.waitForSignal(until: instant)
                     if wake == .cancelled { return }
+                    if let all = arrived.withLock({ $0.take() }) {
+                        if !all.endpoints.isEmpty {
+                            candidates = all.following(candidates.endpoints[..<schedule.begun])
+                        }
+                        schedule.complete(count: candidates.endpoints.count, late: candidates.late)
+                    }
                     for entry in ended.withLock({ $0[seen...] }) {
                         seen += 1
                         schedule.noteEnd(isDecisive: isDecisive(entry.attempt))
@@ -122,7 +162,7 @@ struct HappyEyeballs: Sendable {
         return judge(ended.withLock { $0 })
     }
 
-    /// An attempt that has ended, and its index in `endpoints`.
+    /// An attempt that has ended, and its index among the candidates.
     private struct EndedAttempt {
         let place: Int
         let attempt: ConnectAttempt
@@ -187,15 +227,19 @@ struct HappyEyeballsSchedule {
         case over
     }
 
-    private let count: Int
+    private var count: Int
     /// The number of endpoints, from the beginning, that are not late.
-    private let early: Int
+    private var early: Int
     private let stagger: UInt64
     /// The end of the call: no attempt begins after it.
     private let end: Instant
-    private var begun = 0
+    /// The number of attempts that have begun: those at the first endpoints.
+    private(set) var begun = 0
+    /// Whether there will be no more endpoints.
+    private var isComplete: Bool
     private var running = 0
     private var due = Instant(nanoseconds: 0)
+    private var lastBegin = Instant(nanoseconds: 0)
     private var isDecided = false
 
     /// - Parameters:
@@ -204,8 +248,10 @@ struct HappyEyeballsSchedule {
     ///     long that they will hardly connect any more.
     ///   - stagger: The delay between two attempts in nanoseconds.
     ///   - end: The end of the call.
-    init(count: Int, late: Int = 0, stagger: UInt64, end: Instant) {
+    ///   - isComplete: Whether there will be no more endpoints.
+    init(count: Int, late: Int = 0, stagger: UInt64, end: Instant, isComplete: Bool = true) {
         self.count = count
+        self.isComplete = isComplete
         early = count - late
         self.stagger = stagger
         self.end = end
@@ -218,11 +264,21 @@ struct HappyEyeballsSchedule {
         if mayBegin, running == 0 || due <= now {
             begun += 1
             running += 1
+            lastBegin = now
             due = now.advanced(byNanoseconds: begun < early ? stagger : max(stagger, Self.headStart))
             return .begin(begun - 1)
         }
-        guard running > 0 else { return .over }
+        guard running > 0 || !isComplete && now < end else { return .over }
         return .wait(until: mayBegin ? due : .never)
+    }
+
+    /// Takes in all endpoints: first those of the attempts that have begun, then the others.
+    mutating func complete(count: Int, late: Int) {
+        self.count = count
+        early = count - late
+        isComplete = true
+        // The last one so far had the longer head start.
+        if begun < early { due = min(due, lastBegin.advanced(byNanoseconds: stagger)) }
     }
 
     /// Notes that an attempt has ended. The race is over if that was decisive; otherwise the next attempt is due,

@@ -32,15 +32,22 @@ public struct Proxy: Hashable, Sendable {
 
     /// A user name and a password (RFC 7617, RFC 1929). They are never shown in descriptions or errors.
     public struct Credentials: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
-        /// The user name.
-        public let user: String
-        /// The password.
-        public let password: String
+        /// The user name. Bytes that are not UTF-8 are replaced here, but not in what is sent.
+        public var user: String { String(decoding: userBytes, as: UTF8.self) }
+        /// The password. Bytes that are not UTF-8 are replaced here, but not in what is sent.
+        public var password: String { String(decoding: passwordBytes, as: UTF8.self) }
+
+        package let userBytes: [UInt8]
+        package let passwordBytes: [UInt8]
 
         /// Creates credentials.
         public init(user: String, password: String) {
-            self.user = user
-            self.password = password
+            self.init(Array(user.utf8), Array(password.utf8))
+        }
+
+        init(_ user: [UInt8], _ password: [UInt8]) {
+            userBytes = user
+            passwordBytes = password
         }
 
         /// Always "hidden".
@@ -75,7 +82,7 @@ public struct Proxy: Hashable, Sendable {
     }
 
     /// Parses a proxy from `[scheme://][user:password@]host[:port]`. The scheme is `http` if there is none. The
-    /// scheme `socks5h` means ``Scheme/socks5`` where the proxy resolves names.
+    /// scheme `socks5h` means ``Scheme/socks5`` where the proxy resolves names, and `socks`, which GNOME sets, is `socks5`.
     ///
     /// - Throws: ``ProxyError`` if the text has another form, an unknown scheme, or a path, query or fragment.
     public init(_ text: String) throws(ProxyError) {
@@ -85,7 +92,7 @@ public struct Proxy: Hashable, Sendable {
         if let mark = text.firstRange(of: "://") {
             let word = text[..<mark.lowerBound].lowercased()
             isResolving = word == Self.resolvingSOCKS
-            guard let known = isResolving ? .socks5 : Scheme(rawValue: word) else {
+            guard let known = isResolving || word == "socks" ? .socks5 : Scheme(rawValue: word) else {
                 throw .unknownScheme(String(text[..<mark.lowerBound]))
             }
             scheme = known
@@ -107,10 +114,7 @@ public struct Proxy: Hashable, Sendable {
         self.init(scheme, url.host, port: hasPort ? url.port : scheme.defaultPort)
         if isResolving { lookup = .byProxy }
         if let (user, password) = url.credentialBytes {
-            credentials = Credentials(
-                user: String(decoding: user, as: UTF8.self),
-                password: String(decoding: password, as: UTF8.self)
-            )
+            credentials = Credentials(user, password)
         }
     }
 

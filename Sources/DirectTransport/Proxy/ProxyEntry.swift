@@ -39,7 +39,7 @@ package final class ProxyEntry: Sendable {
     /// The value of Proxy-Authorization as the proxy's settings give it.
     package func authorization() throws(ProxyError) -> String? {
         guard authorizer == nil, let credentials = proxy.credentials else { return nil }
-        let (user, password) = (Array(credentials.user.utf8), Array(credentials.password.utf8))
+        let (user, password) = (credentials.userBytes, credentials.passwordBytes)
         // A user name with a colon has no clear end, and control characters are not allowed (RFC 7617, section 2).
         guard !user.contains(UInt8(ascii: ":")), (user + password).allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
         else { throw .unfitCredentials }

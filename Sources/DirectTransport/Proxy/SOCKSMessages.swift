@@ -9,8 +9,8 @@ struct SOCKSMessages {
     /// Returns the greeting, which offers the authentication methods.
     func greeting() throws(ProxyError) -> [UInt8] {
         guard let credentials else { return [Self.version, 1, Method.none] }
-        guard (1...255).contains(credentials.user.utf8.count),
-            (1...255).contains(credentials.password.utf8.count)
+        guard (1...255).contains(credentials.userBytes.count),
+            (1...255).contains(credentials.passwordBytes.count)
         else { throw .unfitCredentials }
         return [Self.version, 2, Method.none, Method.password]
     }
@@ -28,7 +28,7 @@ struct SOCKSMessages {
     /// Returns the message with user name and password. `greeting` has checked their lengths.
     func authentication() -> [UInt8] {
         guard let credentials else { return [] }
-        let (user, password) = (Array(credentials.user.utf8), Array(credentials.password.utf8))
+        let (user, password) = (credentials.userBytes, credentials.passwordBytes)
         return [1, UInt8(truncatingIfNeeded: user.count)] + user
             + [UInt8(truncatingIfNeeded: password.count)] + password
     }

@@ -59,6 +59,7 @@ package struct EndpointSelection: Sendable {
             var isOfRequest = false
             var resolveTime: Duration?
             var failures: [any Error] = []
+            var rest: (@Sendable () async -> [Endpoint])?
             var fallback: (@Sendable (Instant) async -> Result<EndpointSelection?, TransportError.Reason>)?
             var report: (@Sendable (Endpoint, DialReport) -> Void)?
         }
@@ -101,6 +102,13 @@ package struct EndpointSelection: Sendable {
         set { if !newValue.isEmpty { values.failures = newValue } }
     }
 
+    /// Returns all endpoints, these and those of the other address family, when they are known, and none if they will not be;
+    /// `nil` if these are all.
+    package var rest: (@Sendable () async -> [Endpoint])? {
+        get { values.rest }
+        set { values.rest = newValue }
+    }
+
     /// Asks for other endpoints when none of these could be reached; `nil` if there is no fallback. It returns by
     /// the given deadline, whatever the result.
     package var fallback: (@Sendable (Instant) async -> Result<EndpointSelection?, TransportError.Reason>)? {
@@ -126,6 +134,7 @@ package struct EndpointSelection: Sendable {
         var limited = EndpointSelection(endpoints, port: port, source)
         limited.extras = extras
         if limited.fallback != nil { limited.fallback = nil }
+        if limited.rest != nil { limited.rest = nil }
         return limited
     }
 

@@ -85,6 +85,27 @@ struct TranslationTests {
         }
     }
 
+    @Test(
+        "That the socket is bound to an IPv4 address does not hide that there is no route; a refusal of the server does"
+    )
+    func boundToIPv4() async throws {
+        let server = try FixtureServer.secure("a.test", on: "::1")
+        // EAFNOSUPPORT and ECONNREFUSED.
+        for (call, code, isHidden) in [("bind", 97, false), ("connect", 111, true)] as [(String, Int32, Bool)]
+        {
+            let failure = await #expect(throws: DialFailure.self) {
+                try await dial("1.2.3.4", to: server, andThen: SystemError(call, code: code)) { _ in
+                    .success([IPAddress("64:ff9b::192.0.0.170")].compactMap(\.self))
+                }
+            }
+            guard case .failed(.connect, .system(let error)) = failure?.cause else {
+                Issue.record("\(failure as Any)")
+                continue
+            }
+            #expect(error.meansNoRoute == !isHidden && error.meansRefused == isHidden)
+        }
+    }
+
     @Test("A translated address is vetted like the original, and not dialled if it is refused")
     func vetted() async throws {
         let server = try FixtureServer.secure("a.test", on: "::1")
@@ -153,6 +174,7 @@ struct TranslationTests {
         _ address: String,
         to server: FixtureServer,
         failingWith code: Int32 = 101,
+        andThen second: SystemError? = nil,
         with configure: (inout HTTPClient.Configuration) -> Void = { _ in },
         _ lookUp: @escaping @Sendable (String) -> Result<[IPAddress], LookupError>
     ) async throws(DialFailure) -> Connection {
@@ -164,6 +186,7 @@ struct TranslationTests {
                 // ENETUNREACH, unless said otherwise.
                 throw .system(SystemError("connect", code: code))
             }
+            if let second { throw .system(second) }
             return try Socket.connecting(to: local, port: port, on: loop)
         }
         let dialler = Dialler(settings.dialConfiguration, network: network)

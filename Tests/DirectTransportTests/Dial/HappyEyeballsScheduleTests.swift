@@ -32,6 +32,37 @@ struct RaceScheduleTests {
         #expect(schedule.next(at: at(1010)) == .wait(until: at(1260)))
     }
 
+    @Test(
+        "While more addresses may come a race without attempts goes on, and the next one begins a stagger after the last"
+    )
+    func incomplete() {
+        var schedule = HappyEyeballsSchedule(count: 1, stagger: 250_000_000, end: at(9000), isComplete: false)
+        #expect(schedule.next(at: at(0)) == .begin(0))
+        #expect(schedule.next(at: at(100)) == .wait(until: .never))
+        schedule.complete(count: 3, late: 0)
+        #expect(schedule.next(at: at(200)) == .wait(until: at(250)))
+        #expect(schedule.next(at: at(250)) == .begin(1))
+
+        var failed = HappyEyeballsSchedule(count: 1, stagger: 250_000_000, end: at(9000), isComplete: false)
+        #expect(failed.next(at: at(0)) == .begin(0))
+        failed.noteEnd(isDecisive: false)
+        #expect(failed.next(at: at(10)) == .wait(until: .never))
+        failed.complete(count: 2, late: 0)
+        #expect(failed.next(at: at(20)) == .begin(1))
+        failed.noteEnd(isDecisive: false)
+        #expect(failed.next(at: at(30)) == .over)
+    }
+
+    @Test("Addresses that come later follow those that have been tried, without repeating them")
+    func following() {
+        let (a, b, c, d): (Endpoint, Endpoint, Endpoint, Endpoint) = (
+            "192.0.2.1:1", "192.0.2.2:1", "[2001:db8::1]:1", "[2001:db8::2]:1"
+        )
+        let all = HappyEyeballs.Candidates(endpoints: [c, b, d, a], late: 2)
+        let next = all.following([a])
+        #expect(next.endpoints == [a, c, b, d] && next.late == 1)
+    }
+
     @Test("A late address is tried when all others have failed, or two seconds after the last began")
     func late() {
         var slow = HappyEyeballsSchedule(count: 3, late: 1, stagger: 250_000_000, end: .never)

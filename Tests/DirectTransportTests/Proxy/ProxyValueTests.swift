@@ -1,5 +1,6 @@
 @testable import DirectCore
 import DirectIO
+import DirectTLS
 @testable import DirectTransport
 import Testing
 
@@ -21,6 +22,27 @@ struct ProxyValueTests {
         #expect(try Proxy("socks5://127.0.0.1").lookup == .byClient)
         #expect(try Proxy("socks5h://me@[::1]").lookup == .byProxy)
         #expect("\(try Proxy("SOCKS5H://[::1]"))" == "socks5h://[::1]:1080")
+    }
+
+    @Test("Credentials that are not UTF-8 are sent as they are written")
+    func bytes() throws {
+        let proxy = try Proxy("http://m%E9:p%E9%00%FF@proxy.test")
+        #expect(proxy.credentials != (try Proxy("http://m%E8:p%E9%00%FF@proxy.test")).credentials)
+        #expect(
+            SOCKSMessages(credentials: proxy.credentials).authentication() == [
+                1, 2, 0x6D, 0xE9, 4, 0x70, 0xE9, 0, 0xFF,
+            ]
+        )
+        let entry = ProxyEntry(try Proxy("http://m%E9:p%E9%FF@proxy.test"), tls: TLSSettings())
+        // The base64 of 6D E9 3A 70 E9 FF.
+        #expect(try entry.authorization() == "Basic bek6cOn/")
+    }
+
+    @Test("The scheme `socks`, which desktops set, is version 5, where the client resolves names")
+    func socks() throws {
+        let settings = try ProxySettings.from { ["all_proxy": "socks://proxy.test:1080/"][$0] }
+        #expect(settings.forHTTPS == (try Proxy("socks5://proxy.test:1080")))
+        #expect(try Proxy("SOCKS://proxy.test").lookup == .byClient)
     }
 
     @Test(

@@ -38,9 +38,9 @@ struct sim_system {
     int (*wait)(void *events, int capacity, int milliseconds);
     uint64_t (*now)(void);
     uint64_t (*random)(void);
-    // Fills at most `capacity` addresses of 16 bytes, IPv4 as ::ffff:a.b.c.d. Returns their count, or the negative
-    // error of getaddrinfo.
-    int (*look_up)(const char *name, unsigned char *addresses, int capacity);
+    // Fills at most `capacity` addresses of 16 bytes, IPv4 as ::ffff:a.b.c.d, of the family AF_INET, AF_INET6 or, for
+    // AF_UNSPEC, of both. Returns their count, or the negative error of getaddrinfo.
+    int (*look_up)(const char *name, int family, unsigned char *addresses, int capacity);
     void (*enqueue)(void *job);
     void (*enqueue_after)(uint64_t nanoseconds, void *job);
     void (*start_thread)(void *(*body)(void *), void *argument);

@@ -56,7 +56,7 @@ enum FaultTable {
         "eventfd": ("", "EMFILE ENFILE ENODEV ENOMEM"),
         "epoll_ctl": ("ENOMEM ENOSPC", ""),
         "epoll_wait": ("", "EINTR"),
-        "pthread_create": ("", "EAGAIN"),
+        "pthread_create": ("EAGAIN", ""),
         "getentropy": ("", "EIO ENOSYS"),
         "open": (
             "EACCES EBUSY EDQUOT EEXIST EIO EISDIR ELOOP EMFILE ENAMETOOLONG ENFILE ENODEV ENOMEM ENOSPC ENOTDIR "
@@ -152,7 +152,7 @@ enum FaultTable {
         "pwrite": [
             Fault(name: "4096 bytes", kind: flt_short, value: 4096, isHarmless: true)
         ] + parse("ENOSPC", isHarmless: false),
-        "pthread_create": parse("EAGAIN", isHarmless: true),
+        "pthread_create": parse("EAGAIN", isHarmless: false),
         "open": parse("EMFILE", isHarmless: false), "openat": parse("EMFILE", isHarmless: false),
         "fopen": parse("EMFILE", isHarmless: false),
         "epoll_ctl": parse("ENOSPC", isHarmless: false),

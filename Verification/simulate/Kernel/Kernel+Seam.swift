@@ -52,9 +52,12 @@ extension Kernel {
         }
         system.now = { Kernel.current.now }
         system.random = { Kernel.current.randomWord() }
-        system.look_up = { name, buffer, capacity in
+        system.look_up = { name, family, buffer, capacity in
             guard let name, let buffer else { return EAI_FAIL }
-            let addresses = Kernel.current.lookUp(String(cString: name)).prefix(Int(capacity))
+            let all = Kernel.current.lookUp(String(cString: name)).filter {
+                family == AF_UNSPEC || family == ($0.family == .v4 ? AF_INET : AF_INET6)
+            }
+            let addresses = all.prefix(Int(capacity))
             guard !addresses.isEmpty else { return EAI_NONAME }
             for (place, address) in addresses.enumerated() {
                 let bytes = address.bytes

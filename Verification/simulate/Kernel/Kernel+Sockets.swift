@@ -68,7 +68,12 @@ extension Kernel {
         if let socket = datagramSockets[descriptor] { return receive(on: socket, into: buffer) }
         guard let connection = connections[descriptor] else { return -Int(EBADF) }
         if connection.down.available > 0 {
-            let bytes = connection.down.take(min(buffer.count, connection.down.available), peeks: peeks)
+            var most = min(buffer.count, connection.down.available)
+            if connection.hasMarks, most > 1 {
+                self.count("fault: short read")
+                most = (most + 1) / 2
+            }
+            let bytes = connection.down.take(most, peeks: peeks)
             buffer.copyBytes(from: bytes)
             note(
                 "receive",

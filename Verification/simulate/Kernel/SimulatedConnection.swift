@@ -141,10 +141,16 @@ final class SimulatedConnection: Watched, @unchecked Sendable {
         down = Pipe(capacity: kernel.network.receiveBuffer)
     }
 
+    /// Whether reads end before what has arrived does: at the mark of urgent data, of which the readiness queue tells, and
+    /// on a Unix domain socket at messages with descriptors, of which it does not.
+    var hasMarks: Bool { path != nil || isUrgent }
+    private var isUrgent: Bool { path == nil && number % 8 == 3 }
+
     /// The events that epoll reports, as Linux does.
     var readiness: UInt32 {
         var events: UInt32 = 0
         if down.available >= receiveMark || down.hasEnded || isBroken { events |= Events.readable }
+        if isUrgent, down.available > 0 { events |= Events.urgent }
         if isConnected && up.room > 0 || isBroken { events |= Events.writable }
         if down.hasEnded || isBroken { events |= Events.peerHangUp }
         if isBroken { events |= Events.hangUp | Events.error }
@@ -220,6 +226,7 @@ final class SimulatedConnection: Watched, @unchecked Sendable {
 /// The bits of epoll's events, which are not in Swift's Glibc module.
 enum Events {
     static let readable: UInt32 = 1
+    static let urgent: UInt32 = 2
     static let writable: UInt32 = 4
     static let error: UInt32 = 8
     static let hangUp: UInt32 = 0x10

@@ -30,8 +30,12 @@ package struct DiskWait: Sendable {
         do throws(BlockingWork.Abandoned) {
             return try await work.run(until: end, on: loop, job)
         } catch {
-            guard error == .expired else { throw CancellationError() }
-            throw HTTPError(phase, .timedOut(after: .nanoseconds(Int64(clamping: total))), name: name)
+            switch error {
+            case .cancelled: throw CancellationError()
+            case .expired:
+                throw HTTPError(phase, .timedOut(after: .nanoseconds(Int64(clamping: total))), name: name)
+            case .refused(let refusal): throw HTTPError(phase, .system(refusal), name: name)
+            }
         }
     }
 

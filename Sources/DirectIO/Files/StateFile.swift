@@ -20,7 +20,10 @@ package enum StateFile {
     static func read(_ place: FilePlace, limit: Int) throws(SystemError) -> [UInt8]? {
         guard let file = try StateReader(place) else { return nil }
         guard file.size <= limit else { throw SystemError("read", code: EFBIG, path: place.path) }
-        return try file.bytes(at: 0, count: file.size)
+        let bytes = try file.bytes(at: 0, count: file.size)
+        // The file is only ever replaced as a whole, so something else has cut it off.
+        guard bytes.count == file.size else { throw SystemError("read", code: EIO, path: place.path) }
+        return bytes
     }
 
     /// Replaces the contents of the file, which need not exist. The bytes are on disk when this returns.

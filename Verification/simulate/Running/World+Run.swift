@@ -68,9 +68,10 @@ extension World {
         for connection in accepted.joined() { kernel.serverCloses(connection) }
     }
 
-    /// Judges that no temporary file is left, unless the disk may have refused to remove it.
+    /// Judges that no temporary file is left, unless the disk may have refused to remove it or has lost its power.
     private func judgeDrafts() {
         let drafts = kernel.disk.names.filter { $0.hasSuffix(".tmp") }
-        if plan.disk?.failures ?? 0 == 0, !drafts.isEmpty { fault("file", "\(drafts.count) drafts are left") }
+        let hasPower = plan.keeping?.ends.allSatisfy { !$0.isPowerFailure } ?? true
+        if hasPower, plan.disk?.failures ?? 0 == 0, !drafts.isEmpty { fault("file", "\(drafts) are left") }
     }
 }

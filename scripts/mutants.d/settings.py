@@ -185,21 +185,21 @@ def add_proxies(table):
     table.place("Proxy.port", "Proxy/Proxy.swift", "self.port = |port|", "port ^ 1", "ProxyTests")
     table.place(
         "Proxy.Credentials.user of Basic in UTF-8",
-        "Proxy/ProxyEntry.swift", "|Array(credentials.user.utf8)|", "credentials.user.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }",
+        "Proxy/ProxyEntry.swift", "(|credentials.userBytes|,", "credentials.user.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }",
         "ProxySettingsTests",
     )
     table.place(
         "Proxy.Credentials.password of Basic in UTF-8",
-        "Proxy/ProxyEntry.swift", "|Array(credentials.password.utf8)|", "credentials.password.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }",
+        "Proxy/ProxyEntry.swift", ", |credentials.passwordBytes|)", "credentials.password.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }",
         "ProxySettingsTests",
     )
     table.place(
         "Proxy.Credentials.user of SOCKS",
-        "Proxy/SOCKSMessages.swift", "(|Array(credentials.user.utf8)|,", "Array(credentials.password.utf8)", "ProxyTests",
+        "Proxy/SOCKSMessages.swift", "(|credentials.userBytes|,", "credentials.passwordBytes", "ProxyTests",
     )
     table.place(
         "Proxy.Credentials.password of SOCKS",
-        "Proxy/SOCKSMessages.swift", ", |Array(credentials.password.utf8)|)", "Array(credentials.user.utf8)", "ProxyTests",
+        "Proxy/SOCKSMessages.swift", ", |credentials.passwordBytes|)", "credentials.userBytes", "ProxyTests",
     )
     table.place(
         "Basic of a request in UTF-8",

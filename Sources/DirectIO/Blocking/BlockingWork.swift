@@ -45,10 +45,10 @@ package final class BlockingWork: Sendable {
     private let arrival = Condition()
     private let threadLimit: Int
     private let idleTime: UInt64
-    private let start: ThreadStart
+    private let start: Starter
 
     /// Starts a thread that runs a function with a pointer; returns the error if the system refuses.
-    typealias ThreadStart =
+    typealias Starter =
         @Sendable (UnsafeMutableRawPointer, @escaping @convention(c) (UnsafeMutableRawPointer) -> Void)
         -> SystemError?
 
@@ -63,7 +63,7 @@ package final class BlockingWork: Sendable {
         }
     }
 
-    init(threadLimit: Int, idleTime: UInt64 = 1_000_000_000, start: @escaping ThreadStart) {
+    init(threadLimit: Int, idleTime: UInt64 = 1_000_000_000, start: @escaping Starter) {
         self.threadLimit = threadLimit
         self.idleTime = idleTime
         self.start = start

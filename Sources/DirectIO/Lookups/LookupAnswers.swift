@@ -2,8 +2,8 @@ internal import DirectCore
 
 /// What the system's resolver has said of a name: asked for both families in one call, and for each of them alone.
 struct LookupAnswers {
-    /// What is known of the addresses.
-    enum State: Equatable {
+    /// How many of the addresses are known.
+    enum Extent: Equatable {
         /// None yet.
         case open
         /// Those of one family. The other one has not been answered for.
@@ -19,7 +19,7 @@ struct LookupAnswers {
     var v4: SystemLookups.Answer?
     var v6: SystemLookups.Answer?
 
-    var state: State {
+    var extent: Extent {
         if let both, Self.isFinal(both) || !hasFamilies { return .whole(both) }
         switch (v4, v6) {
         case (let v4?, let v6?): return .whole(joined(v4, v6))

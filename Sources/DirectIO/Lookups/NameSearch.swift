@@ -88,7 +88,7 @@ package final class NameSearch: Sendable {
         var graceEnd = Instant.never
         while true {
             let nextLook = advance()
-            let (known, callStart) = (state.withLock { $0.answers.state }, callStart)
+            let (known, callStart) = (state.withLock { $0.answers.extent }, callStart)
             var end = deadline(callStart)
             var half: Found?
             switch known {
@@ -104,7 +104,7 @@ package final class NameSearch: Sendable {
             let wake = await turn.waitForSignal(until: min(end, nextLook))
             // An answer counts even if it arrives together with the deadline.
             if wake == .ready || wake == .expired && turn.loop.now < end { continue }
-            let news = state.withLock { $0.answers.state }
+            let news = state.withLock { $0.answers.extent }
             if case .whole = news { continue }
             if wake == .expired, news != known { continue }
             if wake == .expired, let half { return half }
@@ -191,7 +191,7 @@ package final class NameSearch: Sendable {
     /// Leaves the calls. With the addresses of one family in hand the search stays: the next caller then joins a call that is
     /// known to be late, and need not wait for that again.
     private func leave() {
-        if case .half = state.withLock({ $0.answers.state }) { return }
+        if case .half = state.withLock({ $0.answers.extent }) { return }
         let places = places.withLock { places in
             defer { places = [] }
             return places

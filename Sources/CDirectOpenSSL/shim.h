@@ -76,8 +76,13 @@ static inline uint64_t direct_SSL_OP_NO_RENEGOTIATION(void) {
     return SSL_OP_NO_RENEGOTIATION;
 }
 
+/* OpenSSL 3.2 and later also accept compressed certificates (RFC 8879); older versions ignore the bit. */
+#ifndef SSL_OP_NO_RX_CERTIFICATE_COMPRESSION
+#define SSL_OP_NO_RX_CERTIFICATE_COMPRESSION ((uint64_t)1 << 33)
+#endif
+
 static inline uint64_t direct_SSL_OP_NO_COMPRESSION(void) {
-    return SSL_OP_NO_COMPRESSION;
+    return SSL_OP_NO_COMPRESSION | SSL_OP_NO_RX_CERTIFICATE_COMPRESSION;
 }
 
 static inline uint64_t direct_SSL_OP_NO_TICKET(void) {

@@ -119,7 +119,7 @@ struct PathSearchTests {
         let pair = try Pair(server, TLSContext(settings), .name("a.test"))
         #expect(pair.shake() == .done)
         #expect(
-            pair.client.verifiedCertificates.map(\.subject) == ["CN=a.test", "CN=Crossed", "CN=Path Root"]
+            pair.client.facts.certificates.map(\.subject) == ["CN=a.test", "CN=Crossed", "CN=Path Root"]
         )
         #expect(pair.write("hello") == .bytes(5))
     }

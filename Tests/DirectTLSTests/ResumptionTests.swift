@@ -105,6 +105,19 @@ struct ResumptionTests {
         #expect(try !visit(.tls13, .testing(), .name("a.test")))
     }
 
+    @Test(
+        "After a fatal alert on an open connection the server's sessions are not offered again",
+        arguments: [TLSVersion.tls12, .tls13]
+    )
+    func sessionsAreDroppedAfterAFatalAlert(_ version: TLSVersion) throws {
+        let context = try TLSContext.testing()
+        let pair = try Pair(server(version), context, .name("a.test"), sessions: sessions)
+        #expect(try !exchange(pair, close: false) && sessions.count > 0)
+        pair.server.sendRaw(Array("HTTP/1.1 200 OK".utf8))
+        guard case .failed(.protocolFailure) = pair.read() else { throw Unexpected("read") }
+        #expect(sessions.count == 0)
+    }
+
     @Test("With resumption turned off, no session is kept")
     func resumptionCanBeTurnedOff() throws {
         let context = try TLSContext.testing { $0.resumesSessions = false }
@@ -143,7 +156,7 @@ struct ResumptionTests {
         let context = try TLSContext.testing()
         #expect(try !visit(version, context, .name("a.test")))
         try move(from: .name("a.test"), to: .name("d.test"), context)
-        sessions.removeAll { $0.identity.text == "a.test" }
+        sessions.removeAll(for: try key(of: "a.test", context))
         let pair = try Pair(server(version), context, .name("d.test"), sessions: sessions)
         guard case .failed = pair.shake() else { throw Unexpected("accepted") }
         sessions.removeAll()
@@ -172,8 +185,11 @@ struct ResumptionTests {
         X509_VERIFY_PARAM_set_time(SSL_get0_param(early.client.ssl), time(nil) - 600)
         #expect(try !exchange(early))
         // Nothing of what the cache knows says that the certificate ends.
-        let session = try #require(SSL_get1_session(early.client.ssl))
-        sessions.store(session, for: early.client.sessionKey)
+        let session = try #require(SSL_get_session(early.client.ssl))
+        sessions.store(
+            try #require(SavedSession(session, proof: ServerProof())),
+            for: early.client.sessionKey
+        )
         let late = try Pair(server, context, .name("a.test"), sessions: sessions)
         guard case .certificateRejected(let fault) = late.shake().error else { throw Unexpected("accepted") }
         #expect(fault.kind == .expired)
@@ -236,12 +252,7 @@ struct ResumptionTests {
             #expect(try exchange(pair) == isLater)
             #expect(pair.client.proof.expiry == first)
         }
-        let key = SessionKey(
-            identity: try .name("a.test"),
-            serverName: "a.test",
-            port: 443,
-            context: context.number
-        )
+        let key = try key(of: "a.test", context)
         #expect(sessions.count > 0 && sessions.take(for: key, now: first) == nil && sessions.count == 0)
     }
 
@@ -254,8 +265,12 @@ struct ResumptionTests {
         let second = try Pair(server13, context, .name("a.test"), sessions: sessions)
         let third = try Pair(server13, context, .name("a.test"), sessions: sessions)
         #expect(sessions.count == 0)
-        let used = [first, second].map { SSL_get_session($0.client.ssl) }
-        #expect(used[0] != used[1])
+        let used = [first, second].map { pair in
+            var (ticket, count): (UnsafePointer<UInt8>?, Int) = (nil, 0)
+            SSL_SESSION_get0_ticket(SSL_get_session(pair.client.ssl), &ticket, &count)
+            return Array(UnsafeBufferPointer(start: ticket, count: count))
+        }
+        #expect(used[0] != used[1] && !used[0].isEmpty)
         #expect(SSL_get_session(third.client.ssl) == nil)
     }
 
@@ -277,12 +292,16 @@ struct ResumptionTests {
         #expect(try !exchange(pair))
     }
 
+    private func key(of name: String, _ context: TLSContext) throws -> SessionKey {
+        SessionKey(identity: try .name(name), serverName: name, port: 443, context: context.number)
+    }
+
     private func move(from: ServerIdentity, to: ServerIdentity, _ context: TLSContext) throws {
-        let key = SessionKey(identity: from, serverName: from.text, port: 443, context: context.number)
-        let session = try #require(sessions.take(for: key)?.session)
+        let key = try key(of: from.text, context)
+        let session = try #require(sessions.take(for: key))
         let name = to.kind == .name ? to.text : nil
         let other = SessionKey(identity: to, serverName: name, port: 443, context: context.number)
         sessions.store(session, for: other)
-        sessions.removeAll { $0 == key }
+        sessions.removeAll(for: key)
     }
 }

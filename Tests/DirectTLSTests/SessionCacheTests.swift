@@ -8,16 +8,35 @@ struct SessionCacheTests {
     private func session(
         _ version: Int32 = TLS1_2_VERSION,
         timeout: Int = 600,
-        madeAt time: Int = 1_000
-    ) throws -> OpaquePointer {
+        madeAt time: Int = 1_000,
+        identifier: UInt8 = 1,
+        proof: ServerProof = ServerProof()
+    ) throws -> SavedSession {
         let session = try #require(SSL_SESSION_new())
+        defer { SSL_SESSION_free(session) }
         SSL_SESSION_set_protocol_version(session, version)
         SSL_SESSION_set_time(session, time)
         SSL_SESSION_set_timeout(session, timeout)
         // Without an identifier OpenSSL calls a session not resumable.
-        let identifier: [UInt8] = [1]
+        let identifier: [UInt8] = [identifier]
         SSL_SESSION_set1_id(session, identifier, 1)
-        return session
+        // Without a cipher suite it has no DER.
+        let context = SSL_CTX_new(TLS_client_method())
+        defer { SSL_CTX_free(context) }
+        let ssl = SSL_new(context)
+        defer { SSL_free(ssl) }
+        let number: [UInt8] = version == TLS1_3_VERSION ? [0x13, 0x01] : [0xC0, 0x2F]
+        SSL_SESSION_set_cipher(session, SSL_CIPHER_find(ssl, number))
+        return try #require(SavedSession(session, proof: proof))
+    }
+
+    /// The identifier of a session, one byte.
+    private func identifier(of saved: SavedSession?) throws -> UInt8 {
+        let session = try #require(saved?.restored())
+        defer { SSL_SESSION_free(session) }
+        var count: UInt32 = 0
+        let bytes = SSL_SESSION_get_id(session, &count)
+        return try #require(count == 1 ? bytes?.pointee : nil)
     }
 
     private func key(_ name: String, port: UInt16 = 443, context: UInt64 = 1) throws -> SessionKey {
@@ -28,12 +47,8 @@ struct SessionCacheTests {
     func newestSessionIsTakenFirst() throws {
         let cache = SessionCache()
         let key = try key("a.test")
-        let first = try session(), second = try session()
-        cache.store(first, for: key, now: 1_000)
-        cache.store(second, for: key, now: 1_000)
-        let taken = cache.take(for: key, now: 1_000)?.session
-        #expect(taken == second)
-        SSL_SESSION_free(taken)
+        for number in [1, 2] as [UInt8] { cache.store(try session(identifier: number), for: key, now: 1_000) }
+        #expect(try identifier(of: cache.take(for: key, now: 1_000)) == 2)
     }
 
     @Test("A session is found only by its identity, port and context")
@@ -58,9 +73,7 @@ struct SessionCacheTests {
         let cache = SessionCache()
         let key = try key("a.test")
         cache.store(try session(timeout: 600), for: key, now: 1_000)
-        let taken = cache.take(for: key, now: 1_599)?.session
-        #expect(taken != nil)
-        SSL_SESSION_free(taken)
+        #expect(cache.take(for: key, now: 1_599) != nil)
         #expect(cache.take(for: key, now: 1_600) == nil)
         #expect(cache.count == 0)
     }
@@ -75,10 +88,8 @@ struct SessionCacheTests {
             ServerProof(revocationExpiry: 1_300),
         ] {
             let cache = SessionCache()
-            cache.store(try session(timeout: 600), for: key, proof: proof, now: 1_000)
-            let taken = cache.take(for: key, now: 1_299)?.session
-            #expect(taken != nil)
-            SSL_SESSION_free(taken)
+            cache.store(try session(timeout: 600, proof: proof), for: key, now: 1_000)
+            #expect(cache.take(for: key, now: 1_299) != nil)
             #expect(cache.take(for: key, now: 1_300) == nil)
         }
     }
@@ -103,12 +114,11 @@ struct SessionCacheTests {
     func oneServerKeepsOnlyItsNewest() throws {
         let cache = SessionCache(perServer: 2, total: 100)
         let key = try key("a.test")
-        let all = try (0..<5).map { _ in try session() }
-        for session in all { cache.store(session, for: key, now: 1_000) }
+        for number in 0..<5 as Range<UInt8> {
+            cache.store(try session(identifier: number), for: key, now: 1_000)
+        }
         #expect(cache.count == 2)
-        let taken = cache.take(for: key, now: 1_000)?.session
-        #expect(taken == all[4])
-        SSL_SESSION_free(taken)
+        #expect(try identifier(of: cache.take(for: key, now: 1_000)) == 4)
     }
 
     @Test("A full cache drops the session of the server that was used least recently")
@@ -117,15 +127,45 @@ struct SessionCacheTests {
         for name in ["a.test", "b.test", "c.test"] {
             cache.store(try session(), for: try key(name), now: 1_000)
         }
-        SSL_SESSION_free(cache.take(for: try key("a.test"), now: 1_000)?.session)
+        _ = cache.take(for: try key("a.test"), now: 1_000)
         cache.store(try session(), for: try key("d.test"), now: 1_000)
         #expect(cache.count == 3)
         #expect(try cache.take(for: key("b.test"), now: 1_000) == nil)
         for name in ["a.test", "c.test", "d.test"] {
-            let taken = cache.take(for: try key(name), now: 1_000)?.session
-            #expect(taken != nil)
-            SSL_SESSION_free(taken)
+            #expect(try cache.take(for: key(name), now: 1_000) != nil)
         }
+    }
+
+    @Test("Large sessions make room for each other within the limit in bytes, and leave ordinary ones alone")
+    func largeSessions() throws {
+        let cache = SessionCache(bytes: 250 * 1024)
+        let chain = try largeChain(bytes: 108 * 1024)
+        for name in ["a.test", "b.test", "c.test"] {
+            cache.store(try session(proof: ServerProof(chain: chain)), for: try key(name), now: 1_000)
+            cache.store(try session(), for: try key("small." + name), now: 1_000)
+        }
+        #expect(cache.count == 5)
+        for name in ["small.a.test", "small.b.test", "small.c.test"] {
+            #expect(try cache.take(for: key(name), now: 1_000) != nil)
+        }
+        cache.removeAll()
+        cache.store(try session(proof: ServerProof(chain: chain)), for: try key("a.test"), now: 1_000)
+        #expect(cache.count == 1)
+        let none = SessionCache(bytes: 0)
+        none.store(try session(proof: ServerProof(chain: chain)), for: try key("a.test"), now: 1_000)
+        none.store(try session(), for: try key("b.test"), now: 1_000)
+        #expect(none.count == 1)
+    }
+
+    private func largeChain(bytes: Int) throws -> CertificateChain {
+        let names = (0..<bytes / 18).map { TestCertificate.Name.dns("n\(10_000_000 + $0).a.test") }
+        let certificate = TestCertificate(.init(names: names), issuer: .authority)
+        let stack = try #require(OPENSSL_sk_new_null())
+        defer { OPENSSL_sk_free(stack) }
+        OPENSSL_sk_push(stack, UnsafeRawPointer(certificate.x509))
+        let chain = try #require(CertificateChain(stack))
+        #expect(chain.byteCount > bytes && chain.byteCount < bytes + 1024)
+        return chain
     }
 
     @Test("Several threads may use one cache")
@@ -137,7 +177,7 @@ struct SessionCacheTests {
                 group.addTask {
                     for round in 0..<500 {
                         if let made = try? session() { cache.store(made, for: keys[round % 20], now: 1_000) }
-                        if let taken = cache.take(for: keys[(round * 7) % 20], now: 1_000)?.session {
+                        if let taken = cache.take(for: keys[(round * 7) % 20], now: 1_000)?.restored() {
                             SSL_SESSION_free(taken)
                         }
                     }

@@ -137,6 +137,7 @@ def add_tls(table):
             "minimumVersion": "ProtocolTests",
             "maximumVersion": "SettingsTests ClientSettingsTests",
             "certificateRules": "CertificateRulesTests",
+            "maximumCertificateBytes": "CertificateLimitTests",
             "pins": "KeyPinningTests",
             "verifier": "CertificateVerifierTests",
             "insecureOverride": "InsecureOverrideTests",

@@ -128,6 +128,7 @@ extension HTTPClient.Configuration {
             perOrigin: max(1, maximumConnectionsPerOrigin ?? .max),
             total: max(1, maximumConnections ?? .max),
             idle: max(0, maximumIdleConnections),
+            idleExcess: max(0, tls.maximumCertificateBytes),
             idleTime: idleTimeout.clampedNanoseconds,
             age: maximumConnectionAge.clampedNanoseconds,
             uses: max(1, maximumConnectionUses ?? .max),

@@ -1,47 +1,52 @@
 internal import CDirectOpenSSL
 
-/// The certificates of a handshake, kept so that they can be read later. They are not read before, because most never are.
+/// The certificates of a handshake in DER, kept so that they can be read later. They are not read before, because most never
+/// are.
 ///
-/// The object holds references of its own. Certificates are never changed after they have been checked, so any thread may
-/// read them.
-package final class CertificateChain: @unchecked Sendable {
-    /// An OpenSSL stack. Owned, never empty.
-    let stack: OpaquePointer
+/// OpenSSL's objects take up to ten times the memory, and all that a server sends, so none of them is kept.
+package struct CertificateChain: Sendable {
+    /// The certificates, the server's own first. Never empty.
+    private let certificates: [[UInt8]]
 
-    /// Keeps the certificates of a borrowed stack; `nil` if there are none.
-    init?(_ borrowed: OpaquePointer?) {
-        guard let borrowed, OPENSSL_sk_num(borrowed) > 0, let stack = X509_chain_up_ref(borrowed) else {
-            return nil
-        }
-        self.stack = stack
-    }
-
-    deinit {
-        for certificate in raw { X509_free(certificate) }
-        OPENSSL_sk_free(stack)
+    /// Copies the certificates of a borrowed stack; `nil` if there are none.
+    init?(_ stack: OpaquePointer?) {
+        let certificates = Self.certificates(of: stack).map { CertificateReader($0).der }
+        guard !certificates.isEmpty else { return nil }
+        self.certificates = certificates
     }
 
     /// The certificates, the server's own first. Read and copied at each call.
-    package var summaries: [CertificateSummary] { raw.map { CertificateSummary($0) } }
+    package var summaries: [CertificateSummary] { certificates.compactMap(Self.summary) }
 
-    /// When the first of the certificates ends, in seconds since 1970; `nil` if none of their dates can be read.
-    var expiry: Int? { raw.compactMap { CertificateReader($0).notAfter }.min() }
+    /// The server's own certificate. Read and copied at each call.
+    var first: CertificateSummary? { certificates.first.flatMap(Self.summary) }
 
-    /// The certificates. Borrowed.
-    private var raw: [OpaquePointer] {
+    /// The length of all certificates together.
+    package var byteCount: Int { certificates.reduce(0) { $0 + $1.count } }
+
+    /// The bytes that a chain takes at most, as a rule. Whatever keeps chains has a limit of its own for what is beyond, so
+    /// that servers with large certificates cannot make it large.
+    package static let ordinaryByteCount = 8 * 1024
+
+    /// Returns when the first certificate of a borrowed stack ends, in seconds since 1970; `nil` if none of their dates can
+    /// be read.
+    static func expiry(of stack: OpaquePointer?) -> Int? {
+        certificates(of: stack).compactMap { CertificateReader($0).notAfter }.min()
+    }
+
+    private static func certificates(of stack: OpaquePointer?) -> [OpaquePointer] {
         (0..<max(0, OPENSSL_sk_num(stack))).compactMap { index in
             OPENSSL_sk_value(stack, index).map { OpaquePointer($0) }
         }
     }
+
+    private static func summary(of der: [UInt8]) -> CertificateSummary? {
+        guard let list = try? CertificateList(der: der) else { return nil }
+        return withExtendedLifetime(list) { list.first.map(CertificateSummary.init) }
+    }
 }
 
 extension CertificateChain: Hashable {
-    package static func == (left: CertificateChain, right: CertificateChain) -> Bool {
-        if left === right { return true }
-        let (own, others) = (left.raw, right.raw)
-        return own.count == others.count && zip(own, others).allSatisfy { X509_cmp($0, $1) == 0 }
-    }
-
-    /// Hashes no bytes: values that differ in nothing but the certificates are few, and `==` tells them apart.
-    package func hash(into hasher: inout Hasher) {}
+    /// Hashes few bytes: values that differ in nothing but the certificates are few, and `==` tells them apart.
+    package func hash(into hasher: inout Hasher) { hasher.combine(byteCount) }
 }

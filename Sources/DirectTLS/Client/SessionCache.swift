@@ -24,139 +24,110 @@ struct SessionKey: Hashable {
 package final class SessionCache: Sendable {
     private let table: Locked<SessionTable>
 
-    /// Creates a cache that keeps at most this many sessions for one name and port, and in total.
-    package init(perServer: Int = 4, total: Int = 512) {
-        table = Locked(SessionTable(limitPerKey: max(1, perServer), limit: max(1, total)))
-    }
-
-    deinit {
-        removeAll()
+    /// Creates an empty cache.
+    ///
+    /// - Parameters:
+    ///   - perServer: The largest number of sessions for one name and port.
+    ///   - total: The largest number of sessions.
+    ///   - bytes: The largest number of bytes beyond what sessions take as a rule, all together.
+    package init(perServer: Int = 4, total: Int = 512, bytes: Int = 400 * 1024) {
+        table = Locked(SessionTable(limitPerKey: max(1, perServer), limit: max(1, total), byteLimit: bytes))
     }
 
     /// The number of stored sessions.
     package var count: Int { table.withLock { $0.total } }
 
     /// Drops all sessions, for example after trust has changed.
-    package func removeAll() { removeAll { _ in true } }
+    package func removeAll() { table.withLock { $0.removeAll() } }
 
-    /// Stores a session, and takes ownership of the caller's reference to it.
-    ///
-    /// - Parameter proof: What the session's first handshake has proved. A resumed handshake sends no certificates, so
-    ///   pins are checked against these. A session ends with the first of the certificates and with the statement of its
-    ///   OCSP staple: a new handshake could pass where the resumed one fails, for example with a renewed certificate.
-    func store(
-        _ session: OpaquePointer,
-        for key: SessionKey,
-        proof: ServerProof = ServerProof(),
-        now: Int = time(nil)
-    ) {
-        let expiry = min(sessionExpiry(session), proof.expiry)
-        guard expiry > now, SSL_SESSION_is_resumable(session) == 1 else { return SSL_SESSION_free(session) }
-        let cached = CachedSession(
-            pointer: session,
-            expiry: expiry,
-            isSingleUse: isTLS13(session),
-            proof: proof
-        )
-        table.withLock { $0.add(cached, for: key) }
+    /// Drops the sessions of this key.
+    func removeAll(for key: SessionKey) { table.withLock { $0.removeAll(for: key) } }
+
+    /// Stores a session, unless it has ended.
+    func store(_ session: SavedSession, for key: SessionKey, now: Int = time(nil)) {
+        guard session.expiry > now else { return }
+        table.withLock { $0.add(session, for: key) }
     }
 
-    /// Returns the newest session for the key that is still valid, with what it has proved. The caller owns the
-    /// reference.
+    /// Returns the newest session for the key that is still valid.
     ///
     /// A TLS 1.3 ticket is removed from the cache: if it were used twice, an observer could link the connections (RFC
     /// 8446, appendix C.4). A session of an older version stays.
-    func take(for key: SessionKey, now: Int = time(nil)) -> (session: OpaquePointer, proof: ServerProof)? {
+    func take(for key: SessionKey, now: Int = time(nil)) -> SavedSession? {
         table.withLock { $0.take(for: key, now: now) }
-    }
-
-    /// Drops the sessions of these keys.
-    func removeAll(where isUnwanted: (SessionKey) -> Bool) {
-        table.withLock { $0.removeAll(where: isUnwanted) }
     }
 }
 
-/// The sessions by key, within the limits. Frees each session that it drops.
+/// The sessions by key, within the limits.
 private struct SessionTable {
     let limitPerKey: Int
     let limit: Int
+    let byteLimit: Int
     /// The number of sessions in all lists.
     private(set) var total = 0
+    /// The sum of the sessions' excess.
+    private var excess = 0
     private var lists: [SessionKey: SessionList] = [:]
     /// The number of uses so far, which orders the lists: the least recently used one loses its sessions first.
     private var useCount: UInt64 = 0
 
-    init(limitPerKey: Int, limit: Int) {
+    init(limitPerKey: Int, limit: Int, byteLimit: Int) {
         self.limitPerKey = limitPerKey
         self.limit = limit
+        self.byteLimit = byteLimit
     }
 
-    mutating func add(_ session: CachedSession, for key: SessionKey) {
+    mutating func add(_ session: SavedSession, for key: SessionKey) {
         useCount += 1
         lists[key, default: SessionList()].lastUse = useCount
         lists[key]?.sessions.append(session)
         total += 1
+        excess += session.excess
         if let count = lists[key]?.sessions.count, count > limitPerKey { drop(at: 0, from: key) }
         while total > limit, let oldest = lists.min(by: { $0.value.lastUse < $1.value.lastUse }) {
             drop(at: 0, from: oldest.key)
         }
+        // Large sessions make room for each other, not ordinary ones for them.
+        while excess > byteLimit, let largest = lists.max(by: { $0.value.excess < $1.value.excess }) {
+            drop(at: 0, from: largest.key)
+        }
     }
 
-    mutating func take(for key: SessionKey, now: Int) -> (session: OpaquePointer, proof: ServerProof)? {
+    mutating func take(for key: SessionKey, now: Int) -> SavedSession? {
         while let last = lists[key]?.sessions.last {
-            let isUsable = last.expiry > now && SSL_SESSION_is_resumable(last.pointer) == 1
-            if isUsable { SSL_SESSION_up_ref(last.pointer) }
+            let isUsable = last.expiry > now
             if last.isSingleUse || !isUsable {
                 drop(at: (lists[key]?.sessions.count ?? 1) - 1, from: key)
             } else {
                 useCount += 1
                 lists[key]?.lastUse = useCount
             }
-            if isUsable { return (last.pointer, last.proof) }
+            if isUsable { return last }
         }
         return nil
     }
 
-    mutating func removeAll(where isUnwanted: (SessionKey) -> Bool) {
-        for key in lists.keys.filter(isUnwanted) {
-            while lists[key] != nil { drop(at: 0, from: key) }
-        }
+    mutating func removeAll(for key: SessionKey) {
+        while lists[key] != nil { drop(at: 0, from: key) }
+    }
+
+    mutating func removeAll() {
+        (lists, total, excess) = ([:], 0, 0)
     }
 
     private mutating func drop(at index: Int, from key: SessionKey) {
         guard let session = lists[key]?.sessions.remove(at: index) else { return }
-        SSL_SESSION_free(session.pointer)
         total -= 1
+        excess -= session.excess
         if lists[key]?.sessions.isEmpty == true { lists[key] = nil }
     }
 }
 
 /// The sessions of one key, the oldest first.
 private struct SessionList {
-    var sessions: [CachedSession] = []
+    var sessions: [SavedSession] = []
     /// The `useCount` of the last use.
     var lastUse: UInt64 = 0
-}
 
-private struct CachedSession {
-    /// Owned by the cache.
-    let pointer: OpaquePointer
-    /// Seconds since 1970.
-    let expiry: Int
-    /// Whether the session is removed when it is used.
-    let isSingleUse: Bool
-    let proof: ServerProof
-}
-
-private func isTLS13(_ session: OpaquePointer) -> Bool {
-    SSL_SESSION_get_protocol_version(session) >= TLS1_3_VERSION
-}
-
-/// Returns the time from which the session is no longer offered: when the server's lifetime hint has passed, if it gave
-/// one, and after seven days at the latest (RFC 8446, section 4.6.1). In TLS 1.3 a hint of zero means that the session
-/// must not be used at all; in older versions it means that the server gave no hint (RFC 5077, section 3.3).
-private func sessionExpiry(_ session: OpaquePointer) -> Int {
-    let hint = Int(clamping: SSL_SESSION_get_ticket_lifetime_hint(session))
-    let lifetime = isTLS13(session) || hint > 0 ? hint : Int(SSL_SESSION_get_timeout(session))
-    return Int(SSL_SESSION_get_time(session)) + min(lifetime, 7 * 24 * 3600)
+    var excess: Int { sessions.reduce(0) { $0 + $1.excess } }
 }

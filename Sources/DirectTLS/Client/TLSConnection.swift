@@ -21,8 +21,8 @@ package final class TLSConnection: TLSLayer, @unchecked Sendable {
     var proof = ServerProof()
     /// Whether the handshake offered a session, and has not failed yet.
     private var hasOfferedSession = false
-    /// A session that arrived before the server was verified. Owned.
-    var earlySession: OpaquePointer?
+    /// Whether the session of the `SSL` was new before the server was verified.
+    private var hasEarlySession = false
 
     /// Prepares a connection that will prove `identity` and offer a session of the same identity and `port`. No bytes
     /// are sent yet. The identity is sent as SNI if it is a name.
@@ -67,10 +67,6 @@ package final class TLSConnection: TLSLayer, @unchecked Sendable {
         offerSession()
     }
 
-    deinit {
-        if let earlySession { SSL_SESSION_free(earlySession) }
-    }
-
     /// Continues the handshake. `.done` guarantees a certificate verified for the identity, also on a resumed
     /// session.
     package override func handshake() -> HandshakeStep {
@@ -79,9 +75,19 @@ package final class TLSConnection: TLSLayer, @unchecked Sendable {
         if case .done = step, !wasOpen {
             hasOfferedSession = false
             storeEarlySession()
+            driver.releaseCertificates()
         }
         if case .failed = step, phase != .open { dropOfferedSessions() }
         return step
+    }
+
+    /// Drops the sessions of the server after a fatal alert, in either direction (RFC 5246, section 7.2.2; RFC 8446, section
+    /// 6.2).
+    override func willClose(after error: TLSError) {
+        switch error {
+        case .alertReceived, .protocolFailure: sessions?.removeAll(for: sessionKey)
+        default: break
+        }
     }
 }
 
@@ -110,10 +116,14 @@ extension TLSConnection {
 
     /// Keeps the chain of a full handshake: the verified one, or the one that was sent if its fault was accepted.
     private func noteChain() {
-        let chain = overruled == nil ? SSL_get0_verified_chain(ssl) : SSL_get_peer_cert_chain(ssl)
         proof.chain = CertificateChain(chain)
-        if sessions != nil { proof.chainExpiry = proof.chain?.expiry }
+        if sessions != nil { proof.chainExpiry = CertificateChain.expiry(of: chain) }
         proof.revocationExpiry = context.revocationExpiry
+    }
+
+    /// The chain of a full handshake: the verified one, or the one that was sent if its fault was accepted. Borrowed.
+    private var chain: OpaquePointer? {
+        overruled == nil ? SSL_get0_verified_chain(ssl) : SSL_get_peer_cert_chain(ssl)
     }
 
     /// Checks name and expiry again for a resumed session, in which OpenSSL checks neither.
@@ -180,8 +190,11 @@ extension TLSConnection {
         let mode = context.settings.stapling
         guard mode != .ignored else { return }
         if SSL_session_reused(ssl) == 0 {
-            let chain = overruled == nil ? proof.chain?.stack : nil
-            let staple = OCSPStaple(of: ssl, chain: chain, store: SSL_CTX_get_cert_store(context.raw))
+            let staple = OCSPStaple(
+                of: ssl,
+                chain: overruled == nil ? chain : nil,
+                store: SSL_CTX_get_cert_store(context.raw)
+            )
             proof.stapledStatus = staple.status
             proof.stapleExpiry = staple.expiry
         }
@@ -230,7 +243,7 @@ extension TLSConnection {
 
     /// The keys of the verified chain. If its fault was accepted, the server's own, which the handshake has proved.
     private var provedKeys: [KeyPin] {
-        guard let chain = proof.chain?.stack else { return [] }
+        guard let chain else { return [] }
         let certificates = CheckedCertificate.all(of: chain).prefix(overruled == nil ? .max : 1)
         return certificates.compactMap { certificate in
             KeyPin(sha256: DirectTLS.sha256(CertificateReader(certificate.raw).publicKeyInfo))
@@ -240,10 +253,11 @@ extension TLSConnection {
 
 extension TLSConnection {
     /// OpenSSL's callback for a new session that can be resumed: at the end of a TLS 1.2 handshake, and within any
-    /// later read in TLS 1.3. Returns 1 to keep the reference it was passed.
+    /// later read in TLS 1.3. Returns 0: OpenSSL keeps the reference that it passes.
     static let keepNewSession: @convention(c) (OpaquePointer?, OpaquePointer?) -> Int32 = { ssl, session in
         guard let ssl, let session, let connection = TLSConnection.owning(ssl) else { return 0 }
-        return connection.keep(session) ? 1 : 0
+        connection.keep(session)
+        return 0
     }
 
     /// Returns the connection that this `SSL` belongs to. It outlives its `SSL`, so the pointer cannot dangle.
@@ -253,8 +267,8 @@ extension TLSConnection {
 
     /// Offers the newest session of the same identity, port and context.
     func offerSession() {
-        guard let (session, proof) = sessions?.take(for: sessionKey) else { return }
-        self.proof = proof
+        guard let saved = sessions?.take(for: sessionKey), let session = saved.restored() else { return }
+        proof = saved.proof
         hasOfferedSession = true
         // The `SSL` adds a reference of its own.
         _ = SSL_set_session(ssl, session)
@@ -267,29 +281,21 @@ extension TLSConnection {
     package func dropOfferedSessions() {
         guard hasOfferedSession else { return }
         hasOfferedSession = false
-        sessions?.removeAll { $0 == sessionKey }
+        sessions?.removeAll(for: sessionKey)
     }
 
-    /// Stores the session that arrived before the server was verified. It must not be stored earlier.
-    func storeEarlySession() {
-        guard let session = earlySession else { return }
-        earlySession = nil
-        sessions?.store(session, for: sessionKey, proof: proof)
+    /// Stores the session that OpenSSL had before the server was verified. It must not be stored earlier.
+    private func storeEarlySession() {
+        guard hasEarlySession, let session = SSL_get_session(ssl) else { return }
+        hasEarlySession = false
+        keep(session)
     }
 
-    /// Keeps a new session. Returns whether the connection now owns the reference.
-    private func keep(_ session: OpaquePointer) -> Bool {
+    /// Keeps a copy of a new session.
+    private func keep(_ session: OpaquePointer) {
+        guard phase == .open else { return hasEarlySession = true }
         // A resumed handshake would not ask the override again.
-        guard let sessions, overruled == nil else { return false }
-        switch phase {
-        case .open:
-            sessions.store(session, for: sessionKey, proof: proof)
-        case .handshaking:
-            if let earlySession { SSL_SESSION_free(earlySession) }
-            earlySession = session
-        case .closed:
-            return false
-        }
-        return true
+        guard let sessions, overruled == nil, let saved = SavedSession(session, proof: proof) else { return }
+        sessions.store(saved, for: sessionKey)
     }
 }

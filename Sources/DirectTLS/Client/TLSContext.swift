@@ -76,6 +76,7 @@ package final class TLSContext: @unchecked Sendable {
         // Our own chain is sent as configured, not as OpenSSL would complete it from the roots.
         direct_SSL_CTX_set_mode(raw, Int(writing | SSL_MODE_NO_AUTO_CHAIN))
         limitMessages(of: raw)
+        limitCertificates(of: raw, to: settings.maximumCertificateBytes)
         // One read of the transport for each record, not one for its header and one for the rest.
         direct_SSL_CTX_set_read_ahead(raw, 1)
         guard settings.resumesSessions else {
@@ -112,8 +113,6 @@ package final class TLSContext: @unchecked Sendable {
         if settings.certificateRules == .webPKI {
             X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(raw), UInt(X509_V_FLAG_X509_STRICT))
         }
-        // Twice the size of a certificate with 10,000 names. OpenSSL's own limit of 100 KiB is too small for one.
-        SSL_CTX_ctrl(raw, SSL_CTRL_SET_MAX_CERT_LIST, 768 * 1024, nil)
     }
 }
 

@@ -20,11 +20,11 @@ public struct TLSFacts: Hashable, Sendable {
     public let stapledStatus: StapledStatus
     /// The fault that ``TLSSettings/insecureOverride`` accepted; `nil` if there was none. The certificate then proves nothing.
     public let acceptedFault: TLSError?
-    let peer: PeerCertificate?
-    let chain: CertificateChain?
+    /// The verified chain, or what the server sent if its fault was accepted.
+    package let chain: CertificateChain?
 
     /// The server's certificate: its names, dates, issuer, and the bytes themselves. Parsed at each call.
-    public var certificate: CertificateSummary? { peer?.summary }
+    public var certificate: CertificateSummary? { chain?.first }
 
     /// The verified chain, from the server's certificate to a root; on a resumed session, that of its first handshake. After
     /// an accepted fault, the certificates that the server sent. Parsed at each call.
@@ -55,24 +55,11 @@ extension TLSConnection {
             verifiedName: identity.text,
             stapledStatus: proof.stapledStatus,
             acceptedFault: overruled,
-            peer: SSL_get0_peer_certificate(ssl).map(PeerCertificate.init),
             chain: proof.chain
         )
     }
 
-    /// The certificates that the server sent, its own first, also after a handshake that failed because of them. Read
-    /// and copied at each call.
-    package var certificates: [CertificateSummary] {
-        presentedChain?.summaries ?? []
-    }
-
-    /// The verified chain, from the server's certificate to a root. Empty after a failed handshake, and on a resumed
-    /// session, for which no chain was built.
-    package var verifiedCertificates: [CertificateSummary] {
-        rejection == nil ? CertificateChain(SSL_get0_verified_chain(ssl))?.summaries ?? [] : []
-    }
-
-    /// The certificates that the server sent, as ``certificates``, unread.
+    /// The certificates that the server sent, its own first, after a handshake that failed because of them.
     package var presentedChain: CertificateChain? {
         rejection?.chain ?? CertificateChain(SSL_get_peer_cert_chain(ssl))
     }

@@ -22,6 +22,12 @@ public struct TLSSettings: Hashable, Sendable {
     /// The rules that a server's certificates must follow, in addition to those that OpenSSL always checks.
     public var certificateRules = CertificateRules.standard
 
+    /// The bytes of certificates that a server may send. Each counts as 2 KiB at least, so by default there may be 50 of them.
+    ///
+    /// A handshake with more ends with ``TLSError/certificatesTooLarge(limit:)`` before any of them is read: they cost memory
+    /// and processor time before anything is verified. A certificate with 10,000 names has 300 KiB.
+    public var maximumCertificateBytes = 100 * 1024
+
     /// The pinned keys of servers. Empty by default.
     public var pins = KeyPins()
 

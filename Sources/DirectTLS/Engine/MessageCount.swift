@@ -42,4 +42,8 @@ private func countMessage(
     guard isSent == 0, contentType == SSL3_RT_HANDSHAKE, let state = transportState(of: SSL_get_rbio(ssl))
     else { return }
     state.pointee.messages &+= 1
+    guard let ssl,
+        refusesCertificates(UnsafeRawBufferPointer(start: bytes, count: count), version: version, ssl: ssl)
+    else { return }
+    state.pointee.hasTooManyCertificates = true
 }

@@ -141,6 +141,17 @@ struct SSLDriver: ~Copyable {
         _ = SSL_free_buffers(ssl)
     }
 
+    /// Frees the certificates that the server sent, apart from its own, and the verified chain.
+    ///
+    /// OpenSSL would keep them, ten times as large as they were sent, for as long as the connection exists, and never reads
+    /// them after a handshake. It has no function for this, but it returns its own stacks, and copies them as they are into
+    /// the sessions of later tickets.
+    func releaseCertificates() {
+        for stack in [SSL_get_peer_cert_chain(ssl), SSL_get0_verified_chain(ssl)] {
+            while let certificate = OPENSSL_sk_pop(stack) { X509_free(OpaquePointer(certificate)) }
+        }
+    }
+
     /// Whether bytes were taken from the transport that no read has returned yet.
     var hasPending: Bool { SSL_has_pending(ssl) == 1 }
 

@@ -29,32 +29,48 @@ enum SSLResult {
                 ErrorQueue.clear()
                 self = .failed(rejection)
             } else {
-                self = Self.transportFault(transport)
+                self = Self.transportFault(ssl, transport)
             }
-        default: self = Self.protocolFault(rejection())
+        default: self = Self.protocolFault(ssl, transport, rejection())
         }
     }
 
-    private static func transportFault(_ transport: UnsafeMutablePointer<TransportState>) -> SSLResult {
+    private static func transportFault(
+        _ ssl: OpaquePointer,
+        _ transport: UnsafeMutablePointer<TransportState>
+    ) -> SSLResult {
         let code = ErrorQueue.drain()
         if transport.pointee.hasTooManyMessages { return transport.pointee.wantsRead }
         if transport.pointee.errno != 0 { return .failed(.connectionLost(errno: transport.pointee.errno)) }
         if transport.pointee.reachedEnd { return .truncated }
-        return protocolFailure(code)
+        return protocolFailure(ssl, transport, code)
     }
 
-    private static func protocolFault(_ rejection: TLSError?) -> SSLResult {
+    private static func protocolFault(
+        _ ssl: OpaquePointer,
+        _ transport: UnsafeMutablePointer<TransportState>,
+        _ rejection: TLSError?
+    ) -> SSLResult {
         let code = ErrorQueue.drain()
         if let rejection { return .failed(rejection) }
         let reason = ERR_GET_REASON(code)
         let isAlert = (SSL_AD_REASON_OFFSET..<SSL_AD_REASON_OFFSET + 256).contains(reason)
         // OpenSSL reports a received alert as reason 1000 plus the alert's number.
-        guard ERR_GET_LIB(code) == ERR_LIB_SSL, isAlert else { return protocolFailure(code) }
+        guard ERR_GET_LIB(code) == ERR_LIB_SSL, isAlert else { return protocolFailure(ssl, transport, code) }
         return .failed(.alertReceived(TLSAlert(number: UInt8(reason - SSL_AD_REASON_OFFSET))))
     }
 
-    private static func protocolFailure(_ code: UInt) -> SSLResult {
+    private static func protocolFailure(
+        _ ssl: OpaquePointer,
+        _ transport: UnsafeMutablePointer<TransportState>,
+        _ code: UInt
+    ) -> SSLResult {
         let isTLS = ERR_GET_LIB(code) == ERR_LIB_SSL
+        // OpenSSL's limit on the other messages of a handshake has the same error.
+        let isTooLong = isTLS && ERR_GET_REASON(code) == SSL_R_EXCESSIVE_MESSAGE_SIZE
+        if transport.pointee.hasTooManyCertificates || isTooLong && SSL_get_state(ssl) == TLS_ST_CR_CERT {
+            return .failed(.certificatesTooLarge(limit: certificateLimit(of: ssl)))
+        }
         let kind: TLSError.ProtocolFailure =
             switch ERR_GET_REASON(code) {
             // The version in the header of a record is wrong if the bytes are no record.

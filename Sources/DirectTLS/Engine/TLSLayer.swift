@@ -49,6 +49,9 @@ package class TLSLayer: @unchecked Sendable {
         handshake(rejection: nil) { () throws(TLSError) in }
     }
 
+    /// Called when a fatal error ends a connection that was open.
+    func willClose(after error: TLSError) {}
+
     /// Continues the handshake, and opens the connection at its end.
     ///
     /// - Parameters:
@@ -170,6 +173,7 @@ package class TLSLayer: @unchecked Sendable {
 
     /// Closes the connection because of a fatal error, and returns the error.
     private final func fail(with error: TLSError) -> TLSError {
+        if phase == .open { willClose(after: error) }
         phase = .closed
         failure = error
         return error

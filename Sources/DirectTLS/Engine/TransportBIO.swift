@@ -22,6 +22,9 @@ struct TransportState {
     /// The number of handshake messages received since the last application data.
     var messages: Int32 = 0
 
+    /// Whether a message with too many certificates has been refused.
+    var hasTooManyCertificates = false
+
     /// The largest number of messages without data, in a handshake (which has six) and after it (session tickets and
     /// key updates). Go has the same limit. OpenSSL has none, and a peer that only sends key updates would keep it
     /// busy forever.

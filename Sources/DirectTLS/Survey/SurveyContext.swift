@@ -43,7 +43,7 @@ package final class SurveyContext: @unchecked Sendable {
         direct_SSL_CTX_set_read_ahead(raw, 1)
         // The same ClientHello as the client's, so that servers respond alike.
         SSL_CTX_set_security_level(raw, max(rules.minimumSecurityLevel, SSL_CTX_get_security_level(raw)))
-        SSL_CTX_ctrl(raw, SSL_CTRL_SET_MAX_CERT_LIST, Self.mostCertificateBytes, nil)
+        limitCertificates(of: raw, to: Self.mostCertificateBytes)
         SSL_CTX_set_verify(raw, SSL_VERIFY_PEER, nil)
         SSL_CTX_set_cert_verify_callback(raw, letPass, nil)
         SSL_CTX_set_cert_cb(raw, noteCertificateRequest, nil)

@@ -15,6 +15,8 @@ public indirect enum TLSError: Error, Sendable, Hashable {
     case staple(StapledStatus)
     /// The server sent no certificate.
     case noPeerCertificate
+    /// The server sent more bytes of certificates than ``TLSSettings/maximumCertificateBytes`` allows.
+    case certificatesTooLarge(limit: Int)
     /// The server ended the connection with this alert (RFC 8446, section 6).
     case alertReceived(TLSAlert)
     /// The server chose a protocol that was not offered (RFC 7301).
@@ -63,6 +65,8 @@ extension TLSError: CustomStringConvertible {
             "a good OCSP staple is required: \(status)"
         case .noPeerCertificate:
             "the server sent no certificate"
+        case .certificatesTooLarge(let limit):
+            "the server sent more than \(limit) bytes of certificates, of which each counts as \(smallestCertificate) at least"
         case .alertReceived(let alert):
             "the server sent alert \(alert)"
                 + (alert.isAboutCertificate ? ", about the client's certificate" : "")

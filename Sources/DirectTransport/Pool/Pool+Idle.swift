@@ -20,7 +20,7 @@ extension Pool {
                 removeIdle(member, of: origin)
             } else if member.serves(route), kept.include(member) {
                 origin.idle.remove(at: index)
-                idleCount -= 1
+                discount(idle: member)
                 pooledState.isIdle = false
                 pooledState.since = now
                 pooledState.uses += 1
@@ -74,7 +74,7 @@ extension Pool {
             return false
         }
         origin.idle.remove(at: index)
-        idleCount -= 1
+        discount(idle: member)
         member.pooledState.isIdle = false
         return true
     }
@@ -91,7 +91,7 @@ extension Pool {
         let index =
             origin.idle.firstIndex { $0.pooledState.since > member.pooledState.since } ?? origin.idle.endIndex
         origin.idle.insert(member, at: index)
-        idleCount += 1
+        count(idle: member)
         trimIdle()
     }
 
@@ -100,14 +100,35 @@ extension Pool {
         if let index = origin.idle.firstIndex(where: { $0 === member }) { origin.idle.remove(at: index) }
         drop(member, of: origin)
         member.pooledState.isIdle = false
-        idleCount -= 1
+        discount(idle: member)
         close(origin)
         actions.close.append(member)
     }
 
-    /// Closes the longest idle connection if there is one more than the limit on idle connections.
+    /// Adds a connection that has become idle to the sums.
+    @inline(__always)
+    mutating func count(idle member: Member) {
+        idleCount += 1
+        idleExcess += member.excess
+    }
+
+    /// Removes a connection that is no longer idle from the sums.
+    @inline(__always)
+    private mutating func discount(idle member: Member) {
+        idleCount -= 1
+        idleExcess -= member.excess
+    }
+
+    /// Closes the longest idle connection if there is one more than the limit on idle connections, and the largest ones while
+    /// their certificates have more bytes than the limit. Large ones make room for each other, not ordinary ones for them.
     mutating func trimIdle() {
         if idleCount > limits.idle { _ = closeLongestIdle() }
+        while idleExcess > limits.idleExcess {
+            let all = origins.values.lazy.flatMap { origin in origin.idle.lazy.map { ($0, origin) } }
+            guard let (largest, its) = all.max(by: { $0.0.excess < $1.0.excess }) else { return }
+            removeIdle(largest, of: its)
+            cleanUp(its)
+        }
     }
 
     /// The moment since which the longest idle connection has been idle; `nil` if none is idle.

@@ -104,6 +104,8 @@ struct Pool<Member: PoolMember> {
     /// The open connections of all origins.
     var openCount = 0
     var idleCount = 0
+    /// The sum of the idle connections' excess.
+    var idleExcess = 0
     var waitingCount = 0
     var grants = 0
     var lastTicket = 0
@@ -224,7 +226,7 @@ struct Pool<Member: PoolMember> {
             isIdle: true
         )
         origin.idle.append(member)
-        idleCount += 1
+        count(idle: member)
         trimIdle()
     }
 

@@ -6,6 +6,8 @@ package struct PoolLimits {
     package var total = Int.max
     /// The idle connections in total.
     package var idle = 1024
+    /// The bytes of certificates in total that idle connections may keep beyond those that they keep as a rule.
+    package var idleExcess = Int.max
     /// The time, in nanoseconds, that a connection may stay idle.
     package var idleTime = UInt64.max
     /// The age, in nanoseconds, after which a connection serves no further request.
@@ -20,6 +22,7 @@ package struct PoolLimits {
         perOrigin: Int = Int.max,
         total: Int = Int.max,
         idle: Int = 1024,
+        idleExcess: Int = Int.max,
         idleTime: UInt64 = UInt64.max,
         age: UInt64 = UInt64.max,
         uses: Int = Int.max,
@@ -28,6 +31,7 @@ package struct PoolLimits {
         self.perOrigin = perOrigin
         self.total = total
         self.idle = idle
+        self.idleExcess = idleExcess
         self.idleTime = idleTime
         self.age = age
         self.uses = uses

@@ -12,6 +12,8 @@ protocol PoolMember: AnyObject {
     var createdAt: Instant { get }
     /// The `Keep-Alive` hint of the latest response.
     var keepAlive: KeepAliveHint? { get }
+    /// The bytes of certificates that it keeps beyond those that a connection keeps as a rule.
+    var excess: Int { get }
     /// Whether its address is a resolver's answer, so that the connection is closed when the answer changes.
     var tracksResolver: Bool { get }
 

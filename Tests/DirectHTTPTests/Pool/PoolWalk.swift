@@ -11,6 +11,7 @@ final class FakeMember: PoolMember {
     var createdAt = Instant(nanoseconds: 0)
     var keepAlive: KeepAliveHint?
     var tracksResolver = false
+    var excess = 0
     let endpoint: Endpoint
     let source: AddressSource
 

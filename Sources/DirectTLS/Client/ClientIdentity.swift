@@ -29,6 +29,9 @@ public struct ClientIdentity: Hashable, Sendable, CustomStringConvertible, Custo
 }
 
 extension ClientIdentity {
+    /// Hashes some bytes of the chain: identities are compared as a whole anyway.
+    public func hash(into hasher: inout Hasher) { hasher.combine(sampleOf: certificateChain) }
+
     /// Makes all connections of a context show the certificate to servers that ask for one.
     func install(in context: OpaquePointer) throws(TLSError) {
         try CertificateList(pem: certificateChain, as: "client certificate").show(in: context)

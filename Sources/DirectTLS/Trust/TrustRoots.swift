@@ -17,6 +17,14 @@ public enum CertificateSource: Hashable, Sendable, CustomStringConvertible {
     /// One certificate in DER form.
     case der([UInt8])
 
+    /// Hashes some bytes, or the path: sources are compared as a whole anyway, and a bundle has 200 KB.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .pem(let bytes), .der(let bytes): hasher.combine(sampleOf: bytes)
+        case .pemFile(let path): hasher.combine(path)
+        }
+    }
+
     /// The kind of source, and the path of a file.
     public var description: String {
         switch self {
@@ -24,5 +32,13 @@ public enum CertificateSource: Hashable, Sendable, CustomStringConvertible {
         case .pemFile(let path): "PEM file \(printable(path))"
         case .der(let bytes): "DER (\(bytes.count) bytes)"
         }
+    }
+}
+
+extension Hasher {
+    /// Hashes 256 of the bytes, spread evenly, so that some of them are of the key and the signature of a certificate.
+    mutating func combine(sampleOf bytes: [UInt8]) {
+        combine(bytes.count)
+        for index in stride(from: 0, to: bytes.count, by: max(1, bytes.count / 256)) { combine(bytes[index]) }
     }
 }

@@ -1,9 +1,10 @@
 internal import DirectCore
 internal import DirectIO
 internal import DirectTLS
+internal import Synchronization
 
-/// Settings of connections, ready for use. Connections are grouped by its identity, and it has a session cache of its own,
-/// so two profiles never share a connection or a TLS session.
+/// Settings of connections, ready for use. Connections are grouped by its identity, and sessions by its TLS context, so two
+/// profiles never share a connection or a TLS session.
 package final class ConnectionProfile: Sendable {
     let tls: TLSClientState
     /// The identity that servers have to prove in place of the URL's host; `nil` for the host.
@@ -12,26 +13,41 @@ package final class ConnectionProfile: Sendable {
     let unixSocket: UnixSocketPath?
     /// The options of its sockets.
     let socket: SocketOptions
+    /// Tells the profiles of the process apart, for hashing: an object's address would be another one in each run.
+    let number: Int
 
-    init(_ settings: ConnectionSettings = ConnectionSettings(), tls: TLSSettings, socket: SocketOptions) {
-        self.tls = TLSClientState(tls)
+    init(
+        _ settings: ConnectionSettings = ConnectionSettings(),
+        tls: TLSSettings,
+        socket: SocketOptions,
+        sessions: SessionCache
+    ) {
+        self.tls = TLSClientState(tls, sessions: sessions)
         identity = settings.identity
         unixSocket = settings.unixSocket
         let local = settings.local ?? socket.local
         self.socket = SocketOptions(local: local, keepAlive: settings.keepAlive ?? socket.keepAlive)
+        number = profileNumbers.add(1, ordering: .relaxed).newValue
     }
 }
 
+private let profileNumbers = Atomic<Int>(0)
+
 /// The profiles of one client. Equal settings get the same profile.
+///
+/// A profile is found for as long as it exists: while it has a connection, whose pool holds it, or is one of those that were
+/// used last. So no connection is left without a request that can use it.
 package final class ConnectionProfiles: Sendable {
     /// The profile of requests without settings of their own.
     let base: ConnectionProfile
     private let tls: TLSSettings
     private let socket: SocketOptions
+    /// The sessions of all profiles, so that they have one limit.
+    private let sessions: SessionCache
     private let table = Locked(Table())
 
-    /// The number of profiles that are kept. Connections of a dropped one serve no further request.
-    private static let limit = 64
+    /// The number of profiles that are kept without a connection.
+    static let limit = 64
 
     private struct ProfileKey: Hashable {
         /// `nil` for the client's own settings.
@@ -40,16 +56,47 @@ package final class ConnectionProfiles: Sendable {
         let isAnonymous: Bool
     }
 
+    private struct Reference {
+        weak var profile: ConnectionProfile?
+    }
+
     private struct Table {
-        var profiles: [ProfileKey: (profile: ConnectionProfile, lastUse: UInt64)] = [:]
-        var useCount: UInt64 = 0
+        var profiles: [ProfileKey: Reference] = [:]
+        /// The profiles that were used last, the latest at the end.
+        var recent: [ConnectionProfile] = []
+        /// The number of entries at which those without a profile are removed.
+        var mark = 2 * limit
+
+        /// Keeps a profile that is being used.
+        mutating func keep(_ profile: ConnectionProfile) {
+            if recent.last === profile { return }
+            if let index = recent.firstIndex(where: { $0 === profile }) {
+                recent.remove(at: index)
+            } else if recent.count >= limit {
+                recent.removeFirst()
+            }
+            recent.append(profile)
+        }
+
+        /// Adds a new profile. Amortised, removing the entries without one costs nothing.
+        mutating func add(_ profile: ConnectionProfile, for key: ProfileKey) {
+            profiles[key] = Reference(profile: profile)
+            guard profiles.count > mark else { return }
+            profiles = profiles.filter { $0.value.profile != nil }
+            mark = 2 * max(limit, profiles.count)
+        }
     }
 
     init(tls: TLSSettings, socket: SocketOptions) {
         self.tls = tls
         self.socket = socket
-        base = ConnectionProfile(tls: tls, socket: socket)
+        // A session has the server's certificate twice, and TLS 1.3 servers send two tickets.
+        sessions = SessionCache(bytes: 4 * max(0, tls.maximumCertificateBytes))
+        base = ConnectionProfile(tls: tls, socket: socket, sessions: sessions)
     }
+
+    /// The number of profiles that exist.
+    var count: Int { table.withLock { $0.profiles.values.count { $0.profile != nil } } }
 
     /// Returns the profile for these settings; `nil` if they are the client's own.
     ///
@@ -62,14 +109,10 @@ package final class ConnectionProfiles: Sendable {
         guard settings != nil || withholds else { return nil }
         return table.withLock { table in
             let key = ProfileKey(settings: settings, isAnonymous: withholds)
-            table.useCount += 1
-            let profile = table.profiles[key]?.profile ?? make(key)
-            table.profiles[key] = (profile, table.useCount)
-            if table.profiles.count > Self.limit,
-                let oldest = table.profiles.min(by: { $0.value.lastUse < $1.value.lastUse })
-            {
-                table.profiles[oldest.key] = nil
-            }
+            let known = table.profiles[key]?.profile
+            let profile = known ?? make(key)
+            if known == nil { table.add(profile, for: key) }
+            table.keep(profile)
             return profile
         }
     }
@@ -78,6 +121,6 @@ package final class ConnectionProfiles: Sendable {
         let settings = key.settings?.settings ?? ConnectionSettings()
         var tls = settings.tls ?? tls
         if key.isAnonymous { tls.clientIdentity = nil }
-        return ConnectionProfile(settings, tls: tls, socket: socket)
+        return ConnectionProfile(settings, tls: tls, socket: socket, sessions: sessions)
     }
 }

@@ -31,6 +31,8 @@ package struct PoolKey: Hashable {
 
     package func hash(into hasher: inout Hasher) {
         origin.hash(into: &hasher)
+        // One origin may have a profile for each of a thousand certificates.
+        if let profile { hasher.combine(profile.number) }
     }
 }
 

@@ -19,7 +19,11 @@ package final class ProxyEntry: Sendable {
         self.authorizer = authorizer
         var tls = tls
         tls.clientIdentity = nil
-        profile = ConnectionProfile(tls: proxy.tls ?? tls, socket: SocketOptions())
+        profile = ConnectionProfile(
+            tls: proxy.tls ?? tls,
+            socket: SocketOptions(),
+            sessions: SessionCache()
+        )
     }
 
     /// Whether requests for the URL are sent to the proxy as a whole, which forwards them and so sees them.

@@ -153,7 +153,7 @@ def add_tls(table):
     table.door(
         "TLSSettings",
         "Connection/TLSClientState.swift",
-        "init(_ settings: TLSSettings) {||",
+        "init(_ settings: TLSSettings, sessions: SessionCache) {||",
         " let settings = mutated(settings)",
         {
             "roots": "NameAndAddressTests",

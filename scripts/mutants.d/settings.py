@@ -137,6 +137,7 @@ def add_tls(table):
             "minimumVersion": "ProtocolTests",
             "maximumVersion": "SettingsTests ClientSettingsTests",
             "certificateRules": "CertificateRulesTests",
+            "maximumCertificateBytes": "CertificateLimitTests",
             "pins": "KeyPinningTests",
             "verifier": "CertificateVerifierTests",
             "insecureOverride": "InsecureOverrideTests",
@@ -152,7 +153,7 @@ def add_tls(table):
     table.door(
         "TLSSettings",
         "Connection/TLSClientState.swift",
-        "init(_ settings: TLSSettings) {||",
+        "init(_ settings: TLSSettings, sessions: SessionCache) {||",
         " let settings = mutated(settings)",
         {
             "roots": "NameAndAddressTests",

@@ -256,9 +256,8 @@ package struct BodyReading {
         }
         last = step
         if let failure { throw failure }
-        // A small piece in a large allocation: the caller may keep it for long.
-        return piece.count < Self.pieceWorthCopying
-            ? unsafe piece.withUnsafeBytes { unsafe [UInt8]($0) } : piece
+        // Whoever keeps pieces, in a queue for example, keeps at most twice their bytes.
+        return piece.count <= size / 2 ? unsafe piece.withUnsafeBytes { unsafe [UInt8]($0) } : piece
     }
 
     /// Moves the content in `bytes` to the front, and returns its length.
@@ -301,7 +300,6 @@ package struct BodyReading {
     private static let bytesToDrain: UInt64 = 64 * 1024
     private static let timeToDrain: UInt64 = 100_000_000
     private static let pieceSize = 64 * 1024
-    private static let pieceWorthCopying = 4 * 1024
     /// A smaller read would only split a full record.
     private static let roomWorthReading = 16 * 1024
 }

@@ -105,4 +105,34 @@ struct ReceiveBatchingTests {
         let next = try await client.fetch(request("/small"))
         #expect(next.text == "hello" && next.isReused)
     }
+
+    @Test("A piece holds at most twice its bytes, whether it is small, middle-sized or large")
+    func capacity() async throws {
+        let sizes = [100, 5_000, 20_000, 32_000, 40_000]
+        let gates = sizes.map { _ in Gate() }
+        let server = try FixtureServer.start {
+            _ in
+            .written(length: sizes.reduce(1, +)) { writer in
+                try writer.write([0])
+                for (size, gate) in zip(sizes, gates) {
+                    try writer.wait(for: gate)
+                    try writer.write([UInt8](repeating: 1, count: size))
+                }
+            }
+        }
+        var pieces = try await HTTPClient.untimed().send(Request(.get, server.http("/"))).body
+            .makeAsyncIterator()
+        #expect(try await pieces.next() == [0])
+        for (size, gate) in zip(sizes, gates) {
+            gate.open()
+            var left = size
+            while left > 0 {
+                let piece = try #require(try await pieces.next())
+                // An allocation is rounded up, and has a header of 32 bytes.
+                #expect(piece.capacity <= 2 * piece.count + 64)
+                left -= piece.count
+            }
+        }
+        #expect(try await pieces.next() == nil)
+    }
 }

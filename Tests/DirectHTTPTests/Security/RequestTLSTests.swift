@@ -102,6 +102,21 @@ struct RequestTLSTests {
         #expect(server.records.count == Self.different.count)
     }
 
+    @Test("With a hundred settings in turn, each finds the connection again that it has made")
+    func manySettings() async throws {
+        let server = try FixtureServer.secure("a.test")
+        let client = HTTPClient.trusting()
+        for isRepeated in [false, true] {
+            for number in 0..<100 {
+                var request = server.request(server.https("a.test"))
+                request.tls = Self.usual
+                request.tls?.maximumCertificateBytes += number + 1
+                #expect(try await client.fetch(request).isReused == isRepeated)
+            }
+        }
+        #expect(server.records.count == 100)
+    }
+
     @Test("Two settings never share a session, equal ones do", arguments: [TLSVersion.tls12, .tls13])
     func sessions(version: TLSVersion) async throws {
         let certificates = ["a.test", "b.test"].map { testAuthority.certificate(for: $0) }

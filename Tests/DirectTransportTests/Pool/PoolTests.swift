@@ -289,6 +289,28 @@ struct PoolTests {
         #expect(pool.takeIdle(b, .system) === newest)
     }
 
+    @Test(
+        "Of idle connections with too many bytes of certificates the largest ones are closed, and ordinary ones are not"
+    )
+    func idleExcess() throws {
+        let pool = FakePool(.init(idleExcess: 100))
+        let ordinary = try idle(pool, a, since: 1)
+        func large(_ excess: Int) -> FakeMember {
+            let member = FakeMember("10.0.0.2:443", .request)
+            member.excess = excess
+            return member
+        }
+        let (middle, small) = (try idle(pool, b, since: 2, large(60)), large(50))
+        #expect(pool.checkIn(small, to: try dial(pool, b, takingNothing: true), at: at(3)).closed === middle)
+        let huge = large(101)
+        #expect(pool.checkIn(huge, to: try dial(pool, a, takingNothing: true), at: at(4)).closed === huge)
+        // One that is used is not idle, and makes room.
+        let route = Route.chosen([small.endpoint], port: 443, source: .request)
+        #expect(pool.takeIdle(b, route) === small)
+        #expect(pool.checkIn(large(100), to: try dial(pool, a, takingNothing: true), at: at(5)).closed == nil)
+        #expect(pool.takeIdle(a, .chosen([ordinary.endpoint], port: 443, source: .request)) === ordinary)
+    }
+
     @Test("If no idle connections are permitted, a returned one is closed at once")
     func noIdle() throws {
         let pool = FakePool(.init(idle: 0))

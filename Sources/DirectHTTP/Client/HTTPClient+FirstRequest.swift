@@ -7,7 +7,7 @@ extension HTTPClient {
     /// request, its map or the client's map, with cookies, the client's fields and the
     /// settings of its connection. No resolver is asked.
     package func firstRequest(for request: Request) throws(HTTPError) -> Request {
-        var request = configuration.hsts?.upgraded(request) ?? request
+        var request = pipeline.fields.upgraded(request)
         let url = try request.checkedURL()
         if request.unixSocket == nil, request.addresses == nil {
             request.unixSocket = configuration.unixSockets[url.origin]
@@ -18,7 +18,7 @@ extension HTTPClient {
                 map.endpoints(for: url.host, port: url.port)
                 ?? configuration.addresses.endpoints(for: url.host, port: url.port)
         }
-        if let cookies = request.explicitCookies ?? configuration.cookies {
+        if let cookies = request.cookies ?? configuration.cookies {
             request.headers.add(cookies: cookies.cookies(for: url))
         }
         request.tls = request.tls ?? configuration.tls

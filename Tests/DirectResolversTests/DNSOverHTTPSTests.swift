@@ -320,7 +320,8 @@ struct ServiceRotationTests {
         try await time.pass(.milliseconds(700))
         _ = await late
         // The client does not wait until the question has ended.
-        while first() == silent.endpoint { await Task.yield() }
+        for _ in 0..<1_000_000 where first() == silent.endpoint { await Task.yield() }
+        #expect(first() != silent.endpoint)
     }
 
     @Test("Callers behind a cache that have two seconds get the answer of the second server")

@@ -146,7 +146,8 @@ struct ResolverJudge {
         if socket.sent.count > 3 {
             world.fault("resolver", "a question is sent for the \(socket.sent.count)th time")
         }
-        if let last = socket.sent.dropLast().last, kernel.now < last + 1_000_000_000 {
+        // A second, or a third of the server's time if that is shorter, but not less than a quarter of a second.
+        if let last = socket.sent.dropLast().last, kernel.now < last + 250_000_000 {
             world.fault(
                 "resolver",
                 "a question is sent again after \((kernel.now - last) / 1000) microseconds"

@@ -111,7 +111,7 @@ struct ChainResolverTests {
         )
         let names = ["slow.test", "a.test", "b.test"].map { DomainName.test($0) }
         let warming = Task { await cache.warmUp(names) }
-        while cache.count < 2 { await Task.yield() }
+        try await waitUntil { cache.count == 2 }
         #expect(cache.contents.map(\.author) == [.resolver("first"), .resolver("first")])
         try await time.pass(.seconds(3))
         #expect(await warming.value.isEmpty)
@@ -128,7 +128,7 @@ struct ChainResolverTests {
         }
         let cache = CachingResolver(service, CachingResolver.Settings(), loop: time.loop)
         let warming = Task { [host] in await cache.warmUp([host, .test("slow.test")]) }
-        while cache.count < 1 { await Task.yield() }
+        try await waitUntil { cache.count == 1 }
         try await time.pass(.seconds(10))
         let failures = await warming.value
         let late = try #require(failures[.test("slow.test")] as? ResolverError)

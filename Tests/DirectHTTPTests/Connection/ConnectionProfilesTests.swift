@@ -50,7 +50,7 @@ struct ConnectionProfilesTests {
 
     @Test("The keys of one origin hash apart by their profiles")
     func hash() throws {
-        let origin = Origin(scheme: .https, host: .init(name: "a.test"), port: 443)
+        let origin = Origin(scheme: .https, host: try HTTPHost("a.test"), port: 443)
         let held = try (0..<100).map(profile)
         let hashes = held.map { PoolKey(origin: origin, profile: $0).hashValue }
         #expect(Set(hashes).count == 100)

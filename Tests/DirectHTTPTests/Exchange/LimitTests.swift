@@ -52,6 +52,71 @@ struct LimitTests {
         #expect(error.phase == .body && error.isTimeout)
     }
 
+    @Test(
+        "A body that stops within a size line, a chunk's end or the trailers ends with the limit of reading",
+        arguments: Self.beginnings
+    )
+    func readOfFraming(beginning: String) async throws {
+        let error = try await failure(after: beginning) { $0.timeouts.read = .seconds(61) }
+        #expect(error.phase == .body && error.isTimeout)
+    }
+
+    @Test(
+        "The total limit applies within a size line, a chunk's end and the trailers",
+        arguments: Self.beginnings
+    )
+    func totalOfFraming(beginning: String) async throws {
+        let error = try await failure(after: beginning) {
+            $0.timeouts.read = nil
+            $0.timeouts.total = .seconds(61)
+        }
+        #expect(error.phase == .body && error.isTimeout)
+    }
+
+    /// Where chunked content can stop without being complete.
+    private static let beginnings = [
+        "", "5", "5;a=\"b", "5\r", "2\r\nok", "2\r\nok\r", "0\r\n", "0\r\nX", "0\r\nX: y\r\n",
+        "0\r\nX: y\r\n\r",
+    ]
+
+    /// The error of a body that stops after this beginning, when a minute and a second have passed.
+    private func failure(
+        after beginning: String,
+        _ change: (inout HTTPClient.Configuration) -> Void
+    ) async throws -> HTTPError {
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"
+        // In one write: a wait for the beginning could be taken for the one behind it.
+        let server = try FixtureServer.scripted([.awaitHead, .send(head + beginning), .stall])
+        let response = try await time.client(change).send(Request(.get, server.http()))
+        async let failure = httpError { try await response.body.collect(upTo: .max) }
+        try await time.waitBegins(for: .seconds(61))
+        time.advance(by: .seconds(61))
+        return try await failure
+    }
+
+    @Test("Trailers that drip extend the limit of reading with each byte, and never the total")
+    func dripOfTrailers() async throws {
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: "
+        let gates = [Gate(), Gate()]
+        let server = try FixtureServer.scripted([
+            .awaitHead, .send(head), .wait(gates[0]), .send("a"), .wait(gates[1]), .send("b"), .stall,
+        ])
+        let client = time.client {
+            $0.timeouts.read = .seconds(61)
+            $0.timeouts.total = .seconds(150)
+        }
+        let response = try await client.send(Request(.get, server.http()))
+        async let failure = httpError { try await response.body.collect(upTo: .max) }
+        for gate in gates {
+            try await time.waitBegins(for: .seconds(61))
+            time.advance(by: .seconds(60))
+            gate.open()
+        }
+        try await time.pass(.seconds(30))
+        let error = try await failure
+        #expect(error.phase == .body && error.isTimeout)
+    }
+
     @Test("A cancelled task ends while bytes keep arriving")
     func cancellation() async throws {
         let piece = [UInt8](repeating: 120, count: 65_536)

@@ -98,7 +98,7 @@ struct FileDraftTests {
     }
 
     @Test(
-        "Where everybody can put files, another user's file is replaced by one of this user's, and a link not followed",
+        "Where all users can put files, another user's file is replaced by one of this user's, and a link not followed",
         .enabled(if: geteuid() == 0)
     )
     func planted() throws {

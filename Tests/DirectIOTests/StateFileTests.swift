@@ -64,7 +64,7 @@ struct StateFileTests {
     }
 
     @Test(
-        "Another user's state file is read only where not everybody could have put it",
+        "Another user's state file is read only where not all users could have put it",
         .enabled(if: geteuid() == 0)
     )
     func foreign() throws {

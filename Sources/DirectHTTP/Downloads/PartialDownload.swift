@@ -10,7 +10,7 @@ internal import Synchronization
 /// ones, or the files are discarded.
 ///
 /// A file without a strong validator cannot be continued: it has no record, and it is removed when the download ends. The
-/// same holds for one of a random name, which is used if somebody else may have made what is under these two.
+/// same holds for one of a random name, which is used if another user may have made what is under these two.
 /// Every method blocks, and may be called from any thread. After ``close()`` they do nothing.
 final class PartialDownload: Sendable {
     /// What is on the disk.

@@ -23,7 +23,7 @@ package struct FilePlace: Sendable {
     /// The file that this path leads to. Symbolic links are followed, also to a file that does not exist yet, so the
     /// folder is that of the file itself.
     ///
-    /// - Throws: `EACCES` for a link that somebody may have planted, as Linux does (``isTrusted(_:)``).
+    /// - Throws: `EACCES` for a link that another user may have planted, as Linux does (``isTrusted(_:)``).
     package init(_ path: String) throws(SystemError) {
         // A C string would end at the NUL and name another file.
         guard !path.utf8.contains(0) else { throw SystemError("open", code: EINVAL, path: path) }
@@ -138,8 +138,8 @@ extension FilePlace {
         return false
     }
 
-    /// Whether a file or a link here was made by somebody who may decide what is here: this process's user, or the owner
-    /// of the folder. In a folder that not everybody can write to, that is the case for every file.
+    /// Whether a file or a link here was made by a user who may decide what is here: this process's, or the owner of the
+    /// folder. In a folder that is not writable by all users, that is the case for every file.
     ///
     /// It is the rule of Linux's `fs.protected_symlinks` and `fs.protected_regular` (proc_sys_fs(5)). These can be off,
     /// other systems have no such rule, and none applies to a link that a program reads by itself.
@@ -155,7 +155,7 @@ extension FilePlace {
 extension stat {
     var isRegularFile: Bool { st_mode & S_IFMT == S_IFREG }
     var isFolder: Bool { st_mode & S_IFMT == S_IFDIR }
-    /// Nobody but its owner can have written to it, also under no other name.
+    /// Only its owner can have written to it, also under another name.
     var isPrivate: Bool { isRegularFile && st_mode & 0o022 == 0 && st_nlink <= 1 }
 
     /// The facts of an open file. Those of its name could be of another file by now.

@@ -11,7 +11,7 @@ internal import Glibc
 /// process is killed. Every call blocks. The methods may be called from any thread, but not at the same time.
 ///
 /// Another user must not decide how the file begins. What is under its name, or under that of the record, is used only if
-/// it is a regular file of this process's user, which nobody else can write to and which has no other name. Anything else
+/// it is a regular file of this process's user, which no other user can write to and which has no other name. Anything else
 /// is left alone, and the file is filled under a random name in a single run. The same happens where the file cannot be
 /// locked, and on a file system that shows files with other owners or permissions than they were made with.
 package final class PartialFile: @unchecked Sendable {

@@ -154,7 +154,7 @@ package final class StateReader: Sendable {
 
     /// Opens a file; `nil` if there is none.
     ///
-    /// - Throws: `EINVAL` if it is no regular file, `EPERM` if somebody else may have written it.
+    /// - Throws: `EINVAL` if it is no regular file, `EPERM` if another user may have written it.
     init?(_ place: FilePlace) throws(SystemError) {
         // O_NONBLOCK: the name may be that of a pipe, which would have to wait for a writer.
         let (file, code) = place.open(O_RDONLY | O_NONBLOCK)

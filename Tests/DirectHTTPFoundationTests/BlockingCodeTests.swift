@@ -75,6 +75,7 @@ struct BlockingCodeTests {
                 }
             ]
         }
+        defer { bolt.open() }
         let blocked = way.begin(client, try server.url("/blocked"))
         for await _ in bolt.reached { break }
         #expect(try await HTTPClient.untimed().get("http://\(server.authority)/other").text == "hello")

@@ -6,7 +6,7 @@ extension RedirectVector {
         let network = ScriptedNetwork(answers)
         let client = HTTPClient { settings in
             self.settings.apply(to: &settings)
-            settings.transport = { request in try network.answer(request) }
+            settings.transport = { request in try await network.answer(request) }
         }
         return await differences(of: client) { network.requests.map(Seen.init) }
     }
@@ -61,7 +61,9 @@ private final class ScriptedNetwork: Sendable {
 
     var requests: [Request] { asked.withLock { $0 } }
 
-    func answer(_ request: Request) throws -> Response {
+    func answer(_ request: Request) async throws -> Response {
+        // A server has read the body by the time it answers; one that can be sent once is spent.
+        if request.body.bytesInMemory == nil { _ = try await request.body.collect(upTo: 1 << 20) }
         let index = asked.withLock { asked in
             asked.append(request)
             return asked.count - 1

@@ -27,6 +27,7 @@ typedef int errno_t;
 #define EAFNOSUPPORT 47
 #define ENOENT 2
 #define EINTR 4
+#define EIO 5
 #define EBADF 9
 #define ENOMEM 12
 #define EACCES 13
@@ -50,6 +51,8 @@ typedef int errno_t;
 #define ENOTCONN 57
 #define ETIMEDOUT 60
 #define ECONNREFUSED 61
+#define ELOOP 62
+#define ENAMETOOLONG 63
 #define EHOSTUNREACH 65
 #define ECANCELED 89
 

@@ -176,7 +176,6 @@ extension CachingResolver {
         let (waiters, hasChanged) = state.withLock { state -> ([InFlightQuery.Waiter], Bool) in
             if state.queries[query.key] === query { state.queries[query.key] = nil }
             let isKept = state.keep(answer, for: query.key, of: query.generation, at: now)
-            if case .useless = query.want { state.pause(query.key, at: now) }
             return (
                 query.complete(answer.map { remembering($0, for: query.key, of: query.generation) }), isKept
             )

@@ -73,7 +73,7 @@ public final class CachingResolver: Resolver {
         /// The queries in flight.
         var queries: [AnswerKey: InFlightQuery] = [:]
         /// The times until which names are not asked for again while they have an answer, because the last such question
-        /// has failed, or has been asked because no connection could be made.
+        /// has failed.
         private var pauses: [AnswerKey: Instant] = [:]
         /// The number of calls to `forgetAll`.
         private(set) var generation = 0
@@ -127,9 +127,9 @@ public final class CachingResolver: Resolver {
             }
         }
 
-        /// A name that has an answer is not asked for again at once, however many callers want that (RFC 9520, section 3.2,
-        /// recommends five seconds).
-        mutating func pause(_ key: AnswerKey, at now: Instant) {
+        /// A failing resolver is not asked again at once for a name that has an answer, however many callers want that (RFC
+        /// 9520, section 3.2, recommends five seconds).
+        private mutating func pause(_ key: AnswerKey, at now: Instant) {
             guard table.entries[key] != nil else { return }
             if pauses.count >= Self.mostPauses { pauses = pauses.filter { now < $0.value } }
             guard pauses.count < Self.mostPauses else { return }

@@ -137,7 +137,7 @@ public struct EventStream: AsyncSequence, Sendable {
         }
 
         private var isRepeatable: Bool {
-            stream.request.method == .get && sent.isIdempotent && sent.isReplayable
+            stream.request.method == .get && sent.isIdempotent && sent.canBeSent
         }
 
         /// Whether a coded stream has ended before its coding did. A server that is stopped, or a proxy that ends a long

@@ -56,7 +56,7 @@ extension Request {
     /// Returns the request without `Expect` if the server refused that (417) and the request may be sent again;
     /// else `nil`.
     func withoutExpectation(after status: HTTPStatus) -> Request? {
-        guard status == .expectationFailed, expectsContinue, body.isReplayable else { return nil }
+        guard status == .expectationFailed, expectsContinue, body.canBeSent else { return nil }
         var request = self
         request.expectsContinue = false
         return request

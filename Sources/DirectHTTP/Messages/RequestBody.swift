@@ -34,7 +34,7 @@ public struct RequestBody: Sendable {
 
     /// The pieces of a sequence, sent as they arrive and no faster than the peer takes them.
     ///
-    /// The body can be sent once: a request that would have to be sent again fails, and so does a second request
+    /// The body can be sent once: a request that would have to be sent again, after a piece was taken from it, fails, and so does a second request
     /// with this body (``RequestBodyError/alreadySent``). Use ``replayable(length:contentType:_:)`` for a body that
     /// can be sent again.
     ///
@@ -91,4 +91,7 @@ public struct RequestBody: Sendable {
 
     /// Whether the body can be sent a second time with the same bytes.
     var isReplayable: Bool { content.isReplayable }
+
+    /// Whether the body can be sent now; see ``BodyContent/canBeSent``.
+    var canBeSent: Bool { content.canBeSent }
 }

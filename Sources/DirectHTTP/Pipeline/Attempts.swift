@@ -192,8 +192,8 @@ final class Attempts: Layer {
     ) async throws -> Response {
         var next: Request
         let reason: Hop.Reason
-        guard call.repeatability?.isReplayable ?? true else { return response }
-        if response.status == .misdirectedRequest, request.body.isReplayable {
+        guard call.repeatability?.canBeSent ?? true else { return response }
+        if response.status == .misdirectedRequest, request.body.canBeSent {
             (next, reason) = (request, .misdirected)
         } else if let plain = request.withoutExpectation(after: response.status) {
             (next, reason) = (plain, .expectation)

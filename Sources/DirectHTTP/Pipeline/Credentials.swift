@@ -49,8 +49,8 @@ final class Credentials: Layer {
         var response = try await next.send(request, trail: trail, call: call)
         var history = response.history
         for _ in 0..<Self.credentialLimit {
-            guard response.status == .unauthorized, body.isReplayable,
-                call.repeatability?.isReplayable ?? true
+            guard response.status == .unauthorized, body.canBeSent,
+                call.repeatability?.canBeSent ?? true
             else { break }
             let challenges = Challenge.all(in: response.headers)
             let refused = credentials.latest

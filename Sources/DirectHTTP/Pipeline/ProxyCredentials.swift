@@ -46,7 +46,7 @@ final class ProxyCredentials: NetworkLayer {
         var history = response.history
         for _ in 0..<Self.credentialLimit {
             // A server behind a tunnel may answer 407, too. It gets no credentials.
-            guard response.status == .proxyAuthenticationRequired, body.isReplayable,
+            guard response.status == .proxyAuthenticationRequired, body.canBeSent,
                 response.transaction?.source == .proxy
             else { break }
             let (refusal, refused) = (response.headers, value)

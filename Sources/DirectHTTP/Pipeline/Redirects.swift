@@ -250,7 +250,7 @@ struct NextHop {
         next.parsedURL = .success(target)
         next.method = way.method
         if way.keepsBody, !request.body.isNone {
-            guard request.body.isReplayable else { throw .bodyNotReplayable }
+            guard request.body.canBeSent else { throw .bodyNotReplayable }
             guard !crossesOrigins || policy.carriesBodyAcrossOrigins else { throw .bodyAcrossOrigins }
         }
         if !way.keepsBody { next.dropBody() }

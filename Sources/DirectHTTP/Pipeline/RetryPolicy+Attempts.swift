@@ -33,7 +33,7 @@ extension RetryPolicy {
 
     /// Whether the request may be sent again, as it is known and as it was sent.
     private func allowsRepeating(_ request: Request, as sent: Repeatability?) -> Bool {
-        guard request.body.isReplayable, sent?.isReplayable ?? true else { return false }
+        guard request.body.canBeSent, sent?.canBeSent ?? true else { return false }
         return repeatsAnyMethod || request.method.isIdempotent && sent?.isIdempotent ?? true
     }
 

@@ -11,8 +11,9 @@ internal import DirectTransport
 final class Repeatability: Sendable {
     private struct Facts {
         var isIdempotent = true
-        var isReplayable = true
         var isUpgrade = false
+        /// The bodies that can be sent once.
+        var streams: [StreamedBody] = []
     }
 
     private let facts = Locked(Facts())
@@ -21,17 +22,17 @@ final class Repeatability: Sendable {
     func note(_ method: HTTPMethod, _ body: BodyContent, isUpgrade: Bool) {
         facts.withLock { facts in
             facts.isIdempotent = facts.isIdempotent && method.isIdempotent
-            facts.isReplayable = facts.isReplayable && body.isReplayable
             facts.isUpgrade = facts.isUpgrade || isUpgrade
+            if case .stream(let stream) = body, !stream.isReplayable { facts.streams.append(stream) }
         }
     }
 
     /// Whether all of them had idempotent methods.
     var isIdempotent: Bool { facts.withLock { $0.isIdempotent } }
 
-    /// Whether the bodies of all of them can be sent again.
-    var isReplayable: Bool { facts.withLock { $0.isReplayable } }
+    /// Whether the bodies of all of them can still be sent.
+    var canBeSent: Bool { facts.withLock { $0.streams.allSatisfy(\.canBeSent) } }
 
     /// Whether the server may get each of them twice at a time.
-    var mayBeHedged: Bool { facts.withLock { $0.isIdempotent && $0.isReplayable && !$0.isUpgrade } }
+    var mayBeHedged: Bool { facts.withLock { $0.isIdempotent && $0.streams.isEmpty && !$0.isUpgrade } }
 }

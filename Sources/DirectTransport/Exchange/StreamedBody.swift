@@ -27,6 +27,8 @@ package final class StreamedBody: Sendable {
     private let source: @Sendable (EventLoop) async throws -> BodySource
     /// Whether it has been opened.
     private let isSpent = Atomic(false)
+    /// Whether a task may be about to open it.
+    private let isBegun = Atomic(false)
 
     package init(
         isReplayable: Bool,
@@ -60,6 +62,14 @@ package final class StreamedBody: Sendable {
             throw RequestBodyError.alreadySent
         }
         return try await source(loop)
+    }
+
+    /// Notes that the body is about to be opened by another task.
+    func begin() { isBegun.store(true, ordering: .releasing) }
+
+    /// Whether it can be opened, and nothing is about to open it for the last time.
+    package var canBeSent: Bool {
+        isReplayable || !isBegun.load(ordering: .acquiring) && !isSpent.load(ordering: .acquiring)
     }
 
     package convenience init(

@@ -76,6 +76,7 @@ package final class Upload: @unchecked Sendable {
         rate: RateLimit? = nil
     ) -> Upload {
         exchange.connection.beginDuplex()
+        if case .stream(let body, _)? = content { body.begin() }
         let upload = Upload(exchange, onProgress, rate)
         upload.task.withLock { $0 = Task { await upload.run(head, content: content) } }
         return upload

@@ -93,6 +93,9 @@ final class OutgoingRequest: Sendable {
     /// Whether the request may be sent twice.
     var mayBeSentTwice: Bool { method.mayBeSentTwice(with: body) }
 
+    /// Whether the request, which was sent once or in part, may be sent again.
+    var mayBeSentAgain: Bool { method.mayBeSentAgain(with: body) }
+
     /// The key of the pool's connections that fit the request.
     var poolKey: PoolKey { PoolKey(origin: url.origin, proxy: proxy, profile: profile) }
 

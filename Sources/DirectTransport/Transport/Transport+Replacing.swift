@@ -18,7 +18,7 @@ extension Transport {
         of request: OutgoingRequest
     ) throws(DialFailure) -> ConnectionPool.Permit {
         let (connection, lease, wasIdle) = (leased.connection, leased.lease, leased.wasIdle)
-        guard wasIdle, failure.showsStale(connection), request.mayBeSentTwice else {
+        guard wasIdle, failure.showsStale(connection), request.mayBeSentAgain else {
             if wasIdle, failure.showsFrozen(connection) { pool.dismissSiblings(of: connection, lease) }
             end(connection, lease: lease, after: failure)
             throw DialFailure(

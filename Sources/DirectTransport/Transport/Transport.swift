@@ -186,7 +186,7 @@ extension Transport {
                 head = try await exchange.receiveHead(from: sent, upload, options: options)
             }
             // The server gave up waiting for a request at the time this one was sent: the 408 does not answer it.
-            if wasIdle, head.status == .requestTimeout, method.mayBeSentTwice(with: body) {
+            if wasIdle, head.status == .requestTimeout, method.mayBeSentAgain(with: body) {
                 throw .failed(.response, .http(.responseBeforeRequest))
             }
             // The server will not serve the name on this connection next time either.

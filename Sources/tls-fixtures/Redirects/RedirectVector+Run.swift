@@ -6,7 +6,11 @@ extension RedirectVector {
         let network = ScriptedNetwork(answers)
         let client = HTTPClient { settings in
             self.settings.apply(to: &settings)
-            settings.transport = { request in try network.answer(request) }
+            settings.transport = { request in
+                // As a server does: a body that can be read once is spent by that.
+                _ = try await request.body.collect(upTo: .max)
+                return try network.answer(request)
+            }
         }
         return await differences(of: client) { network.requests.map(Seen.init) }
     }

@@ -119,8 +119,91 @@ struct ExpectationTests {
         let client = HTTPClient.untimed()
         #expect(try await client.fetch(request(server, .text("body"))).text == "body")
         #expect(server.requests.map { $0.headers["expect"] } == ["100-continue", nil])
-        let once = try await client.fetch(request(server, .stream(PatternPieces(sizes: [3]))))
-        #expect(once.status == .expectationFailed)
+    }
+
+    /// A server that refuses the first request, before its body, and takes the second.
+    private func refusingOnce(_ reply: FixtureReply) throws -> FixtureServer {
+        let count = Locked(0)
+        return try FixtureServer.start { request in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            return number == 1 ? reply : .text("\(try request.discardBody())")
+        }
+    }
+
+    @Test(
+        "A body that can be sent once is sent after a refusal that came before any piece of it",
+        arguments: [
+            FixtureReply.status(417), .status(421), .status(503), .redirect(to: "/next", status: 307),
+            .text("", status: 401, ["WWW-Authenticate": "Digest realm=\"r\", nonce=\"n\", qop=\"auth\""]),
+        ]
+    )
+    func refusedBeforeTheBody(_ reply: FixtureReply) async throws {
+        let server = try refusingOnce(reply)
+        let pieces = PatternPieces(sizes: [3, 4])
+        var request = Request(.put, server.http(), body: .stream(pieces, length: 7))
+        request.expectsContinue = true
+        request.authenticator = .digest(user: "u", password: "p")
+        let client = HTTPClient.untimed {
+            $0.retries = RetryPolicy()
+            $0.retries?.delay = .zero
+            // What was really sent is judged by the same rule.
+            $0.networkInterceptors = [{ try await $1($0) }]
+        }
+        #expect(try await client.fetch(request).text == "7")
+        #expect(server.requests.count == 2)
+    }
+
+    @Test(
+        "A body that can be sent once is sent after a refusal of the proxy that came before any piece of it"
+    )
+    func refusedByProxy() async throws {
+        let proxy = try refusingOnce(
+            .text("", status: 407, ["Proxy-Authenticate": "Digest realm=\"r\", nonce=\"n\", qop=\"auth\""])
+        )
+        let url = try HTTPURL("http://\(proxy.authority)")
+        let client = try HTTPClient.untimed {
+            $0.proxy = ProxySettings(try Proxy(url.text))
+            $0.proxyAuthenticators[url.origin] = .digest(user: "u", password: "p")
+        }
+        var request = Request(.put, "http://a.test/", body: .stream(PatternPieces(sizes: [7]), length: 7))
+        request.expectsContinue = true
+        #expect(try await client.fetch(request).text == "7")
+    }
+
+    @Test("A body that can be sent once is not sent again after a piece of it was taken")
+    func refusedAfterAPiece() async throws {
+        let server = try FixtureServer.start { request in
+            _ = try request.body
+            return .redirect(to: "/next", status: 307)
+        }
+        var request = Request(.put, server.http(), body: .stream(PatternPieces(sizes: [7]), length: 7))
+        for expects in [true, false] {
+            request.expectsContinue = expects
+            if !expects { request.body = .stream(PatternPieces(sizes: [7]), length: 7) }
+            let error = try await httpError { [request] in try await HTTPClient.untimed().fetch(request) }
+            guard case .redirect(.bodyNotReplayable) = error.reason else { throw error }
+        }
+        #expect(server.requests.count == 2)
+    }
+
+    @Test(
+        "A kept connection that was dead is replaced while a body that can be sent once waits for permission"
+    )
+    func deadConnection() async throws {
+        let ok = ByteScript.Step.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        let server = try FixtureServer.start(
+            behaviour: .sequence([
+                .bytes([.awaitHead, ok, .awaitHead, .cut]), .http { .text("\(try $0.discardBody())") },
+            ])
+        )
+        let client = HTTPClient.untimed()
+        _ = try await client.get(server.http())
+        var request = Request(.put, server.http(), body: .stream(PatternPieces(sizes: [7]), length: 7))
+        request.expectsContinue = true
+        #expect(try await client.fetch(request).text == "7")
     }
 }
 

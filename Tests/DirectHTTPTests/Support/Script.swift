@@ -4,7 +4,7 @@ import Synchronization
 
 @testable import DirectHTTP
 
-/// A transport for tests that answers from a list and keeps what it was asked.
+/// A transport for tests that reads the body of each request, answers from a list and keeps what it was asked.
 final class Script: Sendable {
     struct Asked: Sendable {
         var method: HTTPMethod
@@ -49,6 +49,7 @@ final class Script: Sendable {
                     )
                     return asked.count - 1
                 }
+                _ = try await request.body.collect(upTo: .max)
                 let (status, headers) = self.answers[min(index, self.answers.count - 1)]
                 return try Response(to: request, status, headers: headers, body: Array("\(index)".utf8))
             }

@@ -130,10 +130,10 @@ struct CacheLookup: Sendable {
         do {
             response = try await forward(request, sentRequests)
         } catch {
-            guard let stored, error.isFailureToReach,
+            guard let stored, let failure = error as? HTTPError, failure.isFailureToReach,
                 let staleOnError = await serveStaleOnError(stored, failure: .unreachable)
             else { throw error }
-            return staleOnError
+            return staleOnError.with(.stale, history: failure.history, failure.retryStop)
         }
         let times = (sent: sent, received: cache.clock())
         if response.status == .notModified {
@@ -149,7 +149,7 @@ struct CacheLookup: Sendable {
             let staleOnError = await serveStaleOnError(stored, failure: .serverError)
         {
             await response.body.drain()
-            return staleOnError
+            return staleOnError.with(.stale, history: response.history, response.retryStop)
         }
         return await take(response, stored: stored, times: times, mark: mark)
     }
@@ -194,10 +194,11 @@ struct CacheLookup: Sendable {
 
 extension Response {
     /// Returns the response with the cache's part in it noted.
-    func with(_ use: CacheUse, history: [Hop]? = nil) -> Response {
+    func with(_ use: CacheUse, history: [Hop]? = nil, _ stop: RetryStop? = nil) -> Response {
         var response = self
         response.cacheUse = use
         if let history { response.history = history }
+        if let stop { response.retryStop = stop }
         return response
     }
 }
@@ -212,19 +213,18 @@ extension HTTPStatus {
     }
 }
 
-extension Error {
+extension HTTPError {
     /// Whether no server could be reached or answered, so that a stale response may be used instead.
     ///
     /// A failed TLS handshake does not count, since a server did answer, nor does a destination that the client's
     /// vetting refuses, since it was never asked: the caller must see both errors.
     fileprivate var isFailureToReach: Bool {
-        guard let error = self as? HTTPError else { return false }
-        if case .refused = error.reason { return false }
-        switch error.phase {
+        if case .refused = reason { return false }
+        switch phase {
         case .resolve, .connect, .write, .response: return true
         case .proxy:
             // Nor one that a proxy refuses, or a proxy that has not proved its name.
-            return switch error.reason {
+            return switch reason {
             case .system, .lookup, .resolver, .timedOut, .connectionClosed: true
             default: false
             }

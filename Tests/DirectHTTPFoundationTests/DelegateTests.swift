@@ -1,3 +1,4 @@
+import DirectCore
 import DirectHTTP
 import DirectHTTPFoundation
 import DirectTestCommands
@@ -91,6 +92,49 @@ struct DelegateTests {
         var received = Data()
         for await case .data(let data) in delegate.events { received += data }
         #expect(received == Data("from the delegate".utf8))
+    }
+
+    @Test("The delegate is asked for the body of an upload each time that it is sent")
+    func theDelegateGivesTheBodyAgain() async throws {
+        let server = try FixtureServer.start { request in
+            let body = try request.text
+            return request.path == "/" ? .redirect(to: "/next", status: 307) : .text(body)
+        }
+        let asked = Locked(0)
+        let delegate = RecordingDelegate {
+            let number = asked.withLock { asked in
+                asked += 1
+                return asked
+            }
+            return InputStream(data: Data("body \(number)".utf8))
+        }
+        session(delegate).uploadTask(withStreamedRequest: try server.request("PUT")).resume()
+        var received = Data()
+        for await event in delegate.events {
+            if case .data(let data) = event { received += data }
+        }
+        #expect(received == Data("body 2".utf8) && asked.withLock { $0 } == 2)
+        #expect(server.requests.map(\.bodyText) == ["body 1", "body 2"])
+    }
+
+    @Test("An upload whose delegate has no second body fails when it has to be sent again")
+    func theDelegateHasNoSecondBody() async throws {
+        let server = try FixtureServer.start { request in
+            _ = try request.body
+            return .redirect(to: "/next", status: 307)
+        }
+        let asked = Locked(0)
+        let delegate = RecordingDelegate {
+            let isFirst = asked.withLock { asked in
+                asked += 1
+                return asked == 1
+            }
+            return isFirst ? InputStream(data: Data("body".utf8)) : nil
+        }
+        session(delegate).uploadTask(withStreamedRequest: try server.request("PUT")).resume()
+        var end: RecordingDelegate.Event?
+        for await event in delegate.events { end = event }
+        #expect(end == .end(.requestBodyStreamExhausted))
     }
 
     @Test("A completion handler receives the whole body, also in a session with a delegate")

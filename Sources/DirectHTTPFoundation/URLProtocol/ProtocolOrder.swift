@@ -61,7 +61,7 @@ struct ProtocolOrder: @unchecked Sendable {
         case .file(let file): request.body = try .file(at: file)
         case .stream(let stream): request.body = .stream(stream)
         case .delegate:
-            if let stream = try await delegate?.bodyStream() { request.body = .stream(stream) }
+            if let body = try await delegate?.body() { request.body = body }
         }
         for (name, value) in additionalFields where !request.headers.contains(name) {
             request.headers.add(name, value)

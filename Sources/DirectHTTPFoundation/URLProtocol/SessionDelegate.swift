@@ -1,4 +1,5 @@
 #if canImport(FoundationNetworking)
+internal import DirectCore
 internal import DirectHTTP
 internal import DirectIO
 internal import Foundation
@@ -18,8 +19,19 @@ struct SessionDelegate: @unchecked Sendable {
         task = inside.task
     }
 
-    /// Asks for the body of an upload that was created without one.
-    func bodyStream() async throws -> InputStream? {
+    /// Asks for the body of an upload that was created without one, and asks again each further time that the body is sent, as
+    /// a session does; `nil` if the delegate has none.
+    func body() async throws -> RequestBody? {
+        guard let stream = try await bodyStream() else { return nil }
+        let first = Locked<InputPieces?>(InputPieces(stream))
+        return .replayable {
+            if let pieces = first.withLock({ $0.take() }) { return pieces }
+            guard let next = try await bodyStream() else { throw URLError(.requestBodyStreamExhausted) }
+            return InputPieces(next)
+        }
+    }
+
+    private func bodyStream() async throws -> InputStream? {
         try await ask { answer in
             delegate.urlSession(session, task: task) { stream in answer(UnsafeTransfer(stream)) }
         }.value

@@ -41,6 +41,13 @@ extension HTTPClient {
     /// compute for long: all other requests would wait.
     public var executor: EventLoop { pipeline.configuration.loop }
 
+    /// The executor of tasks that the library makes for a call, as for one with a completion handler.
+    ///
+    /// It is no event loop: what such a call runs of other people's code (interceptors, callbacks, cookie stores) may block,
+    /// and would stop every client of the loop. The threads are the client's own, so they do not delay others either. Nor
+    /// are they Swift's: those are libdispatch's, which may all wait for calls with handlers.
+    package var threads: any TaskExecutor { pipeline.threads }
+
     /// Sends a request and returns the response as soon as its head has arrived. The body is received as it is
     /// read.
     ///

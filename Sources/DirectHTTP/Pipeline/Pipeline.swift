@@ -28,6 +28,8 @@ final class Pipeline: Sendable {
     let configuration: HTTPClient.Configuration
     let transport: Transport
     let roundTrip: RoundTrip
+    /// The executor of calls that the library begins itself; see ``HTTPClient/threads``.
+    let threads = BlockingWork(threadLimit: 8)
     private let calls: Calls
     /// The layers around `calls`; `nil` if there are none.
     private let outer: (any CallLayer)?

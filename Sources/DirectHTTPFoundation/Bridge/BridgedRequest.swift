@@ -11,7 +11,6 @@ internal import FoundationNetworking
 struct BridgedRequest: Sendable {
     private let request: Request
     private let hasCache: Bool
-    private let loop: EventLoop
     /// The caller's URL as it was written.
     let url: URL?
     /// Whether the caller wants a response from the cache or none at all.
@@ -35,7 +34,6 @@ struct BridgedRequest: Sendable {
         if !original.httpShouldHandleCookies { request.cookies = NoCookies() }
         self.request = request
         hasCache = settings.cache != nil
-        loop = settings.loop
         url = original.url
         isForCacheOnly = original.cachePolicy == .returnCacheDataDontLoad
     }
@@ -70,7 +68,9 @@ struct BridgedRequest: Sendable {
         let sum = TransferSum(progress)
         var request = request
         sum.watch(&request)
-        let work = Task(executorPreference: loop) { [request] in try await call(self, request) }
+        // A task can be cancelled from outside. It stays where the caller's runs.
+        let work = Task(executorPreference: preferredExecutor()) { [request] in try await call(self, request)
+        }
         progress.cancellationHandler = { work.cancel() }
         defer { progress.cancellationHandler = nil }
         if progress.isCancelled { work.cancel() }

@@ -98,7 +98,7 @@ extension HTTPClient {
         call: @escaping @Sendable () async throws -> Value
     ) -> CallHandle {
         CallHandle(
-            task: Task.detached(executorPreference: executor) {
+            task: Task.detached(executorPreference: threads) {
                 let result: Result<Value, any Error>
                 do { result = .success(try await call()) } catch { result = .failure(error) }
                 guard let queue else { return Self.handlers.submit { handler(result) } }

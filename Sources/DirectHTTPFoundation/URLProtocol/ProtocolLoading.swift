@@ -28,9 +28,9 @@ final class ProtocolLoading: Sendable {
         #endif
     }
 
-    /// Sends the request on the client's executor.
+    /// Sends the request, on the client's own threads.
     func start() {
-        let task = Task(executorPreference: client.executor) { await self.run() }
+        let task = Task(executorPreference: client.threads) { await self.run() }
         work.withLock { $0 = task }
     }
 

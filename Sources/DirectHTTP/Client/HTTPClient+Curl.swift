@@ -16,7 +16,7 @@ extension HTTPClient {
         for request: Request,
         redacting redaction: Redaction = Redaction()
     ) throws(HTTPError) -> String {
-        var request = configuration.hsts?.upgraded(request) ?? request
+        var request = pipeline.fields.upgraded(request)
         let url = try request.checkedURL()
         if request.unixSocket == nil, request.addresses == nil {
             request.unixSocket = configuration.unixSockets[url.origin]
@@ -27,7 +27,7 @@ extension HTTPClient {
                 map.endpoints(for: url.host, port: url.port)
                 ?? configuration.addresses.endpoints(for: url.host, port: url.port)
         }
-        if let cookies = request.explicitCookies ?? configuration.cookies {
+        if let cookies = request.cookies ?? configuration.cookies {
             request.headers.add(cookies: cookies.cookies(for: url))
         }
         request.headers.complete(with: ClientFields(configuration).defaults(for: request, nil))

@@ -87,7 +87,7 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         case requestBody(RequestBodyError)
         /// Fewer bytes were received or sent than ``Timeouts/minimumSpeed`` requires.
         case tooSlow(Timeouts.Speed)
-        /// Settings of the request make no sense together.
+        /// Settings of the request make no sense together, or where they are set.
         case settings(ConnectionSettingsError)
         /// There is no stream: the protocol was not switched, or the stream has been taken.
         case noStream

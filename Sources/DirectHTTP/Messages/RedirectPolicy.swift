@@ -27,8 +27,31 @@ public struct RedirectPolicy: Sendable {
     /// ``RedirectError/delay(_:)``. `nil`, the default, follows all redirects at once.
     public var longestDelay: Duration?
     /// Called before each hop, to change the request or to deliver the response. An error that it throws fails the
-    /// call.
-    public var decide: (@Sendable (Redirect) async throws -> RedirectDecision)?
+    /// call. Time limits, redirect policy and hedging are those of the call, and cannot be set here.
+    public var decide: (@Sendable (Redirect) async throws -> RedirectDecision)? {
+        get { decision?.make }
+        set { decision = newValue.map(Decision.init) }
+    }
+
+    private var decision: Decision?
+
+    /// The function by reference: copies of the policy have the same one, which functions cannot tell.
+    private final class Decision: Sendable {
+        let make: @Sendable (Redirect) async throws -> RedirectDecision
+
+        init(_ make: @escaping @Sendable (Redirect) async throws -> RedirectDecision) {
+            self.make = make
+        }
+    }
+
+    /// Whether both say the same. Policies whose ``decide`` was set one by one do not.
+    func isSame(as other: RedirectPolicy) -> Bool {
+        isFollowing == other.isFollowing && limit == other.limit
+            && insecureAllowsDowngrade == other.insecureAllowsDowngrade
+            && carriesBodyAcrossOrigins == other.carriesBodyAcrossOrigins
+            && sendsReferer == other.sendsReferer && longestDelay == other.longestDelay
+            && extraCrossOriginFields == other.extraCrossOriginFields && decision === other.decision
+    }
 
     /// Makes a policy that follows up to 20 redirects.
     public init() {}
@@ -65,7 +88,7 @@ public struct Redirect: Sendable {
 /// The decision about a redirect; see ``RedirectPolicy/decide``.
 public enum RedirectDecision: Sendable {
     /// Sends this request: ``Redirect/next``, changed or not, or another one. Options that it does not set are
-    /// taken from ``Redirect/next``. To another origin it carries no copied field that the proposed request would
+    /// taken from ``Redirect/next``, unless it is a copy of that. To another origin it carries no copied field that the proposed request would
     /// not carry; fields that are set for that origin are sent.
     case follow(HTTPClient.Request)
     /// Delivers the response as it is.

@@ -49,31 +49,16 @@ extension Request {
 
     /// The settings of the request's connection; `nil` if none is set.
     @inline(__always)
-    var connectionSettings: ConnectionSettings.Box? { hasOptions ? options.connection : nil }
+    var connectionSettings: ConnectionSettings.Box? { hasOptions ? options.connectionBox : nil }
 
     /// Whether the request's trust in its server differs from the client's, so that its responses are not those that
     /// other requests would get.
     var changesTrust: Bool { connectionSettings?.settings.changesTrust ?? false }
 
-    /// Drops the settings that hold for the origin of the URL only.
-    mutating func leaveOrigin() {
-        guard let settings = connectionSettings?.settings else { return }
-        changeConnection { $0 = settings.forAnyOrigin }
-    }
-
-    /// Takes from the other request the settings that this one does not set. Those for its origin are not taken for
-    /// another one; an invalid URL has none.
-    mutating func inheritConnection(of other: Request) {
-        guard let given = other.connectionSettings?.settings else { return }
-        var isSameOrigin = true
-        if case .success(let former) = other.parsedURL { isSameOrigin = isFor(former.origin) }
-        changeConnection { $0.inherit(isSameOrigin ? given : given.forAnyOrigin) }
-    }
-
     private mutating func changeConnection(_ change: (inout ConnectionSettings) -> Void) {
         var settings = connectionSettings?.settings ?? ConnectionSettings()
         change(&settings)
         guard hasOptions || !settings.isEmpty else { return }
-        options.connection = ConnectionSettings.Box(settings)
+        options.connection = settings
     }
 }

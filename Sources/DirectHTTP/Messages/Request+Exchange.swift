@@ -6,51 +6,51 @@ extension Request {
     /// when ``Timeouts/continue`` has passed. The server can refuse the request before the body is sent. Has no
     /// effect on a request without a body.
     public var expectsContinue: Bool {
-        get { exchangeOptions.expectsContinue }
-        set { exchangeOptions.expectsContinue = newValue }
+        get { options.exchange.expectsContinue }
+        set { options.exchange.expectsContinue = newValue }
     }
 
     /// The protocols to switch to if the server agrees (`Upgrade`), the preferred one first. The server agrees with
     /// 101; ``HTTPClient/Response/takeStream()`` then returns the connection.
     public var upgrade: [String] {
-        get { exchangeOptions.upgrade }
-        set { exchangeOptions.upgrade = newValue }
+        get { options.exchange.upgrade }
+        set { options.exchange.upgrade = newValue }
     }
 
     /// Called for each interim response, such as 103 (Early Hints), but not for 100 (Continue). Nothing more is
     /// read until it returns, so it must not block.
     public var onInterim: (@Sendable (ResponseHead) -> Void)? {
-        get { exchangeOptions.onInterim }
-        set { exchangeOptions.onInterim = newValue }
+        get { options.exchange.onInterim }
+        set { options.exchange.onInterim = newValue }
     }
 
     /// Called whenever part of the body has been sent; starts again from zero if the request is sent again. It must
     /// not block.
     public var onUpload: (@Sendable (TransferProgress) -> Void)? {
-        get { exchangeOptions.onUpload }
-        set { exchangeOptions.onUpload = newValue }
+        get { options.exchange.onUpload }
+        set { options.exchange.onUpload = newValue }
     }
 
     /// Called whenever part of the response's body has been received, before it is decoded; starts again from zero
     /// with each response. It must not block.
     public var onDownload: (@Sendable (TransferProgress) -> Void)? {
-        get { exchangeOptions.onDownload }
-        set { exchangeOptions.onDownload = newValue }
+        get { options.exchange.onDownload }
+        set { options.exchange.onDownload = newValue }
     }
 
     /// Limits the speed at which the body is sent. `nil` means ``HTTPClient/Configuration/sendingRate``. It holds for
     /// redirects and retries, too; requests with the same limit share it.
     public var sendingRate: RateLimit? {
-        get { exchangeOptions.sendingRate }
-        set { exchangeOptions.sendingRate = newValue }
+        get { options.exchange.sendingRate }
+        set { options.exchange.sendingRate = newValue }
     }
 
     /// Limits the speed at which the body of the response is received, before it is decoded. `nil` means
     /// ``HTTPClient/Configuration/receivingRate``. It holds for redirects and retries, too; requests with the same limit
     /// share it.
     public var receivingRate: RateLimit? {
-        get { exchangeOptions.receivingRate }
-        set { exchangeOptions.receivingRate = newValue }
+        get { options.exchange.receivingRate }
+        set { options.exchange.receivingRate = newValue }
     }
 
     /// Returns the request without `Expect` if the server refused that (417) and the request may be sent again;
@@ -63,12 +63,7 @@ extension Request {
     }
 
     /// The exchange options; `nil` if none is set.
-    var exchangeBox: ExchangeOptions.Box? { hasOptions ? options.exchange : nil }
-
-    private var exchangeOptions: ExchangeOptions {
-        get { options.exchange?.options ?? ExchangeOptions() }
-        set { options.exchange = ExchangeOptions.Box(newValue) }
-    }
+    var exchangeBox: ExchangeOptions.Box? { hasOptions ? options.exchangeBox : nil }
 }
 
 extension Request {

@@ -29,30 +29,7 @@ extension Request {
     /// Drops the options that must not be used for the new URL.
     private mutating func forget(_ former: HTTPURL, for url: HTTPURL) {
         if let addresses, !former.lends(addresses, to: url) { self.addresses = nil }
-        guard hasOptions, former.origin != url.origin else { return }
-        if authenticator != nil { authenticator = nil }
-        leaveOrigin()
-    }
-
-    /// Takes from the other request the options that this one does not set, except those that belong to an origin.
-    mutating func inheritOptions(of other: Request) {
-        guard other.hasOptions else { return }
-        let given = other.options
-        var own = options
-        own.addressMap = own.addressMap ?? given.addressMap
-        own.timeouts = own.timeouts ?? given.timeouts
-        own.redirects = own.redirects ?? given.redirects
-        own.retries = own.retries ?? given.retries
-        own.hedging = own.hedging ?? given.hedging
-        if let tags = given.tags { own.tags = own.tags.map { $0.inheriting(tags) } ?? tags }
-        own.resolver = own.resolver ?? given.resolver
-        own.exchange = own.exchange ?? given.exchange
-        // These belong to the call, whatever code builds its requests.
-        own.bypassesCache = own.bypassesCache || given.bypassesCache
-        if own.failedEndpoints.isEmpty { own.failedEndpoints = given.failedEndpoints }
-        own.repeatability = given.repeatability ?? own.repeatability
-        options = own
-        inheritConnection(of: other)
+        if hasOptions, former.origin != url.origin { options.leaveOrigin() }
     }
 }
 

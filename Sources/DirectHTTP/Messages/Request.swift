@@ -69,32 +69,6 @@ extension HTTPClient {
         /// `nil` if no option is set: most requests set none, and a request is copied often.
         private var optionsBox: OptionsBox?
 
-        /// The options that most requests do not set.
-        struct Options: Sendable {
-            var addressMap: StaticMap?
-            /// Whether stored responses are ignored, even for validation with the origin.
-            var ignoresStoredResponses = false
-            /// Whether no stored response is used and the response is not stored.
-            var bypassesCache = false
-            /// The endpoints that a retry policy avoids from the first attempt on.
-            var failedEndpoints = FailedEndpoints()
-            /// Notes what is really sent, for a caller that sends the request several times.
-            var repeatability: Repeatability?
-            var timeouts: RequestTimeouts?
-            var redirects: RedirectPolicy?
-            var retries: RetryPolicy?
-            var hedging: HedgingPolicy?
-            var tags: RequestTags?
-            var authenticator: (any Authenticator)?
-            var cookies: (any CookieStore)?
-            /// `Expect: 100-continue`, the upgrade and the callbacks; `nil` if none is set.
-            var exchange: ExchangeOptions.Box?
-            /// The settings of its connection; `nil` if none is set.
-            var connection: ConnectionSettings.Box?
-            /// The ``Resolver`` that is asked instead of the client's. The messages know no resolvers, so it is of any type.
-            var resolver: (any Sendable)?
-        }
-
         var options: Options {
             get { optionsBox?.options ?? Options() }
             set { optionsBox = OptionsBox(newValue) }
@@ -107,8 +81,27 @@ extension HTTPClient {
         /// Whether any option is set.
         var hasOptions: Bool { optionsBox != nil }
 
-        /// The cookie store set for this request; `nil` for the client's store.
-        var explicitCookies: (any CookieStore)? { optionsBox?.options.cookies }
+        /// The tags set for this request; `nil` if there are none.
+        var explicitTags: RequestTags? { optionsBox?.options.tags }
+
+        /// Takes from the request that code has been shown the options that the one it made of it, which is this one, does
+        /// not set. Those of an origin are not taken for another one; an invalid URL has none.
+        mutating func inheritOptions(of shown: Request) {
+            guard let given = shown.optionsBox, given !== optionsBox else { return }
+            var isSameOrigin = true
+            if case .success(let former) = shown.parsedURL { isSameOrigin = isFor(former.origin) }
+            options.inherit(given.options, isSameOrigin: isSameOrigin)
+        }
+
+        /// Throws if code has set an option in what it made of the request that it has been shown, and the client has read
+        /// that option before.
+        func check(madeOf shown: Request, for reader: OptionRule.Reader) throws(HTTPError) {
+            guard let own = optionsBox, own !== shown.optionsBox else { return }
+            let given = shown.options
+            for rule in OptionRule.all where rule.reader < reader && rule.differs(own.options, given) {
+                throw HTTPError(.request, .settings(.setTooLate(rule.name)))
+            }
+        }
 
         /// Holds the options by reference, so that a request stays small and cheap to copy.
         private final class OptionsBox: Sendable {

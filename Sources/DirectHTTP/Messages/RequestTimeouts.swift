@@ -96,6 +96,22 @@ public struct RequestTimeouts: Hashable, Sendable {
 }
 
 extension RequestTimeouts {
+    /// Returns the limits with those of the other that are not set here.
+    func inheriting(_ other: RequestTimeouts) -> RequestTimeouts {
+        RequestTimeouts(
+            queue: queue ?? other.queue,
+            resolve: resolve ?? other.resolve,
+            connect: connect ?? other.connect,
+            tls: tls ?? other.tls,
+            write: write ?? other.write,
+            response: response ?? other.response,
+            read: read ?? other.read,
+            continue: `continue` ?? other.continue,
+            minimumSpeed: minimumSpeed ?? other.minimumSpeed,
+            total: total ?? other.total
+        )
+    }
+
     /// Returns the limits of a call by a client with the limits `clients`.
     func over(_ clients: Timeouts) -> Timeouts.Nanoseconds {
         clients.replaced(by: self).nanoseconds

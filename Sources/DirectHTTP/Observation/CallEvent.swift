@@ -14,7 +14,7 @@ public typealias CallObserver = @Sendable (CallEvent) -> Void
 public struct CallEvent: Sendable, CustomStringConvertible {
     /// The number of the call, unique in the process.
     public let call: UInt64
-    /// The tags of the caller's request.
+    /// The tags of the request: the caller's, and from the next event on those that interceptors have set.
     public let tags: RequestTags
     /// The time since the call began.
     public let time: Duration

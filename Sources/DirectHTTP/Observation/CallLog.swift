@@ -9,6 +9,8 @@ final class CallLog: Sendable {
     private static let numbers = Atomic<UInt64>(0)
 
     fileprivate struct State {
+        /// The tags of the call's request, as the interceptors have left it.
+        var tags: RequestTags
         /// The requests so far, for the report.
         var exchanges: [CallReport.Exchange] = []
         /// The reason for the next request.
@@ -33,21 +35,25 @@ final class CallLog: Sendable {
     private let start: Instant
     private let method: HTTPMethod
     private let url: HTTPURL?
-    private let tags: RequestTags
-    private let state = Locked(State())
+    private let state: Locked<State>
 
     init(_ observer: @escaping CallObserver, _ request: Request, on loop: EventLoop) {
         self.loop = loop
         start = loop.now
         self.observer = observer
         method = request.method
-        tags = request.tags
+        state = Locked(State(tags: request.tags))
         url = (try? request.parsedURL.get())?.withoutCredentials
         tell { [method, url] _ in .began(method, url) }
     }
 
+    /// Records what interceptors have made of the tags; `nil` changes nothing.
+    func take(_ tags: RequestTags?) {
+        if let tags { state.withLock { $0.tags = tags } }
+    }
+
     /// Records that a request goes to the network.
-    func beginExchange(_ method: HTTPMethod, url: HTTPURL) -> ExchangeLog {
+    func beginExchange(_ method: HTTPMethod, url: HTTPURL, tags: RequestTags?) -> ExchangeLog {
         let place = state.withLock { state in
             let start = loop.now.since(start)
             state.exchanges.append(CallReport.Exchange(method, url, state.reason, start: start))
@@ -55,7 +61,7 @@ final class CallLog: Sendable {
             state.retryStop = nil
             return state.exchanges.count - 1
         }
-        return ExchangeLog(call: self, place: place, method: method, url: url)
+        return ExchangeLog(call: self, place: place, tags: tags, method: method, url: url)
     }
 
     /// Records that another request follows.
@@ -116,13 +122,17 @@ final class CallLog: Sendable {
     }
 
     /// Changes the record of a request, and reports the event.
-    func note(_ place: Int, change: (inout CallReport.Exchange) -> CallEvent.Kind?) {
-        tell { state in change(&state.exchanges[place]) }
+    func note(
+        _ place: Int,
+        tags: RequestTags?,
+        change: (inout CallReport.Exchange) -> CallEvent.Kind?
+    ) {
+        tell(tags) { state in change(&state.exchanges[place]) }
     }
 
     /// Records the head of a response.
-    func beginBody(_ place: Int, status: HTTPStatus, transaction: HTTPTransaction) {
-        tell { state in
+    func beginBody(_ place: Int, tags: RequestTags?, status: HTTPStatus, transaction: HTTPTransaction) {
+        tell(tags) { state in
             state.openBodies.insert(place)
             state.exchanges[place].status = status
             state.exchanges[place].transaction = transaction
@@ -132,8 +142,8 @@ final class CallLog: Sendable {
     }
 
     /// Records the end of a response's body, and of the call if that was waiting for it.
-    func endBody(_ place: Int, count: UInt64, isWhole: Bool) {
-        tell { state in
+    func endBody(_ place: Int, tags: RequestTags?, count: UInt64, isWhole: Bool) {
+        tell(tags) { state in
             state.exchanges[place].bodyBytes = count
             state.exchanges[place].isBodyWhole = isWhole
             self.close(place, state: &state)
@@ -160,9 +170,10 @@ final class CallLog: Sendable {
 
     /// Makes a change and passes its event to the observer, after all earlier ones. One thread at a time calls the
     /// observer, and never under the lock, because the observer may call back into the log.
-    private func tell(_ change: (inout State) -> CallEvent.Kind?) {
+    private func tell(_ tags: RequestTags? = nil, _ change: (inout State) -> CallEvent.Kind?) {
         let begins = state.withLock { state in
             guard let kind = change(&state), !state.isSilent(kind) else { return false }
+            let tags = tags ?? state.tags
             state.untold.append(CallEvent(call: number, tags: tags, time: loop.now.since(start), kind: kind))
             defer { state.isTelling = true }
             return !state.isTelling

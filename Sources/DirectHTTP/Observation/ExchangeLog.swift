@@ -9,12 +9,15 @@ final class ExchangeLog: TransportObserver {
     private let place: Int
     private let method: HTTPMethod
     private let url: HTTPURL
+    /// The tags of this request; `nil` for those of the call.
+    private let tags: RequestTags?
 
-    init(call: CallLog, place: Int, method: HTTPMethod, url: HTTPURL) {
+    init(call: CallLog, place: Int, tags: RequestTags?, method: HTTPMethod, url: HTTPURL) {
         self.call = call
         self.place = place
         self.method = method
         self.url = url
+        self.tags = tags
     }
 
     /// Records that there will be no response.
@@ -33,19 +36,21 @@ extension ExchangeLog {
         case .attemptFailed(let attempt): report(.attemptFailed(Attempt(attempt)))
         case .connected(let endpoint, let tls): report(.connected(endpoint, tls: tls))
         case .sending(let endpoint, let bytes, let isReused):
-            call.note(place) { exchange in
+            call.note(place, tags: tags) { exchange in
                 exchange.requestBytes = bytes
                 return .sending(method, url, endpoint, bytes: bytes, isReused: isReused)
             }
         case .foundDead(let endpoint): report(.foundDead(endpoint))
         case .responded(let status, let record):
-            call.beginBody(place, status: status, transaction: HTTPTransaction(record: record))
-        case .bodyEnded(let count, let isWhole): call.endBody(place, count: count, isWhole: isWhole)
+            let transaction = HTTPTransaction(record: record)
+            call.beginBody(place, tags: tags, status: status, transaction: transaction)
+        case .bodyEnded(let count, let isWhole):
+            call.endBody(place, tags: tags, count: count, isWhole: isWhole)
         }
     }
 
     /// Reports an event that changes no record.
     private func report(_ kind: CallEvent.Kind) {
-        call.note(place) { _ in kind }
+        call.note(place, tags: tags) { _ in kind }
     }
 }

@@ -11,7 +11,6 @@ final class Calls: CallLayer {
     private let configuration: HTTPClient.Configuration
     private let roundTrip: RoundTrip
     private let fields: ClientFields
-    private let hsts: HSTSStore?
     private let isIntercepted: Bool
     /// The time limits of requests that have none of their own.
     private let limits: Timeouts.Nanoseconds
@@ -29,7 +28,6 @@ final class Calls: CallLayer {
         self.configuration = configuration
         self.roundTrip = roundTrip
         self.fields = fields
-        hsts = configuration.hsts
         isIntercepted = !configuration.interceptors.isEmpty
         limits = configuration.timeouts.nanoseconds
         loop = configuration.loop
@@ -69,10 +67,10 @@ final class Calls: CallLayer {
 
     private func ownLayers(for request: Request, original: Request) -> InnerLayers {
         let hedging = request.hedging ?? original.hedging
-        guard hedging != nil || original.explicitCookies != nil else { return layers }
+        guard hedging != nil || original.cookies != nil else { return layers }
         return InnerLayers(
             configuration,
-            cookies: original.explicitCookies ?? configuration.cookies,
+            cookies: original.cookies ?? configuration.cookies,
             hedging: hedging ?? configuration.hedging,
             fields: fields,
             roundTrip: roundTrip
@@ -82,15 +80,15 @@ final class Calls: CallLayer {
     /// Returns the first request of a call, as the interceptors sent it on; `nil` if that is the caller's.
     @inline(__always)
     private func firstHop(_ request: Request, original: Request, isContinued: Bool) -> HopRequest? {
-        guard isContinued || isIntercepted || hsts != nil || request.hasCredentials else { return nil }
+        guard isContinued || isIntercepted || fields.hsts != nil || request.hasCredentials else { return nil }
         return preparedHop(request, original: original, isContinued: isContinued)
     }
 
     private func preparedHop(_ request: Request, original: Request, isContinued: Bool) -> HopRequest {
         let crossing = fields.crossing(by: original.redirects ?? redirects.policy)
-        var hop = isContinued ? HopRequest(continuing: original, crossing) : .beginning(original)
-        if isIntercepted { hop = hop.rebuilt(as: request, shown: [original], crossing) }
-        return hop.upgraded(by: hsts)
+        let hop = isContinued ? HopRequest(continuing: original, crossing) : .beginning(original)
+        guard isIntercepted else { return hop.upgraded(by: fields) }
+        return hop.rebuilt(as: request, shown: [original], crossing)
     }
 
     /// Sends the first request of a call, follows the redirects, and decodes the last response.
@@ -102,6 +100,7 @@ final class Calls: CallLayer {
         log: CallLog?
     ) async throws -> Response {
         let call = call(for: request, log)
+        log?.take(request.explicitTags)
         do {
             let response = try await redirects.send(request, trail: trail, call: call, through: layers)
             return try fields.decoding.decode(response, to: request, within: call.limit)

@@ -6,6 +6,8 @@ internal import DirectIO
 final class ClientFields: Sendable {
     /// Adds `Accept-Encoding`, and decodes the responses.
     let decoding: ContentDecoding
+    /// Says which names are reached over `https` only; `nil` without HSTS.
+    let hsts: HSTSStore?
     private let headers: HTTPHeaders
     private let settings: DecodingSettings
     private let loop: EventLoop
@@ -16,6 +18,7 @@ final class ClientFields: Sendable {
         var headers = configuration.headers
         headers.remove("Proxy-Authorization")
         self.headers = headers
+        hsts = configuration.hsts
         settings = configuration.decoding
         loop = configuration.loop
         decoding = ContentDecoding(settings, besides: headers, on: loop)

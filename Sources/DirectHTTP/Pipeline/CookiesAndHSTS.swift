@@ -45,12 +45,12 @@ struct CookiesAndHSTS: Sendable {
     }
 }
 
-extension HSTSStore {
-    /// Returns the request with an `https` URL if the store asks for that (RFC 6797, section 8.3).
+extension ClientFields {
+    /// Returns the request with an `https` URL if HSTS asks for that (RFC 6797, section 8.3).
     func upgraded(_ request: Request) -> Request {
-        guard case .success(let url) = request.parsedURL, let upgraded = upgrades(url, at: .now) else {
-            return request
-        }
+        guard let hsts, case .success(let url) = request.parsedURL,
+            let upgraded = hsts.upgrades(url, at: .now)
+        else { return request }
         var request = request
         request.parsedURL = .success(upgraded)
         return request

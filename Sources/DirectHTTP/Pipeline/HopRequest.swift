@@ -41,9 +41,9 @@ struct HopRequest: Sendable {
         trail = Trail(facts)
     }
 
-    /// Returns the request with an `https` URL if HSTS asks for that (RFC 6797, section 8.3).
-    func upgraded(by hsts: HSTSStore?) -> HopRequest {
-        hsts.map { with($0.upgraded(request)) } ?? self
+    /// Returns the request with an `https` URL if HSTS asks for that.
+    func upgraded(by fields: ClientFields) -> HopRequest {
+        fields.hsts == nil ? self : with(fields.upgraded(request))
     }
 
     private func with(_ request: Request) -> HopRequest {
@@ -74,26 +74,29 @@ extension HopRequest {
 
     /// Returns a request that other code made from this one, reduced to what it may carry to its origin.
     ///
-    /// Options that the code does not set are inherited. If the URL is of another origin, fields that the code sets
+    /// Options that the code does not set are inherited, and HSTS decides about its URL as about any other. If the URL is of another origin, fields that the code sets
     /// for it are kept; fields that are mere copies of those of requests for other origins are removed, as on a
     /// redirect.
     ///
     /// - Parameter shown: the requests that the code could copy from.
     func rebuilt(as other: Request, shown: [Request], _ crossing: Crossing) -> HopRequest {
-        var next = other.introducingURLUser()
-        next.inheritOptions(of: request)
+        let former = upgraded(by: crossing.fields)
+        var next = crossing.fields.upgraded(other.introducingURLUser())
+        next.inheritOptions(of: former.request)
         // An invalid URL is reported when the request is sent.
         guard case .success(let url) = next.parsedURL else { return with(next) }
         // An invalid URL has crossed no origin: the call begins here, with the options that were set for it.
-        guard case .success(let origin) = request.parsedURL.map(\.origin) else {
+        guard case .success(let origin) = former.request.parsedURL.map(\.origin) else {
             next.addresses = next.addresses ?? request.addresses
             if let authenticator = trail?.authenticator, next.authenticator == nil {
                 next.authenticator = authenticator
             }
             return HopRequest.beginning(next)
         }
-        for copied in shown { next = next.withoutCopies(of: copied, surviving: crossing.surviving) }
-        return moved(to: url, next, crossing: url.origin == origin ? nil : crossing, byServer: false)
+        for copied in shown {
+            next = next.withoutCopies(of: crossing.fields.upgraded(copied), surviving: crossing.surviving)
+        }
+        return former.moved(to: url, next, crossing: url.origin == origin ? nil : crossing, byServer: false)
     }
 
     /// Returns the request at another URL, with the addresses that are for it.
@@ -203,7 +206,7 @@ extension Request {
     }
 
     /// Moves user and password from the URL to an authenticator for the URL's origin.
-    fileprivate func introducingURLUser() -> Request {
+    func introducingURLUser() -> Request {
         guard case .success(let url) = parsedURL, let (user, password) = url.credentialBytes
         else { return self }
         var request = self

@@ -5,24 +5,26 @@ final class CallInterceptors: CallLayer {
     let interceptors: [Interceptor]
     let next: any CallLayer
     private let redirects: RedirectPolicy
+    private let fields: ClientFields
     private let loop: EventLoop
 
-    init(interceptors: [Interceptor], redirects: RedirectPolicy, loop: EventLoop, next: any CallLayer) {
-        self.interceptors = interceptors
-        self.redirects = redirects
-        self.loop = loop
+    init(_ configuration: HTTPClient.Configuration, fields: ClientFields, next: any CallLayer) {
+        interceptors = configuration.interceptors
+        redirects = configuration.redirects
+        loop = configuration.loop
+        self.fields = fields
         self.next = next
     }
 
     func send(_ request: Request, original: Request, isContinued: Bool, log: CallLog?) async throws
         -> Response
     {
-        let surviving = (original.redirects ?? redirects).extraCrossOriginFields
+        let crossing = fields.crossing(by: original.redirects ?? redirects)
         let answer: Result<Response, any Error>
         do throws(BlockingWork.Abandoned) {
             // The time limits are not known yet: an interceptor may set them.
             answer = try await callersCode(until: .never, on: loop) {
-                try await intercept(request, interceptors: self.interceptors[...], surviving: surviving) {
+                try await intercept(request, interceptors: self.interceptors[...], crossing) {
                     try await self.next.send($0, original: original, isContinued: isContinued, log: log)
                 }
             }
@@ -37,22 +39,27 @@ final class CallInterceptors: CallLayer {
 func intercept(
     _ request: Request,
     interceptors: ArraySlice<Interceptor>,
-    surviving: [String],
+    _ crossing: Crossing,
     end: @escaping Forward
 ) async throws -> Response {
     guard let next = interceptors.first else { return try await end(request) }
     return try await next(request) { returned in
-        let kept = returned.withoutCopies(of: request, surviving: surviving)
-        return try await intercept(
-            kept,
-            interceptors: interceptors.dropFirst(),
-            surviving: surviving,
-            end: end
-        )
+        let kept = returned.completed(after: request, crossing)
+        return try await intercept(kept, interceptors: interceptors.dropFirst(), crossing, end: end)
     }
 }
 
 extension Request {
+    /// Returns the request that an interceptor has made of `shown`, as the next one sees it: without copied secrets, and with
+    /// the options that it does not set.
+    func completed(after shown: Request, _ crossing: Crossing) -> Request {
+        let shown = crossing.fields.upgraded(shown)
+        let made = crossing.fields.upgraded(introducingURLUser())
+        var request = made.withoutCopies(of: shown, surviving: crossing.surviving)
+        request.inheritOptions(of: shown)
+        return request
+    }
+
     /// Returns the request that an interceptor has made of `shown`. If it is for another origin, without the fields that
     /// were only copied: an interceptor before it may have added a secret of the former origin.
     func withoutCopies(of shown: Request, surviving: [String]) -> Request {

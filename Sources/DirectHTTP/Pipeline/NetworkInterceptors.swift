@@ -65,8 +65,9 @@ final class NetworkInterceptors: NetworkLayer {
     ) async throws -> Response {
         guard let first = interceptors.first else { return try await end(shown.stripped(shown.request)) }
         return try await first(shown.request) { request in
-            let surviving = (shown.request.redirects ?? self.redirects).extraCrossOriginFields
-            let stripped = shown.stripped(request.withoutCopies(of: shown.request, surviving: surviving))
+            let crossing = self.fields.crossing(by: shown.request.redirects ?? self.redirects)
+            try request.introducingURLUser().check(madeOf: shown.request, for: .sending)
+            let stripped = shown.stripped(request.completed(after: shown.request, crossing))
             guard interceptors.count > 1 else { return try await end(stripped) }
             let next = try await self.final(stripped, call: call)
             return try await self.pass(next, through: interceptors.dropFirst(), call: call, end: end)
@@ -98,6 +99,7 @@ final class NetworkInterceptors: NetworkLayer {
             isUpgrade: !hop.request.upgrade.isEmpty
         )
         call.sent?.note(hop.request, defaults: HTTPHeaders())
+        call.log?.take(hop.request.explicitTags)
         guard let transport else {
             if let proxied {
                 return try await proxied.send(

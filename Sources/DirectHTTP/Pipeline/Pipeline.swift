@@ -31,6 +31,7 @@ final class Pipeline: Sendable {
     /// The executor of calls that the library begins itself; see ``HTTPClient/threads``.
     let threads = BlockingWork(threadLimit: 8)
     private let calls: Calls
+    let fields: ClientFields
     /// The layers around `calls`; `nil` if there are none.
     private let outer: (any CallLayer)?
 
@@ -41,17 +42,12 @@ final class Pipeline: Sendable {
             dialling: configuration.dialConfiguration,
             network: network
         )
-        let fields = ClientFields(configuration)
+        fields = ClientFields(configuration)
         roundTrip = RoundTrip(configuration, fields: fields, transport: transport)
         calls = Calls(configuration, fields: fields, roundTrip: roundTrip)
         var outer: (any CallLayer)?
         if !configuration.interceptors.isEmpty {
-            outer = CallInterceptors(
-                interceptors: configuration.interceptors,
-                redirects: configuration.redirects,
-                loop: configuration.loop,
-                next: calls
-            )
+            outer = CallInterceptors(configuration, fields: fields, next: calls)
         }
         if let observer = configuration.observer {
             outer = Observing(observer: observer, loop: configuration.loop, next: outer ?? calls)
@@ -77,7 +73,7 @@ final class Pipeline: Sendable {
         // Prepares the connection that a request would use: none where a custom transport answers, and TLS where
         // HSTS demands it for the name.
         guard configuration.transport == nil else { return }
-        let request = configuration.hsts?.upgraded(request) ?? request
+        let request = fields.upgraded(request)
         try await roundTrip.warm(for: request, call: calls.call(for: request), count: count)
     }
 }

@@ -101,8 +101,8 @@ struct Redirects: Sendable {
                     try await decide(redirect)
                 }
                 guard case .follow(let decided) = decision else { break }
+                try decided.check(madeOf: next.request, for: .hop)
                 next = next.rebuilt(as: decided, shown: [hop.request, next.request], crossing)
-                    .upgraded(by: configuration.hsts)
                 guard policy.carriesBodyAcrossOrigins || !next.takesBody(elsewhereThan: way) else {
                     throw failure(.bodyAcrossOrigins, of: hop.request, response: response, history: history)
                 }
@@ -255,7 +255,7 @@ struct NextHop {
         }
         if !way.keepsBody { next.dropBody() }
         if crossesOrigins {
-            next.leaveOrigin()
+            if next.hasOptions { next.options.leaveOrigin() }
             next.headers.keepCrossOriginSafe(
                 hasBody: !next.body.isNone,
                 surviving: policy.extraCrossOriginFields

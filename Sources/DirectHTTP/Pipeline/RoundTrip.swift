@@ -68,7 +68,7 @@ final class RoundTrip: NetworkLayer {
         let url = try request.checkedURLOfAnyError()
         // Refused before any byte is sent and any other work is done.
         guard start < call.end else { throw call.overdue(for: url) }
-        let log = call.log?.beginExchange(request.method, url: url)
+        let log = call.log?.beginExchange(request.method, url: url, tags: request.explicitTags)
         let defaults = addsDefaults ? fields.defaults(for: request, trail) : HTTPHeaders()
         let options = rates == nil ? request.exchangeBox : limited(request.exchangeBox)
         let hasAllFields = options == nil && request.body.contentType == nil && !request.body.isGzipped
@@ -203,7 +203,7 @@ final class RoundTrip: NetworkLayer {
             throw DialFailure(cause: .failed(.request, .settings(.unixSocketBehindRedirect)))
         }
         guard var settings = own?.settings else { return given }
-        settings.inherit(given.settings)
+        settings.unixSocket = given.settings.unixSocket
         return ConnectionSettings.Box(settings)
     }
 

@@ -3,7 +3,7 @@ internal import DirectIO
 internal import DirectTransport
 
 /// The endpoints where earlier attempts of one request failed.
-struct FailedEndpoints: Sendable {
+struct FailedEndpoints: Equatable, Sendable {
     /// Each endpoint once, the latest failure last.
     private var failed: [Endpoint] = []
     /// The servers that answered 421: they do not serve the name.

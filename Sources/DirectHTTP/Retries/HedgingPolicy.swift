@@ -44,6 +44,12 @@ public struct HedgingPolicy: Sendable {
     public init(after delay: Duration) {
         self.delay = .fixed(delay)
     }
+
+    /// Whether both say the same. Policies with budgets of their own do not.
+    func isSame(as other: HedgingPolicy) -> Bool {
+        isHedging == other.isHedging && delay == other.delay
+            && shortestDelay == other.shortestDelay && budget === other.budget
+    }
 }
 
 /// What is known about the origins of one client: how fast they answer, and whether hedges are of use.

@@ -37,6 +37,13 @@ public struct RetryPolicy: Sendable {
     /// Makes a policy with up to two retries.
     public init() {}
 
+    /// Whether both say the same. Policies with budgets of their own do not.
+    func isSame(as other: RetryPolicy) -> Bool {
+        attempts == other.attempts && statuses == other.statuses
+            && retriesFailures == other.retriesFailures && repeatsAnyMethod == other.repeatsAnyMethod
+            && delay == other.delay && longestDelay == other.longestDelay && budget === other.budget
+    }
+
     /// Returns the step after an attempt, as far as the policy alone decides it.
     ///
     /// - Parameter random: at least 0 and less than 1.

@@ -23,24 +23,6 @@ package struct ConnectionSettings: Hashable, Sendable {
     /// Whether the trust in the server differs from the client's.
     package var changesTrust: Bool { tls != nil || identity != nil }
 
-    /// The settings that hold for any origin: where bytes leave, and nothing of the trust in one server.
-    package var forAnyOrigin: ConnectionSettings {
-        var settings = self
-        settings.tls = nil
-        settings.identity = nil
-        settings.unixSocket = nil
-        return settings
-    }
-
-    /// Takes the settings that are not set here.
-    package mutating func inherit(_ other: ConnectionSettings) {
-        tls = tls ?? other.tls
-        identity = identity ?? other.identity
-        unixSocket = unixSocket ?? other.unixSocket
-        local = local ?? other.local
-        keepAlive = keepAlive ?? other.keepAlive
-    }
-
     /// Holds the settings by reference, with their hash, which would be computed from keys and certificates for each
     /// request.
     package final class Box: Hashable, Sendable {

@@ -68,7 +68,7 @@ package enum TransportError: Error {
         case requestBody(RequestBodyError)
         /// Fewer bytes were received or sent than the minimum speed requires.
         case tooSlow(Timeouts.Speed)
-        /// Settings of the request make no sense together.
+        /// Settings of the request make no sense together, or where they are set.
         case settings(ConnectionSettingsError)
         /// The stream was closed on this side, or its writing side has ended.
         case streamClosed

@@ -132,6 +132,36 @@ struct MemoryTests {
         #expect(script.urls.map { $0.hasPrefix("https://a.test/") } == [false, true])
     }
 
+    @Test("HSTS holds for what interceptors and decisions make of a request, which stays at its origin")
+    func interceptedUpgrade() async throws {
+        let hsts = HSTSStore()
+        hsts.add(.init(try DomainName("a.test"), until: UnixTime(seconds: .max)))
+        let downgrade: Interceptor = { request, forward in
+            let url = try request.url.text.replacing("https:", with: "http:")
+            return try await forward(
+                Request(request.method, try HTTPURL(url), headers: request.headers, body: request.body)
+            )
+        }
+        for isOfCalls in [true, false] {
+            let script = Script.redirecting(302, "/next")
+            let client = script.client {
+                $0.hsts = hsts
+                if isOfCalls { $0.interceptors = [downgrade] } else { $0.networkInterceptors = [downgrade] }
+            }
+            for scheme in ["http", "https"] {
+                var request = Request(.get, "\(scheme)://a.test/", headers: ["X-Api-Key": "secret"])
+                request.authenticator = .bearer("x")
+                request.addresses = ["192.0.2.1"]
+                _ = try await client.fetch(request)
+            }
+            #expect(script.urls.allSatisfy { $0.hasPrefix("https://a.test/") })
+            for request in script.requests {
+                #expect(request.headers["Authorization"] == "Bearer x" && request.addresses != nil)
+                #expect(request.headers["X-Api-Key"] == "secret")
+            }
+        }
+    }
+
     @Test("Strict-Transport-Security over plain HTTP is ignored")
     func plainHTTP() async throws {
         let script = Script((200, ["Strict-Transport-Security": "max-age=60"]))

@@ -68,6 +68,73 @@ struct RequestTagTests {
     }
 }
 
+@Suite("Tags that interceptors set", .idleLimit)
+struct InterceptedTagTests {
+    private func setting(_ tag: @escaping @Sendable () -> String) -> Interceptor {
+        { request, forward in
+            var request = request
+            request.tags[String.self] = tag()
+            return try await forward(request)
+        }
+    }
+
+    @Test("Observers receive a tag of an interceptor with each event from the next one on")
+    func ofCalls() async throws {
+        let server = try FixtureServer.start { $0.path == "/" ? .redirect(to: "/next") : .text("there") }
+        let told = Heard<String>()
+        let client = HTTPClient.untimed {
+            $0.interceptors = [setting { "id" }]
+            $0.observer = { told.add(($0.tags[String.self] ?? "none") + "\($0.tags[Int.self] ?? 0)") }
+        }
+        var request = Request(.get, server.http())
+        request.tags[Int.self] = 7
+        _ = try await client.fetch(request)
+        #expect(told.all.first == "none7" && told.all.count > 8)
+        #expect(told.all.dropFirst().allSatisfy { $0 == "id7" })
+    }
+
+    @Test("The events of each request on the network have its own tags, and the report has the last")
+    func ofRequests() async throws {
+        let server = try FixtureServer.start { $0.path == "/" ? .redirect(to: "/next") : .text("there") }
+        let (told, count) = (Heard<String>(), Locked(0))
+        let client = HTTPClient.untimed {
+            $0.networkInterceptors = [
+                setting {
+                    count.withLock { count in
+                        count += 1
+                        return "\(count)"
+                    }
+                }
+            ]
+            $0.observer = { event in
+                let tag = event.tags[String.self] ?? "none"
+                switch event.kind {
+                case .began: told.add("began \(tag)")
+                case .sending: told.add("sending \(tag)")
+                case .bodyEnded: told.add("bodyEnded \(tag)")
+                case .ended: told.add("ended \(tag)")
+                default: break
+                }
+            }
+        }
+        _ = try await client.get(server.http())
+        #expect(
+            told.all == ["began none", "sending 1", "bodyEnded 1", "sending 2", "bodyEnded 2", "ended 2"]
+        )
+    }
+
+    @Test("A tag of a network interceptor is in the report of a call that a mock answers")
+    func mocked() async throws {
+        let told = Heard<String?>()
+        let client = Script((200, [:])).client {
+            $0.networkInterceptors = [setting { "id" }]
+            $0.observer = { told.add($0.tags[String.self]) }
+        }
+        _ = try await client.get("http://a.test/")
+        #expect(told.all == [nil, "id"])
+    }
+}
+
 @Suite("The hedging of a request", .idleLimit)
 struct RequestHedgingTests {
     private let time = HeldTime()

@@ -1,0 +1,223 @@
+internal import DirectCore
+internal import DirectIO
+internal import DirectTransport
+internal import Synchronization
+
+extension Request {
+    /// The options that most requests do not set. ``OptionRule/all`` says for each of them who may change it, and until when.
+    struct Options: Sendable {
+        var addressMap: StaticMap?
+        /// Whether stored responses are ignored, even for validation with the origin.
+        var ignoresStoredResponses = false
+        /// Whether no stored response is used and the response is not stored.
+        var bypassesCache = false
+        /// The endpoints that a retry policy avoids from the first attempt on.
+        var failedEndpoints = FailedEndpoints()
+        /// Notes what is really sent, for a caller that sends the request several times.
+        var repeatability: Repeatability?
+        var timeouts: RequestTimeouts?
+        var redirects: RedirectPolicy?
+        var retries: RetryPolicy?
+        var hedging: HedgingPolicy?
+        var tags: RequestTags?
+        var authenticator: (any Authenticator)?
+        var cookies: (any CookieStore)?
+        /// The ``Resolver`` that is asked instead of the client's. The messages know no resolvers, so it is of any type.
+        var resolver: (any Sendable)?
+        /// `Expect: 100-continue`, the upgrade, the callbacks and the rates; `nil` if none is set. The transport takes them,
+        /// as it takes the settings of the connection, by reference.
+        var exchangeBox: ExchangeOptions.Box?
+        /// The settings of its connection; `nil` if none is set.
+        var connectionBox: ConnectionSettings.Box?
+        /// Whose copy the request is.
+        private(set) var lineage = Lineage()
+
+        var exchange: ExchangeOptions {
+            get { exchangeBox?.options ?? ExchangeOptions() }
+            set { exchangeBox = ExchangeOptions.Box(newValue) }
+        }
+
+        var connection: ConnectionSettings {
+            get { connectionBox?.settings ?? ConnectionSettings() }
+            set { connectionBox = ConnectionSettings.Box(newValue) }
+        }
+
+        /// Takes over the options of the request that code has been shown, if it made this one of it.
+        ///
+        /// A copy has what the code has left in it. A request that was built anew lacks what the code did not think of, and
+        /// gets each option that it does not set itself.
+        ///
+        /// - Parameter isSameOrigin: whether both requests are for one origin.
+        mutating func inherit(_ shown: Options, isSameOrigin: Bool) {
+            let isCopy = lineage == shown.lineage
+            for rule in OptionRule.all where rule.belongs == .toCall || !isCopy {
+                if isSameOrigin || rule.belongs != .toOrigin { rule.inherit(&self, shown) }
+            }
+            lineage = shown.lineage
+        }
+
+        /// Drops the options that hold for one origin only.
+        mutating func leaveOrigin() {
+            for rule in OptionRule.all where rule.belongs == .toOrigin { rule.clear(&self) }
+        }
+    }
+
+    /// Copies of one request have the same lineage, whatever was changed in them.
+    struct Lineage: Equatable {
+        private static let numbers = Atomic<UInt64>(0)
+        private let number = Self.numbers.wrappingAdd(1, ordering: .relaxed).newValue
+    }
+}
+
+/// What holds for one option of a request where code makes another request of it: an interceptor, `decide`, a delegate.
+struct OptionRule: Sendable {
+    typealias Options = Request.Options
+    typealias Path<Value> = any WritableKeyPath<Options, Value> & Sendable
+
+    /// Who has the last word about an option.
+    enum Belonging: Equatable { case toCall, toRequest, toOrigin }
+
+    /// Where an option is read. Code that runs later cannot change it any more.
+    enum Reader: Int, Comparable {
+        /// Once, when the call begins.
+        case call
+        /// For each hop, that is for the first request and each redirect.
+        case hop
+        /// For each request on the network.
+        case sending
+
+        static func < (left: Reader, right: Reader) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    /// The option, as the property of ``HTTPClient/Request`` is called.
+    let name: String
+    let belongs: Belonging
+    let reader: Reader
+    /// Takes the value of the second request, unless the first has one that comes before it.
+    let inherit: @Sendable (inout Options, Options) -> Void
+    let clear: @Sendable (inout Options) -> Void
+    /// Whether the first has another value than the second, and one of its own.
+    let differs: @Sendable (Options, Options) -> Bool
+
+    private init<Value: Sendable>(
+        _ name: String,
+        _ path: Path<Value>,
+        _ belongs: Belonging,
+        _ reader: Reader,
+        unset: Value,
+        isSet: @escaping @Sendable (Value) -> Bool,
+        combine: @escaping @Sendable (Value, Value) -> Value,
+        isSame: @escaping @Sendable (Value, Value) -> Bool
+    ) {
+        self.name = name
+        self.belongs = belongs
+        self.reader = reader
+        inherit = { own, shown in
+            let (mine, given) = (own[keyPath: path], shown[keyPath: path])
+            guard isSet(given) else { return }
+            own[keyPath: path] = isSet(mine) && belongs != .toCall ? combine(mine, given) : given
+        }
+        clear = { if isSet($0[keyPath: path]) { $0[keyPath: path] = unset } }
+        differs = { own, shown in
+            let (mine, given) = (own[keyPath: path], shown[keyPath: path])
+            return isSet(mine) && !(isSet(given) && isSame(mine, given))
+        }
+    }
+
+    /// An option that is `nil` unless it is set.
+    ///
+    /// - Parameter combine: makes one value of the request's own and of the one to inherit; by default the own one counts.
+    /// - Parameter isSame: tells values apart; for options that are not read before each request on the network.
+    private init<Value: Sendable>(
+        _ name: String,
+        _ path: Path<Value?>,
+        _ belongs: Belonging,
+        readBy reader: Reader = .sending,
+        combine: @escaping @Sendable (Value, Value) -> Value = { own, _ in own },
+        isSame: @escaping @Sendable (Value, Value) -> Bool = { _, _ in false }
+    ) {
+        self.init(name, path, belongs, reader, unset: nil, isSet: { $0 != nil }) { mine, given in
+            if let mine, let given { combine(mine, given) } else { mine }
+        } isSame: { mine, given in
+            if let mine, let given { isSame(mine, given) } else { false }
+        }
+    }
+
+    /// An option that is set if it has another value than in a new request.
+    private init<Value: Equatable & Sendable>(_ name: String, flag path: Path<Value>, _ belongs: Belonging) {
+        let unset = Options()[keyPath: path]
+        self.init(name, path, belongs, .sending, unset: unset) { value in
+            value != unset
+        } combine: { own, _ in
+            own
+        } isSame: {
+            $0 == $1
+        }
+    }
+
+    /// The options of a request. A test fails if one is missing.
+    static let all: [OptionRule] = [
+        OptionRule("addressMap", \.addressMap, .toRequest),
+        OptionRule("ignoresStoredResponses", flag: \.ignoresStoredResponses, .toCall),
+        OptionRule("bypassesCache", flag: \.bypassesCache, .toCall),
+        OptionRule("failedEndpoints", flag: \.failedEndpoints, .toCall),
+        OptionRule("repeatability", \.repeatability, .toCall),
+        OptionRule(
+            "timeouts",
+            \.timeouts,
+            .toRequest,
+            readBy: .call,
+            combine: { $0.inheriting($1) },
+            isSame: ==
+        ),
+        OptionRule("redirects", \.redirects, .toRequest, readBy: .call, isSame: { $0.isSame(as: $1) }),
+        OptionRule("retries", \.retries, .toRequest, readBy: .hop, isSame: { $0.isSame(as: $1) }),
+        OptionRule("hedging", \.hedging, .toRequest, readBy: .call, isSame: { $0.isSame(as: $1) }),
+        OptionRule("tags", \.tags, .toRequest, combine: { $0.inheriting($1) }),
+        OptionRule("authenticator", \.authenticator, .toOrigin, readBy: .hop),
+        OptionRule("cookies", \.cookies, .toCall),
+        OptionRule("resolver", \.resolver, .toRequest),
+        OptionRule("expectsContinue", flag: \.exchange.expectsContinue, .toRequest),
+        OptionRule("closes", flag: \.exchange.closes, .toRequest),
+        OptionRule("upgrade", flag: \.exchange.upgrade, .toRequest),
+        OptionRule("onInterim", \.exchange.onInterim, .toRequest),
+        OptionRule("onUpload", \.exchange.onUpload, .toRequest),
+        OptionRule("onDownload", \.exchange.onDownload, .toRequest),
+        OptionRule("sendingRate", \.exchange.sendingRate, .toRequest),
+        OptionRule("receivingRate", \.exchange.receivingRate, .toRequest),
+        OptionRule("tls", \.connection.tls, .toOrigin),
+        OptionRule("identity", \.connection.identity, .toOrigin),
+        OptionRule("unixSocket", \.connection.unixSocket, .toOrigin),
+        OptionRule("local", \.connection.local, .toRequest),
+        OptionRule("keepAlive", \.connection.keepAlive, .toRequest),
+    ]
+}
+
+extension Request {
+    /// Whether the response must come whole from the origin: no stored response is used, not even after validation.
+    /// The new response is stored as usual.
+    package var ignoresStoredResponses: Bool {
+        get { hasOptions && options.ignoresStoredResponses }
+        set { if newValue != ignoresStoredResponses { options.ignoresStoredResponses = newValue } }
+    }
+}
+
+extension Request {
+    /// Whether the cache takes no part: no stored response is used, and the response is not stored.
+    var bypassesCache: Bool {
+        get { hasOptions && options.bypassesCache }
+        set { if newValue != bypassesCache { options.bypassesCache = newValue } }
+    }
+
+    /// The endpoints where earlier requests for the same have failed. A request with a retry policy avoids them.
+    var failedEndpoints: FailedEndpoints {
+        get { hasOptions ? options.failedEndpoints : FailedEndpoints() }
+        set { options.failedEndpoints = newValue }
+    }
+
+    /// Notes what is really sent, for a caller that sends the request several times; `nil` for one that does not.
+    var repeatability: Repeatability? {
+        get { hasOptions ? options.repeatability : nil }
+        set { options.repeatability = newValue }
+    }
+}

@@ -7,7 +7,7 @@ package enum CookieHolder: @unchecked Sendable {
     /// They are in the storage of that name, which a later process finds again.
     case lasting(String)
 
-    /// Returns the holder of a store's cookies; nobody if there is no store.
+    /// Returns the holder of a store's cookies; none if there is no store.
     init(of store: (any CookieStore)?) {
         self = store.map { ($0 as? any CookieStoreOfHolder)?.holder ?? .object($0) } ?? .nobody
     }

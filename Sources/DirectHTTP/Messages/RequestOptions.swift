@@ -74,7 +74,7 @@ struct OptionRule: Sendable {
     typealias Options = Request.Options
     typealias Path<Value> = any WritableKeyPath<Options, Value> & Sendable
 
-    /// Who has the last word about an option.
+    /// The side that has the last word about an option.
     enum Belonging: Equatable { case toCall, toRequest, toOrigin }
 
     /// Where an option is read. Code that runs later cannot change it any more.

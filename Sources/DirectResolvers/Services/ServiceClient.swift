@@ -88,7 +88,7 @@ final class ServiceClient: Sendable {
                 list.withLock { $0.noteSuccess(of: server) }
                 return (answer, failures)
             } catch let error as CancellationError {
-                // Whoever asked stopped waiting at the deadline, until which the server was silent.
+                // The caller stopped waiting at the deadline, until which the server was silent.
                 if context.loop.now >= context.deadline {
                     list.withLock { $0.recordFailure(of: server, at: context.loop.now) }
                 }

@@ -256,7 +256,7 @@ package struct BodyReading {
         }
         last = step
         if let failure { throw failure }
-        // Whoever keeps pieces, in a queue for example, keeps at most twice their bytes.
+        // A caller that keeps pieces, in a queue for example, keeps at most twice their bytes.
         return piece.count <= size / 2 ? unsafe piece.withUnsafeBytes { unsafe [UInt8]($0) } : piece
     }
 

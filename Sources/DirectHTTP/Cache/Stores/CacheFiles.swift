@@ -75,8 +75,8 @@ final class CacheFiles: Sendable {
 
     /// Moves a complete file to its name, and updates the index if the response depends on the request.
     ///
-    /// Does nothing if the plan's mark no longer holds, or if another process keeps the folder locked: then nobody can
-    /// tell.
+    /// Does nothing if the plan's mark no longer holds, or if another process keeps the folder locked: then it is not known whether
+    /// the response is still wanted.
     func place(_ file: FileDraft, for plan: DraftPlan, size: Int) throws(SystemError) {
         let (key, variant) = (plan.key, plan.variant)
         let isPlaced = try whileNaming { isExclusive throws(SystemError) in

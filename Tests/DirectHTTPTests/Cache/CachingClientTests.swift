@@ -437,24 +437,6 @@ struct CachingClientTests {
         #expect(stale.history.map(\.reason) == [.retry, .retry] && stale.retryStop == .attempts)
     }
 
-    @Test("A stale response has the history of the attempts that it stands in for", arguments: [true, false])
-    func attemptsBehindStale(isFailure: Bool) async throws {
-        let fields: FixtureHeaders = ["Cache-Control": "max-age=0, stale-if-error=1000", "ETag": "\"a\""]
-        let origin = try FixtureServer.start { request in
-            if request.headers["if-none-match"] == nil { return .text("kept", fields) }
-            return isFailure ? .raw("", then: .cut) : .status(503)
-        }
-        let client = HTTPClient.untimed {
-            $0.cache = .memory()
-            $0.retries = RetryPolicy()
-            $0.retries?.delay = .zero
-        }
-        _ = try await client.get(origin.http("/"))
-        let stale = try await client.get(origin.http("/"))
-        #expect(stale.cacheUse == .stale && stale.text == "kept")
-        #expect(stale.history.map(\.reason) == [.retry, .retry] && stale.retryStop == .attempts)
-    }
-
     @Test("A stale response is used if the proxy is unreachable")
     func unreachableProxy() async throws {
         let fields: FixtureHeaders = ["Cache-Control": "max-age=0, stale-if-error=1000", "ETag": "\"a\""]

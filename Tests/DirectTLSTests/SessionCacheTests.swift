@@ -20,13 +20,6 @@ struct SessionCacheTests {
         // Without an identifier OpenSSL calls a session not resumable.
         let identifier: [UInt8] = [identifier]
         SSL_SESSION_set1_id(session, identifier, 1)
-        // Without a cipher suite it has no DER.
-        let context = SSL_CTX_new(TLS_client_method())
-        defer { SSL_CTX_free(context) }
-        let ssl = SSL_new(context)
-        defer { SSL_free(ssl) }
-        let number: [UInt8] = version == TLS1_3_VERSION ? [0x13, 0x01] : [0xC0, 0x2F]
-        SSL_SESSION_set_cipher(session, SSL_CIPHER_find(ssl, number))
         return try #require(SavedSession(session, proof: proof))
     }
 

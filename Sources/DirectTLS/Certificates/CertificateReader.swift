@@ -90,15 +90,15 @@ struct CertificateReader {
         guard let start, count > 0 else { return "" }
         return String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
     }
-}
 
-/// Returns what one of OpenSSL's encoders (`i2d_…`) writes; empty if it fails.
-func encoded(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8] {
-    let count = Int(encode(nil))
-    guard count > 0 else { return [] }
-    return [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
-        var cursor = buffer.baseAddress
-        used = max(0, Int(encode(&cursor)))
+    private func encoded(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8]
+    {
+        let count = Int(encode(nil))
+        guard count > 0 else { return [] }
+        return [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
+            var cursor = buffer.baseAddress
+            used = max(0, Int(encode(&cursor)))
+        }
     }
 }
 

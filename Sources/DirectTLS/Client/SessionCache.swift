@@ -29,8 +29,8 @@ package final class SessionCache: Sendable {
     /// - Parameters:
     ///   - perServer: The largest number of sessions for one name and port.
     ///   - total: The largest number of sessions.
-    ///   - bytes: The largest number of bytes beyond what sessions take as a rule, all together.
-    package init(perServer: Int = 4, total: Int = 512, bytes: Int = 400 * 1024) {
+    ///   - bytes: The largest number of bytes of certificates beyond those that sessions keep as a rule, all together.
+    package init(perServer: Int = 4, total: Int = 512, bytes: Int = 100 * 1024) {
         table = Locked(SessionTable(limitPerKey: max(1, perServer), limit: max(1, total), byteLimit: bytes))
     }
 

@@ -74,8 +74,8 @@ package final class TLSConnection: TLSLayer, @unchecked Sendable {
         let step = handshake(rejection: rejection?.error) { () throws(TLSError) in try verifyPeer() }
         if case .done = step, !wasOpen {
             hasOfferedSession = false
-            storeEarlySession()
             driver.releaseCertificates()
+            storeEarlySession()
         }
         if case .failed = step, phase != .open { dropOfferedSessions() }
         return step

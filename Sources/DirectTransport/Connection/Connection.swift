@@ -37,6 +37,9 @@ package final class Connection: @unchecked Sendable {
     package let socket: Socket
     /// What is known of the connection since it was made.
     package let facts: ConnectionFacts
+    /// The bytes of certificates that it keeps beyond those that a connection keeps as a rule. OpenSSL keeps the server's own
+    /// certificate, parsed, in about eight times its bytes.
+    let excess: Int
     /// The pool's state of this connection, written by the pool under its lock.
     var pooledState: PooledState {
         get { unsafe notes }
@@ -91,6 +94,7 @@ package final class Connection: @unchecked Sendable {
         self.forwarding = forwarding
         isProxied = facts.proxy != nil
         self.facts = facts
+        excess = max(0, (facts.tls?.chain?.byteCount ?? 0) - CertificateChain.ordinaryByteCount)
         unsafe self.reader = reader
     }
 

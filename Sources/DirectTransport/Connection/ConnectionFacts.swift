@@ -24,10 +24,6 @@ package final class ConnectionFacts: Sendable {
     /// The address and the port that its bytes leave from; `nil` for a Unix domain socket.
     package let local: Endpoint?
 
-    /// The bytes of certificates that it keeps beyond those that a connection keeps as a rule. OpenSSL keeps the server's own
-    /// certificate, parsed, in about eight times its bytes.
-    let excess: Int
-
     /// The endpoint for errors: `nil` for a Unix domain socket, which has none.
     package var dialledEndpoint: Endpoint? { unixSocket == nil ? endpoint : nil }
 
@@ -63,7 +59,6 @@ package final class ConnectionFacts: Sendable {
         self.translated = translated
         self.unixSocket = unixSocket
         self.local = local
-        excess = max(0, (tls?.chain?.byteCount ?? 0) - CertificateChain.ordinaryByteCount)
     }
 
     /// Whether this connection was made because the route's own addresses failed. They are not tried again while it

@@ -90,8 +90,7 @@ package final class ConnectionProfiles: Sendable {
     init(tls: TLSSettings, socket: SocketOptions) {
         self.tls = tls
         self.socket = socket
-        // A session has the server's certificate twice, and TLS 1.3 servers send two tickets.
-        sessions = SessionCache(bytes: 4 * max(0, tls.maximumCertificateBytes))
+        sessions = SessionCache(bytes: max(0, tls.maximumCertificateBytes))
         base = ConnectionProfile(tls: tls, socket: socket, sessions: sessions)
     }
 

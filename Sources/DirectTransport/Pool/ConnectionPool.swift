@@ -361,7 +361,6 @@ package final class ConnectionPool: @unchecked Sendable {
 extension Connection: PoolMember {
     package var endpoint: Endpoint { facts.endpoint }
     var createdAt: Instant { facts.createdAt }
-    var excess: Int { facts.excess }
     package var tracksResolver: Bool { facts.tracksResolver }
 
     func serves(_ route: Route) -> Bool {

@@ -19,7 +19,7 @@ extension HTTPClient.Request {
     /// ``HTTPClient/curlCommand(for:redacting:)`` adds what the client adds.
     ///
     /// - Parameter redaction: What the command hides. It is to be replaced by hand before the command is used.
-    /// - Throws: ``HTTPError`` if URL, addresses or fields are invalid.
+    /// - Throws: `HTTPError` if URL, addresses or fields are invalid.
     public func curlCommand(redacting redaction: Redaction = Redaction()) throws(HTTPError) -> String {
         try CurlCommand(self, redacting: redaction, over: nil).text
     }

@@ -40,7 +40,7 @@ public final class HARReplay: Sendable {
     /// The number of entries that have answered no request yet.
     public var unusedCount: Int { exchanges.withLock { $0.count } }
 
-    /// Answers requests, as a client's ``HTTPClient/Configuration/transport``.
+    /// Answers requests, as a client's `HTTPClient.Configuration.transport`.
     ///
     /// It throws a ``HARError`` for a request that is not in the archive. A content that was not recorded to its end
     /// is an error when it is read.

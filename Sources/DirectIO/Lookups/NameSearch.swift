@@ -188,15 +188,18 @@ package final class NameSearch: Sendable {
         places.withLock { $0.append(Place(calls: calls, ticket: ticket)) }
     }
 
-    /// Leaves the calls. With the addresses of one family in hand the search stays: the next caller then joins a call that is
-    /// known to be late, and need not wait for that again.
+    /// Leaves the calls. With the addresses of one family in hand the search stays with those that have begun: the next caller
+    /// then joins a call that is known to be late, and need not wait for that again.
     private func leave() {
-        if case .half = state.withLock({ $0.answers.extent }) { return }
+        var isHalf = false
+        if case .half = state.withLock({ $0.answers.extent }) { isHalf = true }
         let places = places.withLock { places in
             defer { places = [] }
             return places
         }
-        for place in places { place.calls.leave(place.ticket) }
+        for place in places where !isHalf || place.calls.progress(of: place.ticket) == .queued {
+            place.calls.leave(place.ticket)
+        }
     }
 
     /// The nanoseconds after which the call for both families is late. Most answers take less, and the extra questions of

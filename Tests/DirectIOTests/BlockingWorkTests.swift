@@ -183,6 +183,25 @@ struct BlockingWorkTests {
         #expect(try await task.value == 42)
     }
 
+    @Test(
+        "A call whose thread is refused while the others hang is made as soon as the system starts a thread again"
+    )
+    func hangingThread() async throws {
+        let starts = Locked(0)
+        let work = BlockingWork(threadLimit: 2) { context, body in
+            let count = starts.withLock { starts in
+                starts += 1
+                return starts
+            }
+            return count == 2 ? refusal : startDetachedThread(named: "test", context, body: body)
+        }
+        let gate = Gate()
+        defer { gate.open() }
+        work.submit { gate.wait() }
+        let end = Instant.now.advanced(byNanoseconds: 5_000_000_000)
+        #expect(try await work.run(until: end, on: loop) { 42 } == 42)
+    }
+
     @Test("A call that must be made waits until the system starts a thread again")
     func laterThread() async throws {
         let starts = Locked(0)

@@ -90,8 +90,9 @@ package final class ConnectionProfiles: Sendable {
     init(tls: TLSSettings, socket: SocketOptions) {
         self.tls = tls
         self.socket = socket
-        // A session has the server's certificate twice, and TLS 1.3 servers send two tickets.
-        sessions = SessionCache(bytes: 4 * max(0, tls.maximumCertificateBytes))
+        // A session has the server's certificate twice, and TLS 1.3 servers send two tickets. The length of a message has 24
+        // bits (RFC 8446, section 4), so a higher limit changes nothing.
+        sessions = SessionCache(bytes: 4 * min(max(0, tls.maximumCertificateBytes), 1 << 24))
         base = ConnectionProfile(tls: tls, socket: socket, sessions: sessions)
     }
 

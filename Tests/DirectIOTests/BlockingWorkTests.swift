@@ -154,6 +154,17 @@ struct BlockingWorkTests {
         #expect(work.waiting == 0 && work.threads == 0)
     }
 
+    @Test("A call in a lane fails as well if the system refuses its thread and there is no other")
+    func refusedLane() async throws {
+        let lane = BlockingLane(on: BlockingWork(threadLimit: 2) { _, _ in refusal }, width: 1)
+        let end = Instant.now.advanced(byNanoseconds: 2_000_000_000)
+        for _ in 0..<2 {
+            await #expect(throws: BlockingWork.Abandoned.refused(refusal)) {
+                let _: Void = try await lane.run(until: end, on: loop) { Issue.record("it was made") }
+            }
+        }
+    }
+
     @Test("A call whose thread is refused waits for one that exists")
     func otherThread() async throws {
         let starts = Locked(0)
@@ -170,6 +181,25 @@ struct BlockingWorkTests {
         while starts.withLock({ $0 }) < 2 { await Task.yield() }
         gate.open()
         #expect(try await task.value == 42)
+    }
+
+    @Test(
+        "A call whose thread is refused while the others hang is made as soon as the system starts a thread again"
+    )
+    func hangingThread() async throws {
+        let starts = Locked(0)
+        let work = BlockingWork(threadLimit: 2) { context, body in
+            let count = starts.withLock { starts in
+                starts += 1
+                return starts
+            }
+            return count == 2 ? refusal : startDetachedThread(named: "test", context, body: body)
+        }
+        let gate = Gate()
+        defer { gate.open() }
+        work.submit { gate.wait() }
+        let end = Instant.now.advanced(byNanoseconds: 5_000_000_000)
+        #expect(try await work.run(until: end, on: loop) { 42 } == 42)
     }
 
     @Test("A call that must be made waits until the system starts a thread again")

@@ -125,6 +125,30 @@ final class NameSearchTests: Sendable {
         await passing.value
     }
 
+    @Test("A call for the other family that has not begun is not made once nobody wants it")
+    func unwanted() async throws {
+        resolver.set(.v4, "192.0.2.1")
+        let lookups = SystemLookups(
+            SystemLookups.Limits(),
+            ofFamily: SystemLookups.Limits(reserved: 0, threads: 1),
+            both: { [resolver] in resolver.answer($0, nil) },
+            family: { [resolver] in resolver.answer($0, $1) }
+        )
+        // The only call for IPv6 hangs, and that for the second name has to wait for it.
+        for name in ["a.test", "b.test"] {
+            let found = first(lookups, name)
+            try await time.pass(.milliseconds(250))
+            try await time.pass(.milliseconds(50))
+            _ = try await found.value
+        }
+        resolver.set(.v6, "2001:db8::1")
+        let last = first(lookups, "c.test")
+        try await time.pass(.milliseconds(250))
+        while !resolver.asked.contains("c.test v6") { await Task.yield() }
+        last.cancel()
+        #expect(!resolver.asked.contains("b.test v6"))
+    }
+
     @Test("Names of this machine and of Tor have answers of their own")
     func specialNames() {
         for name in ["localhost", "localhost.", "LocalHost", "a.localhost", "b.a.localhost."] {

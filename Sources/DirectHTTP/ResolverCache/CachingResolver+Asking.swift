@@ -139,46 +139,53 @@ extension CachingResolver {
         var context = ResolveContext(within: settings.queryTimeout, on: first.loop)
         context.awaitedUntil = first.deadline
         let answer: InFlightQuery.Outcome
+        var failure: ResolverError?
         do throws(CancellationError) {
             let given = try await upstream.answer(to: host, port: port, within: context)
-            answer = try await other(instead: given, for: query, within: context).mapError { $0 }
+            answer = try await other(instead: given, failure: &failure, for: query, within: context).mapError
+            { $0 }
         } catch {
             answer = .failure(error)
         }
-        complete(query, answer: answer, host: host, port: port)
+        complete(query, answer: answer, failure: failure)
     }
 
     /// Returns the fallback of an answer that names only useless endpoints, or else that answer. So all callers for whom
     /// the old answer was useless share one question to each resolver of a chain.
+    ///
+    /// - Parameter failure: Set to the reason why the fallback gave no answer.
     private func other(
         instead given: Result<Resolution, ResolverError>,
+        failure: inout ResolverError?,
         for query: InFlightQuery,
         within context: ResolveContext
     ) async throws(CancellationError) -> Result<Resolution, ResolverError> {
         guard case .useless(let tried) = query.want, case .success(var answer) = given,
             !answer.hasOthers(than: tried), let next = answer.fallback
         else { return given }
-        if case .success(let other?) = try await upstream.fallback(next, within: context) {
-            return .success(other)
+        switch try await upstream.fallback(next, within: context) {
+        case .success(let other?): return .success(other)
+        case .success(nil): break
+        case .failure(let error): failure = error
         }
         answer.fallback = nil
         return .success(answer)
     }
 
     /// Ends a query: keeps its result in the table and wakes all waiters, outside the lock.
-    private func complete(
-        _ query: InFlightQuery,
-        answer: InFlightQuery.Outcome,
-        host: DomainName,
-        port: UInt16
-    ) {
+    ///
+    /// - Parameter failure: What the waiters get from the answer's fallback, which was asked and has failed.
+    private func complete(_ query: InFlightQuery, answer: InFlightQuery.Outcome, failure: ResolverError?) {
         let now = now
         let (waiters, hasChanged) = state.withLock { state -> ([InFlightQuery.Waiter], Bool) in
             if state.queries[query.key] === query { state.queries[query.key] = nil }
             let isKept = state.keep(answer, for: query.key, of: query.generation, at: now)
-            return (
-                query.complete(answer.map { remembering($0, for: query.key, of: query.generation) }), isKept
-            )
+            let given = answer.map { answer in
+                var answer = remembering(answer, for: query.key, of: query.generation)
+                if let failure { answer.fallback = { _ in throw failure } }
+                return answer
+            }
+            return (query.complete(given), isKept)
         }
         for waiter in waiters { waiter.turn.input.signal() }
         if hasChanged { saveSoon() }

@@ -14,17 +14,12 @@ extension CachingResolver {
     /// Reads the file unless that has been done. A file that cannot be read counts as empty, because a cache can be
     /// filled again.
     ///
-    /// - Throws: If the task was cancelled; the next caller reads the file. An answer that came before the file's would
-    ///   take their place.
-    func readFile() async throws(CancellationError) {
+    /// - Throws: `CancellationError` if the task was cancelled, ``SystemError`` if there is no thread; the next caller reads
+    ///   the file. An answer that came before the file's would take their place.
+    func readFile() async throws {
         guard let path = state.withLock({ $0.unread }) else { return }
-        let text: [UInt8]
-        do {
-            text = try await BlockingWork.shared.run(until: .never, on: loop) {
-                (try? StateFile.read(path, limit: Self.fileLimit)) ?? []
-            }
-        } catch {
-            throw CancellationError()
+        let text = try await threads.run(on: loop) { () throws(SystemError) in
+            (try? StateFile.read(path, limit: Self.fileLimit)) ?? []
         }
         restore(text, at: now, date: loop.date)
     }

@@ -157,6 +157,8 @@ public final class CachingResolver: Resolver {
     let saves = StateSaves()
     /// The loop whose clock decides when answers expire. A caller waits on the loop of its own context.
     let loop: EventLoop
+    /// The threads on which the file is read.
+    let threads: BlockingWork
 
     /// Creates a cache in front of a resolver.
     ///
@@ -175,8 +177,14 @@ public final class CachingResolver: Resolver {
     }
 
     /// Creates a cache on a loop whose clock a test can control.
-    package init(_ upstream: any Resolver, _ settings: Settings = Settings(), loop: EventLoop) {
+    package init(
+        _ upstream: any Resolver,
+        _ settings: Settings = Settings(),
+        loop: EventLoop,
+        threads: BlockingWork = .shared
+    ) {
         self.upstream = upstream
+        self.threads = threads
         dependsOnPort = upstream.dependsOnPort
         self.settings = settings
         self.loop = loop

@@ -2,8 +2,11 @@ package import DirectCore
 
 /// The blocking calls of one user of a pool: at most `width` of them run at a time, so that calls which hang do not take
 /// the threads of the pool's other users. The others wait in order.
+///
+/// If the pool has no thread for them, they fail as calls of the pool do.
 package final class BlockingLane: Sendable {
-    private typealias Job = @Sendable () -> Void
+    /// A call, or its refusal for want of a thread.
+    private typealias Job = @Sendable (SystemError?) -> Void
 
     private struct State {
         var jobs = Waitlist<Job>()
@@ -29,21 +32,46 @@ package final class BlockingLane: Sendable {
     ) async throws(BlockingWork.Abandoned) -> Value {
         if Task.isCancelled { throw .cancelled }
         if deadline <= loop.now { throw .expired }
-        let reply = Reply<Value>(on: loop)
-        let (ticket, needsRunner) = state.withLock { state in
-            let ticket = state.jobs.append { reply.give(call()) }
-            guard state.runners < width else { return (ticket, false) }
-            state.runners += 1
-            return (ticket, true)
+        let reply = Reply<Result<Value, BlockingWork.Abandoned>>(on: loop)
+        let ticket = add { refusal in
+            reply.give(refusal.map { .failure(.refused($0)) } ?? .success(call()))
         }
-        if needsRunner { pool.submit { self.runJobs() } }
+        let outcome: Result<Value, BlockingWork.Abandoned>
         do throws(BlockingWork.Abandoned) {
-            return try await reply.value(until: deadline)
+            outcome = try await reply.value(until: deadline)
         } catch {
             // Released outside the lock, since releasing the captured values may run arbitrary code.
             _ = state.withLock { $0.jobs.remove(ticket) }
             throw error
         }
+        return try outcome.get()
+    }
+
+    /// Queues a job, and asks the pool for a thread if the lane may have one more.
+    private func add(_ job: @escaping Job) -> Waitlist<Job>.Ticket {
+        let (ticket, needsRunner) = state.withLock { state in
+            let ticket = state.jobs.append(job)
+            guard state.runners < width else { return (ticket, false) }
+            state.runners += 1
+            return (ticket, true)
+        }
+        if needsRunner {
+            pool.submit {
+                self.runJobs()
+            } orElse: {
+                self.refuseJobs($0)
+            }
+        }
+        return ticket
+    }
+
+    /// Ends a runner that has no thread. Its jobs are left to the other runners, if there are any.
+    private func refuseJobs(_ refusal: SystemError) {
+        let refused = state.withLock { state in
+            state.runners -= 1
+            return state.runners == 0 ? state.jobs.removeAll { _ in true } : []
+        }
+        for job in refused { job(refusal) }
     }
 
     /// Runs jobs until there is none. The last look and the end of the runner are one step, so no job is left behind.
@@ -52,6 +80,6 @@ package final class BlockingLane: Sendable {
             let job = state.jobs.popFirst()
             if job == nil { state.runners -= 1 }
             return job
-        }) { job() }
+        }) { job(nil) }
     }
 }

@@ -8,7 +8,8 @@ package import DirectCore
 /// caller gives up.
 ///
 /// No call is ever made on the thread that asks for it. If the system refuses a thread (pthread_create(3), EAGAIN), the calls
-/// wait for one that exists; without any, they fail, except for those that must be made: these wait until there is one.
+/// wait for one that exists, or for the next one that can be started; without any, they fail, except for those that must be
+/// made: these wait until there is one.
 package final class BlockingWork: Sendable {
     /// The pool for file access, with 8 threads.
     package static let shared = BlockingWork(threadLimit: 8)
@@ -157,14 +158,13 @@ package final class BlockingWork: Sendable {
         noteRefusal(refused)
     }
 
-    /// Leaves the jobs to a thread that exists. If there is none, refuses them, and tries again later for those that must be
-    /// done.
+    /// Leaves the jobs to the threads that exist. If there is none, refuses those that need not be done. Tries again later for
+    /// the others: all threads may be in calls that take long, or even wait for a job in the queue.
     private func noteRefusal(_ error: SystemError) {
         let (refused, retries) = queue.withLock { queue -> ([Job], Bool) in
             queue.threads -= 1
-            guard queue.threads == 0 else { return ([], false) }
-            let refused = queue.jobs.removeAll { $0.refuse != nil }
-            guard queue.jobs.count > 0, !queue.willRetry else { return (refused, false) }
+            let refused = queue.threads > 0 ? [] : queue.jobs.removeAll { $0.refuse != nil }
+            guard queue.jobs.count > queue.idle, !queue.willRetry else { return (refused, false) }
             queue.willRetry = true
             return (refused, true)
         }
@@ -178,7 +178,7 @@ package final class BlockingWork: Sendable {
             try? await loop.sleep(until: loop.now.advanced(byNanoseconds: Self.nanosecondsBetweenAttempts))
             let needsThread = self.queue.withLock { queue in
                 queue.willRetry = false
-                guard queue.jobs.count > 0, queue.threads == 0 else { return false }
+                guard queue.jobs.count > queue.idle, queue.threads < self.threadLimit else { return false }
                 queue.threads += 1
                 return true
             }

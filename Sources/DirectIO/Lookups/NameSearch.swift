@@ -72,6 +72,10 @@ package final class NameSearch: Sendable {
 
     deinit {
         leave()
+        // A call that has not begun is not late, and nobody waits for it any more.
+        for place in places.withLock({ $0 }) where place.calls.progress(of: place.ticket) == .queued {
+            place.calls.leave(place.ticket)
+        }
     }
 
     /// Waits for addresses. Only one task may wait at a time.
@@ -191,12 +195,16 @@ package final class NameSearch: Sendable {
     /// Leaves the calls. With the addresses of one family in hand the search stays: the next caller then joins a call that is
     /// known to be late, and need not wait for that again.
     private func leave() {
-        if case .half = state.withLock({ $0.answers.extent }) { return }
+        guard !isHalf else { return }
         let places = places.withLock { places in
             defer { places = [] }
             return places
         }
         for place in places { place.calls.leave(place.ticket) }
+    }
+
+    private var isHalf: Bool {
+        if case .half = state.withLock({ $0.answers.extent }) { true } else { false }
     }
 
     /// The nanoseconds after which the call for both families is late. Most answers take less, and the extra questions of

@@ -60,10 +60,7 @@ extension Dialler {
 extension HappyEyeballs.RaceOutcome {
     /// The failure that ends all dialling; the caller adds its attempts.
     var decisiveFailure: DialFailure? {
-        guard let decisive else {
-            let isCancelled = attempts.contains { $0.failure?.isCancellation ?? false }
-            return isCancelled ? DialFailure(cause: .cancelled) : nil
-        }
+        guard let decisive else { return isCancelled ? DialFailure(cause: .cancelled) : nil }
         return attempts[decisive].failure.map {
             $0.atProxy
                 ?? DialFailure(

@@ -71,14 +71,20 @@ struct HappyEyeballs: Sendable {
         var attempts: [ConnectAttempt]
         /// The index of the attempt that decided the race, by success or failure; `nil` if none did.
         var decisive: Int?
+        /// Whether the call was cancelled. No attempt need have been in progress: the race may only have waited for `rest`.
+        var isCancelled = false
     }
 
     /// Runs the race.
     func run() async -> RaceOutcome {
-        guard let stagger, candidates.endpoints.count > 1 || rest != nil else {
-            return await runSequentially()
+        var outcome: RaceOutcome
+        if let stagger, candidates.endpoints.count > 1 || rest != nil {
+            outcome = await runInParallel(stagger)
+        } else {
+            outcome = await runSequentially()
         }
-        return await runInParallel(stagger)
+        outcome.isCancelled = Task.isCancelled
+        return outcome
     }
 
     /// Tries the addresses one after the other.

@@ -1,5 +1,5 @@
 @testable import DirectCore
-import DirectIO
+@testable import DirectIO
 import DirectTestCommands
 import DirectTestData
 import DirectTestTime
@@ -484,6 +484,21 @@ struct CachingResolverTests {
         task.cancel()
         _ = await task.value
         #expect(try await answer(reader).endpoints == wanted)
+    }
+
+    @Test("Without a thread on which to read the file a question fails, and does not seem cancelled")
+    func noThreadForReading() async throws {
+        let refusal = SystemError("pthread_create", code: EAGAIN)
+        var settings = CachingResolver.Settings()
+        settings.file = "/nowhere/answers"
+        let cache = CachingResolver(
+            counting(timeToLive: nil),
+            settings,
+            loop: time.loop,
+            threads: BlockingWork(threadLimit: 1) { _, _ in refusal }
+        )
+        await #expect(throws: refusal) { try await answer(cache) }
+        await #expect(throws: refusal) { try await cache.save() }
     }
 
     @Test(

@@ -20,6 +20,15 @@ struct ConnectionProfilesTests {
         try #require(profiles.profile(for: box(number), isAnonymous: false))
     }
 
+    @Test("No limit on the bytes of certificates is too large")
+    func largestLimit() {
+        var tls = TLSSettings()
+        for limit in [Int.max, .max / 4 + 1, -1, .min] {
+            tls.maximumCertificateBytes = limit
+            #expect(ConnectionProfiles(tls: tls, socket: SocketOptions()).count == 0)
+        }
+    }
+
     @Test("A profile is found for as long as something holds it, however many others have been used since")
     func held() throws {
         let held = try (0..<200).map(profile)

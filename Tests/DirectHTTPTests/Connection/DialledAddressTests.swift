@@ -84,6 +84,25 @@ struct DialledAddressTests {
         #expect(response.transaction?.failedAttempts.map { "\($0.endpoint.address)" } == ["127.66.0.1"])
     }
 
+    @Test("A call that is cancelled while the other family's addresses are awaited ends as cancelled")
+    func cancelledLateFamily() async throws {
+        let never = DispatchSemaphore(value: 0)
+        defer { for _ in 0..<2 { never.signal() } }
+        let lookups = SystemLookups(byFamily: { _, family in
+            if family != .v4 { never.wait() }
+            return .success([IPAddress("127.66.0.1")].compactMap(\.self))
+        })
+        let settings = time.client { $0.timeouts.resolve = .seconds(10) }.configuration
+        let client = HTTPClient(settings, network: Network(lookups))
+        let dead = try FixtureServer.refusing()
+        let call = Task { try await client.get("http://a.test:\(dead.port)/") }
+        try await time.pass(.milliseconds(250))
+        try await time.pass(.milliseconds(50))
+        try await time.waitBegins(for: .milliseconds(9700))
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+    }
+
     @Test("A connection attempt that meets itself has found no server", arguments: ["127.0.0.1", "0.0.0.0"])
     func selfConnection(host: String) async throws {
         let server = try FixtureServer.start { _ in .text("wrong") }

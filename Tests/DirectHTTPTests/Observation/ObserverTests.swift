@@ -255,6 +255,27 @@ struct ObserverTests {
         #expect(diary.reports.last?.exchanges.first?.resolverFailures.map { "\($0)" } == words)
     }
 
+    @Test("A step that fails because a cached answer is of no use is an event, and the reason of the error")
+    func failedStepBehindCache() async throws {
+        let dead = try FixtureServer.refusing()
+        let diary = Diary()
+        let client = HTTPClient.untimed {
+            $0.observer = diary.observer
+            $0.resolver = CachingResolver(
+                ChainResolver(
+                    ScriptedResolver("old", [dead.endpoint]),
+                    ScriptedResolver("silly", .refused("busy"))
+                )
+            )
+        }
+        let words = ["silly: the server refused: busy"]
+        for _ in 0..<2 {
+            let error = try await httpError { try await client.get("http://a.test/") }
+            #expect("\(error.reason)" == words[0])
+            #expect(diary.reports.last?.exchanges.first?.resolverFailures.map { "\($0)" } == words)
+        }
+    }
+
     @Test("No error, event, report, record or dump has the text of an error of other code")
     func foreignErrors() async throws {
         struct Foreign: Error, CustomStringConvertible {

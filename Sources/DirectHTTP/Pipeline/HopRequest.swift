@@ -225,6 +225,15 @@ extension Request {
         return hasOptions && authenticator != nil
     }
 
+    /// The request without an authenticator, and without user and password in its URL.
+    var withoutCredentials: Request {
+        guard hasCredentials else { return self }
+        var request = self
+        request.parsedURL = parsedURL.map(\.withoutCredentials)
+        request.authenticator = nil
+        return request
+    }
+
     /// Moves user and password from the URL to an authenticator for the URL's origin.
     func introducingURLUser() -> Request {
         guard case .success(let url) = parsedURL, let (user, password) = url.credentialBytes

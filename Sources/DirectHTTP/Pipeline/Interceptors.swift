@@ -21,8 +21,8 @@ final class CallInterceptors: CallLayer {
         -> Response
     {
         let crossing = fields.crossing(by: original.redirects ?? redirects)
-        // No interceptor has made anything of the request yet.
-        let first = original.traced
+        // No interceptor has made anything of the request yet. What it may not send, none can pass on.
+        let first = (isContinued ? original.withoutCredentials : original).traced
         let answer: Result<Response, any Error>
         do throws(BlockingWork.Abandoned) {
             // The time limits are not known yet: an interceptor may set them.

@@ -48,6 +48,18 @@ struct FileDraftTests {
         #expect(folder.names == ["d", "dangling", "first"])
     }
 
+    @Test(
+        "A path without a name, and what only looks like an open file, is an error before anything is written"
+    )
+    func nameless() throws {
+        for path in ["", "/dev/fd/+1", "/proc/self/fd/01", folder.path + "/none/", folder.path + "/."] {
+            #expect(throws: SystemError.self) { try FileDraft(path, mode: 0o666, direct: .devicesAndPipes) }
+            #expect(throws: SystemError.self) { try PartialFile.open(path, mode: 0o666) }
+            #expect(throws: SystemError.self) { try StateFile.replace(path, with: [1]) }
+        }
+        #expect(try folder.names.isEmpty && StateFile.read("", limit: 1) == nil)
+    }
+
     @Test("Links that lead to each other are an error")
     func loop() throws {
         try folder.link("a", to: "b")

@@ -93,6 +93,20 @@ extension HTTPClient {
             options.inherit(given.options, isSameOrigin: isSameOrigin)
         }
 
+        /// Returns the request so that copies of it can be told from requests that code builds anew. Only a request with
+        /// options needs that, and one with addresses.
+        var traced: Request {
+            guard addresses != nil, !hasOptions else { return self }
+            var request = self
+            request.options = Options()
+            return request
+        }
+
+        /// Whether this is a copy of the other one, whatever was changed in it. See ``traced``.
+        func isCopy(of other: Request) -> Bool {
+            hasOptions && other.hasOptions && options.lineage == other.options.lineage
+        }
+
         /// Throws if code has set an option in what it made of the request that it has been shown, and the client has read
         /// that option before.
         func check(madeOf shown: Request, for reader: OptionRule.Reader) throws(HTTPError) {

@@ -46,6 +46,9 @@ struct HopRequest: Sendable {
         fields.hsts == nil ? self : with(fields.upgraded(request))
     }
 
+    /// Returns the request so that copies of it can be told from others.
+    var traced: HopRequest { with(request.traced) }
+
     private func with(_ request: Request) -> HopRequest {
         var hop = self
         hop.request = request
@@ -74,21 +77,22 @@ extension HopRequest {
 
     /// Returns a request that other code made from this one, reduced to what it may carry to its origin.
     ///
-    /// Options that the code does not set are inherited, and HSTS decides about its URL as about any other. If the URL is of another origin, fields that the code sets
-    /// for it are kept; fields that are mere copies of those of requests for other origins are removed, as on a
-    /// redirect.
+    /// Options that the code does not set are inherited, unless it has removed them from a copy. HSTS decides about its URL
+    /// as about any other. If the URL is of another origin, fields that the code sets for it are kept; fields that are mere
+    /// copies of those of requests for other origins are removed, as on a redirect.
     ///
     /// - Parameter shown: the requests that the code could copy from.
     func rebuilt(as other: Request, shown: [Request], _ crossing: Crossing) -> HopRequest {
-        let former = upgraded(by: crossing.fields)
+        var former = upgraded(by: crossing.fields)
+        former.forget(what: other, lacksOf: shown)
         var next = crossing.fields.upgraded(other.introducingURLUser())
         next.inheritOptions(of: former.request)
         // An invalid URL is reported when the request is sent.
         guard case .success(let url) = next.parsedURL else { return with(next) }
         // An invalid URL has crossed no origin: the call begins here, with the options that were set for it.
         guard case .success(let origin) = former.request.parsedURL.map(\.origin) else {
-            next.addresses = next.addresses ?? request.addresses
-            if let authenticator = trail?.authenticator, next.authenticator == nil {
+            next.addresses = next.addresses ?? former.request.addresses
+            if let authenticator = former.trail?.authenticator, next.authenticator == nil {
                 next.authenticator = authenticator
             }
             return HopRequest.beginning(next)
@@ -116,13 +120,23 @@ extension HopRequest {
         return hop
     }
 
+    /// Forgets the addresses and the authenticator that code has removed from a copy of each request that it could copy.
+    private mutating func forget(what copy: Request, lacksOf shown: [Request]) {
+        guard shown.allSatisfy(copy.isCopy) else { return }
+        var facts = facts
+        if copy.addresses == nil, shown.allSatisfy({ $0.addresses(for: copy) != nil }) {
+            request.addresses = nil
+            if facts.hasAddresses(for: copy) { facts.addresses = nil }
+        }
+        if copy.authenticator == nil, shown.allSatisfy({ $0.authenticator != nil }) {
+            facts.authenticator = nil
+        }
+        if trail != nil { trail = Trail(facts) }
+    }
+
     /// Returns the addresses that were set for this host and port, by the last request for it or by the caller.
     private func addresses(for url: HTTPURL) -> [Endpoint]? {
-        if case .success(let own) = request.parsedURL, let addresses = request.addresses,
-            own.lends(addresses, to: url)
-        {
-            return addresses
-        }
+        if let addresses = request.addresses(for: url) { return addresses }
         guard let facts = trail?.facts, let home = facts.home, let addresses = facts.addresses else {
             return nil
         }
@@ -165,6 +179,12 @@ final class Trail: Sendable {
             self.addresses = addresses
         }
 
+        /// Whether the caller's addresses hold for the place of the request.
+        func hasAddresses(for request: Request) -> Bool {
+            guard case .success(let url) = request.parsedURL, let home, let addresses else { return false }
+            return home.lends(addresses, to: url)
+        }
+
         /// Notes a crossing: the client's own fields are reduced and the authenticator is dropped.
         mutating func leaveOrigin(_ crossing: Crossing, byServer: Bool) {
             hasCrossed = true
@@ -203,6 +223,15 @@ extension Request {
     var hasCredentials: Bool {
         if case .success(let url) = parsedURL, url.hasCredentials { return true }
         return hasOptions && authenticator != nil
+    }
+
+    /// The request without an authenticator, and without user and password in its URL.
+    var withoutCredentials: Request {
+        guard hasCredentials else { return self }
+        var request = self
+        request.parsedURL = parsedURL.map(\.withoutCredentials)
+        request.authenticator = nil
+        return request
     }
 
     /// Moves user and password from the URL to an authenticator for the URL's origin.

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// Sends calls through the client's interceptors. A call that is cancelled does not wait for them.
@@ -20,12 +21,14 @@ final class CallInterceptors: CallLayer {
         -> Response
     {
         let crossing = fields.crossing(by: original.redirects ?? redirects)
+        // No interceptor has made anything of the request yet. What it may not send, none can pass on.
+        let first = (isContinued ? original.withoutCredentials : original).traced
         let answer: Result<Response, any Error>
         do throws(BlockingWork.Abandoned) {
             // The time limits are not known yet: an interceptor may set them.
             answer = try await callersCode(until: .never, on: loop) {
-                try await intercept(request, interceptors: self.interceptors[...], crossing) {
-                    try await self.next.send($0, original: original, isContinued: isContinued, log: log)
+                try await intercept(first, interceptors: self.interceptors[...], crossing) {
+                    try await self.next.send($0, original: first, isContinued: isContinued, log: log)
                 }
             }
         } catch {
@@ -56,8 +59,25 @@ extension Request {
         let shown = crossing.fields.upgraded(shown)
         let made = crossing.fields.upgraded(introducingURLUser())
         var request = made.withoutCopies(of: shown, surviving: crossing.surviving)
+        if request.addresses == nil, !made.isCopy(of: shown) {
+            request.addresses = shown.addresses(for: made)
+        }
         request.inheritOptions(of: shown)
         return request
+    }
+
+    /// The addresses that hold for the place of the other request as well; `nil` if none do.
+    func addresses(for other: Request) -> [Endpoint]? {
+        guard case .success(let url) = other.parsedURL else { return nil }
+        return addresses(for: url)
+    }
+
+    /// The addresses that hold for a URL as well; `nil` if none do.
+    func addresses(for url: HTTPURL) -> [Endpoint]? {
+        guard case .success(let own) = parsedURL, let addresses, own.lends(addresses, to: url) else {
+            return nil
+        }
+        return addresses
     }
 
     /// Returns the request that an interceptor has made of `shown`. If it is for another origin, without the fields that

@@ -35,7 +35,7 @@ final class NetworkInterceptors: NetworkLayer {
     func send(_ request: Request, trail: Trail?, call: Call, detour: Detour?) async throws -> Response {
         let url = try? request.url
         guard loop.now < call.end else { throw call.overdue(for: url) }
-        var complete = request
+        var complete = request.traced
         complete.headers.complete(with: fields.defaults(for: request, trail))
         do {
             let shown = try await final(complete, call: call)

@@ -81,7 +81,7 @@ struct Redirects: Sendable {
         through layers: InnerLayers
     ) async throws -> Response {
         let crossing = fields.crossing(by: policy)
-        var hop = original
+        var hop = policy.decide == nil ? original : original.traced
         var response = first
         var history = first.history
         while let way = try nextHop(after: hop.request, response, policy: policy, history: history) {

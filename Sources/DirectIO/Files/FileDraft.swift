@@ -44,7 +44,7 @@ package final class FileDraft: @unchecked Sendable {
         mode: UInt16,
         direct: DirectOutput = .none
     ) throws(SystemError) {
-        let target = try FilePlace(path)
+        let target = try FilePlace(named: path)
         if let number = target.ownDescriptor {
             let copy = try checked("dup", path: path) { fcntl(number, F_DUPFD_CLOEXEC, 0) }
             try self.init(direct: target, copy, kinds: direct)

@@ -44,10 +44,17 @@ package struct FilePlace: Sendable {
 
     /// The regular file that this path leads to, or will: what else is there is an error, since no file can replace it.
     init(replaceable path: String) throws(SystemError) {
-        try self.init(path)
+        try self.init(named: path)
         let isOwn = ownDescriptor != nil
         guard let facts = try facts(), isOwn || !facts.isRegularFile else { return }
         throw SystemError("open", code: facts.isFolder ? EISDIR : EINVAL, path: path)
+    }
+
+    /// The file that this path leads to, for writing. A path without a name is an error now, and not when the file is
+    /// complete.
+    init(named path: String) throws(SystemError) {
+        guard !path.isEmpty else { throw SystemError("open", code: ENOENT, path: path) }
+        try self.init(path)
     }
 
     private init(unresolved path: String) {
@@ -70,7 +77,9 @@ package struct FilePlace: Sendable {
     /// The number, if this is one of the process's own descriptors, as `/dev/stdout` is. The system follows such a name
     /// to what is open, and not to what the name says.
     var ownDescriptor: Int32? {
-        prefix == "/proc/self/fd/" || prefix == "/dev/fd/" ? Int32(name) : nil
+        guard prefix == "/proc/self/fd/" || prefix == "/dev/fd/" else { return nil }
+        // Such as `+1` and `01` are the names of nothing there.
+        return Int32(name).flatMap { "\($0)" == name ? $0 : nil }
     }
 
     private func linkTarget() throws(SystemError) -> String {

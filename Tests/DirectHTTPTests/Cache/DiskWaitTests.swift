@@ -1,5 +1,5 @@
 @testable import DirectCore
-import DirectIO
+@testable import DirectIO
 import DirectTestCommands
 import DirectTestTime
 @testable import DirectTransport
@@ -77,6 +77,19 @@ struct DiskWaitTests {
         time.advance(by: .seconds(7))
         let response = try await later
         #expect(response.cacheUse == .stale && response.body.count == size)
+    }
+
+    @Test(
+        "If the system refuses the disk's threads, requests go on without the cache, and the refusal is reported"
+    )
+    func refusedThread() async throws {
+        let refusal = SystemError("pthread_create", code: 11)
+        let refusing = BlockingWork(threadLimit: 1) { _, _ in refusal }
+        let cache = try ResponseCache(folder: folder.path, work: refusing) { .now }
+        let script = Script((200, ["Cache-Control": "max-age=60"]), (200, [:]))
+        let client = script.client { $0.cache = cache }
+        for _ in 0..<2 { #expect(try await client.get("https://a.test/").cacheUse == .miss) }
+        #expect(cache.faults.first == .file(refusal))
     }
 
     @Test("Reading a content from a slow disk ends with the call's limit")

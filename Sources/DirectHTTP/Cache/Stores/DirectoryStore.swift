@@ -27,11 +27,25 @@ final class DirectoryStore: CacheStore {
         fields: VaryFields,
         wait: DiskWait
     ) async throws -> (any CacheEntry)? {
-        try await wait.run(on: files.work, .request) { [files] in files.find(key, fields: fields) }
+        try await look(wait) { $0.find(key, fields: fields) }
     }
 
     func mark(_ key: CacheKey, wait: DiskWait) async throws -> CacheMark? {
-        try await wait.run(on: files.work, .request) { [files] in files.mark(key) }
+        try await look(wait) { $0.mark(key) }
+    }
+
+    /// Looks something up. Without a thread for that there is nothing, as with a file that cannot be read: the request goes
+    /// on.
+    private func look<Answer: Sendable>(
+        _ wait: DiskWait,
+        job: @escaping @Sendable (CacheFiles) -> Answer?
+    ) async throws -> Answer? {
+        switch try await wait.outcome(on: files.work, .request, job: { [files] in job(files) }) {
+        case .success(let answer): return answer
+        case .failure(let refusal):
+            _ = files.attempt { () throws(SystemError) in throw refusal }
+            return nil
+        }
     }
 
     func draft(_ plan: DraftPlan, wait: DiskWait) -> (any CacheDraft)? {

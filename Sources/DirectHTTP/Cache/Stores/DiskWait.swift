@@ -27,14 +27,26 @@ package struct DiskWait: Sendable {
         _ phase: HTTPError.Phase,
         job: @escaping @Sendable () -> Answer
     ) async throws -> Answer {
+        switch try await outcome(on: work, phase, job: job) {
+        case .success(let answer): return answer
+        case .failure(let refusal): throw HTTPError(phase, .system(refusal), name: name)
+        }
+    }
+
+    /// Like ``run(on:_:job:)``, and returns the system's error if it refuses a thread.
+    func outcome<Answer: Sendable>(
+        on work: BlockingWork,
+        _ phase: HTTPError.Phase,
+        job: @escaping @Sendable () -> Answer
+    ) async throws -> Result<Answer, SystemError> {
         do throws(BlockingWork.Abandoned) {
-            return try await work.run(until: end, on: loop, job)
+            return .success(try await work.run(until: end, on: loop, job))
         } catch {
             switch error {
             case .cancelled: throw CancellationError()
             case .expired:
                 throw HTTPError(phase, .timedOut(after: .nanoseconds(Int64(clamping: total))), name: name)
-            case .refused(let refusal): throw HTTPError(phase, .system(refusal), name: name)
+            case .refused(let refusal): return .failure(refusal)
             }
         }
     }

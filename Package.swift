@@ -245,7 +245,8 @@ let package = Package(
 )
 
 #if os(Linux)
-// The client in a simulated world (scripts/simulate), which replaces functions of glibc. These targets are no products.
+// The client in a simulated world (scripts/simulate), which replaces functions of glibc. These targets are no
+// products.
 package.targets += [
     .target(
         name: "CSimulation",

@@ -21,8 +21,8 @@ func foundationProgram(_ name: String) -> Target {
     )
 }
 
-// A package of small programs that use direct-http as any other program would. Started without arguments, each runs against
-// servers of its own, and ends with 0 only if it did what it promises.
+// A package of small programs that use direct-http as any other program would. Started without arguments,
+// each runs against servers of its own, and ends with 0 only if it did what it promises.
 let package = Package(
     name: "direct-http-examples",
     platforms: [.macOS(.v15)],

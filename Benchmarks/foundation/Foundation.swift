@@ -4,8 +4,8 @@ import FoundationNetworking
 import Glibc
 import Synchronization
 
-/// The benchmark's work through URLSession's interface: with the bridge, with a session that has our `URLProtocol`
-/// class, or with a session alone.
+/// The benchmark's work through URLSession's interface: with the bridge, with a session that has our
+/// `URLProtocol` class, or with a session alone.
 ///
 /// `foundation WORK key=value...`; peers/bench.h describes the settings, `way` selects the interface.
 @main
@@ -91,8 +91,8 @@ struct FoundationWorks: Sendable {
         }
     }
 
-    /// Sends requests that succeed, requests for a missing resource, requests to a missing server, and requests that
-    /// are cancelled.
+    /// Sends requests that succeed, requests for a missing resource, requests to a missing server, and
+    /// requests that are cancelled.
     private func soak(_ count: Int) async throws {
         var missing = URLRequest(url: url("/nothing"))
         missing.httpMethod = "POST"

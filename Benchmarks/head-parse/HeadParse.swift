@@ -1,5 +1,5 @@
-// Parses one response head repeatedly: 700 bytes with 16 fields, typical of a large site. scripts/bench compiles this
-// file against DirectHTTP1 alone, because the reader is visible inside the package only.
+// Parses one response head repeatedly: 700 bytes with 16 fields, typical of a large site. scripts/bench
+// compiles this file against DirectHTTP1 alone, because the reader is visible inside the package only.
 import DirectHTTP1
 import Glibc
 

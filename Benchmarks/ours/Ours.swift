@@ -3,8 +3,8 @@ import Glibc
 
 /// The benchmark's work by this package's client, through its public interface and with all defaults.
 ///
-/// `ours WORK key=value...`; peers/bench.h describes the settings. `executor=loop` makes the calls on the client's
-/// executor, `executor=task` on the default one, like a program that does not set one.
+/// `ours WORK key=value...`; peers/bench.h describes the settings. `executor=loop` makes the calls on the
+/// client's executor, `executor=task` on the default one, like a program that does not set one.
 @main
 enum Ours {
     static func main() {

@@ -1,8 +1,8 @@
 import DirectHTTP
 import Glibc
 
-/// The works that show what a request costs while something grows: `objects` origins, idle connections, waiting requests,
-/// cookies, cached responses, or entries of a map.
+/// The works that show what a request costs while something grows: `objects` origins, idle connections,
+/// waiting requests, cookies, cached responses, or entries of a map.
 struct ScaleWorks: Sendable {
     let settings: Settings
     let client: HTTPClient

@@ -14,12 +14,12 @@ struct Settings {
     var inFlight = 1
     var resumes = false
     var settle = 0
-    /// The size in KiB of the bodies that occupy connections while all are being opened; with 0 the pool decides how
-    /// many it opens.
+    /// The size in KiB of the bodies that occupy connections while all are being opened; with 0 the pool
+    /// decides how many it opens.
     var opening = 0
     var onLoop = true
-    /// The number of responses that a cache holds, or of whatever else there are many, and the folder of the cache; `nil`
-    /// for a cache in memory.
+    /// The number of responses that a cache holds, or of whatever else there are many, and the folder of the
+    /// cache; `nil` for a cache in memory.
     var objects = 10_000
     var folder: String?
     /// The interface that the `foundation` program uses: `bridge`, `urlprotocol` or `urlsession`.

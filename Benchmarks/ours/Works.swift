@@ -12,8 +12,8 @@ struct Works: Sendable {
         self.settings = settings
         client = HTTPClient {
             if settings.roots != "system" { $0.tls.roots = .only([.pemFile(settings.roots)]) }
-            // With resumption, chance decides how many of the connections opened together are cheap. After that it
-            // makes no difference.
+            // With resumption, chance decides how many of the connections opened together are cheap. After
+            // that it makes no difference.
             if settings.work == "fresh" || settings.opening > 0 { $0.tls.resumesSessions = settings.resumes }
             // One connection for each request in flight, so that the work is measured without waiting.
             $0.maximumConnectionsPerOrigin = settings.work == "queued" ? 1 : settings.inFlight
@@ -37,8 +37,8 @@ struct Works: Sendable {
         report(units: settings.count, from: start, to: end, memoryAtStart: memoryAtStart)
     }
 
-    /// Does the warm-up or the measured run. The warm-up does not check the last byte of bodies: its first connection
-    /// cannot resume.
+    /// Does the warm-up or the measured run. The warm-up does not check the last byte of bodies: its first
+    /// connection cannot resume.
     private func stretch(_ count: Int, last: UInt8?) async throws {
         guard count > 0 else { return }
         switch settings.work {
@@ -57,8 +57,9 @@ struct Works: Sendable {
         return request
     }
 
-    /// Opens one connection for each request in flight, by keeping that many responses unfinished at the same time.
-    /// By itself the pool opens as few connections as it can, and their number depends on the scheduling.
+    /// Opens one connection for each request in flight, by keeping that many responses unfinished at the same
+    /// time. By itself the pool opens as few connections as it can, and their number depends on the
+    /// scheduling.
     private func openConnections() async throws {
         var request = request(.get, "/down/\(settings.opening)")
         // A hundred handshakes at a time take long under valgrind.
@@ -79,7 +80,8 @@ struct Works: Sendable {
         }
     }
 
-    /// Sends small requests, with a worker for each that may be in flight: it sends the next after each response.
+    /// Sends small requests, with a worker for each that may be in flight: it sends the next after each
+    /// response.
     private func requests(_ count: Int, last: UInt8?) async throws {
         let request = request(.get, settings.path)
         let taken = Counter()
@@ -95,7 +97,8 @@ struct Works: Sendable {
         }
     }
 
-    /// Like ``requests(_:last:)``, with the time of each. Reading the clock would show in the figures of the others.
+    /// Like ``requests(_:last:)``, with the time of each. Reading the clock would show in the figures of the
+    /// others.
     private func timedRequests(_ count: Int) async throws {
         let request = request(.get, settings.path)
         let taken = Counter()
@@ -177,8 +180,8 @@ struct Works: Sendable {
         fflush(nil)
     }
 
-    /// Waits until the client has released memory that idle connections do not need, and returns free memory to the
-    /// system. The memory read afterwards is what the connections hold.
+    /// Waits until the client has released memory that idle connections do not need, and returns free memory
+    /// to the system. The memory read afterwards is what the connections hold.
     private func settle() async {
         try? await Task.sleep(for: .seconds(settings.settle))
         trimHeap()

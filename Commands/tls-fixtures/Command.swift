@@ -7,8 +7,8 @@ struct Command {
         exit(status)
     }
 
-    /// Runs the command and returns its exit status: 0 for success, 1 if a vector failed or a server could not be
-    /// started, 2 for a mistake in the command line or in the vectors.
+    /// Runs the command and returns its exit status: 0 for success, 1 if a vector failed or a server could
+    /// not be started, 2 for a mistake in the command line or in the vectors.
     static func status(for arguments: [String]) async -> Int32 {
         let options: Options
         do throws(Options.Fault) {

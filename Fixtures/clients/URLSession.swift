@@ -1,4 +1,5 @@
-// URLSession of Foundation on Linux, without TLS: there it can be told no root. preload.so replaces its look-up.
+// URLSession of Foundation on Linux, without TLS: there it can be told no root. preload.so replaces its
+// look-up.
 import Foundation
 #if canImport(FoundationNetworking)
 import FoundationNetworking

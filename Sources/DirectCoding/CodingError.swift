@@ -1,8 +1,8 @@
 /// An error in the coding of a response's content, or a limit that decoding it would exceed.
 @nonexhaustive
 public enum CodingError: Error, Hashable, Sendable {
-    /// The bytes break the rules of their coding, or the check value is wrong. The detail is the decoding library's
-    /// message.
+    /// The bytes break the rules of their coding, or the check value is wrong. The detail is the decoding
+    /// library's message.
     case corrupt(ContentCoding, detail: String)
     /// The content ended before its coding did.
     case truncated(ContentCoding)

@@ -9,8 +9,8 @@ public enum ContentCoding: String, Hashable, Sendable {
     /// Zstandard (RFC 8878).
     case zstd
 
-    /// The codings that this build can decode: `gzip` and `deflate`, and `br` and `zstd` if their package traits are
-    /// enabled.
+    /// The codings that this build can decode: `gzip` and `deflate`, and `br` and `zstd` if their package
+    /// traits are enabled.
     public static var available: [ContentCoding] {
         var codings: [ContentCoding] = [.gzip, .deflate]
         #if Brotli
@@ -43,11 +43,11 @@ extension ContentCoding {
 }
 
 extension ContentCoding {
-    /// Returns the codings that all `Content-Encoding` values list, the one applied last at the end; `nil` if one of
-    /// them cannot be decoded.
+    /// Returns the codings that all `Content-Encoding` values list, the one applied last at the end; `nil` if
+    /// one of them cannot be decoded.
     ///
-    /// The limit holds for all codings in all fields together: a chain that is only counted per field, or only up to
-    /// the first unknown name, has no limit (CVE-2023-23916).
+    /// The limit holds for all codings in all fields together: a chain that is only counted per field, or
+    /// only up to the first unknown name, has no limit (CVE-2023-23916).
     package static func chain(
         listedIn values: [String],
         atMost limit: Int
@@ -61,8 +61,8 @@ extension ContentCoding {
                 count += 1
                 guard count <= limit else { throw .tooManyCodings(limit: limit) }
                 let text = String(name)
-                // `identity` says that no coding was applied (RFC 9110, section 12.5.3), and should not be there at
-                // all.
+                // `identity` says that no coding was applied (RFC 9110, section 12.5.3), and should not be
+                // there at all.
                 if text?.lowercased() == "identity" { continue }
                 if let text, let coding = ContentCoding(name: text), coding.isAvailable {
                     codings.append(coding)

@@ -1,12 +1,12 @@
 /// Decodes a chain of content codings piece by piece.
 ///
-/// Each coding of the chain is one stage. The stages form a pull pipeline: the last stage asks the one before it for
-/// bytes, and the first one takes them from the input that `feed` gave.
+/// Each coding of the chain is one stage. The stages form a pull pipeline: the last stage asks the one before
+/// it for bytes, and the first one takes them from the input that `feed` gave.
 ///
-/// The decoder works only when it is asked: `next` decodes at most one piece and does a bounded amount of work, after
-/// which it returns even without output (`unfinished`), so that the caller can check its deadline and let other tasks
-/// run. When it answers `needsInput`, the caller calls `feed` or `endInput`. The output of every stage is counted and
-/// checked against the limits before the next stage, or the caller, sees it.
+/// The decoder works only when it is asked: `next` decodes at most one piece and does a bounded amount of
+/// work, after which it returns even without output (`unfinished`), so that the caller can check its deadline
+/// and let other tasks run. When it answers `needsInput`, the caller calls `feed` or `endInput`. The output
+/// of every stage is counted and checked against the limits before the next stage, or the caller, sees it.
 package final class ContentDecoder {
     /// The result of one call of `next`.
     package enum Step {
@@ -23,8 +23,9 @@ package final class ContentDecoder {
     /// The largest number of bytes that one call decodes.
     package static let pieceSize = 64 * 1024
 
-    /// The number of bytes that all stages together may consume and produce before a call returns, whatever its
-    /// output: a stage in the middle can turn a little input into gigabytes of which the last stage makes no output.
+    /// The number of bytes that all stages together may consume and produce before a call returns, whatever
+    /// its output: a stage in the middle can turn a little input into gigabytes of which the last stage makes
+    /// no output.
     private static let workOfQuestion = 4 * pieceSize
 
     /// The number of bytes that have been fed.
@@ -34,8 +35,8 @@ package final class ContentDecoder {
     /// The number of bytes that all stages together consumed and produced in the last call.
     package private(set) var lastWork = 0
 
-    /// The stages in the order of decoding, the one next to the wire first. They are made when the first bytes are
-    /// there.
+    /// The stages in the order of decoding, the one next to the wire first. They are made when the first
+    /// bytes are there.
     private var stages: [Stage] = []
     private let codings: [ContentCoding]
     private let limits: DecodingLimits
@@ -70,8 +71,8 @@ package final class ContentDecoder {
         case end
     }
 
-    /// Creates a decoder for `codings`, at least one, in the order of `Content-Encoding`: the one applied last at the
-    /// end.
+    /// Creates a decoder for `codings`, at least one, in the order of `Content-Encoding`: the one applied
+    /// last at the end.
     package init(undoing codings: [ContentCoding], within limits: DecodingLimits = DecodingLimits()) {
         precondition(!codings.isEmpty, "there are no codings to decode")
         self.codings = codings
@@ -123,8 +124,8 @@ package final class ContentDecoder {
         }
     }
 
-    /// The capacity for a piece. If all of the input is there, the end of a gzip member says how much it decodes to
-    /// (RFC 1952, section 2.3.1): only a hint, but a good one.
+    /// The capacity for a piece. If all of the input is there, the end of a gzip member says how much it
+    /// decodes to (RFC 1952, section 2.3.1): only a hint, but a good one.
     private var capacity: Int {
         guard codings == [.gzip], hasInputEnded, position == 0, input.count >= 18 else {
             return Self.pieceSize

@@ -1,15 +1,15 @@
-/// Limits on the growth of content when decoded. All limits hold for every stage of a chain of codings, not only for
-/// the last.
+/// Limits on the growth of content when decoded. All limits hold for every stage of a chain of codings, not
+/// only for the last.
 package struct DecodingLimits: Hashable, Sendable {
     /// The largest number of bytes that may come out; `nil` means no limit.
     package var size: UInt64?
-    /// The largest number of bytes that may come out for each byte that went into the first stage; `nil` means no
-    /// limit.
+    /// The largest number of bytes that may come out for each byte that went into the first stage; `nil`
+    /// means no limit.
     package var ratio: UInt64?
     /// The size up to which the ratio is not checked: a few kilobytes of blanks are no attack.
     package var unratedSize: UInt64
-    /// The largest number of bytes in a row that may go in without output; `nil` means no limit. It is checked after
-    /// each piece of input, so somewhat more may go in.
+    /// The largest number of bytes in a row that may go in without output; `nil` means no limit. It is
+    /// checked after each piece of input, so somewhat more may go in.
     package var inputWithoutOutput: UInt64?
 
     /// Creates limits, by default those of a client.
@@ -25,8 +25,8 @@ package struct DecodingLimits: Hashable, Sendable {
         self.inputWithoutOutput = inputWithoutOutput
     }
 
-    /// The part of `room` that a stage may fill after it has made `made` bytes. It may make one byte more than the
-    /// limit: otherwise there would be no way to see that the content goes on.
+    /// The part of `room` that a stage may fill after it has made `made` bytes. It may make one byte more
+    /// than the limit: otherwise there would be no way to see that the content goes on.
     func room(_ room: Int, after made: UInt64) -> Int {
         guard let size, size < .max else { return room }
         return Int(clamping: min(UInt64(room), size - min(size, made) + 1))

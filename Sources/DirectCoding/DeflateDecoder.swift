@@ -1,9 +1,9 @@
-/// Decodes `deflate`: the zlib format (RFC 1950), as RFC 9110 defines it, or the bare deflated data (RFC 1951) that
-/// some servers send instead.
+/// Decodes `deflate`: the zlib format (RFC 1950), as RFC 9110 defines it, or the bare deflated data (RFC
+/// 1951) that some servers send instead.
 ///
-/// The first two bytes decide which it is, before there is any output: a zlib header is a multiple of 31, and the
-/// lower half of its first byte is 8. Bare deflated data can only begin like that with a stored block whose padding
-/// is not zero.
+/// The first two bytes decide which it is, before there is any output: a zlib header is a multiple of 31, and
+/// the lower half of its first byte is 8. Bare deflated data can only begin like that with a stored block
+/// whose padding is not zero.
 final class DeflateDecoder: StreamDecoder {
     private var inflater: Inflater?
     /// The first byte, if it came alone and may begin a zlib header.

@@ -1,7 +1,7 @@
 /// Decodes `gzip` (RFC 1952): one member after the other, each checked by its CRC and its length.
 ///
-/// The last member may be followed by zeros, which pad tapes and blocks and which gzip(1) ignores as well. Anything
-/// else after it is an error.
+/// The last member may be followed by zeros, which pad tapes and blocks and which gzip(1) ignores as well.
+/// Anything else after it is an error.
 final class GzipDecoder: StreamDecoder {
     private enum Place {
         case inHeader

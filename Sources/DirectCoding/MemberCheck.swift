@@ -1,15 +1,15 @@
 internal import CDirectZlib
 
-/// The CRC and the length of a gzip member (RFC 1952, section 2.3.1), computed outside zlib where this processor has
-/// instructions that make it faster than zlib.
+/// The CRC and the length of a gzip member (RFC 1952, section 2.3.1), computed outside zlib where this
+/// processor has instructions that make it faster than zlib.
 struct MemberCheck {
     /// Whether this processor computes the CRC faster than zlib.
     static let isFaster = direct_crc_folds() != 0
 
     private var crc: UInt32 = 0
     private var count: UInt32 = 0
-    /// The last eight bytes of the member seen so far, the last one highest. At the member's end they are its CRC and
-    /// length.
+    /// The last eight bytes of the member seen so far, the last one highest. At the member's end they are its
+    /// CRC and length.
     private var trailer: UInt64 = 0
 
     /// Adds inflated bytes, and the input that they came from.

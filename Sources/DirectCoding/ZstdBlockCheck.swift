@@ -1,7 +1,7 @@
 #if Zstd
 /// Follows the structure of zstd frames in parallel with libzstd, to refuse bytes after a block that has no
-/// sequences. libzstd overlooks them, at least up to version 1.5.4, if the number of sequences is encoded as zero in
-/// two bytes (RFC 8878, section 3.1.1.3.2.1).
+/// sequences. libzstd overlooks them, at least up to version 1.5.4, if the number of sequences is encoded as
+/// zero in two bytes (RFC 8878, section 3.1.1.3.2.1).
 struct ZstdBlockCheck {
     private enum Place {
         case frameHeader

@@ -41,9 +41,9 @@ final class ZstdDecoder: StreamDecoder {
                 if input.count == source.pos { break }
                 headerLeft = Self.longestHeader
             }
-            // If libzstd gets a whole small frame in one call, it does not check the window size. If a call begins in the
-            // middle of a header and completes it, libzstd takes what the call begins with for the frame, if it has the
-            // form of one.
+            // If libzstd gets a whole small frame in one call, it does not check the window size. If a call
+            // begins in the middle of a header and completes it, libzstd takes what the call begins with for
+            // the frame, if it has the form of one.
             source.size = headerLeft > 0 ? min(input.count, source.pos + 1) : input.count
             let before = (source.pos, sink.pos)
             let result = ZSTD_decompressStream(stream, &sink, &source)

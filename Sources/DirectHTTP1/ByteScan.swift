@@ -1,15 +1,15 @@
 /// Scans bytes eight at a time, and checks bytes sixteen at a time while copying them.
 ///
 /// Each test sets the high bit of every byte that the scan must stop at. Only wrapping arithmetic is used:
-/// comparisons of SIMD vectors compile to scalar loops. In a `UInt64` a subtraction may borrow from the byte above,
-/// so the bits above the lowest set one have no meaning; the lowest one is exact, and so is the absence of any. Scans
-/// use words and not vectors: a vector's result arrives too late for the next address, and the scan takes twice as
-/// long.
+/// comparisons of SIMD vectors compile to scalar loops. In a `UInt64` a subtraction may borrow from the byte
+/// above, so the bits above the lowest set one have no meaning; the lowest one is exact, and so is the
+/// absence of any. Scans use words and not vectors: a vector's result arrives too late for the next address,
+/// and the scan takes twice as long.
 enum ByteScan {
     typealias Sixteen = SIMD16<UInt8>
 
-    /// Returns the position of the first byte in `start..<end` that is not allowed in a field value or reason phrase:
-    /// a control character (CR and LF among them) other than tab, or DEL. `end` if there is none.
+    /// Returns the position of the first byte in `start..<end` that is not allowed in a field value or reason
+    /// phrase: a control character (CR and LF among them) other than tab, or DEL. `end` if there is none.
     @inline(__always)
     static func endOfText(_ base: UnsafePointer<UInt8>, from start: Int, to end: Int) -> Int {
         var position = start
@@ -34,16 +34,16 @@ enum ByteScan {
         return position
     }
 
-    /// Returns the position of the first byte in `start..<end` that is not allowed in a token (RFC 9110, section
-    /// 5.6.2), or `end`.
+    /// Returns the position of the first byte in `start..<end` that is not allowed in a token (RFC 9110,
+    /// section 5.6.2), or `end`.
     static func endOfToken(_ base: UnsafePointer<UInt8>, from start: Int, to end: Int) -> Int {
         var position = start
         while position < end, unsafe base[position].isTokenCharacter { position &+= 1 }
         return position
     }
 
-    /// Returns the position of the first byte from `start` on that is neither a letter nor a dash. It may return a
-    /// position up to seven bytes before `end` instead.
+    /// Returns the position of the first byte from `start` on that is neither a letter nor a dash. It may
+    /// return a position up to seven bytes before `end` instead.
     @inline(__always)
     static func endOfPlainName(_ base: UnsafePointer<UInt8>, from start: Int, to end: Int) -> Int {
         var position = start
@@ -124,8 +124,8 @@ enum ByteScan {
         return unsafe count > 0 && (stops == 0 || endOfToken(source, from: 0, to: count) == count)
     }
 
-    /// Copies in large pieces, the last one overlapping the one before, and combines the test results. A rest of less
-    /// than four bytes is padded with letters, which pass every test.
+    /// Copies in large pieces, the last one overlapping the one before, and combines the test results. A rest
+    /// of less than four bytes is padded with letters, which pass every test.
     @inline(__always)
     private static func copy(
         _ source: UnsafePointer<UInt8>,
@@ -214,8 +214,8 @@ enum ByteScan {
         return unsafe unsafeBitCast(stops & Sixteen(repeating: 0x80), to: SIMD2<UInt64>.self)
     }
 
-    /// The sums stay below 256 for ASCII bytes, so they do not carry. The first byte that is not ASCII is marked
-    /// anyway.
+    /// The sums stay below 256 for ASCII bytes, so they do not carry. The first byte that is not ASCII is
+    /// marked anyway.
     @inline(__always)
     private static func notLetterOrDash(_ word: UInt64) -> UInt64 {
         let lower = word | 0x2020_2020_2020_2020

@@ -65,8 +65,8 @@ extension UnsafePointer<UInt8> {
 
     /// Whether the bytes equal `name`, which is in lower-case letters and dashes, ignoring case.
     ///
-    /// Setting the bit that distinguishes lower case from upper case turns no other byte into a letter. It turns CR
-    /// into a dash, but names and values that come here have been checked and contain none.
+    /// Setting the bit that distinguishes lower case from upper case turns no other byte into a letter. It
+    /// turns CR into a dash, but names and values that come here have been checked and contain none.
     @inline(__always)
     func spells(_ name: StaticString, count: Int) -> Bool {
         guard count == name.utf8CodeUnitCount else { return false }

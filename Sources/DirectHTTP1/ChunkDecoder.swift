@@ -11,10 +11,10 @@
 ///     contentEnd       CR                                      contentLineFeed
 ///     contentLineFeed  LF                                      size
 ///
-/// The decoder is done after the size line of the last chunk; the caller reads the trailer section with the head
-/// scanner. A size may not exceed 2^63 - 1, and extensions are limited over the whole body. A bare LF ends a line, and
-/// blanks stand before its end, only if leniency allows it. Then `isDoubtful` is set, and the connection must not be
-/// reused.
+/// The decoder is done after the size line of the last chunk; the caller reads the trailer section with the
+/// head scanner. A size may not exceed 2^63 - 1, and extensions are limited over the whole body. A bare LF
+/// ends a line, and blanks stand before its end, only if leniency allows it. Then `isDoubtful` is set, and
+/// the connection must not be reused.
 struct ChunkDecoder {
     enum Event {
         case needsMore
@@ -123,8 +123,8 @@ struct ChunkDecoder {
         return .content(start..<position)
     }
 
-    /// Skips the end of a chunk and the next chunk's size line, if both are complete and have nothing unusual. Leaves
-    /// everything else to the states.
+    /// Skips the end of a chunk and the next chunk's size line, if both are complete and have nothing
+    /// unusual. Leaves everything else to the states.
     @inline(__always)
     private mutating func passPlainSizeLine(
         _ base: UnsafePointer<UInt8>,

@@ -1,11 +1,12 @@
-/// Checks the syntax of chunk extensions byte by byte. Recipients must ignore extensions that they do not know (RFC 9112,
-/// section 7.1.1), and this client knows none.
+/// Checks the syntax of chunk extensions byte by byte. Recipients must ignore extensions that they do not
+/// know (RFC 9112, section 7.1.1), and this client knows none.
 ///
 ///     chunk-ext     = *( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] )
 ///     chunk-ext-val = token / quoted-string
 ///
-/// A quoted string may contain `;`. Parsers that disagree about where it ends see different chunks (request smuggling).
-/// Therefore a line end inside it, and everything else that the grammar does not allow, is an error.
+/// A quoted string may contain `;`. Parsers that disagree about where it ends see different chunks (request
+/// smuggling). Therefore a line end inside it, and everything else that the grammar does not allow, is an
+/// error.
 struct ChunkExtensions {
     private enum State {
         /// After a semicolon: a name must follow.
@@ -35,7 +36,8 @@ struct ChunkExtensions {
         }
     }
 
-    /// Checks the next byte. The first is the one after the first semicolon. The caller handles the end of the line.
+    /// Checks the next byte. The first is the one after the first semicolon. The caller handles the end of
+    /// the line.
     mutating func consume(_ byte: UInt8) throws(HTTP1Error) {
         guard let next = nextState(on: byte) else { throw .invalidChunkExtension }
         state = next
@@ -74,7 +76,8 @@ struct ChunkExtensions {
         }
     }
 
-    /// A quoted string consists of whitespace, visible characters and bytes beyond ASCII (RFC 9110, section 5.6.4).
+    /// A quoted string consists of whitespace, visible characters and bytes beyond ASCII (RFC 9110, section
+    /// 5.6.4).
     private func nextStateInQuotes(on byte: UInt8) -> State? {
         guard byte >= .space && byte != 0x7f || byte == .tab else { return nil }
         guard state == .inQuotes else { return .inQuotes }

@@ -1,5 +1,5 @@
-/// Reads the value of a field from its beginning: the elements of a list, and in them tokens, quoted strings and
-/// directives (RFC 9110, section 5.6).
+/// Reads the value of a field from its beginning: the elements of a list, and in them tokens, quoted strings
+/// and directives (RFC 9110, section 5.6).
 package struct FieldScanner: Sendable {
     /// What has not been read yet.
     package private(set) var rest: ArraySlice<UInt8>
@@ -25,11 +25,11 @@ package struct FieldScanner: Sendable {
         package var argument: Argument
     }
 
-    /// Reads up to the next separator outside of quoted strings; returns `nil` at the end. Empty elements, which a
-    /// recipient has to ignore (RFC 9110, section 5.6.1.2), are skipped.
+    /// Reads up to the next separator outside of quoted strings; returns `nil` at the end. Empty elements,
+    /// which a recipient has to ignore (RFC 9110, section 5.6.1.2), are skipped.
     ///
-    /// - Parameter hasEscapes: Whether a backslash in quotes escapes the next byte. In entity tags it does not (section
-    ///   8.8.3).
+    /// - Parameter hasEscapes: Whether a backslash in quotes escapes the next byte. In entity tags it does
+    ///   not (section 8.8.3).
     package mutating func element(before separator: UInt8 = .comma, hasEscapes: Bool = true) -> FieldScanner?
     {
         while !rest.isEmpty {
@@ -56,7 +56,8 @@ package struct FieldScanner: Sendable {
         return rest.endIndex
     }
 
-    /// Reads an element as a directive: `name`, `name=token` or `name="quoted string"`; `nil` if it has no name.
+    /// Reads an element as a directive: `name`, `name=token` or `name="quoted string"`; `nil` if it has no
+    /// name.
     ///
     /// - Parameter allowsBlanks: Whether there may be blanks around the equals sign.
     package mutating func directive(allowsBlanks: Bool) -> Directive? {
@@ -98,7 +99,8 @@ package struct FieldScanner: Sendable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Reads a quoted string, whose opening quote comes next, and returns its content and whether it ends with a quote.
+    /// Reads a quoted string, whose opening quote comes next, and returns its content and whether it ends
+    /// with a quote.
     package mutating func quotedString() -> (text: [UInt8], isClosed: Bool) {
         rest = rest.dropFirst()
         var text: [UInt8] = []

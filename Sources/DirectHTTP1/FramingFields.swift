@@ -3,8 +3,8 @@ struct FramingFields {
     private(set) var contentLength: UInt64?
     /// Whether `chunked` is among the transfer codings.
     private(set) var isChunked = false
-    /// Whether there are transfer codings besides `chunked`. The client asks for none (it sends no TE), so no content
-    /// can be read.
+    /// Whether there are transfer codings besides `chunked`. The client asks for none (it sends no TE), so no
+    /// content can be read.
     private(set) var hasOtherCodings = false
     private(set) var closes = false
     private(set) var keepsAlive = false
@@ -17,8 +17,8 @@ struct FramingFields {
         self.acceptsDoubt = acceptsDoubt
     }
 
-    /// Returns 1 if the name has the length of a field that matters here, else 0. Most names do not have it; it is
-    /// also 1 for some names of more than 63 bytes, as only six bits of the length count.
+    /// Returns 1 if the name has the length of a field that matters here, else 0. Most names do not have it;
+    /// it is also 1 for some names of more than 63 bytes, as only six bits of the length count.
     @inline(__always)
     static func mark(nameCount: Int) -> UInt64 {
         let lengths: UInt64 = 1 << 10 | 1 << 14 | 1 << 17
@@ -87,7 +87,8 @@ struct FramingFields {
         return number
     }
 
-    /// Several fields form one list, and empty elements count for nothing (RFC 9110, sections 5.3 and 5.6.1.2).
+    /// Several fields form one list, and empty elements count for nothing (RFC 9110, sections 5.3 and
+    /// 5.6.1.2).
     private mutating func readTransferEncoding(
         _ value: UnsafePointer<UInt8>,
         count: Int

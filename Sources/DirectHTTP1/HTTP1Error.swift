@@ -1,5 +1,5 @@
-/// A violation of HTTP/1.1's rules in a message, received or to be sent. Each has its own case, and none carries a
-/// field's value.
+/// A violation of HTTP/1.1's rules in a message, received or to be sent. Each has its own case, and none
+/// carries a field's value.
 @nonexhaustive
 public enum HTTP1Error: Error, Equatable, Sendable {
     // The first line of a response.

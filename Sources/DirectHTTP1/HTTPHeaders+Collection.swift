@@ -115,8 +115,8 @@ extension UnsafeBufferPointer<UInt8> {
 }
 
 extension String {
-    /// Decodes a field's bytes as UTF-8, or, if they are not valid UTF-8, as Latin-1, in which every byte is a
-    /// character.
+    /// Decodes a field's bytes as UTF-8, or, if they are not valid UTF-8, as Latin-1, in which every byte is
+    /// a character.
     init(fieldText bytes: UnsafeBufferPointer<UInt8>) {
         if let text = unsafe String(validating: bytes, as: UTF8.self) {
             self = text

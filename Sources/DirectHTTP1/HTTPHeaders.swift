@@ -1,7 +1,8 @@
-/// The header fields of a message: ordered, with duplicates and original spelling. Names are compared ignoring case.
+/// The header fields of a message: ordered, with duplicates and original spelling. Names are compared
+/// ignoring case.
 ///
-/// The fields are stored as bytes in one block and converted to text on access. A value that is not UTF-8 is decoded
-/// as Latin-1, so that no byte is lost.
+/// The fields are stored as bytes in one block and converted to text on access. A value that is not UTF-8 is
+/// decoded as Latin-1, so that no byte is lost.
 public struct HTTPHeaders: @unchecked Sendable {
     /// One field line.
     public struct Field: Hashable, Sendable {
@@ -35,8 +36,8 @@ public struct HTTPHeaders: @unchecked Sendable {
         for field in fields { add(field.name, field.value) }
     }
 
-    /// The value of the first field with this name, ignoring case. Setting it replaces all fields with this name;
-    /// setting `nil` removes them.
+    /// The value of the first field with this name, ignoring case. Setting it replaces all fields with this
+    /// name; setting `nil` removes them.
     public subscript(name: String) -> String? {
         get {
             guard let block, let index = index(of: name) else { return nil }

@@ -53,7 +53,8 @@ public struct HTTPMethod: Hashable, Sendable {
         }
     }
 
-    /// Whether sending the request twice has the same intended effect as sending it once (RFC 9110, section 9.2.2).
+    /// Whether sending the request twice has the same intended effect as sending it once (RFC 9110, section
+    /// 9.2.2).
     public var isIdempotent: Bool {
         switch name {
         case .known(.put), .known(.delete): true

@@ -47,7 +47,8 @@ struct HeadReader: ~Copyable {
         ResponseHead(status: status, version: version, received: HTTPHeaders(block: block))
     }
 
-    /// Returns the length of the trailer section that begins at `base`, and its fields; `nil` if it is not complete.
+    /// Returns the length of the trailer section that begins at `base`, and its fields; `nil` if it is not
+    /// complete.
     mutating func readTrailers(
         _ base: UnsafePointer<UInt8>,
         available: Int,

@@ -1,17 +1,18 @@
 /// Finds the lines of a head or a trailer section, and checks every byte of them.
 ///
-/// Each time, the caller offers the section from its first byte, with more bytes at the end, until it is complete.
-/// The scanner remembers the position up to which it has checked, so a head that arrives byte by byte takes linear
-/// time. Errors depend only on the bytes, never on how they were cut.
+/// Each time, the caller offers the section from its first byte, with more bytes at the end, until it is
+/// complete. The scanner remembers the position up to which it has checked, so a head that arrives byte by
+/// byte takes linear time. Errors depend only on the bytes, never on how they were cut.
 ///
-/// A head passes through three parts: the status line up to the code, the reason phrase, and the field lines. A
-/// trailer section has only the third. Field lines are scanned in two ways. `scanPlainFields` handles complete,
-/// ordinary lines and never throws. The line at which it stops goes through the rest of `scanFields`, which decides
-/// whether the line is incomplete (`nil`), unusual, folded, or wrong. Only positions are kept: `places` has the start
-/// and end of each name and value, relative to the section's first byte.
+/// A head passes through three parts: the status line up to the code, the reason phrase, and the field lines.
+/// A trailer section has only the third. Field lines are scanned in two ways. `scanPlainFields` handles
+/// complete, ordinary lines and never throws. The line at which it stops goes through the rest of
+/// `scanFields`, which decides whether the line is incomplete (`nil`), unusual, folded, or wrong. Only
+/// positions are kept: `places` has the start and end of each name and value, relative to the section's first
+/// byte.
 ///
-/// The limits are checked before more bytes are asked for, and a line that is too long is reported as such before any
-/// other fault after that point.
+/// The limits are checked before more bytes are asked for, and a line that is too long is reported as such
+/// before any other fault after that point.
 @safe struct HeadScanner: ~Copyable {
     struct Limits {
         var bytes: Int
@@ -25,7 +26,8 @@
         case fields
     }
 
-    /// The positions of the fields found so far. Owned: room for `capacity`, of which `count` are initialised.
+    /// The positions of the fields found so far. Owned: room for `capacity`, of which `count` are
+    /// initialised.
     private(set) var places: UnsafeMutablePointer<FieldPlace>
     private(set) var count = 0
     private var capacity = 32
@@ -85,7 +87,8 @@
         isPassedOver = false
     }
 
-    /// Returns the length of the section that begins at `base`, or `nil` if it continues after `available` bytes.
+    /// Returns the length of the section that begins at `base`, or `nil` if it continues after `available`
+    /// bytes.
     mutating func scan(
         _ base: UnsafePointer<UInt8>,
         available: Int,
@@ -173,9 +176,9 @@
         }
     }
 
-    /// Scans the complete lines that have nothing unusual: a name of letters and dashes, a colon and an optional
-    /// space, a value without surrounding blanks, CR LF. This is the fast path of `scanFields`, which scans the line
-    /// that it stops at again from its start.
+    /// Scans the complete lines that have nothing unusual: a name of letters and dashes, a colon and an
+    /// optional space, a value without surrounding blanks, CR LF. This is the fast path of `scanFields`,
+    /// which scans the line that it stops at again from its start.
     @inline(__always)
     private mutating func scanPlainFields(_ base: UnsafePointer<UInt8>, end: Int, limits: Limits) {
         var lineStart = self.lineStart
@@ -212,8 +215,9 @@
         markedFields = marked
     }
 
-    /// Handles a line of which no name and colon have been found. Returns the length of the section if it is the
-    /// empty line that ends it, else `nil`: then the line either continues after `end` or continues the last field.
+    /// Handles a line of which no name and colon have been found. Returns the length of the section if it is
+    /// the empty line that ends it, else `nil`: then the line either continues after `end` or continues the
+    /// last field.
     private mutating func scanOddLine(
         _ base: UnsafePointer<UInt8>,
         at position: Int,
@@ -262,7 +266,8 @@
         nameEnd = lineStart
     }
 
-    /// Returns the start of the line after the one that ends at `lineEnd`, or `nil` if it continues after `end`.
+    /// Returns the start of the line after the one that ends at `lineEnd`, or `nil` if it continues after
+    /// `end`.
     @inline(__always)
     private mutating func endOfLine(
         _ base: UnsafePointer<UInt8>,
@@ -335,8 +340,8 @@
         self.position = position
     }
 
-    /// The fault at a position, or `lineTooLong` if the line exceeds its limit before it. So the error does not
-    /// depend on how the bytes are cut.
+    /// The fault at a position, or `lineTooLong` if the line exceeds its limit before it. So the error does
+    /// not depend on how the bytes are cut.
     private func fault(_ fault: HTTP1Error, at position: Int, limits: Limits) -> HTTP1Error {
         position - lineStart <= limits.lineBytes ? fault : .lineTooLong(limit: limits.lineBytes)
     }

@@ -11,8 +11,8 @@ struct FieldPlace {
 
 /// The storage of one head: the positions of its fields, followed by its bytes, in one allocation.
 ///
-/// The bytes of a received head are kept as received, including the status line; those of a head built here are its
-/// field lines. The block owns its memory. It is changed only while it has a single owner
+/// The bytes of a received head are kept as received, including the status line; those of a head built here
+/// are its field lines. The block owns its memory. It is changed only while it has a single owner
 /// (`isKnownUniquelyReferenced`), so sharing it between threads is safe.
 final class HeaderBlock: ManagedBuffer<HeaderBlock.Counts, FieldPlace> {
     struct Counts {
@@ -20,8 +20,8 @@ final class HeaderBlock: ManagedBuffer<HeaderBlock.Counts, FieldPlace> {
         var fieldCapacity: Int
         var bytes: Int
         var byteCapacity: Int
-        /// Whether the bytes are exactly the fields' lines, in a form that a request may send. Checked when lines are
-        /// added.
+        /// Whether the bytes are exactly the fields' lines, in a form that a request may send. Checked when
+        /// lines are added.
         var areLines: Bool
         /// The position of the reason phrase of the response that this block was received with.
         var reason: Range<UInt32>
@@ -43,7 +43,8 @@ final class HeaderBlock: ManagedBuffer<HeaderBlock.Counts, FieldPlace> {
         return unsafe unsafeDowncast(block, to: HeaderBlock.self)
     }
 
-    /// Accessed by pointer: `header` itself checks for overlapping accesses at run time, at 80 instructions each.
+    /// Accessed by pointer: `header` itself checks for overlapping accesses at run time, at 80 instructions
+    /// each.
     @inline(__always)
     var counts: Counts {
         get { unsafe withUnsafeMutablePointerToHeader { unsafe $0.pointee } }
@@ -102,8 +103,8 @@ final class HeaderBlock: ManagedBuffer<HeaderBlock.Counts, FieldPlace> {
     /// The bytes of a line besides name and value: a colon, a space, CR LF.
     static let lineOverhead = 4
 
-    /// Appends a field's line; there must be room. A line that may not be sent is kept here, and refused by the
-    /// writer.
+    /// Appends a field's line; there must be room. A line that may not be sent is kept here, and refused by
+    /// the writer.
     func append(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
         let nameStart = counts.bytes
         let valueStart = nameStart + name.count + 2
@@ -140,9 +141,9 @@ final class HeaderBlock: ManagedBuffer<HeaderBlock.Counts, FieldPlace> {
         return isFit && !name.isEmpty
     }
 
-    /// Removes the fields for whose index `isGone` is true, and closes the gaps in the bytes: the block is never
-    /// larger than its contents, however often a field is replaced. The reason phrase belongs to the received head,
-    /// so it is removed as well.
+    /// Removes the fields for whose index `isGone` is true, and closes the gaps in the bytes: the block is
+    /// never larger than its contents, however often a field is replaced. The reason phrase belongs to the
+    /// received head, so it is removed as well.
     func removeFields(where isGone: (Int) -> Bool) {
         var kept = 0
         var gaps = GapCloser(self)
@@ -163,7 +164,8 @@ final class HeaderBlock: ManagedBuffer<HeaderBlock.Counts, FieldPlace> {
     }
 }
 
-/// Moves the remaining lines of a block down over the removed ones. It takes the lines in the order of their bytes.
+/// Moves the remaining lines of a block down over the removed ones. It takes the lines in the order of their
+/// bytes.
 private struct GapCloser {
     private let block: HeaderBlock
     /// The bytes of a line after its value. Received lines may end in a bare LF, so their ends are not kept.

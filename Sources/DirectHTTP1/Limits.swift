@@ -18,8 +18,8 @@ public struct HTTP1Limits: Hashable, Sendable {
     /// Creates the default limits.
     public init() {}
 
-    /// The same limits, raised to the least that any response needs, and lowered to what positions of 32 bits can
-    /// hold.
+    /// The same limits, raised to the least that any response needs, and lowered to what positions of 32 bits
+    /// can hold.
     var sensible: HTTP1Limits {
         var limits = self
         limits.headBytes = min(max(headBytes, 64), 1 << 30)
@@ -35,19 +35,20 @@ public struct HTTP1Limits: Hashable, Sendable {
 public struct HTTP1Leniency: Hashable, Sendable {
     /// Accepts lines of a head or trailer section that end in a bare LF (RFC 9112, section 2.2).
     public var acceptsBareLineFeeds = false
-    /// Joins a folded field line with the line before it, with spaces for the fold (RFC 9112, section 5.2). A folded
-    /// line before the first field is skipped (section 2.2).
+    /// Joins a folded field line with the line before it, with spaces for the fold (RFC 9112, section 5.2). A
+    /// folded line before the first field is skipped (section 2.2).
     public var unfoldsLines = false
-    /// Accepts contradictory framing by `Transfer-Encoding`, as RFC 9112 allows in sections 6.1 and 6.3: beside a
-    /// `Content-Length`, in HTTP/1.0, and with `chunked` repeated. `identity` before `chunked`, or alone, is ignored.
-    /// Any other coding is an error, with or without this setting. The connection is not reused, because a smuggled
-    /// response looks the same.
+    /// Accepts contradictory framing by `Transfer-Encoding`, as RFC 9112 allows in sections 6.1 and 6.3:
+    /// beside a `Content-Length`, in HTTP/1.0, and with `chunked` repeated. `identity` before `chunked`, or
+    /// alone, is ignored. Any other coding is an error, with or without this setting. The connection is not
+    /// reused, because a smuggled response looks the same.
     public var acceptsDoubtfulFraming = false
-    /// Accepts lines of the chunked coding that end in a bare LF. The connection is not reused: readers that disagree
-    /// about this see different responses (CVE-2025-22871).
+    /// Accepts lines of the chunked coding that end in a bare LF. The connection is not reused: readers that
+    /// disagree about this see different responses (CVE-2025-22871).
     public var acceptsBareLineFeedsInChunks = false
-    /// Accepts spaces and tabs between the size of a chunk and the end of its line, as Apache 1.3 sent them. The
-    /// connection is not reused: the grammar has no such space (RFC 9112, section 7.1), and readers disagree about it.
+    /// Accepts spaces and tabs between the size of a chunk and the end of its line, as Apache 1.3 sent them.
+    /// The connection is not reused: the grammar has no such space (RFC 9112, section 7.1), and readers
+    /// disagree about it.
     public var acceptsWhitespaceAfterChunkSizes = false
 
     /// Creates the strict settings, which tolerate none of these faults.

@@ -1,5 +1,5 @@
-/// The request fields that the library writes itself, the one that makes it write another, and the check of the caller's
-/// fields against them.
+/// The request fields that the library writes itself, the one that makes it write another, and the check of
+/// the caller's fields against them.
 enum OwnedFields {
     /// The result of the check of one field.
     enum Verdict {
@@ -46,8 +46,9 @@ enum OwnedFields {
         return upgrade && name.count == 7 ? .passes : .refused
     }
 
-    /// Whether the field is for framing, routing, authentication, response control or content format, which trailers
-    /// may not have (RFC 9110, section 6.5.1). Digests of the content are the purpose of trailers, and allowed.
+    /// Whether the field is for framing, routing, authentication, response control or content format, which
+    /// trailers may not have (RFC 9110, section 6.5.1). Digests of the content are the purpose of trailers,
+    /// and allowed.
     static func isForbiddenInTrailers(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let bytes = name.baseAddress else { return false }
         return forbiddenInTrailers.contains { unsafe bytes.spells($0, count: name.count) }

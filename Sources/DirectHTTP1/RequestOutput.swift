@@ -1,5 +1,5 @@
-/// Writes a request's head into a buffer, and checks the bytes while it copies them. Each function writes its line
-/// with the line end.
+/// Writes a request's head into a buffer, and checks the bytes while it copies them. Each function writes its
+/// line with the line end.
 @safe struct RequestOutput {
     /// The start of the buffer. The memory is the caller's; the size bound was checked to fit into it.
     private let base: UnsafeMutablePointer<UInt8>
@@ -123,8 +123,8 @@
         if expectContinue { write("Expect: 100-continue\r\n") }
     }
 
-    /// Call it after the fields: a TE field is named in Connection, because it is for the next recipient only (RFC 9110,
-    /// section 10.1.4).
+    /// Call it after the fields: a TE field is named in Connection, because it is for the next recipient only
+    /// (RFC 9110, section 10.1.4).
     @inline(__always)
     mutating func writeConnection(close: Bool, upgrade: Bool) {
         if close || upgrade || hasTE { writeOptions(close: close, upgrade: upgrade) }

@@ -16,13 +16,13 @@ package enum BodyFraming: Hashable, Sendable {
     }
 }
 
-/// Writes requests as bytes, every one of which is checked (CVE-2022-3215, CVE-2023-0040): those of a field when it
-/// is copied into `HTTPHeaders`, all others when they are written.
+/// Writes requests as bytes, every one of which is checked (CVE-2022-3215, CVE-2023-0040): those of a field
+/// when it is copied into `HTTPHeaders`, all others when they are written.
 ///
-/// Invalid bytes are refused, never stripped. The library writes Host, Content-Length, Transfer-Encoding, Connection
-/// and Expect: a Host from the caller that equals the authority is left out, the other fields are refused. A TE field
-/// from the caller is named in Connection. Names, target and authority are ASCII. Values may have bytes beyond ASCII,
-/// as cookies do (RFC 9110, section 5.5).
+/// Invalid bytes are refused, never stripped. The library writes Host, Content-Length, Transfer-Encoding,
+/// Connection and Expect: a Host from the caller that equals the authority is left out, the other fields are
+/// refused. A TE field from the caller is named in Connection. Names, target and authority are ASCII. Values
+/// may have bytes beyond ASCII, as cookies do (RFC 9110, section 5.5).
 package enum RequestWriter {
     /// A buffer size that is always sufficient for this head.
     package static func headSizeBound(
@@ -82,7 +82,8 @@ package enum RequestWriter {
     /// The line end after a chunk's data.
     package static let chunkEnd: [UInt8] = [.carriageReturn, .lineFeed]
 
-    /// Writes the size line of a chunk and returns its length. The size must not be 0, which would end the body.
+    /// Writes the size line of a chunk and returns its length. The size must not be 0, which would end the
+    /// body.
     package static func writeChunkHead(size: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int {
         precondition(size > 0 && buffer.count >= chunkHeadSizeBound)
         let digits = (Int.bitWidth - size.leadingZeroBitCount + 3) / 4

@@ -14,8 +14,8 @@ package enum ResponseFraming: Hashable, Sendable {
 
 /// Reads the responses of one connection, one exchange after the other, from the bytes that have arrived.
 ///
-/// The caller owns the buffer. Each step returns the number of bytes it used. The caller offers the rest again, with
-/// more bytes at the end. These are the states:
+/// The caller owns the buffer. Each step returns the number of bytes it used. The caller offers the rest
+/// again, with more bytes at the end. These are the states:
 ///
 ///     state        input is               next state              end of input
 ///     idle         not expected           head, by `begin`        end
@@ -29,8 +29,8 @@ package enum ResponseFraming: Hashable, Sendable {
 ///     ended        the next response's    head, by `begin`        end
 ///     failed       not read               -                       the same error again
 ///
-/// In `idle` and `ended` no input is used. A call after an error throws the same error again. Errors depend only on
-/// the bytes, never on how they were cut.
+/// In `idle` and `ended` no input is used. A call after an error throws the same error again. Errors depend
+/// only on the bytes, never on how they were cut.
 package struct ResponseReader: ~Copyable {
     /// An event in the input.
     package enum Event {
@@ -180,8 +180,8 @@ package struct ResponseReader: ~Copyable {
         }
         if isHead || status == .noContent || status == .notModified { return .none }
         let fields = heads.fields
-        // Content whose coding is not undone must not pass for the content. Where it ends is unknown, too: what the
-        // end of the connection cuts off would pass for a whole.
+        // Content whose coding is not undone must not pass for the content. Where it ends is unknown, too:
+        // what the end of the connection cuts off would pass for a whole.
         guard !fields.hasOtherCodings else { throw .unsupportedTransferCoding }
         if fields.isChunked {
             if !leniency.acceptsDoubtfulFraming {
@@ -293,11 +293,11 @@ package struct ResponseReader: ~Copyable {
 }
 
 extension ResponseReader {
-    /// Whether the connection may be reused, as far as this response tells. The caller must check for unsolicited
-    /// bytes after the response.
+    /// Whether the connection may be reused, as far as this response tells. The caller must check for
+    /// unsolicited bytes after the response.
     ///
-    /// The getter changes no state. It is mutating, and so is `keepAlive`, because Swift copies the whole reader for
-    /// a call that only borrows it from an object: 150 instructions of a small request.
+    /// The getter changes no state. It is mutating, and so is `keepAlive`, because Swift copies the whole
+    /// reader for a call that only borrows it from an object: 150 instructions of a small request.
     package var reuse: ReuseVerdict {
         mutating get {
             switch state {

@@ -3,7 +3,8 @@ enum StatusLine {
     /// The number of bytes before the space that precedes the reason phrase.
     static let prefixCount = 12
 
-    /// Whether the line begins correctly; false if more bytes are needed to tell. Throws for the first wrong byte.
+    /// Whether the line begins correctly; false if more bytes are needed to tell. Throws for the first wrong
+    /// byte.
     @inline(__always)
     static func check(_ base: UnsafePointer<UInt8>, count: Int) throws(HTTP1Error) -> Bool {
         if unsafe count > prefixCount && looksRight(base) { return true }

@@ -18,8 +18,8 @@ extension RequestBody {
 }
 
 extension HTTPClient.BufferedResponse {
-    /// Decodes the body as JSON, whatever status and content type are. `requiringSuccess()` before it refuses the body of
-    /// an error.
+    /// Decodes the body as JSON, whatever status and content type are. `requiringSuccess()` before it refuses
+    /// the body of an error.
     ///
     /// - Throws: The decoder's error.
     public func decode<Value: Decodable>(

@@ -4,21 +4,23 @@ internal import DirectHTTP1
 internal import DirectTransport
 
 extension HTTPClient.Request {
-    /// Returns a curl command that sends this request, for a POSIX shell: the URL's name, at the request's addresses. A final
-    /// dot of the name is left out, since the client sends it nowhere.
+    /// Returns a curl command that sends this request, for a POSIX shell: the URL's name, at the request's
+    /// addresses. A final dot of the name is left out, since the client sends it nowhere.
     ///
-    /// Addresses become `--resolve`, or `--connect-to` with the first of them if it has another port than the URL or if
-    /// the URL's host is an address. The request's own fields are sent and no others, not even curl's. A body of text
-    /// stands in the command, one of other bytes up to 100,000 is printed by `printf`. The command reads any other body
-    /// from its standard input: that of a stream or a file, a larger one, and one that is left out.
+    /// Addresses become `--resolve`, or `--connect-to` with the first of them if it has another port than the
+    /// URL or if the URL's host is an address. The request's own fields are sent and no others, not even
+    /// curl's. A body of text stands in the command, one of other bytes up to 100,000 is printed by `printf`.
+    /// The command reads any other body from its standard input: that of a stream or a file, a larger one,
+    /// and one that is left out.
     ///
-    /// A file of roots becomes `--cacert`. Other roots, and a client certificate, are named in front of the command, in
-    /// arguments of the shell's `:`, as missing.
+    /// A file of roots becomes `--cacert`. Other roots, and a client certificate, are named in front of the
+    /// command, in arguments of the shell's `:`, as missing.
     ///
     /// A network interceptor sees requests with all fields. For a request before it is sent,
     /// ``HTTPClient/curlCommand(for:redacting:)`` adds what the client adds.
     ///
-    /// - Parameter redaction: What the command hides. It is to be replaced by hand before the command is used.
+    /// - Parameter redaction: What the command hides. It is to be replaced by hand before the command is
+    ///   used.
     /// - Throws: `HTTPError` if URL, addresses or fields are invalid.
     public func curlCommand(redacting redaction: Redaction = Redaction()) throws(HTTPError) -> String {
         try CurlCommand(self, redacting: redaction, over: nil).text
@@ -36,7 +38,8 @@ struct CurlCommand {
     /// What has to be added by hand, because curl takes it from files alone or has no option for it.
     private var missing: [String] = []
 
-    /// - Parameter proxy: the proxy that the client uses for the request; `nil` if it is unknown, and curl may decide.
+    /// - Parameter proxy: the proxy that the client uses for the request; `nil` if it is unknown, and curl
+    ///   may decide.
     init(_ request: Request, redacting redaction: Redaction, over proxy: CurlProxy?) throws(HTTPError) {
         self.request = request
         self.redaction = redaction
@@ -200,8 +203,8 @@ struct CurlProxy {
 
 /// A word of a shell command.
 enum ShellWord {
-    /// Returns the word quoted for a POSIX shell, if it needs quotes. A word that a terminal would not show as it is becomes
-    /// the output of `printf`.
+    /// Returns the word quoted for a POSIX shell, if it needs quotes. A word that a terminal would not show
+    /// as it is becomes the output of `printf`.
     static func quoted(_ word: String) -> String {
         guard word.isEmpty || !word.utf8.allSatisfy({ plain.contains($0) }) else { return word }
         guard word.isPlain else { return "\"$(printf '\(word.utf8.map(\.octalEscape).joined())')\"" }
@@ -233,8 +236,9 @@ extension String {
         unicodeScalars.allSatisfy { $0 == "\t" || $0.value >= 0x20 && $0.value != 0x7F }
     }
 
-    /// Whether the text can stand in a command and be shown by a terminal: it has no control characters but tabs and line
-    /// feeds, and none that change the direction of the text, so that a reader sees another command.
+    /// Whether the text can stand in a command and be shown by a terminal: it has no control characters but
+    /// tabs and line feeds, and none that change the direction of the text, so that a reader sees another
+    /// command.
     fileprivate var isPlain: Bool {
         unicodeScalars.allSatisfy { scalar in
             switch scalar.value {

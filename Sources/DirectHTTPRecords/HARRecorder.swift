@@ -5,16 +5,17 @@ internal import DirectIO
 internal import DirectJSON
 internal import DirectTransport
 
-/// Records the requests of clients on the network, with their responses, as an archive in HAR 1.2. Browsers' developer
-/// tools show such archives, and ``HARReplay`` answers requests from them.
+/// Records the requests of clients on the network, with their responses, as an archive in HAR 1.2. Browsers'
+/// developer tools show such archives, and ``HARReplay`` answers requests from them.
 ///
 /// ```swift
 /// let recorder = HARRecorder()
 /// let client = HTTPClient { $0.networkInterceptors.append(recorder.interceptor) }
 /// ```
 ///
-/// Place its interceptor last to record what is sent and received. Responses of the cache are not recorded, because no
-/// request is made for them. Bodies are recorded as they are read and cost memory up to the limits.
+/// Place its interceptor last to record what is sent and received. Responses of the cache are not recorded,
+/// because no request is made for them. Bodies are recorded as they are read and cost memory up to the
+/// limits.
 public final class HARRecorder: Sendable {
     private let entries = Locked<[HARRecord]>([])
     private let redaction: Redaction
@@ -27,7 +28,8 @@ public final class HARRecorder: Sendable {
     ///
     /// - Parameters:
     ///   - redaction: What the archive hides.
-    ///   - maximumBody: The number of bytes of a body that are recorded. A larger body is recorded without its content.
+    ///   - maximumBody: The number of bytes of a body that are recorded. A larger body is recorded without
+    ///     its content.
     ///   - maximumEntries: The number of requests that are recorded. Further ones replace the oldest.
     public init(
         redacting redaction: Redaction = Redaction(),

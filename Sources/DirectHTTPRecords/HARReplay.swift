@@ -10,9 +10,10 @@ internal import DirectJSON
 /// let client = HTTPClient { $0.transport = replay.transport }
 /// ```
 ///
-/// A request is answered by the first unused entry with its method, its URL and, if the entry has one, its body. Header
-/// fields are not compared. Each entry answers one request. The content is not coded any more, so fields about its
-/// coding and length are left out, and so are fields whose values the recorder has hidden.
+/// A request is answered by the first unused entry with its method, its URL and, if the entry has one, its
+/// body. Header fields are not compared. Each entry answers one request. The content is not coded any more,
+/// so fields about its coding and length are left out, and so are fields whose values the recorder has
+/// hidden.
 public final class HARReplay: Sendable {
     private let exchanges: Locked<[ReplayedExchange]>
     private let redaction: Redaction
@@ -42,8 +43,8 @@ public final class HARReplay: Sendable {
 
     /// Answers requests, as a client's `HTTPClient.Configuration.transport`.
     ///
-    /// It throws a ``HARError`` for a request that is not in the archive. A content that was not recorded to its end
-    /// is an error when it is read.
+    /// It throws a ``HARError`` for a request that is not in the archive. A content that was not recorded to
+    /// its end is an error when it is read.
     public var transport: Forward {
         { [self] request in
             let url = try request.checkedURL()

@@ -2,7 +2,8 @@ internal import DirectCore
 internal import DirectHTTP
 internal import DirectHTTP1
 
-/// What is replaced by `***` where requests and responses are written to a text or a file: curl commands, HAR archives.
+/// What is replaced by `***` where requests and responses are written to a text or a file: curl commands, HAR
+/// archives.
 ///
 /// User and password of a URL are left out in any case, except with ``insecureNone``.
 public struct Redaction: Sendable {
@@ -12,10 +13,12 @@ public struct Redaction: Sendable {
         "Cookie2", "Set-Cookie", "Set-Cookie2", "X-Api-Key", "Api-Key", "X-Auth-Token", "X-Csrf-Token",
         "X-Amz-Security-Token",
     ]
-    /// The items of queries and of bodies in `application/x-www-form-urlencoded` whose values are hidden. Names are
-    /// compared ignoring case. The query of a URL in `Location`, `Content-Location` or `Referer` counts as well.
+    /// The items of queries and of bodies in `application/x-www-form-urlencoded` whose values are hidden.
+    /// Names are compared ignoring case. The query of a URL in `Location`, `Content-Location` or `Referer`
+    /// counts as well.
     public var items: Set<String> = []
-    /// Whether bodies are left out. A body of another type than a form may contain secrets that no name tells.
+    /// Whether bodies are left out. A body of another type than a form may contain secrets that no name
+    /// tells.
     public var hidesBodies = false
 
     private var isNone = false
@@ -75,8 +78,8 @@ extension Redaction {
         return shown(itemsOf: isNone ? reference : Self.withoutUser(reference))
     }
 
-    /// Returns a reference that is no URL of ours without what may be user and password: what is before the last `@` of
-    /// the part behind `//`. Browsers take `\\` for `//`.
+    /// Returns a reference that is no URL of ours without what may be user and password: what is before the
+    /// last `@` of the part behind `//`. Browsers take `\\` for `//`.
     private static func withoutUser(_ reference: String) -> String {
         let scalars = reference.unicodeScalars
         guard let slash = scalars.firstIndex(where: { $0 == "/" || $0 == "\\" }) else { return reference }

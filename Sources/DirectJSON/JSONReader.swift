@@ -58,7 +58,8 @@ package struct JSONReader {
             guard reader.peek == UInt8(ascii: "\"") else {
                 throw reader.fault("a member needs a name in quotes")
             }
-            // Errors quote it as JSON, escaped: the text may come from a server, and the error may go to a log.
+            // Errors quote it as JSON, escaped: the text may come from a server, and the error may go to a
+            // log.
             let name = try reader.text()
             if members.count == Self.fewMembers { names = Set(members.map(\.name)) }
             let isNew =
@@ -235,6 +236,7 @@ package struct JSONReader {
     /// The number of members up to which an object's names are compared one by one.
     private static let fewMembers = 32
 
-    /// The maximum nesting depth. None of our files comes near it, and a thread's stack would allow much more.
+    /// The maximum nesting depth. None of our files comes near it, and a thread's stack would allow much
+    /// more.
     private static let depthLimit = 64
 }

@@ -1,6 +1,7 @@
 /// Writes the body of a reply piece by piece.
 ///
-/// Each piece is sent immediately. The head is held back until the first piece, so that both leave in one write.
+/// Each piece is sent immediately. The head is held back until the first piece, so that both leave in one
+/// write.
 public final class BodyWriter {
     private let connection: FixtureConnection
     private let isChunked: Bool
@@ -37,8 +38,8 @@ public final class BodyWriter {
         try connection.wait(for: gate)
     }
 
-    /// Buffers a piece, with its chunk framing if the body is chunked, and sends the buffer unless `keepsBuffered`
-    /// is set.
+    /// Buffers a piece, with its chunk framing if the body is chunked, and sends the buffer unless
+    /// `keepsBuffered` is set.
     func write(_ bytes: [UInt8], keepsBuffered: Bool) throws(ConnectionEnd) {
         guard !bytes.isEmpty else { return }
         if isChunked {

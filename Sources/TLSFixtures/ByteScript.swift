@@ -27,7 +27,8 @@ public struct ByteScript: Sendable, ExpressibleByArrayLiteral {
         case handshake
         /// Sends bytes on the socket itself, bypassing TLS.
         case rawBytes([UInt8])
-        /// Lets TLS send this many more bytes and silently drops the rest, for example to cut a handshake in two.
+        /// Lets TLS send this many more bytes and silently drops the rest, for example to cut a handshake in
+        /// two.
         case mute(afterBytes: Int)
         /// Asks a TLS 1.2 client to renegotiate, or a TLS 1.3 client to update its keys.
         case askForNewKeys

@@ -80,8 +80,8 @@ enum CertificateMaker {
             extensions.append((NID_ext_key_usage, profile.purposes.map(\.rawValue).joined(separator: ",")))
         }
         extensions.append((NID_subject_key_identifier, "hash"))
-        // For a certificate that is its own issuer OpenSSL would write an empty authorityKeyIdentifier, which a root must
-        // not have.
+        // For a certificate that is its own issuer OpenSSL would write an empty authorityKeyIdentifier, which
+        // a root must not have.
         if issuer != certificate { extensions.append((NID_authority_key_identifier, "keyid")) }
         if let constraints = profile.nameConstraints {
             extensions.append((NID_name_constraints, "critical," + constraints))
@@ -132,7 +132,8 @@ enum CertificateMaker {
         X509_EXTENSION_free(built)
     }
 
-    /// Adds subjectAltName. It is built entry by entry rather than from text, so that a name may contain any byte.
+    /// Adds subjectAltName. It is built entry by entry rather than from text, so that a name may contain any
+    /// byte.
     private static func addNames(
         _ profile: CertificateProfile,
         to certificate: OpaquePointer
@@ -174,7 +175,8 @@ enum CertificateMaker {
         }
     }
 
-    /// Returns the digest for `X509_sign`; `nil` for Ed25519, whose signature algorithm includes one (RFC 8032).
+    /// Returns the digest for `X509_sign`; `nil` for Ed25519, whose signature algorithm includes one (RFC
+    /// 8032).
     static func digestFunction(_ digest: CertificateProfile.Digest, for key: OpaquePointer) -> OpaquePointer?
     {
         guard EVP_PKEY_get_base_id(key) != EVP_PKEY_ED25519 else { return nil }
@@ -205,8 +207,8 @@ enum CertificateMaker {
     }
 }
 
-/// The RSA keys of this process, one for each size: they are shared because generating a key of 2048 bits or more takes
-/// at least a third of a second.
+/// The RSA keys of this process, one for each size: they are shared because generating a key of 2048 bits or
+/// more takes at least a third of a second.
 private enum SharedRSAKeys {
     private static let lock = Lock()
     nonisolated(unsafe) private static var keys: [UInt32: OpaquePointer] = [:]

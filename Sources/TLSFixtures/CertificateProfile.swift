@@ -1,6 +1,7 @@
 /// The contents of a certificate, including unusual and invalid ones.
 ///
-/// The defaults describe a valid server certificate that lasts for decades. ``TestAuthority/issue(_:)`` creates it.
+/// The defaults describe a valid server certificate that lasts for decades. ``TestAuthority/issue(_:)``
+/// creates it.
 public struct CertificateProfile: Sendable {
     /// An entry of subjectAltName.
     public enum Name: Sendable, Equatable {
@@ -24,8 +25,8 @@ public struct CertificateProfile: Sendable {
         case p384
         /// Ed25519.
         case ed25519
-        /// RSA with this many bits. Generating one is slow from 2048 bits on, so all RSA keys of one size in a
-        /// process are the same key.
+        /// RSA with this many bits. Generating one is slow from 2048 bits on, so all RSA keys of one size in
+        /// a process are the same key.
         case rsa(Int)
     }
 
@@ -117,7 +118,8 @@ public struct CertificateProfile: Sendable {
     public var keyUsage: String? = "critical,digitalSignature"
     /// extKeyUsage. If empty, the extension is omitted.
     public var purposes: [Purpose] = [.serverAuth]
-    /// nameConstraints in OpenSSL's syntax, for example "permitted;DNS:example.test". `nil` omits the extension.
+    /// nameConstraints in OpenSSL's syntax, for example "permitted;DNS:example.test". `nil` omits the
+    /// extension.
     public var nameConstraints: String?
     /// The URL of the issuer's certificate (authorityInfoAccess, caIssuers).
     package var issuerURL: String?
@@ -141,8 +143,8 @@ public struct CertificateProfile: Sendable {
         self.commonName = commonName
     }
 
-    /// Creates a profile for a valid server certificate with these host names and IP addresses. The first is also
-    /// the common name.
+    /// Creates a profile for a valid server certificate with these host names and IP addresses. The first is
+    /// also the common name.
     public init(for names: String...) {
         self.init(names.map { isIPAddress($0) ? .ip($0) : .dns($0) }, commonName: names.first)
     }

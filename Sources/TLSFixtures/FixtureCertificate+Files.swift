@@ -7,16 +7,16 @@ internal import Darwin
 #endif
 
 extension FixtureCertificate {
-    /// Reads `NAME.pem` in a folder: the leaf, the chain to send after it, and the private key. The key may instead
-    /// be in `NAME.key`.
+    /// Reads `NAME.pem` in a folder: the leaf, the chain to send after it, and the private key. The key may
+    /// instead be in `NAME.key`.
     public static func load(_ name: String, from folder: String) throws(FixtureError) -> FixtureCertificate {
         let path = "\(folder)/\(name).pem"
         let hasKey = try contents(of: path).contains("PRIVATE KEY")
         return try load(certificate: path, key: hasKey ? path : "\(folder)/\(name).key")
     }
 
-    /// Reads two PEM files: the leaf and the chain to send after it from one, the unencrypted private key from the
-    /// other.
+    /// Reads two PEM files: the leaf and the chain to send after it from one, the unencrypted private key
+    /// from the other.
     public static func load(certificate: String, key: String) throws(FixtureError) -> FixtureCertificate {
         let (certificates, keys) = (try contents(of: certificate), try contents(of: key))
         do throws(FixtureError) {

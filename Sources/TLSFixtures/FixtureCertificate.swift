@@ -2,7 +2,8 @@ internal import CDirectOpenSSL
 
 /// A certificate with its private key and the chain that a server sends with it.
 ///
-/// The OpenSSL objects do not change after `init`; only their reference counts do, which is safe from any thread.
+/// The OpenSSL objects do not change after `init`; only their reference counts do, which is safe from any
+/// thread.
 public final class FixtureCertificate: @unchecked Sendable {
     let x509: OpaquePointer
     let key: OpaquePointer

@@ -59,7 +59,8 @@ final class FixtureConnection {
         buffer.append(contentsOf: UnsafeRawBufferPointer(rebasing: chunk[..<count]))
     }
 
-    /// Removes and returns up to `count` bytes from the front of the buffer. Reads only if the buffer is empty.
+    /// Removes and returns up to `count` bytes from the front of the buffer. Reads only if the buffer is
+    /// empty.
     func take(atMost count: Int) throws(ConnectionEnd) -> [UInt8] {
         if buffer.isEmpty { try fill() }
         return drop(min(count, buffer.count))
@@ -129,7 +130,8 @@ final class FixtureConnection {
 
     /// Reads for a while after sending FIN, as real servers do.
     ///
-    /// Closing a socket that has unread bytes sends RST, which may destroy data that the client has not read yet.
+    /// Closing a socket that has unread bytes sends RST, which may destroy data that the client has not read
+    /// yet.
     private func drainBeforeClosing() {
         guard Sockets.hasUnread(wire.socket) else { return }
         wire.halfClose()
@@ -167,7 +169,7 @@ final class FixtureConnection {
         core.recorder.update(number) { $0.tls = facts }
     }
 
-    /// The longest time to keep reading after FIN, in nanoseconds. No test waits this long for a connection to
-    /// close.
+    /// The longest time to keep reading after FIN, in nanoseconds. No test waits this long for a connection
+    /// to close.
     private static let lingeringTime: Int64 = 5_000_000_000
 }

@@ -1,5 +1,5 @@
-/// A byte pattern in which each byte depends on its position (position modulo 251), so that lost, repeated and
-/// misplaced bytes show.
+/// A byte pattern in which each byte depends on its position (position modulo 251), so that lost, repeated
+/// and misplaced bytes show.
 public enum FixturePattern {
     /// Returns `count` bytes of the pattern, starting at `position`.
     public static func bytes(at position: Int, count: Int) -> [UInt8] {

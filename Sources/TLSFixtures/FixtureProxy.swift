@@ -4,16 +4,16 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// A proxy for tests. It supports CONNECT (RFC 9110, section 9.3.6) and SOCKS version 5 (RFC 1928, RFC 1929), and
-/// connects only to the configured addresses on loopback.
+/// A proxy for tests. It supports CONNECT (RFC 9110, section 9.3.6) and SOCKS version 5 (RFC 1928, RFC 1929),
+/// and connects only to the configured addresses on loopback.
 public struct FixtureProxy: Sendable {
     /// Maps each allowed target to the address to connect to, for example "a.test:443" or "127.0.0.2:4443" to
     /// "127.0.0.1:4443". Other targets are refused.
     public var routes: [String: String]
     /// The required credentials as "user:password". `nil` admits every client.
     public var credentials: String?
-    /// Returns the challenge to refuse the value of `Proxy-Authorization` with, and `nil` to admit it. The value is `nil` if
-    /// the request has none. The closure is `nil` to ask for nothing but ``credentials``.
+    /// Returns the challenge to refuse the value of `Proxy-Authorization` with, and `nil` to admit it. The
+    /// value is `nil` if the request has none. The closure is `nil` to ask for nothing but ``credentials``.
     public var challenge: (@Sendable (String?) -> String?)?
     /// The refusal to send instead of connecting to the target. `nil` sends none.
     public var refusal: Refusal?
@@ -40,9 +40,9 @@ public struct FixtureProxy: Sendable {
 
 /// One client connection to the proxy.
 ///
-/// It reads the request (SOCKS if the first byte is 5, else CONNECT), connects to the target, answers, and then
-/// relays bytes in both directions until one side ends. A client that is refused gets the refusal, and the
-/// connection is closed.
+/// It reads the request (SOCKS if the first byte is 5, else CONNECT), connects to the target, answers, and
+/// then relays bytes in both directions until one side ends. A client that is refused gets the refusal, and
+/// the connection is closed.
 struct ProxySession {
     let connection: FixtureConnection
     let proxy: FixtureProxy
@@ -56,7 +56,8 @@ struct ProxySession {
         return try relay(target)
     }
 
-    /// Reads a CONNECT request and answers it. Returns the connected socket, or `nil` if the request was refused.
+    /// Reads a CONNECT request and answers it. Returns the connected socket, or `nil` if the request was
+    /// refused.
     private func answerCONNECT() throws(ConnectionEnd) -> Int32? {
         while !connection.buffer.contains([13, 10, 13, 10]) { try connection.fill() }
         guard let end = connection.buffer.firstRange(of: [13, 10, 13, 10]) else { return nil }
@@ -93,7 +94,8 @@ struct ProxySession {
         return nil
     }
 
-    /// Reads a SOCKS request and answers it. Returns the connected socket, or `nil` if the request was refused.
+    /// Reads a SOCKS request and answers it. Returns the connected socket, or `nil` if the request was
+    /// refused.
     private func answerSOCKS() throws(ConnectionEnd) -> Int32? {
         let methods = try take(2 + Int(try byte(1))).dropFirst(2)
         let method: UInt8 = proxy.credentials == nil ? 0 : 2
@@ -137,9 +139,9 @@ struct ProxySession {
                 let bytes = connection.drop(connection.buffer.count)
                 guard bytes.withUnsafeBytes({ sendAll(target, bytes: $0) }) else { return .serverReset }
             }
-            // Bytes that TLS has already read from the socket do not make the descriptor readable. If they are only
-            // part of a record, the client is about to send the rest, whatever the target does, so it is safe to
-            // block here.
+            // Bytes that TLS has already read from the socket do not make the descriptor readable. If they
+            // are only part of a record, the client is about to send the rest, whatever the target does, so
+            // it is safe to block here.
             if connection.wire.hasPending {
                 try connection.fill()
                 continue
@@ -164,8 +166,8 @@ struct ProxySession {
         return true
     }
 
-    /// Connects to the address that the routes give for a target. Returns `nil` if there is none or connecting
-    /// fails.
+    /// Connects to the address that the routes give for a target. Returns `nil` if there is none or
+    /// connecting fails.
     private func connect(_ asked: String) -> Int32? {
         guard let route = proxy.routes[asked], let colon = route.lastIndex(of: ":"),
             let port = UInt16(route[route.index(after: colon)...])

@@ -37,8 +37,8 @@ public struct FixtureReply: Sendable {
     public var status: Int
     /// The reason phrase. `nil` sends the usual one.
     public var reason: String?
-    /// The header fields. If they include Content-Length or Transfer-Encoding, correct or not, no framing field is
-    /// added and the body is sent exactly as written.
+    /// The header fields. If they include Content-Length or Transfer-Encoding, correct or not, no framing
+    /// field is added and the body is sent exactly as written.
     public var headers: FixtureHeaders
     /// The framing of the body.
     public var framing = Framing.length
@@ -145,7 +145,8 @@ public struct FixtureReply: Sendable {
     /// - Parameters:
     ///   - status: The status code.
     ///   - headers: The header fields, without those of the framing.
-    ///   - length: The value of Content-Length, if `framing` is ``Framing/length``. Without it the body is chunked.
+    ///   - length: The value of Content-Length, if `framing` is ``Framing/length``. Without it the body is
+    ///     chunked.
     ///   - framing: How the end of the body is marked.
     ///   - write: Writes the body.
     public static func written(

@@ -1,8 +1,8 @@
 /// A server for tests that runs in the test's own process, plain or TLS, on a loopback address.
 ///
-/// It serves from ``start(_:on:port:_:)`` until ``stop()`` or until the last reference is released. Each connection
-/// has its own thread, so handlers may block. No function blocks Swift's cooperative thread pool except ``stop()``,
-/// which waits for those threads after telling them to end.
+/// It serves from ``start(_:on:port:_:)`` until ``stop()`` or until the last reference is released. Each
+/// connection has its own thread, so handlers may block. No function blocks Swift's cooperative thread pool
+/// except ``stop()``, which waits for those threads after telling them to end.
 public final class FixtureServer: Sendable {
     private let core: ServerCore
 
@@ -93,8 +93,8 @@ public final class FixtureServer: Sendable {
 
     /// Returns the next connection that has ended. Each is returned once, in the order in which they ended.
     ///
-    /// - Parameter limit: The longest time to wait. `nil` waits as long as the test runs; a limit that suits an
-    ///   idle machine fails on a busy one.
+    /// - Parameter limit: The longest time to wait. `nil` waits as long as the test runs; a limit that suits
+    ///   an idle machine fails on a busy one.
     public func nextRecord(within limit: Duration? = nil) async throws -> ConnectionRecord {
         try await core.recorder.wait(for: "the end of a connection", within: limit) { state in
             guard state.endedTaken < state.ended.count else { return nil }

@@ -8,8 +8,8 @@ public enum FixtureSecurity: Sendable {
     /// Returns TLS with certificates chosen by SNI.
     ///
     /// - Parameter certificates: The certificates to choose from.
-    /// - Parameter defaultCertificate: The certificate for unknown names and for clients without SNI. `nil` uses
-    ///   the first of `certificates`.
+    /// - Parameter defaultCertificate: The certificate for unknown names and for clients without SNI. `nil`
+    ///   uses the first of `certificates`.
     /// - Parameter configure: Changes the other settings.
     public static func tls(
         certificates: [FixtureCertificate],
@@ -50,7 +50,8 @@ public struct FixtureTLSSettings: Sendable {
         case defaultCertificate
         /// A fatal alert with this number (112 unrecognized_name, 40 handshake_failure, 80 internal_error).
         case alert(UInt8)
-        /// A warning alert 112, then the default certificate (TLS 1.2 and older; in TLS 1.3 no alert is sent).
+        /// A warning alert 112, then the default certificate (TLS 1.2 and older; in TLS 1.3 no alert is
+        /// sent).
         case warning
         /// The connection is closed (FIN) without an alert.
         case close
@@ -68,15 +69,15 @@ public struct FixtureTLSSettings: Sendable {
         case required(from: [FixtureCertificate])
     }
 
-    /// The certificates to choose from by SNI: the first whose DNS names cover the server name, and any others that
-    /// do, for example with another type of key.
+    /// The certificates to choose from by SNI: the first whose DNS names cover the server name, and any
+    /// others that do, for example with another type of key.
     public var certificates: [FixtureCertificate]
-    /// The certificates for exact server names (lower case), whatever names they contain. Takes precedence over
-    /// `certificates`.
+    /// The certificates for exact server names (lower case), whatever names they contain. Takes precedence
+    /// over `certificates`.
     public var certificatesByName: [String: FixtureCertificate] = [:]
-    /// Chooses the certificate of one handshake by its server name, `nil` if there is none. Where it returns `nil`, and
-    /// by default, the other settings do. It is called for each handshake, so it can stand for several servers behind
-    /// one address.
+    /// Chooses the certificate of one handshake by its server name, `nil` if there is none. Where it returns
+    /// `nil`, and by default, the other settings do. It is called for each handshake, so it can stand for
+    /// several servers behind one address.
     public var choose: (@Sendable (_ serverName: String?) -> FixtureCertificate?)?
     /// The certificate for names that no other certificate covers, and for clients without SNI.
     public var defaultCertificate: FixtureCertificate?
@@ -98,12 +99,13 @@ public struct FixtureTLSSettings: Sendable {
     public var applicationProtocols = ["http/1.1"]
     /// The protocol to answer any ALPN offer with, even if the client did not offer it.
     public var forcedApplicationProtocol: String?
-    /// Whether an ALPN offer without a common protocol is refused with alert 120 (no_application_protocol). If
-    /// `false`, it is ignored.
+    /// Whether an ALPN offer without a common protocol is refused with alert 120 (no_application_protocol).
+    /// If `false`, it is ignored.
     public var refusesUnknownProtocols = false
     /// A DER OCSP response to send to clients that ask for one.
     public var ocspStaple: [UInt8]?
-    /// The cipher suites of TLS 1.2 and older as an OpenSSL list. The default allows weak keys and signatures.
+    /// The cipher suites of TLS 1.2 and older as an OpenSSL list. The default allows weak keys and
+    /// signatures.
     public var ciphers = "DEFAULT:@SECLEVEL=0"
     /// The key exchange groups as an OpenSSL list. A group for which the client sent no key share forces a
     /// HelloRetryRequest.

@@ -1,7 +1,7 @@
 /// The requests and replies of one HTTP/1.1 connection, in turn.
 ///
-/// For each request: read the head, record it, call the handler, send its reply, and read the rest of the request's
-/// body so that the next request can follow. A script as reply takes the connection over.
+/// For each request: read the head, record it, call the handler, send its reply, and read the rest of the
+/// request's body so that the next request can follow. A script as reply takes the connection over.
 struct HTTPConversation {
     private let connection: FixtureConnection
     private let handler: FixtureHandler
@@ -80,8 +80,8 @@ struct HTTPConversation {
         }
     }
 
-    /// Sends head and body. Returns whether the connection can be kept. It cannot if the client was never told to
-    /// continue, since it may or may not still send its body.
+    /// Sends head and body. Returns whether the connection can be kept. It cannot if the client was never
+    /// told to continue, since it may or may not still send its body.
     private func send(
         _ reply: FixtureReply,
         to request: RequestHead,

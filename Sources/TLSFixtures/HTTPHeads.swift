@@ -110,7 +110,8 @@ extension Substring {
 }
 
 extension [UInt8] {
-    /// The length of the head at the front of the array, including the empty line, or `nil` if it is incomplete.
+    /// The length of the head at the front of the array, including the empty line, or `nil` if it is
+    /// incomplete.
     ///
     /// - Parameter start: The count of bytes that an earlier call has already searched.
     func headLength(searchedTo start: Int) -> Int? {

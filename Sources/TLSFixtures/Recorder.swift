@@ -1,12 +1,13 @@
 /// The records of a server, and the tests that wait for them.
 ///
-/// Connection threads write and tests read. All state is guarded by one lock, and no thread blocks while holding
-/// it.
+/// Connection threads write and tests read. All state is guarded by one lock, and no thread blocks while
+/// holding it.
 final class Recorder: @unchecked Sendable {
     /// Everything that a waiting test may look at.
     struct State {
         var records: [ConnectionRecord] = []
-        /// The numbers of the connections that have ended, in that order, and how many of them were handed out.
+        /// The numbers of the connections that have ended, in that order, and how many of them were handed
+        /// out.
         var ended: [Int] = []
         var endedTaken = 0
         /// The positions of the complete requests, in the order of completion, and how many were handed out.

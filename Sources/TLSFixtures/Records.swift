@@ -2,7 +2,8 @@
 public struct ConnectionRecord: Sendable {
     /// The number of the connection on its server, counted from 0 in the order of acceptance.
     public let number: Int
-    /// The position among all connections and requests of all servers in the process, in the order of arrival.
+    /// The position among all connections and requests of all servers in the process, in the order of
+    /// arrival.
     public let order: Int
     /// The time at which the connection was accepted.
     public let acceptedAt: ContinuousClock.Instant
@@ -51,7 +52,8 @@ public struct ConnectionRecord: Sendable {
 
 /// An HTTP request as it was received.
 public struct RequestRecord: Sendable {
-    /// The position among all connections and requests of all servers in the process, in the order of arrival.
+    /// The position among all connections and requests of all servers in the process, in the order of
+    /// arrival.
     public let order: Int
     /// The number of its connection.
     public let connection: Int

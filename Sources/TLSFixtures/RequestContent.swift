@@ -1,7 +1,7 @@
 /// Reads the body of one request from its connection, with any framing.
 ///
-/// It sends 100 (Continue) before the first read if the client waits for it, and enters the body into the request's
-/// record. A chunk may be returned in several pieces.
+/// It sends 100 (Continue) before the first read if the client waits for it, and enters the body into the
+/// request's record. A chunk may be returned in several pieces.
 final class RequestContent {
     /// The position in the body.
     private enum State {

@@ -26,7 +26,8 @@ extension TestAuthority {
         try ocspResponse(for: certificate, status, from: validity.notBefore, to: validity.notAfter)
     }
 
-    /// Returns such a response with these times in seconds since 1970. It need not say when its validity ends.
+    /// Returns such a response with these times in seconds since 1970. It need not say when its validity
+    /// ends.
     package func ocspResponse(
         for certificate: FixtureCertificate,
         _ status: RevocationStatus = .good,

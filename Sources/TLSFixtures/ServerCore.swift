@@ -6,8 +6,8 @@ internal import Darwin
 
 /// The listener of a server, its accept thread, and the threads of its connections.
 ///
-/// ``stop()`` runs once. It wakes the accept thread through a pipe and joins it, shuts down the open sockets, which
-/// ends the blocking calls of the connection threads, joins those, and only then closes the listener.
+/// ``stop()`` runs once. It wakes the accept thread through a pipe and joins it, shuts down the open sockets,
+/// which ends the blocking calls of the connection threads, joins those, and only then closes the listener.
 final class ServerCore: @unchecked Sendable {
     /// The use of the port.
     enum Mode {
@@ -82,7 +82,8 @@ final class ServerCore: @unchecked Sendable {
     /// Call this only with the lock held.
     var isStoppingInsideBell: Bool { stopping }
 
-    /// Closes the listener and every connection and waits for their threads. Only the first call does anything.
+    /// Closes the listener and every connection and waits for their threads. Only the first call does
+    /// anything.
     func stop() {
         let isFirst = lock.locked {
             defer { isStopped = true }
@@ -100,15 +101,15 @@ final class ServerCore: @unchecked Sendable {
             return Array(threads.values)
         }
         left.forEach(joinOrLeave)
-        // A child process that the host is just forking holds copies of the descriptors until it execs. With close
-        // alone the port would go on listening for that moment.
+        // A child process that the host is just forking holds copies of the descriptors until it execs. With
+        // close alone the port would go on listening for that moment.
         shutdown(listener, Int32(SHUT_RDWR))
         for descriptor in [listener, wake.reading, wake.writing] + fillers { close(descriptor) }
         recorder.close()
     }
 
-    /// Joins a thread, or detaches it if it is the current one: a handler that holds the last reference to its
-    /// server stops the server on its own thread.
+    /// Joins a thread, or detaches it if it is the current one: a handler that holds the last reference to
+    /// its server stops the server on its own thread.
     private func joinOrLeave(_ thread: WorkerThread?) {
         guard let thread else { return }
         if thread.isCurrent { thread.detach() } else { thread.join() }

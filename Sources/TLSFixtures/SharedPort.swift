@@ -6,8 +6,9 @@ internal import Darwin
 
 /// A port that is free on several addresses, reserved for servers that will listen on it.
 ///
-/// It holds a bound socket for each address, so that no other process can take the port. Servers bind in addition
-/// to these sockets, which is possible because both set SO_REUSEADDR and the reserving sockets do not listen.
+/// It holds a bound socket for each address, so that no other process can take the port. Servers bind in
+/// addition to these sockets, which is possible because both set SO_REUSEADDR and the reserving sockets do
+/// not listen.
 public final class SharedPort: Sendable {
     /// The port number.
     public let number: UInt16

@@ -66,8 +66,8 @@ enum Sockets {
         return descriptor
     }
 
-    /// Returns a socket bound to the address. A given port may be shared with a bound socket that does not listen,
-    /// as held by a ``SharedPort``. With port 0 the system chooses a port that is not shared.
+    /// Returns a socket bound to the address. A given port may be shared with a bound socket that does not
+    /// listen, as held by a ``SharedPort``. With port 0 the system chooses a port that is not shared.
     static func bound(to text: String, port: UInt16) throws(FixtureError) -> Int32 {
         let address = try LoopbackAddress(text, port: port)
         let descriptor = try make(family: address.family)
@@ -108,8 +108,8 @@ enum Sockets {
         closeOnExec(descriptor)
         setBlocking(descriptor, blocks: true)
         #endif
-        // Without this, Nagle's algorithm delays the data after the session tickets until a delayed ACK: 40 ms each
-        // time.
+        // Without this, Nagle's algorithm delays the data after the session tickets until a delayed ACK: 40
+        // ms each time.
         set(descriptor, level: Int32(IPPROTO_TCP), option: TCP_NODELAY, value: 1)
         return descriptor
     }
@@ -174,8 +174,8 @@ enum Sockets {
         }
     }
 
-    /// Connects to a listener that never accepts until its queue is full. The caller must keep the returned sockets
-    /// open.
+    /// Connects to a listener that never accepts until its queue is full. The caller must keep the returned
+    /// sockets open.
     static func fillQueue(of text: String, port: UInt16) throws(FixtureError) -> [Int32] {
         let address = try LoopbackAddress(text, port: port)
         var fillers: [Int32] = []

@@ -1,7 +1,7 @@
 internal import CDirectOpenSSL
 
-/// The `SSL_CTX` of a server. The ClientHello callback sets the certificates for each connection, so all names
-/// share one context and, as on real servers, one set of ticket keys.
+/// The `SSL_CTX` of a server. The ClientHello callback sets the certificates for each connection, so all
+/// names share one context and, as on real servers, one set of ticket keys.
 final class TLSContext: @unchecked Sendable {
     let context: OpaquePointer
     let settings: FixtureTLSSettings
@@ -46,7 +46,8 @@ final class TLSContext: @unchecked Sendable {
     }
 
     private func setUpResumption() throws(FixtureError) {
-        // Without a session id context, OpenSSL refuses to resume sessions if client certificates are requested.
+        // Without a session id context, OpenSSL refuses to resume sessions if client certificates are
+        // requested.
         SSL_CTX_set_session_id_context(context, "fixture", 7)
         SSL_CTX_set_num_tickets(context, settings.tickets)
         if settings.tickets == 0 {
@@ -121,7 +122,8 @@ private func tlsContext(_ argument: UnsafeMutableRawPointer?) -> TLSContext? {
     argument.map { Unmanaged<TLSContext>.fromOpaque($0).takeUnretainedValue() }
 }
 
-/// The ClientHello callback: records the ClientHello and sets the certificates for its server name, or refuses it.
+/// The ClientHello callback: records the ClientHello and sets the certificates for its server name, or
+/// refuses it.
 private func answerHello(
     _ ssl: OpaquePointer?,
     alert: UnsafeMutablePointer<Int32>?,
@@ -153,8 +155,8 @@ private func answerHello(
     return SSL_CLIENT_HELLO_SUCCESS
 }
 
-/// The server name callback, which OpenSSL calls after the ClientHello callback. Its result decides whether the
-/// client is told that its name was used.
+/// The server name callback, which OpenSSL calls after the ClientHello callback. Its result decides whether
+/// the client is told that its name was used.
 private func acknowledgeName(_ ssl: OpaquePointer?, alert: UnsafeMutablePointer<Int32>?) -> Int32 {
     guard let wire = wire(of: ssl), wire.hello?.serverName != nil else { return SSL_TLSEXT_ERR_NOACK }
     guard wire.refusal == .warning else { return SSL_TLSEXT_ERR_OK }

@@ -22,7 +22,8 @@ public final class TestAuthority: Sendable {
         cache = IssuedCertificates()
     }
 
-    /// Creates a root authority from a profile. ``CertificateProfile/authority(_:pathLength:)`` is a good start.
+    /// Creates a root authority from a profile. ``CertificateProfile/authority(_:pathLength:)`` is a good
+    /// start.
     public init(_ profile: CertificateProfile) throws(FixtureError) {
         certificate = try CertificateMaker.make(
             profile,
@@ -34,11 +35,11 @@ public final class TestAuthority: Sendable {
         cache = IssuedCertificates()
     }
 
-    /// Reads a root authority from two PEM files, `NAME.pem` and `NAME.key`, for clients that already trust its
-    /// certificate.
+    /// Reads a root authority from two PEM files, `NAME.pem` and `NAME.key`, for clients that already trust
+    /// its certificate.
     ///
-    /// The certificates that it issues have serial numbers from 2^40 on. Those in files, which the same authority has
-    /// issued, have smaller ones.
+    /// The certificates that it issues have serial numbers from 2^40 on. Those in files, which the same
+    /// authority has issued, have smaller ones.
     public static func load(_ name: String, from folder: String) throws(FixtureError) -> TestAuthority {
         TestAuthority(
             intermediate: try FixtureCertificate.load(name, from: folder),
@@ -64,8 +65,8 @@ public final class TestAuthority: Sendable {
     /// The certificate of this authority in DER.
     public var rootDER: [UInt8] { certificate.der }
 
-    /// Returns a valid server certificate for these host names and IP addresses. The same names always return the
-    /// same certificate.
+    /// Returns a valid server certificate for these host names and IP addresses. The same names always return
+    /// the same certificate.
     public func certificate(for names: String...) -> FixtureCertificate {
         cache.certificate(for: names) {
             let profile = CertificateProfile(

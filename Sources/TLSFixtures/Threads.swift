@@ -27,8 +27,8 @@ final class Lock: @unchecked Sendable {
     }
 }
 
-/// A condition variable for the whole process. Opening a ``Gate`` and stopping a server ring it, and every fixture
-/// thread that pauses or waits for a gate then tests its own condition.
+/// A condition variable for the whole process. Opening a ``Gate`` and stopping a server ring it, and every
+/// fixture thread that pauses or waits for a gate then tests its own condition.
 enum Bell {
     private static let lock = Lock()
     nonisolated(unsafe) private static let condition = makeCondition()

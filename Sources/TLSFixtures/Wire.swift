@@ -179,8 +179,8 @@ final class Wire {
         receiveRaw(into: buffer)
     }
 
-    /// The write function of the BIO. It drops what a refusal or the write allowance forbids, and reports it as
-    /// sent.
+    /// The write function of the BIO. It drops what a refusal or the write allowance forbids, and reports it
+    /// as sent.
     fileprivate func transportWrite(_ bytes: UnsafeRawBufferPointer) -> Int {
         switch refusal {
         case .close, .reset: return bytes.count
@@ -228,8 +228,8 @@ final class Wire {
         return .tlsFailed(openSSLText(error))
     }
 
-    /// Calls `body` with a typed error: closures of the standard library rethrow untyped errors, and all that is
-    /// thrown here is ``ConnectionEnd``.
+    /// Calls `body` with a typed error: closures of the standard library rethrow untyped errors, and all that
+    /// is thrown here is ``ConnectionEnd``.
     private static func typed(_ body: () throws -> Void) throws(ConnectionEnd) {
         do {
             try body()
@@ -259,8 +259,8 @@ extension FixtureTLSFacts {
     }
 }
 
-/// The BIO between OpenSSL and a ``Wire``. OpenSSL's socket BIO sends with write(2), which would kill the test
-/// process with SIGPIPE if the client had disconnected.
+/// The BIO between OpenSSL and a ``Wire``. OpenSSL's socket BIO sends with write(2), which would kill the
+/// test process with SIGPIPE if the client had disconnected.
 private enum WireBIO {
     nonisolated(unsafe) static let method: OpaquePointer? = makeMethod()
 

@@ -90,8 +90,8 @@ struct ResponseReaderTests {
         #expect(reader.reuse == .reusable)
     }
 
-    /// Eight times the bytes would cost a quadratic scan 64 times as much. Processor time of this thread is compared,
-    /// which others on the machine do not change.
+    /// Eight times the bytes would cost a quadratic scan 64 times as much. Processor time of this thread is
+    /// compared, which others on the machine do not change.
     @Test("A head that arrives byte by byte costs linear time")
     func slowHeadIsLinear() throws {
         _ = try cost(ofHeadWith: 10_000)

@@ -69,8 +69,9 @@ struct TransferCodingTests {
         return "\(line)\r\n\(codings)\(length.map { "Content-Length: \($0)\r\n" } ?? "")\r\n"
     }
 
-    /// What RFC 9112, section 6.3, makes of a list of codings for a client that sends no TE; `nil` for an error. The
-    /// leniency is that of section 6.1, and that `identity` was no coding in RFC 2616, section 3.6.
+    /// What RFC 9112, section 6.3, makes of a list of codings for a client that sends no TE; `nil` for an
+    /// error. The leniency is that of section 6.1, and that `identity` was no coding in RFC 2616, section
+    /// 3.6.
     private static func framing(
         _ codings: [String],
         _ version: String,

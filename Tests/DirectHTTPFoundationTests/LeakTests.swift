@@ -32,8 +32,8 @@ struct LeakTests {
         for await _ in gone { break }
     }
 
-    /// In a process of its own, whose descriptors and memory no other test uses. `scripts/bench foundation-soak` does
-    /// the same to another server in a release build.
+    /// In a process of its own, whose descriptors and memory no other test uses. `scripts/bench
+    /// foundation-soak` does the same to another server in a release build.
     @Test(
         "Ten thousand requests leave neither open sockets nor growing memory",
         .ownProcess,
@@ -47,7 +47,8 @@ struct LeakTests {
             for _ in 0..<3 { try await sendThousand(sender) }
             let (sockets, memory) = (try openSocketCount(), try residentKiB())
             for _ in 0..<10 { try await sendThousand(sender) }
-            // The allocator never lets go of pages, the pool of connections that servers have closed once in a while.
+            // The allocator never lets go of pages, the pool of connections that servers have closed once in
+            // a while.
             let growth = try residentKiB() - memory
             for _ in 0..<100_000 where try openSocketCount() > sockets {
                 time.advance(by: .seconds(1))

@@ -232,7 +232,8 @@ struct BlockingWorkTests {
         #expect(wasMade.withLock { $0 })
     }
 
-    /// A call that holds an object, and a weak reference. A separate function, so that no other code holds it.
+    /// A call that holds an object, and a weak reference. A separate function, so that no other code holds
+    /// it.
     private func callHoldingSomething(
         _ work: BlockingWork,
         _ body: @escaping @Sendable () -> Void

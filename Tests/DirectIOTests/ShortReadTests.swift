@@ -7,7 +7,8 @@ import Testing
 
 @testable import DirectIO
 
-/// Reads that return less than was asked for although there is more: what epoll(7) says of them is not always true.
+/// Reads that return less than was asked for although there is more: what epoll(7) says of them is not always
+/// true.
 @Suite("Short reads", .idleLimit)
 struct ShortReadTests {
     // Turned by hand, so that it has seen everything before the first read.

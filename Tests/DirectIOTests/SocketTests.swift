@@ -170,7 +170,8 @@ struct SocketTests {
             for _ in 0..<3 { outcomes.append(socket.sendNow("are you there?")) }
         }
         #expect(!isRaised)
-        // The first write draws the reset, and the others meet it: none says to wait for room, which never comes.
+        // The first write draws the reset, and the others meet it: none says to wait for room, which never
+        // comes.
         #expect(outcomes == ["14", "errno \(EPIPE)", "errno \(EPIPE)"])
     }
 
@@ -209,7 +210,8 @@ struct SocketTests {
         try await echo
     }
 
-    /// The second byte often comes between the system call for the first one and what is done with its answer.
+    /// The second byte often comes between the system call for the first one and what is done with its
+    /// answer.
     @Test("A byte right after another one is not missed", arguments: Place.allCases)
     func closeBehind(_ place: Place) async throws {
         let (socket, peer) = try await connected()

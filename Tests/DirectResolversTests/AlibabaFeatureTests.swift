@@ -24,7 +24,8 @@ struct AlibabaFeatureTests {
             custom: custom
         )
         let target = try two.questions(.test("a.test"), families: .both, at: time)[0].target
-        // by openssl dgst -sha256 -hmac secret, of "dn=a.test&exp=1700000300&id=100000&m=0&q=4,6&sdns-region=north&v=1.0"
+        // by openssl dgst -sha256 -hmac secret, of
+        // "dn=a.test&exp=1700000300&id=100000&m=0&q=4,6&sdns-region=north&v=1.0"
         #expect(
             target.hasSuffix(
                 "&sdns-region=north&s=54eb09959f2e5ce6495639581798edea40105a1326a1e92831c3d6c10e598400"

@@ -151,7 +151,8 @@ struct PlainDNSTests {
         let peer = try DNSPeer { _ in [] }
         let resolver = resolver(peer)
         peer.stop()
-        // Ends by the report of the system, or, if the peer's sockets are not closed yet, after another question.
+        // Ends by the report of the system, or, if the peer's sockets are not closed yet, after another
+        // question.
         let error = await #expect(throws: ResolverError.self) {
             _ = try await time.passing(repeatedly: .seconds(1)) { try await resolver.answer(on: time.loop) }
         }

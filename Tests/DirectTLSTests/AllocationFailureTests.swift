@@ -20,7 +20,8 @@ struct AllocationFailureTests {
         await #expect(processExitsWith: .success) { [hasIndex] in
             try FailingMemory.install()
             OpenSSLLibrary.start()
-            // The first number is allocated for good: without it, the table itself is the first to find no memory.
+            // The first number is allocated for good: without it, the table itself is the first to find no
+            // memory.
             if hasIndex { _ = BIO_get_new_index() }
             let transport = TLSTransport(owner: Nothing(), read: { _, _, _ in 0 }, write: { _, _, _ in 0 })
             var state = TransportState(transport: transport)
@@ -89,7 +90,8 @@ struct AllocationFailureTests {
             var (count, isFailing) = (0, true)
             while isFailing {
                 let store = try source.store(folder.path, file.path)
-                // Only the roots are read here, as a chain has them read; what else a chain takes is not to fail.
+                // Only the roots are read here, as a chain has them read; what else a chain takes is not to
+                // fail.
                 isFailing = FailingMemory.withFailure(after: count) {
                     let name = X509_get_issuer_name(leaf.x509)
                     guard let check = X509_STORE_CTX_new() else { return }

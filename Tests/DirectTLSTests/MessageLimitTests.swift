@@ -36,7 +36,8 @@ struct MessageLimitTests {
         pair.server.send("data")
         let error = TLSError.tooManyMessages(limit: limit)
         #expect(pair.read() == .failed(error))
-        // OpenSSL reads once for several messages in a row; since 3.2 it begins anew after each change of keys.
+        // OpenSSL reads once for several messages in a row; since 3.2 it begins anew after each change of
+        // keys.
         #expect(pair.server.readsOfClient <= 2 * limit)
         #expect(pair.read() == .failed(error))
         #expect(pair.write("more") == .failed(error))

@@ -26,8 +26,8 @@ struct NameCheckTests {
         }
     }
 
-    /// Let's Encrypt has issued certificates for addresses since 2026: the owner of the address that was dialled
-    /// can have one, and must not pass for the name with it.
+    /// Let's Encrypt has issued certificates for addresses since 2026: the owner of the address that was
+    /// dialled can have one, and must not pass for the name with it.
     @Test("A certificate for the address that was dialled does not prove the name")
     func certificateForTheDialledAddressDoesNotProveTheName() throws {
         let plan = TestCertificate.Plan(names: [.address([127, 0, 0, 1]), .dns("other.test")])

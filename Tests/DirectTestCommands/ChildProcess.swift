@@ -6,8 +6,8 @@ private import Glibc
 
 /// A child process of the tests, with the three standard descriptors and no others.
 ///
-/// Foundation's `Process` cannot be used: when it looks for descriptors to close, it copies directory entries beyond the
-/// end of their memory, and crashes if well over a thousand are open (Swift 6.3 on Linux).
+/// Foundation's `Process` cannot be used: when it looks for descriptors to close, it copies directory entries
+/// beyond the end of their memory, and crashes if well over a thousand are open (Swift 6.3 on Linux).
 package struct ChildProcess: Sendable {
     private let process: Int32
 
@@ -71,8 +71,8 @@ package struct ChildProcess: Sendable {
         Idleness.shared.childHasBegun()
     }
 
-    /// What a program has to know that is built like the tests: where the figures of its coverage go, and what a
-    /// sanitizer must not report.
+    /// What a program has to know that is built like the tests: where the figures of its coverage go, and
+    /// what a sanitizer must not report.
     private static let instrumentation: [String: String] = {
         let names = ["LLVM_PROFILE_FILE", "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"]
         return names.reduce(into: [:]) { variables, name in
@@ -109,8 +109,8 @@ package struct ChildProcess: Sendable {
         return waitid(P_PID, id_t(process), &facts, WEXITED | WNOHANG | WNOWAIT) == 0 && facts.si_signo != 0
     }
 
-    /// Blocks until the process has ended, and returns its exit status, or the number of the signal that ended it as a
-    /// negative number.
+    /// Blocks until the process has ended, and returns its exit status, or the number of the signal that
+    /// ended it as a negative number.
     package func waitForEnd() -> Int32 {
         var status: Int32 = 0
         while waitpid(process, &status, 0) == -1, errno == EINTR {}

@@ -12,7 +12,8 @@ final class Idleness: @unchecked Sendable {
     private var idleSeconds = 0
     private var isWatching = false
 
-    /// Waits until the process has been idle for half a minute and returns `true`, or `false` if the task is cancelled.
+    /// Waits until the process has been idle for half a minute and returns `true`, or `false` if the task is
+    /// cancelled.
     func isLong() async -> Bool {
         let number = enter()
         return await withTaskCancellationHandler {

@@ -2,8 +2,8 @@ package import Testing
 
 /// For a test whose body runs in a process of its own (`#expect(processExitsWith:)`).
 ///
-/// The test blocks one of the few threads that all tests share until that process ends. Therefore one such test runs at
-/// a time, and ``IdleLimit`` does not count while the others wait for it.
+/// The test blocks one of the few threads that all tests share until that process ends. Therefore one such
+/// test runs at a time, and ``IdleLimit`` does not count while the others wait for it.
 package struct OwnProcess: TestTrait, TestScoping {
     /// Runs the test when it is its turn.
     package func provideScope(

@@ -38,8 +38,8 @@ package final class Listener: Sendable {
 
     /// A listener at a loopback address that nothing else uses, where the system has several.
     ///
-    /// Port numbers come back: a test that dials the port of a server that has ended may reach any listener at
-    /// 127.0.0.1.
+    /// Port numbers come back: a test that dials the port of a server that has ended may reach any listener
+    /// at 127.0.0.1.
     package static func atOwnAddress() throws -> Listener {
         #if canImport(Darwin)
         try Listener()
@@ -143,7 +143,8 @@ private func setBuffer(of descriptor: Int32, _ which: Int32) {
     setsockopt(descriptor, SOL_SOCKET, which, &size, socklen_t(MemoryLayout<Int32>.size))
 }
 
-/// Another descriptor for the same connection, whose number is at least that; `nil` where none may be so high.
+/// Another descriptor for the same connection, whose number is at least that; `nil` where none may be so
+/// high.
 package func duplicate(_ descriptor: Int32, atLeast number: Int32) -> Int32? {
     let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, number)
     return copy < 0 ? nil : copy

@@ -3,8 +3,9 @@ package import DirectIO
 
 /// An event loop for one test, with a clock that the test advances.
 ///
-/// Make it a property of the suite, which lives as long as the test: when the last reference is released, the loop is
-/// given to another test, which advances the clock as it needs. Loops are reused because their threads never end.
+/// Make it a property of the suite, which lives as long as the test: when the last reference is released, the
+/// loop is given to another test, which advances the clock as it needs. Loops are reused because their
+/// threads never end.
 package final class HeldTime: Sendable {
     /// The clock of the loop.
     package let clock: HeldClock
@@ -53,8 +54,8 @@ package final class HeldTime: Sendable {
         advance(by: duration)
     }
 
-    /// Runs an operation and advances the clock by the limit as soon as a wait for it has begun: first by all but a
-    /// nanosecond, and by the last one when the wait is still, or again, in progress.
+    /// Runs an operation and advances the clock by the limit as soon as a wait for it has begun: first by all
+    /// but a nanosecond, and by the last one when the wait is still, or again, in progress.
     ///
     /// - Returns: The operation's result, and the time on the clock that had passed at its end.
     package func passing<Value: Sendable>(
@@ -84,7 +85,8 @@ package final class HeldTime: Sendable {
         }
     }
 
-    /// Runs an operation and advances the clock by the limit whenever a wait for it begins, until the operation ends.
+    /// Runs an operation and advances the clock by the limit whenever a wait for it begins, until the
+    /// operation ends.
     package func passing<Value: Sendable>(
         repeatedly limit: Duration,
         _ operation: @escaping @Sendable () async throws -> Value
@@ -96,12 +98,14 @@ package final class HeldTime: Sendable {
 
     /// Waits until the loop has ended all waits that are due.
     package func settle() async {
-        // Both sleeps are due immediately. The scan that ends the second begins after the one that ended the first.
+        // Both sleeps are due immediately. The scan that ends the second begins after the one that ended the
+        // first.
         for _ in 0..<2 { try? await loop.sleep(until: now) }
     }
 }
 
 extension EventLoop {
-    /// The loop of all tests without time: its clock stands still, so no limit ends a wait, however busy the machine is.
+    /// The loop of all tests without time: its clock stands still, so no limit ends a wait, however busy the
+    /// machine is.
     package static let still = EventLoop(clock: HeldClock())
 }

@@ -6,8 +6,8 @@ import Glibc
 extension FuzzTarget {
     /// Addresses and endpoints.
     ///
-    /// - Exactly the texts that `inet_pton` of the C library accepts are addresses, and have the same bytes, with the
-    ///   exception of zones, which `inet_pton` does not know.
+    /// - Exactly the texts that `inet_pton` of the C library accepts are addresses, and have the same bytes,
+    ///   with the exception of zones, which `inet_pton` does not know.
     /// - The text of an address or endpoint is read as the same value, and is its own normal form.
     /// - A literal that is no endpoint keeps its text and its error.
     static let address = FuzzTarget(name: "address") { choices in

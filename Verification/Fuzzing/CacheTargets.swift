@@ -5,7 +5,8 @@ import Glibc
 @testable import DirectHTTP
 
 extension FuzzTarget {
-    /// The fields that decide about storing and using a response: Cache-Control, Age, Date, Expires, ETag, Vary.
+    /// The fields that decide about storing and using a response: Cache-Control, Age, Date, Expires, ETag,
+    /// Vary.
     ///
     /// - Ages never fall and freshness never rises as time passes; no lifetime is negative.
     /// - Nothing that is for one connection is stored, and what is stored has a date.
@@ -40,14 +41,16 @@ extension FuzzTarget {
 
     /// Dates of header fields and of cookies.
     ///
-    /// - A date that was read is written in a form that is read as the same date, and as the C library writes it.
+    /// - A date that was read is written in a form that is read as the same date, and as the C library writes
+    ///   it.
     static let date = FuzzTarget(name: "date") { choices in
         let bytes = choices.rest()
         let now = UnixTime(seconds: 1_800_000_000)
         for time in [HTTPDate.parse(bytes.text, now: now), CookieDate.parse(bytes)].compactMap({ $0 }) {
             let text = HTTPDate.text(time)
             requireEqual(HTTPDate.parse(text, now: now), time, "\(text) is read back")
-            // In cookies the first 70 years are those from 2000 on (RFC 6265, section 5.1.1), and the next 30 from 1970 on.
+            // In cookies the first 70 years are those from 2000 on (RFC 6265, section 5.1.1), and the next 30
+            // from 1970 on.
             if time.seconds >= Self.year100 {
                 requireEqual(CookieDate.parse(text.utf8) ?? time, time, "\(text) is a cookie's date too")
             }

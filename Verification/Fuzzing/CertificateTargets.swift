@@ -20,8 +20,9 @@ extension FuzzTarget {
 
     /// The check of names against certificates.
     ///
-    /// - The certificate proves a name or an address exactly if a simple implementation of RFC 9525 says so. The client's own
-    ///   look-up in a certificate and what it demands of OpenSSL's verification say the same.
+    /// - The certificate proves a name or an address exactly if a simple implementation of RFC 9525 says so.
+    ///   The client's own look-up in a certificate and what it demands of OpenSSL's verification say the
+    ///   same.
     /// - The names that a report lists are those in the certificate.
     static let nameCheck = FuzzTarget(name: "name-check") { choices in
         let kinds = (0..<4).map { _ in choices.number(below: 3) }
@@ -138,8 +139,8 @@ private final class NamedCertificate {
     }
 }
 
-/// Whether a dNSName proves a name in lower case (RFC 9525, section 6.3): it is equal, ignoring case, or has `*` as the
-/// whole first label, for one label, with at least two labels after it.
+/// Whether a dNSName proves a name in lower case (RFC 9525, section 6.3): it is equal, ignoring case, or has
+/// `*` as the whole first label, for one label, with at least two labels after it.
 private func proves(_ name: [UInt8], _ wanted: [UInt8]) -> Bool {
     let name = name.map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }
     if name == wanted { return true }

@@ -1,8 +1,8 @@
 /// The input of one run: texts at its start, numbers at its end.
 ///
-/// Numbers are taken from the last byte backwards, so that an input can be made from a vector by appending them, and a
-/// longer text does not change them. When no bytes are left, every number is 0. Several texts are separated by the byte
-/// 0x1F, which is a control character that no format here gives a meaning.
+/// Numbers are taken from the last byte backwards, so that an input can be made from a vector by appending
+/// them, and a longer text does not change them. When no bytes are left, every number is 0. Several texts are
+/// separated by the byte 0x1F, which is a control character that no format here gives a meaning.
 struct Choices {
     /// The byte between two texts.
     static let separator: UInt8 = 0x1F

@@ -3,8 +3,9 @@
 extension FuzzTarget {
     /// The decoder of the chunked coding, and the writer of chunk heads.
     ///
-    /// - It accepts exactly the bodies that a simple parser of RFC 9112, section 7.1, accepts, extensions included, and
-    ///   finds the same content; with leniency for blanks after sizes also those that have some.
+    /// - It accepts exactly the bodies that a simple parser of RFC 9112, section 7.1, accepts, extensions
+    ///   included, and finds the same content; with leniency for blanks after sizes also those that have
+    ///   some.
     /// - The result does not depend on the cuts.
     /// - Content that is written in chunks of any size is read back unchanged.
     static let chunks = FuzzTarget(name: "chunks") { choices in

@@ -6,13 +6,14 @@ import Glibc
 @testable import DirectHTTP
 
 extension FuzzTarget {
-    /// The whole client, against a server on loopback that sends the input. Time stands still, so that no limit ends
-    /// a call.
+    /// The whole client, against a server on loopback that sends the input. Time stands still, so that no
+    /// limit ends a call.
     ///
     /// - Each call ends, with a response or an `HTTPError` of one line.
-    /// - Without redirects, cookies, cache and decoding the client delivers exactly what the response reader finds in
-    ///   the same bytes, and fails if that fails.
-    /// - Each request is well-formed and has the Host that its URL had; no answer injects anything into the next one.
+    /// - Without redirects, cookies, cache and decoding the client delivers exactly what the response reader
+    ///   finds in the same bytes, and fails if that fails.
+    /// - Each request is well-formed and has the Host that its URL had; no answer injects anything into the
+    ///   next one.
     static let client = FuzzTarget(name: "client") { choices in
         let stage = ClientStage.shared
         let settings = choices.number(below: 32)

@@ -4,10 +4,11 @@ import DirectTestData
 extension FuzzTarget {
     /// One target for each content coding of this build, and one for chains of several.
     ///
-    /// - Whether the input is decoded, and its content, do not depend on the cuts. How much content is handed out before an
-    ///   error does, and so does which error it is, if there are several.
+    /// - Whether the input is decoded, and its content, do not depend on the cuts. How much content is handed
+    ///   out before an error does, and so does which error it is, if there are several.
     /// - No limit is exceeded by what is handed out, and no call does more than its share of work.
-    /// - What zlib compresses is decoded to the same content, and one wrong bit behind its header never gives other content.
+    /// - What zlib compresses is decoded to the same content, and one wrong bit behind its header never gives
+    ///   other content.
     static let codings: [FuzzTarget] =
         ContentCoding.available.map { coding in
             FuzzTarget(name: coding.name) { choices in checkDecoding([coding], &choices) }

@@ -6,9 +6,10 @@ import DirectHTTP1
 extension FuzzTarget {
     /// `Set-Cookie` fields, and the cookies that later requests carry.
     ///
-    /// - A cookie goes only to the host that set it, or to one below the domain that it was set for, at or below its
-    ///   path, over https if it is `Secure`, and never after its expiry.
-    /// - A cookie's domain is the host itself or a name above it, and covers subdomains only if it is no public suffix.
+    /// - A cookie goes only to the host that set it, or to one below the domain that it was set for, at or
+    ///   below its path, over https if it is `Secure`, and never after its expiry.
+    /// - A cookie's domain is the host itself or a name above it, and covers subdomains only if it is no
+    ///   public suffix.
     /// - The prefixes `__Host-` and `__Secure-` keep their promise, in any letter case.
     /// - The field is exactly the cookies with `; ` between them: no cookie can add another one.
     /// - Both file formats give the same cookies back, as far as they can store them.
@@ -114,7 +115,8 @@ private struct CookieScene {
     }
 }
 
-/// Both formats give the cookies back. Netscape's has no `SameSite`, no tab in names and paths, and no year 1970.
+/// Both formats give the cookies back. Netscape's has no `SameSite`, no tab in names and paths, and no year
+/// 1970.
 private func requireKept(_ cookies: [Cookie]) {
     let lines = JSONCookies.encode(cookies).split(separator: 0x0A)
     requireEqual(lines.count, cookies.count + 1, "one line for each cookie")

@@ -7,8 +7,10 @@ import DirectHTTP1
 extension FuzzTarget {
     /// DNS messages.
     ///
-    /// - Names are read as a simple parser reads them, and are equal exactly if their labels are, ignoring case.
-    /// - An answer has no address that is in no record, and none of the other type; times are below 2^31 seconds.
+    /// - Names are read as a simple parser reads them, and are equal exactly if their labels are, ignoring
+    ///   case.
+    /// - An answer has no address that is in no record, and none of the other type; times are below 2^31
+    ///   seconds.
     /// - A query for any name is read back as that question, and is padded to a multiple of 128 bytes.
     static let dns = FuzzTarget(name: "dns") { choices in
         let type = choices.pick([DNSType.a, DNSType.aaaa])

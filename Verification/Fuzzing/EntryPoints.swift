@@ -1,13 +1,13 @@
 import Glibc
 
-// libFuzzer has the function `main` of this program, and calls these two (https://llvm.org/docs/LibFuzzer.html).
-// scripts/fuzz builds and starts the program:
+// libFuzzer has the function `main` of this program, and calls these two
+// (https://llvm.org/docs/LibFuzzer.html). scripts/fuzz builds and starts the program:
 //
 //     fuzz --list
 //     FUZZ_TARGET=url fuzz [options of libFuzzer] [folders or files]
 //
-// The target comes from the environment, because libFuzzer starts this program again, with its own arguments, to merge
-// folders and to shrink inputs.
+// The target comes from the environment, because libFuzzer starts this program again, with its own arguments,
+// to merge folders and to shrink inputs.
 
 /// Chooses the target, before the first input.
 @_cdecl("LLVMFuzzerInitialize")

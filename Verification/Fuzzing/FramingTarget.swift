@@ -3,10 +3,10 @@ import DirectHTTP1
 extension FuzzTarget {
     /// The framing of responses with any fields of Transfer-Encoding, each with any list of codings.
     ///
-    /// - The content is framed as a simple reading of RFC 9112, sections 6.1 to 6.3, says for a client that sends no TE,
-    ///   or the response is refused.
-    /// - Content that is reported whole is what the grammar of section 7.1, or the length, makes of the bytes: nothing
-    ///   that was cut off within a chunk.
+    /// - The content is framed as a simple reading of RFC 9112, sections 6.1 to 6.3, says for a client that
+    ///   sends no TE, or the response is refused.
+    /// - Content that is reported whole is what the grammar of section 7.1, or the length, makes of the
+    ///   bytes: nothing that was cut off within a chunk.
     /// - A response that has no content has none, whatever is listed.
     static let framing = FuzzTarget(name: "framing") { choices in
         let response = FramedResponse(&choices)

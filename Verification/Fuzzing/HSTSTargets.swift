@@ -7,7 +7,8 @@ extension FuzzTarget {
     /// `Strict-Transport-Security` fields, and the store that learns from them.
     ///
     /// - A policy, written in its plainest form, is read as the same policy.
-    /// - After any responses the store upgrades exactly the hosts that a simple list upgrades, and never addresses.
+    /// - After any responses the store upgrades exactly the hosts that a simple list upgrades, and never
+    ///   addresses.
     /// - An upgraded URL is the same URL with https; port 80 becomes 443, any other port stays.
     static let hsts = FuzzTarget(name: "hsts") { choices in
         let count = choices.number(below: 8)

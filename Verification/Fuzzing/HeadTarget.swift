@@ -3,8 +3,9 @@
 extension FuzzTarget {
     /// The head scanner, which finds the lines of a head or of trailers.
     ///
-    /// - Without leniency it accepts exactly the heads that a simple parser of the grammar of RFC 9112 accepts, and finds
-    ///   the same names and values. This parser has no fast path, and reads the whole head at once.
+    /// - Without leniency it accepts exactly the heads that a simple parser of the grammar of RFC 9112
+    ///   accepts, and finds the same names and values. This parser has no fast path, and reads the whole head
+    ///   at once.
     /// - The result does not depend on how many bytes are offered at a time.
     /// - All places lie in the section, in order.
     static let head = FuzzTarget(name: "head") { choices in

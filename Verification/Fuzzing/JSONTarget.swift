@@ -3,7 +3,8 @@ import DirectJSON
 extension FuzzTarget {
     /// JSON.
     ///
-    /// - A value that was read is written as text that is read as the same value, and written as the same text.
+    /// - A value that was read is written as text that is read as the same value, and written as the same
+    ///   text.
     /// - Space around a value does not change it; a byte behind it, or a missing one at its end, is an error.
     /// - Only UTF-8 is read.
     static let json = FuzzTarget(name: "json") { choices in

@@ -4,7 +4,8 @@ extension FuzzTarget {
     /// The request writer, for heads and for trailers.
     ///
     /// - A request is written exactly if each of its parts may be sent: a simple check of every byte decides.
-    /// - What is written is exactly the lines that were asked for, in order, and no others: nothing is injected.
+    /// - What is written is exactly the lines that were asked for, in order, and no others: nothing is
+    ///   injected.
     /// - It fits into the memory that the writer asked for, of which the address sanitizer knows the end.
     static let request = FuzzTarget(name: "request") { choices in
         let plan = RequestPlan(&choices)

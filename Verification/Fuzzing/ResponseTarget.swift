@@ -4,9 +4,11 @@ extension FuzzTarget {
     /// The response reader, with every method, leniency and limit.
     ///
     /// - The result does not depend on how the bytes are cut.
-    /// - Each step uses no more than it is offered, and either uses bytes, asks for more, or ends the response.
+    /// - Each step uses no more than it is offered, and either uses bytes, asks for more, or ends the
+    ///   response.
     /// - Names are tokens, and values have no control character but the tab.
-    /// - Heads and trailers stay within the limits; content is never longer than the input or its Content-Length.
+    /// - Heads and trailers stay within the limits; content is never longer than the input or its
+    ///   Content-Length.
     /// - After an error every call throws the same error, and the connection is not reusable.
     /// - Only a response that has ended makes the connection reusable.
     /// - On a reusable connection the reader reads the next response like a new reader.
@@ -190,8 +192,8 @@ private func requireClean(_ headers: HTTPHeaders, within limit: Int) {
     require(bytes <= limit, "the limit of bytes")
 }
 
-/// Whether the byte may be in a token (RFC 9110, section 5.6.2). Written again here: a mistake in the table of the
-/// package must not hide in its own check.
+/// Whether the byte may be in a token (RFC 9110, section 5.6.2). Written again here: a mistake in the table
+/// of the package must not hide in its own check.
 func isTokenByte(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -26,8 +26,10 @@ extension FuzzTarget {
 
     /// References against a base URL.
     ///
-    /// - The result is a URL whose text is read back, and keeps the base's origin unless the reference has its own.
-    /// - The path is that of a simple implementation of RFC 3986, section 5.2, with the dot segments of the URL Standard.
+    /// - The result is a URL whose text is read back, and keeps the base's origin unless the reference has
+    ///   its own.
+    /// - The path is that of a simple implementation of RFC 3986, section 5.2, with the dot segments of the
+    ///   URL Standard.
     /// - A whole URL does not depend on the base, and the text of a result leads to the same result.
     static let reference = FuzzTarget(name: "reference") { choices in
         let texts = choices.texts()
@@ -72,7 +74,8 @@ private func requireSound(_ url: HTTPURL) {
     requireEqual(again.authorityBytes, url.authorityBytes, "equal URLs have an equal Host")
 }
 
-/// A user name or password of some length is nowhere in the description, unless the rest of the URL repeats it.
+/// A user name or password of some length is nowhere in the description, unless the rest of the URL repeats
+/// it.
 private func requireHidden(_ url: HTTPURL) {
     guard let (user, password) = url.credentialBytes else { return }
     let rest = url.withoutCredentials.text

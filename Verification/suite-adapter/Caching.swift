@@ -2,11 +2,12 @@ import DirectHTTP
 import Foundation
 
 extension SuiteAdapter {
-    /// Makes each request of the standard input as it comes, with one client and one cache, and answers in the order
-    /// in which the responses come.
+    /// Makes each request of the standard input as it comes, with one client and one cache, and answers in
+    /// the order in which the responses come.
     ///
-    /// The cache is in memory, or in that folder. What the suite asks of one that cannot reach the origin only a cache
-    /// that may use stale responses can answer. With the file of the suite's tests it has their time, else the machine's.
+    /// The cache is in memory, or in that folder. What the suite asks of one that cannot reach the origin
+    /// only a cache that may use stale responses can answer. With the file of the suite's tests it has their
+    /// time, else the machine's.
     static func cache(in folder: String?, tests: String?) async throws {
         let clock = try tests.map(SuiteClock.init(path:))
         let cache = try ResponseCache(folder: folder, staleWhenUnreachable: .seconds(3600)) {
@@ -34,8 +35,9 @@ extension SuiteAdapter {
 
 /// The time of each test by itself: it passes where the suite waits, and not while a busy machine is late.
 ///
-/// The suite judges in whole seconds, and its origin dates responses by the machine's clock. That is never behind this one,
-/// and a response from the future counts as one of now (RFC 9111, section 4.2.3); a lifetime is the difference of two fields.
+/// The suite judges in whole seconds, and its origin dates responses by the machine's clock. That is never
+/// behind this one, and a response from the future counts as one of now (RFC 9111, section 4.2.3); a lifetime
+/// is the difference of two fields.
 private struct SuiteClock: Sendable {
     @TaskLocal static var now: UnixTime?
 

@@ -78,8 +78,8 @@ extension SuiteAdapter {
         return .seconds(seconds)
     }
 
-    /// A thousand requests a second on fifty connections for so many seconds, in whose midst the map turns from
-    /// one server to another.
+    /// A thousand requests a second on fifty connections for so many seconds, in whose midst the map turns
+    /// from one server to another.
     static func measureFlip(seconds: Int) async throws {
         let (workers, interval) = (50, Duration.milliseconds(50))
         let authority = TestAuthority()

@@ -19,7 +19,8 @@ extension SuiteAdapter {
         }
     }
 
-    /// Reads `count` messages, each changed in a few places; ends with the process if one of them is too much.
+    /// Reads `count` messages, each changed in a few places; ends with the process if one of them is too
+    /// much.
     static func mutateMessages(_ count: Int, seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let seeds = sampleMessages
@@ -58,7 +59,8 @@ extension SuiteAdapter {
         )
     }
 
-    /// Fills a map, or a cache, with names of 24 bytes and two addresses each, and looks every one of them up.
+    /// Fills a map, or a cache, with names of 24 bytes and two addresses each, and looks every one of them
+    /// up.
     static func lookUpNames(_ count: Int, in kind: String) async throws {
         let before = residentKibibytes()
         if kind == "map" {

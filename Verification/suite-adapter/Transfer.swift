@@ -2,12 +2,13 @@ import DirectHTTP
 import Foundation
 
 extension SuiteAdapter {
-    /// Makes the transfers of one job in turn, with one client, each at the job's address whatever its URL says.
+    /// Makes the transfers of one job in turn, with one client, each at the job's address whatever its URL
+    /// says.
     ///
     /// Keys that ask for what the client does not do (te, http09, http10, path_as_is) are not acted on.
     ///
-    /// The suites were written for clients that overlook the faults of old servers, so ours does, unless it is to be
-    /// `strict`, as it is by default.
+    /// The suites were written for clients that overlook the faults of old servers, so ours does, unless it
+    /// is to be `strict`, as it is by default.
     static func transfer(strict: Bool) async throws {
         let input = FileHandle.standardInput.readDataToEndOfFile()
         let job = try JSONDecoder().decode(Job.self, from: input)

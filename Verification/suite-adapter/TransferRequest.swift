@@ -35,8 +35,8 @@ extension Transfer {
         removedHeaders?.contains { $0.lowercased() == name.lowercased() } == true
     }
 
-    /// The URL, with the name that `Host` asks for: here the name of a URL says nothing about where to connect, so
-    /// no job needs a `Host` that contradicts it. An empty one is left to be refused.
+    /// The URL, with the name that `Host` asks for: here the name of a URL says nothing about where to
+    /// connect, so no job needs a `Host` that contradicts it. An empty one is left to be refused.
     private func takeHost(from fields: inout HTTPHeaders) -> String {
         guard let host = fields["Host"], !host.isEmpty else { return url }
         fields.remove("Host")
@@ -51,8 +51,8 @@ extension Transfer {
         case length(UInt64)
     }
 
-    /// The framing that `Content-Length` and `Transfer-Encoding` ask for. How a body is framed, and what becomes
-    /// of the connection, is the library's to say, so these fields are not passed on.
+    /// The framing that `Content-Length` and `Transfer-Encoding` ask for. How a body is framed, and what
+    /// becomes of the connection, is the library's to say, so these fields are not passed on.
     private func takeFraming(from fields: inout HTTPHeaders) -> Framing {
         let options = (fields["Connection"] ?? "").lowercased().split(separator: ",")
         if options.allSatisfy({ ["close", "keep-alive"].contains($0) }) { fields.remove("Connection") }

@@ -1,5 +1,5 @@
-// The additions of Apple's Swift module to its C headers that the sources use: fixed forms of variadic functions, and
-// macros that Swift cannot import. This code is compiled only, never run.
+// The additions of Apple's Swift module to its C headers that the sources use: fixed forms of variadic
+// functions, and macros that Swift cannot import. This code is compiled only, never run.
 
 @_exported import Darwin
 

@@ -1,6 +1,7 @@
 /// The files that are generated from the option table: the manual page and the completions for three shells.
 ///
-/// They are checked in, so that they can be installed without a build. A test compares them with the generated text.
+/// They are checked in, so that they can be installed without a build. A test compares them with the
+/// generated text.
 enum GeneratedFiles {
     /// The names of the files for `--generate`, with their paths in the package.
     static let places = [

@@ -69,7 +69,8 @@ package enum ProbeCommand {
         return try runOnce(options, console, alarm, context, feed: feed)
     }
 
-    /// Runs once, to standard output or to the file of `--output`, which is replaced if the run got to its end.
+    /// Runs once, to standard output or to the file of `--output`, which is replaced if the run got to its
+    /// end.
     static func runOnce(
         _ options: Options,
         _ console: Console,

@@ -3,8 +3,8 @@ internal import DirectHTTP
 
 /// The rounds of `--watch`: the same run again and again, until a signal ends it.
 ///
-/// On a terminal each round is drawn in place of the one before. In a pipe only changes follow the first round. A file
-/// of `--output` is replaced in each round.
+/// On a terminal each round is drawn in place of the one before. In a pipe only changes follow the first
+/// round. A file of `--output` is replaced in each round.
 struct Watch {
     let options: Options
     let console: Console

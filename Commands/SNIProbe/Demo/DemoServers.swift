@@ -2,8 +2,8 @@ internal import DirectCore
 internal import DirectHTTP
 internal import TLSFixtures
 
-/// Loopback servers for the demo, with and without faults. They share one port if the system has several loopback
-/// addresses.
+/// Loopback servers for the demo, with and without faults. They share one port if the system has several
+/// loopback addresses.
 struct DemoServers {
     /// The root of all their certificates.
     let rootPEM: String

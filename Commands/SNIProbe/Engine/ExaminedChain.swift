@@ -1,7 +1,8 @@
 internal import DirectCore
 internal import DirectHTTP
 
-/// A parsed and verified certificate chain. One value is shared by all probes whose servers send the same chain.
+/// A parsed and verified certificate chain. One value is shared by all probes whose servers send the same
+/// chain.
 final class ExaminedChain: Sendable {
     /// The first ten certificates at most, beginning with the server's own.
     let certificates: [ServedCertificate]
@@ -43,7 +44,8 @@ final class ChainCache: Sendable {
 
     private let entries = Locked<[[UInt8]: DatedChain]>([:])
 
-    /// The time for which a result is used. It cannot be used forever, because certificates expire during a long run.
+    /// The time for which a result is used. It cannot be used forever, because certificates expire during a
+    /// long run.
     private static let lifetime = Duration.seconds(60)
     private static let mostChains = 256
 

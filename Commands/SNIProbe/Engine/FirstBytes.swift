@@ -3,8 +3,8 @@ internal import DirectHTTP
 
 /// The first bytes that a socket receives. If the server does not use TLS, they identify its protocol.
 ///
-/// They are recorded between the socket and TLS, because OpenSSL does not return what it could not read. One task uses
-/// the recorder at a time, as it does the socket, so `@unchecked Sendable` is safe.
+/// They are recorded between the socket and TLS, because OpenSSL does not return what it could not read. One
+/// task uses the recorder at a time, as it does the socket, so `@unchecked Sendable` is safe.
 final class FirstBytes: @unchecked Sendable {
     private let socket: Socket
     private let signs: SignsOfLife
@@ -37,8 +37,8 @@ final class FirstBytes: @unchecked Sendable {
         socket.send(source, count: count).transportResult
     }
 
-    /// Receives what else has arrived of a banner. OpenSSL reads no more than it needs to see that something is not TLS, which
-    /// is the header of a record since version 3.2.
+    /// Receives what else has arrived of a banner. OpenSSL reads no more than it needs to see that something
+    /// is not TLS, which is the header of a record since version 3.2.
     func receiveRest() {
         guard !bytes.isEmpty, bytes.count < Self.limit else { return }
         withUnsafeTemporaryAllocation(byteCount: Self.limit, alignment: 1) { buffer in

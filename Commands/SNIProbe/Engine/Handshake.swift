@@ -3,10 +3,11 @@ internal import DirectHTTP
 
 /// One TLS handshake of a probe, with its result.
 ///
-/// `perform` connects, then runs the handshake until it succeeds, fails, or the deadline of the whole probe has passed.
+/// `perform` connects, then runs the handshake until it succeeds, fails, or the deadline of the whole probe
+/// has passed.
 ///
-/// - Certificates are not verified during the handshake. The chain is examined afterwards, so that the handshake
-///   succeeds and its parameters are known even if the certificate is wrong.
+/// - Certificates are not verified during the handshake. The chain is examined afterwards, so that the
+///   handshake succeeds and its parameters are known even if the certificate is wrong.
 /// - Neither `tcpTime` nor `tlsTime` includes the time to load the trust roots.
 /// - After the deadline the handshake is tried once more, because input may have arrived before the task ran.
 struct Handshake: Sendable {
@@ -65,7 +66,8 @@ extension Handshake {
             if case .noUpgrade(let bytes) = failure { handshake.nonTLSBytes = Array(bytes.suffix(64)) }
             return (handshake, nil, nil)
         }
-        // The wait for the context is not measured: loading the trust roots may take longer than the whole handshake.
+        // The wait for the context is not measured: loading the trust roots may take longer than the whole
+        // handshake.
         let context = await tools.context.value()
         let handshakeStart = loop.now
         let firstBytes = FirstBytes(of: socket, signs)

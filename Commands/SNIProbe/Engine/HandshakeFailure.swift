@@ -96,7 +96,8 @@ enum OtherProtocol: String, Hashable, Sendable {
 }
 
 extension Collection<UInt8> {
-    /// Whether these are the first bytes of an HTTP/2 server: a SETTINGS frame on stream 0 (RFC 9113, section 3.4).
+    /// Whether these are the first bytes of an HTTP/2 server: a SETTINGS frame on stream 0 (RFC 9113, section
+    /// 3.4).
     var beginsAsHTTP2: Bool {
         let bytes = Array(prefix(9))
         return bytes.count == 9 && bytes[0] == 0 && bytes[3] == 4 && bytes[4] <= 1

@@ -59,7 +59,8 @@ struct OtherKey: Sendable {
     }
 }
 
-/// A handshake that was repeated. Behind one address there may be several servers, which do not all answer alike.
+/// A handshake that was repeated. Behind one address there may be several servers, which do not all answer
+/// alike.
 struct Confirmation: Sendable {
     enum Side: Sendable {
         case first
@@ -81,7 +82,8 @@ struct ExchangeOutcome: Sendable {
     var beginsAsTLS = false
     /// Whether the first bytes received are those of an HTTP/2 server.
     var beginsAsHTTP2 = false
-    /// Whether the server asked to renegotiate, as servers do to request a client certificate after the request.
+    /// Whether the server asked to renegotiate, as servers do to request a client certificate after the
+    /// request.
     var wasAskedToRenegotiate = false
 
     /// The reason why there is no complete response.

@@ -1,8 +1,8 @@
 internal import DirectCore
 internal import DirectHTTP
 
-/// The bytes that a probe exchanges with a server before TLS: the header of a load balancer, and the dialogue in which
-/// a protocol changes to TLS.
+/// The bytes that a probe exchanges with a server before TLS: the header of a load balancer, and the dialogue
+/// in which a protocol changes to TLS.
 ///
 /// Bytes are received one at a time, so that the dialogue takes nothing of what TLS has to read.
 struct Preamble {

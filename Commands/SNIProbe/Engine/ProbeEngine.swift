@@ -3,9 +3,9 @@ internal import DirectHTTP
 
 /// Performs probes. Any number may run at the same time, each with its own deadline.
 ///
-/// A probe with TLS makes two connections at the same time, one with SNI and one without. The first decides whether
-/// the probe passes, and carries the request if there is one. The second is only for comparison. It is skipped with
-/// `--skip-default`, and if the host is an IP address, which is never sent as SNI.
+/// A probe with TLS makes two connections at the same time, one with SNI and one without. The first decides
+/// whether the probe passes, and carries the request if there is one. The second is only for comparison. It
+/// is skipped with `--skip-default`, and if the host is an IP address, which is never sent as SNI.
 ///
 /// A probe without TLS makes one connection and one request.
 struct ProbeEngine: Sendable {
@@ -140,8 +140,9 @@ struct ProbeEngine: Sendable {
         }
     }
 
-    /// Repeats the handshake whose result is surprising: the first unless it got the right certificate, else the second
-    /// if it differs. One address may stand for several servers, of which some are set up otherwise.
+    /// Repeats the handshake whose result is surprising: the first unless it got the right certificate, else
+    /// the second if it differs. One address may stand for several servers, of which some are set up
+    /// otherwise.
     private func confirm(
         _ observation: Observation,
         _ firstName: SNI,
@@ -229,7 +230,8 @@ struct ProbeEngine: Sendable {
         return handshake
     }
 
-    /// Whether the certificate authenticates the server. Unless it does, or `--insecure` is given, no request is sent.
+    /// Whether the certificate authenticates the server. Unless it does, or `--insecure` is given, no request
+    /// is sent.
     private func isAuthenticated(_ handshake: Handshake, target: ProbeTarget) -> Bool {
         guard case .success(let served) = handshake.outcome else { return false }
         if case .revoked? = served.staple?.status { return false }
@@ -254,8 +256,8 @@ struct ProbeEngine: Sendable {
     }
 
     private func sleep(until moment: Instant) async {
-        // If the probe is cancelled, `sleep` throws. The attempt that follows then fails at its first wait, so the
-        // probe still ends with an observation.
+        // If the probe is cancelled, `sleep` throws. The attempt that follows then fails at its first wait,
+        // so the probe still ends with an observation.
         try? await loop.sleep(until: moment)
     }
 }
@@ -269,8 +271,8 @@ extension Handshake {
 }
 
 extension Observation {
-    /// Whether another attempt may have a better result: the connection failed for a reason that may be temporary, or
-    /// the connection was lost during the exchange.
+    /// Whether another attempt may have a better result: the connection failed for a reason that may be
+    /// temporary, or the connection was lost during the exchange.
     fileprivate var isWorthRetrying: Bool {
         if let firstFailure { return firstFailure.isTransient }
         if case .broken? = exchange?.failure { return true } else { return false }

@@ -6,8 +6,8 @@ internal import DirectHTTP
 /// There is no request body, and `Connection: close` is sent, because the connection is not reused.
 ///
 /// - The body of the response is hashed and counted, not stored, so its size is not limited.
-/// - A connection lost while writing does not end the exchange: the server may have sent its response before it
-///   closed.
+/// - A connection lost while writing does not end the exchange: the server may have sent its response before
+///   it closed.
 /// - `run()` never throws: a failure is stored in the outcome beside everything that was received before it.
 struct ProbeRequest {
     let connection: Connection
@@ -46,7 +46,8 @@ struct ProbeRequest {
         do throws(TransportError) {
             if let rest = try exchange.send(count) { try await exchange.sendHead(rest) }
         } catch {
-            // The response may have arrived already: data that the server sent before it closed can still be read.
+            // The response may have arrived already: data that the server sent before it closed can still be
+            // read.
             guard error.isLostConnection else { throw error }
         }
     }

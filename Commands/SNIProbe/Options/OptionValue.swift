@@ -71,8 +71,8 @@ struct OptionValue {
         }
     }
 
-    /// The value as a header field. Fields that control the framing of the message are rejected: the library writes
-    /// them.
+    /// The value as a header field. Fields that control the framing of the message are rejected: the library
+    /// writes them.
     var field: (name: String, value: String) {
         get throws(UsageError) {
             guard let colon = text.firstIndex(of: ":") else { throw bad("'NAME: VALUE'") }
@@ -162,7 +162,8 @@ struct OptionValue {
         }
     }
 
-    /// Reads a SHA-256 hash as openssl writes it: `sha256 Fingerprint=AB:CD:…`, or the part after the equals sign.
+    /// Reads a SHA-256 hash as openssl writes it: `sha256 Fingerprint=AB:CD:…`, or the part after the equals
+    /// sign.
     private static func fingerprint(_ text: String) -> [UInt8]? {
         var digits = Substring(text)
         if let equals = text.firstIndex(of: "="), text[..<equals].lowercased() == "sha256 fingerprint" {

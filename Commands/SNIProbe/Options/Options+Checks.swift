@@ -41,7 +41,8 @@ extension Options {
         )
     }
 
-    /// Refuses an IP beside a host without IPs: the IP was most likely meant for the host, and its @ was forgotten.
+    /// Refuses an IP beside a host without IPs: the IP was most likely meant for the host, and its @ was
+    /// forgotten.
     private func checkForgottenAt() throws(UsageError) {
         var host: ProbeTarget?
         var address: ProbeTarget?

@@ -15,15 +15,16 @@ struct UnknownOption {
         )
     }
 
-    /// Returns the error for an option of curl, openssl, tlsx or a similar program, or `nil` if it is not one of
-    /// these.
+    /// Returns the error for an option of curl, openssl, tlsx or a similar program, or `nil` if it is not one
+    /// of these.
     static func neighbour(_ word: String) -> UsageError? {
         let name = String(word.prefix { $0 != "=" })
         guard let hint = NeighbourOptions.hints[name] ?? ours(name) else { return nil }
         return UsageError("unknown option \(name)", hint: hint)
     }
 
-    /// Returns the hint for one of this command's long options with a single dash, as openssl and Go programs use it.
+    /// Returns the hint for one of this command's long options with a single dash, as openssl and Go programs
+    /// use it.
     private static func ours(_ name: String) -> String? {
         guard name.hasPrefix("-"), !name.hasPrefix("--") else { return nil }
         let long = name.dropFirst()
@@ -32,7 +33,8 @@ struct UnknownOption {
 
     private var name: String { String(word.prefix { $0 != "=" }) }
 
-    /// The hint with the only option that has this prefix, or the most similar one with at most two changed letters.
+    /// The hint with the only option that has this prefix, or the most similar one with at most two changed
+    /// letters.
     private var nearest: String? {
         let typed = Array(name.drop { $0 == "-" }.lowercased().utf8)
         guard typed.count > 2, typed.count < 40 else { return nil }

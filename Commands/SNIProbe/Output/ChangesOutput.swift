@@ -1,7 +1,7 @@
 internal import DirectHTTP
 
-/// Output of the rounds of `--watch` to a pipe: everything of the first round, then only the results that are other
-/// than in the round before. The results themselves are written in another format.
+/// Output of the rounds of `--watch` to a pipe: everything of the first round, then only the results that are
+/// other than in the round before. The results themselves are written in another format.
 final class ChangesOutput: RecordOutput {
     private let base: any RecordOutput
     private let memory: Memory

@@ -1,5 +1,5 @@
-/// Writes a JSON object on one line. Control characters and other deceptive characters are escaped, so it is safe to
-/// print on a terminal.
+/// Writes a JSON object on one line. Control characters and other deceptive characters are escaped, so it is
+/// safe to print on a terminal.
 struct JSONText {
     private(set) var bytes: [UInt8] = []
     private var needsComma = false

@@ -3,8 +3,8 @@ internal import DirectHTTP
 
 /// A report in the format of JUnit, which CI systems show: one test case for each probe.
 ///
-/// There is no standard; the elements and attributes are those that Jenkins' schema and GitLab's documentation have in
-/// common. The counts come before the cases, so everything is written at the end.
+/// There is no standard; the elements and attributes are those that Jenkins' schema and GitLab's
+/// documentation have in common. The counts come before the cases, so everything is written at the end.
 final class JUnitOutput: RecordOutput {
     private var buffer: OutputBuffer
     private var cases: [String] = []

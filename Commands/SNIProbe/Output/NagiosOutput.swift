@@ -67,7 +67,8 @@ final class NagiosOutput: RecordOutput {
 
     func flush() -> Bool { buffer.flush() }
 
-    /// Prints a usage error to standard output, which is what Nagios reads, and returns the exit code for UNKNOWN.
+    /// Prints a usage error to standard output, which is what Nagios reads, and returns the exit code for
+    /// UNKNOWN.
     static func giveUp(_ error: UsageError) -> Int32 {
         let line = "SNI_PROBE UNKNOWN - \(withoutBar(error.what).prefix { $0 != "\n" })\n"
         _ = Console.write(Array(line.utf8), to: 1)
@@ -96,8 +97,8 @@ final class NagiosOutput: RecordOutput {
         return "SNI_PROBE \(text) | \(days)failed=\(failureCount);;;0 time=\(Seconds.text(slowest))s"
     }
 
-    /// The thresholds of the days in the syntax of Nagios, `14:` for "fewer than 14", and the minimum, which is omitted
-    /// for an expired certificate, whose days are negative.
+    /// The thresholds of the days in the syntax of Nagios, `14:` for "fewer than 14", and the minimum, which
+    /// is omitted for an expired certificate, whose days are negative.
     private func daysThresholds(isNegative: Bool) -> String {
         let warning = settings.warningDays.map { "\($0):" } ?? ""
         let critical = settings.daysAreCritical ? settings.minimumDays.map { "\($0):" } ?? "" : ""

@@ -1,8 +1,8 @@
 internal import DirectCore
 internal import DirectIO
 
-/// The place that results are written to: standard output, a file that is replaced as a whole, what is no regular file,
-/// or memory.
+/// The place that results are written to: standard output, a file that is replaced as a whole, what is no
+/// regular file, or memory.
 ///
 /// Only the main thread uses it.
 final class OutputSink {
@@ -30,8 +30,8 @@ final class OutputSink {
     /// Memory, for output that is printed in one piece.
     static var memory: OutputSink { OutputSink(.memory) }
 
-    /// A file. Until `commit` its old contents stay as they are. What is no regular file is written at once, like
-    /// standard output.
+    /// A file. Until `commit` its old contents stay as they are. What is no regular file is written at once,
+    /// like standard output.
     ///
     /// - Throws: ``UsageError`` if the path is that of a folder, or no file can be created beside it.
     static func file(_ path: String) throws(UsageError) -> OutputSink {

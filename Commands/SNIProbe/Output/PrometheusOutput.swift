@@ -41,7 +41,8 @@ final class PrometheusOutput: RecordOutput {
         let labels =
             "host=\"\(escaped(record.target.name))\",ip=\"\(escaped(address))\",port=\"\(observation.probe.port)\""
             + path
-        // The collector rejects a file in which a metric has the same labels twice, so only the first probe counts.
+        // The collector rejects a file in which a metric has the same labels twice, so only the first probe
+        // counts.
         guard seen.insert(labels).inserted else { return }
         add(.success, labels: labels, value: record.passed ? "1" : "0")
         for fault in record.faults {
@@ -85,8 +86,8 @@ final class PrometheusOutput: RecordOutput {
         samples[metric, default: []].append("\(metric.rawValue){\(labels)} \(value)\n")
     }
 
-    /// Returns a label value with quotes and backslashes escaped. The parsers for hosts and addresses do not allow
-    /// these characters now, but may in the future.
+    /// Returns a label value with quotes and backslashes escaped. The parsers for hosts and addresses do not
+    /// allow these characters now, but may in the future.
     private func escaped(_ text: String) -> String {
         String(
             PlainText.harmless(text, unicode: true).flatMap { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }

@@ -1,6 +1,7 @@
 /// An output format for results.
 ///
-/// `expect` is called for each probe before its result, `add` is called in the order of the input, `flush` before the run sleeps, and `finish` once at the end.
+/// `expect` is called for each probe before its result, `add` is called in the order of the input, `flush`
+/// before the run sleeps, and `finish` once at the end.
 protocol RecordOutput: AnyObject {
     /// Announces a probe whose result will be added, so that columns can be made wide enough.
     func expect(_ probe: Probe)

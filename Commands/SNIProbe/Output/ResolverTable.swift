@@ -1,7 +1,8 @@
 internal import DirectCore
 internal import DirectHTTP
 
-/// The replies of the resolvers for the hosts of a run, and the addresses that fail and are given by some only.
+/// The replies of the resolvers for the hosts of a run, and the addresses that fail and are given by some
+/// only.
 struct ResolverTable {
     let hosts: [HostReplies]
     let verdicts: [String]

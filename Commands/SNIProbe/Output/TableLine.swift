@@ -27,8 +27,8 @@ struct TableLine {
             .joined(separator: ", ")
     }
 
-    /// Returns the line for a terminal, in columns that fit its width. The address column grows if needed, and never
-    /// shrinks again.
+    /// Returns the line for a terminal, in columns that fit its width. The address column grows if needed,
+    /// and never shrinks again.
     func text(addressWidth: inout Int) -> String {
         addressWidth = max(addressWidth, min(address.count, 47))
         let hash = record.leaf.map { Hex.encode(Array($0.summary.sha256.prefix(4))) } ?? "-"
@@ -43,7 +43,8 @@ struct TableLine {
         return style.state(record) + line + "  " + PlainText.cut(words, to: room, mark: style.ellipsis)
     }
 
-    /// The line for a pipe: state, host, IP, port, hash, days left, milliseconds, text and URL, separated by tabs.
+    /// The line for a pipe: state, host, IP, port, hash, days left, milliseconds, text and URL, separated by
+    /// tabs.
     var tabSeparated: String {
         let hash = record.leaf.map { Hex.encode($0.summary.sha256) } ?? "-"
         let texts = record.faults.map(\.text) + record.warnings.map(\.text)

@@ -1,6 +1,7 @@
 internal import DirectHTTP
 
-/// Text output for a terminal: a single result in full, several as one line each under their host, and a summary.
+/// Text output for a terminal: a single result in full, several as one line each under their host, and a
+/// summary.
 final class TextOutput: RecordOutput {
     private var buffer: OutputBuffer
     private let style: Style
@@ -49,7 +50,8 @@ final class TextOutput: RecordOutput {
     }
 }
 
-/// Text output for a pipe: one tab-separated line for each result, not shortened. The summary goes to standard error.
+/// Text output for a pipe: one tab-separated line for each result, not shortened. The summary goes to
+/// standard error.
 final class PipedOutput: RecordOutput {
     private var buffer: OutputBuffer
     private let style: Style

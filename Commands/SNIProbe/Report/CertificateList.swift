@@ -1,7 +1,8 @@
 /// The certificates of a run that end first, each with the number of results that show it.
 ///
-/// The list is bounded: when it is full, the certificate that ends last leaves it. From then on later ones are not
-/// taken, so a certificate that has left never returns, and the counts of those in the list are exact.
+/// The list is bounded: when it is full, the certificate that ends last leaves it. From then on later ones
+/// are not taken, so a certificate that has left never returns, and the counts of those in the list are
+/// exact.
 struct CertificateList {
     struct Row {
         let certificate: ReportEntry.Certificate

@@ -1,4 +1,5 @@
-/// A report in HTML (`--format html`). What a report shows has a limit, so it is collected and written at the end.
+/// A report in HTML (`--format html`). What a report shows has a limit, so it is collected and written at the
+/// end.
 final class HTMLOutput: RecordOutput {
     private var buffer: OutputBuffer
     private var digest = ReportDigest()
@@ -22,7 +23,8 @@ final class HTMLOutput: RecordOutput {
 }
 
 extension ReportEntry {
-    /// What a report shows of a result of this run: exactly what it would show of its line in the JSON output.
+    /// What a report shows of a result of this run: exactly what it would show of its line in the JSON
+    /// output.
     init?(_ record: ProbeRecord) {
         var text = JSONText()
         JSONRecord(record).write(to: &text)

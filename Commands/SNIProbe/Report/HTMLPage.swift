@@ -92,7 +92,8 @@ struct HTMLPage {
     }
 }
 
-/// Whether a result passed, as a class of the style sheet and a word. The word stands wherever the colour does.
+/// Whether a result passed, as a class of the style sheet and a word. The word stands wherever the colour
+/// does.
 enum ReportState: String, Sendable {
     case ok, warn, fail
 

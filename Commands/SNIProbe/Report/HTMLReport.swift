@@ -1,6 +1,7 @@
 /// A report as one HTML file that loads nothing and needs no script.
 ///
-/// It is well-formed XML as well, so that a test can read it. The policy in its head makes a browser refuse to load anything, even if an escape were forgotten.
+/// It is well-formed XML as well, so that a test can read it. The policy in its head makes a browser refuse
+/// to load anything, even if an escape were forgotten.
 struct HTMLReport {
     let digest: ReportDigest
     /// A sentence on why the results are not all, or `nil`.

@@ -1,7 +1,7 @@
 /// The style sheet of a report.
 enum HTMLStyle {
-    /// The colours by name, for light and dark. Each text colour has a contrast of at least 4.5 to the background, which
-    /// a test computes (WCAG 2.1, criterion 1.4.3).
+    /// The colours by name, for light and dark. Each text colour has a contrast of at least 4.5 to the
+    /// background, which a test computes (WCAG 2.1, criterion 1.4.3).
     static let colors: [(name: String, light: String, dark: String)] = [
         ("back", "#ffffff", "#0d1117"),
         ("text", "#1b1f24", "#e6edf3"),

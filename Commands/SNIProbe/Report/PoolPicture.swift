@@ -1,5 +1,5 @@
-/// The picture of a pool: on the left the IPs, on the right the certificates that they serve or the faults in their
-/// place, and a line from each to each.
+/// The picture of a pool: on the left the IPs, on the right the certificates that they serve or the faults in
+/// their place, and a line from each to each.
 struct PoolPicture {
     /// IPs that are drawn as one, because there are many.
     struct Source {

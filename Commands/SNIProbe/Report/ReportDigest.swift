@@ -1,5 +1,5 @@
-/// The totals of any number of results, and what a report shows of them. Every list has a limit, so its memory is
-/// bounded.
+/// The totals of any number of results, and what a report shows of them. Every list has a limit, so its
+/// memory is bounded.
 struct ReportDigest {
     private(set) var count = 0
     private(set) var failed = 0

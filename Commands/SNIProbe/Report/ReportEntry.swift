@@ -1,7 +1,7 @@
 internal import DirectJSON
 
-/// What a report shows of one result. It is read from the JSON output, so a report on a run and a report on its lines
-/// are the same.
+/// What a report shows of one result. It is read from the JSON output, so a report on a run and a report on
+/// its lines are the same.
 struct ReportEntry: Sendable {
     struct Issue: Sendable, Hashable {
         let id: String

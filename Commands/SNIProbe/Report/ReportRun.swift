@@ -1,5 +1,5 @@
-/// One run of `sni-probe report`: reads the lines of the files one after the other, and keeps no more than a report
-/// shows.
+/// One run of `sni-probe report`: reads the lines of the files one after the other, and keeps no more than a
+/// report shows.
 final class ReportRun {
     private let options: ReportOptions
     private let style: Style

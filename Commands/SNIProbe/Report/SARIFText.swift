@@ -1,7 +1,7 @@
 /// Writes a log in the format SARIF 2.1.0 (OASIS): each fault and each warning is a result.
 ///
-/// The rules do not depend on the results, and the times come after them, so results are written as they come and none
-/// is kept.
+/// The rules do not depend on the results, and the times come after them, so results are written as they come
+/// and none is kept.
 struct SARIFText {
     private var isFirst = true
     private var times: ClosedRange<Int>?

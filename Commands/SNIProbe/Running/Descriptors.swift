@@ -16,8 +16,8 @@ enum Descriptors {
         var lookups: Int
     }
 
-    /// Returns the room for so many probes at the same time; `nil` for the default. Raises the soft limit up to the
-    /// hard limit if needed.
+    /// Returns the room for so many probes at the same time; `nil` for the default. Raises the soft limit up
+    /// to the hard limit if needed.
     ///
     /// - Parameter resolvers: The number of resolvers that are asked for each name.
     static func room(for jobs: Int?, resolvers: Int = 0) -> Room {
@@ -49,12 +49,13 @@ enum Descriptors {
 
     /// The number of probes that work at the same time, without `--jobs`.
     private static let usualJobs = 64
-    /// The number of probes at the same time with those that wait, without `--jobs`. Two handshakes that wait take some
-    /// 100 KiB.
+    /// The number of probes at the same time with those that wait, without `--jobs`. Two handshakes that wait
+    /// take some 100 KiB.
     private static let mostRunning = 512
     /// The calls of the system's resolver.
     private static let mostLookups = 256
-    /// The descriptors of one probe, which makes two connections, or before that asks each resolver for two families.
+    /// The descriptors of one probe, which makes two connections, or before that asks each resolver for two
+    /// families.
     private static func perProbe(resolvers: Int) -> Int { 2 * max(1, resolvers) }
     /// The descriptors for files, pipes and event loops.
     private static let others = 20

@@ -37,7 +37,8 @@ struct NamedResolver: Sendable {
         }
     }
 
-    /// Returns a secret from the environment: the variable itself, or the file that the same name with `_FILE` gives.
+    /// Returns a secret from the environment: the variable itself, or the file that the same name with
+    /// `_FILE` gives.
     private static func secret(_ variable: String) throws(UsageError) -> String? {
         if let value = Console.variable(variable) { return value }
         guard let path = Console.variable(variable + "_FILE") else { return nil }

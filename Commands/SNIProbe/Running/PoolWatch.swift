@@ -3,9 +3,10 @@ internal import DirectHTTP
 
 /// Compares the certificates that the addresses of a host show.
 ///
-/// Only addresses that passed are a standard: if one has a wrong or outdated certificate, the fault is not with the
-/// others. Without `--same` the standard is the first address that passed, so that results can be printed as they come.
-/// With `--same` it is the certificate that most addresses show: `learn` gets all results before the first is compared.
+/// Only addresses that passed are a standard: if one has a wrong or outdated certificate, the fault is not
+/// with the others. Without `--same` the standard is the first address that passed, so that results can be
+/// printed as they come. With `--same` it is the certificate that most addresses show: `learn` gets all
+/// results before the first is compared.
 struct PoolWatch {
     /// A certificate of a host, and the addresses that passed with it.
     private struct Shown {
@@ -52,7 +53,8 @@ struct PoolWatch {
         )
     }
 
-    /// Adds a fault to the record if its certificate differs from that of most addresses, of those that were learned.
+    /// Adds a fault to the record if its certificate differs from that of most addresses, of those that were
+    /// learned.
     func compareWithMost(_ record: inout ProbeRecord) {
         // A certificate for other names has a fault already. That it also differs is no news.
         guard let summary = record.leaf?.summary, record.matchedName != nil,

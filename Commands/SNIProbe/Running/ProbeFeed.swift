@@ -2,8 +2,8 @@ internal import DirectHTTP
 
 /// Produces the probes of the command line and its files, one at a time and on demand.
 ///
-/// Nothing is kept of probes that were returned, so a million lines take no more memory than ten. Networks are
-/// expanded one address at a time.
+/// Nothing is kept of probes that were returned, so a million lines take no more memory than ten. Networks
+/// are expanded one address at a time.
 ///
 /// Addresses and targets combine as follows:
 /// - a target with its own addresses is probed at these,
@@ -74,7 +74,8 @@ final class ProbeFeed {
         }
         openTargetsServed = sources.isEmpty || !openRanges.isEmpty
         try checkFiles()
-        // Options that have no effect are reported before the first probe, if all of the input is known by then.
+        // Options that have no effect are reported before the first probe, if all of the input is known by
+        // then.
         if !skipsBad, sources.allSatisfy(\.isFile), !options.requestOptions.isEmpty, !hasFoundURL {
             throw options.requestOptionsWithoutRequest
         }

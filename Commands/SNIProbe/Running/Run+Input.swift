@@ -47,8 +47,8 @@ extension Run {
     /// The number of bad lines that are reported each by itself.
     private static let mostBadLines = 10
 
-    /// Reports that no target was found. This is an error: an empty list is usually a mistake where it was made, and
-    /// must not look like success.
+    /// Reports that no target was found. This is an error: an empty list is usually a mistake where it was
+    /// made, and must not look like success.
     private func reportNothing() -> Int32 {
         let error = UsageError("nothing to probe: there is no target in the files", code: ExitCode.noInput)
         Console.complain(error.text)

@@ -66,7 +66,8 @@ extension Run {
         )
     }
 
-    /// Takes the replies of the named resolvers: each address is probed once, and each resolver without any is a failure.
+    /// Takes the replies of the named resolvers: each address is probed once, and each resolver without any
+    /// is a failure.
     func finish(_ slot: Slot, replies: HostReplies, time: Duration) {
         starts.ended(slot)
         guard case .target(let target) = slot.job else { return }
@@ -96,8 +97,8 @@ extension Run {
         )
     }
 
-    /// Replaces a target's slot by the slots of its addresses, at the same place in the order, and by those of the
-    /// resolvers that gave none.
+    /// Replaces a target's slot by the slots of its addresses, at the same place in the order, and by those
+    /// of the resolvers that gave none.
     func replace(
         _ slot: Slot,
         target: ProbeTarget,

@@ -13,7 +13,8 @@ extension Run {
         settle(slot, record: judge.record(of: observation))
     }
 
-    /// Stores a slot's result, or queues the slot for another round if it failed and `--wait` leaves time for one.
+    /// Stores a slot's result, or queues the slot for another round if it failed and `--wait` leaves time for
+    /// one.
     func settle(_ slot: Slot, record: ProbeRecord) {
         if !record.passed, options.wait != nil, let moment = slot.nextRound(after: now, until: waitEnd) {
             if slot.latest == nil { late += 1 }
@@ -44,8 +45,8 @@ extension Run {
         output.add(record, isOnlyOne: slotCount == 1 && feedState == .ended)
     }
 
-    /// Prints all results after an interruption: also those behind probes that will never finish, and the last
-    /// failures of probes that would have been tried again.
+    /// Prints all results after an interruption: also those behind probes that will never finish, and the
+    /// last failures of probes that would have been tried again.
     func printWhatIsDone() {
         takeLetters()
         let records = slots[printed...].compactMap { $0.record ?? $0.latest }
@@ -55,7 +56,8 @@ extension Run {
         for record in records { print(record) }
     }
 
-    /// Prints the finished results that are next in order. Returns `false` if standard output accepts no more.
+    /// Prints the finished results that are next in order. Returns `false` if standard output accepts no
+    /// more.
     func printFinished() -> Bool {
         if options.same {
             // What most addresses show is known when all results are there, or as many as are kept.

@@ -3,14 +3,17 @@ internal import DirectHTTP
 
 /// One run of the command: starts probes, and prints their results in the order of the targets.
 ///
-/// Everything here runs on the main thread: reading targets, starting, judging, printing. In between it sleeps in
-/// `poll`. The probes run on event loops and send their observations through the mailbox.
+/// Everything here runs on the main thread: reading targets, starting, judging, printing. In between it
+/// sleeps in `poll`. The probes run on event loops and send their observations through the mailbox.
 ///
-/// One turn of the main loop takes finished results from the mailbox, reads targets until 4096 probes are in flight
-/// or unprinted, starts what the `StartQueue` allows, and prints the finished results that are next in order.
+/// One turn of the main loop takes finished results from the mailbox, reads targets until 4096 probes are in
+/// flight or unprinted, starts what the `StartQueue` allows, and prints the finished results that are next in
+/// order.
 ///
-/// - A target with a name occupies one slot until it is resolved, then one slot for each address in its place.
-/// - With `--wait` a failed probe returns to the queue until it passes or the time is up. Only then is it printed.
+/// - A target with a name occupies one slot until it is resolved, then one slot for each address in its
+///   place.
+/// - With `--wait` a failed probe returns to the queue until it passes or the time is up. Only then is it
+///   printed.
 /// - On a signal the loop ends, and all results so far are printed, even out of turn.
 /// - The trust roots are loaded after the first probes were started, because both take about the same time.
 final class Run {
@@ -138,8 +141,8 @@ final class Run {
         return output.exitCode(tally) ?? usageCode ?? tally.exitCode
     }
 
-    /// Makes the TLS context on the first call, after the first probes were started: loading the roots takes about as
-    /// long as connecting. Returns the error if the roots cannot be loaded.
+    /// Makes the TLS context on the first call, after the first probes were started: loading the roots takes
+    /// about as long as connecting. Returns the error if the roots cannot be loaded.
     private func provideContext() -> UsageError? {
         guard !hasProvided else { return nil }
         hasProvided = true
@@ -185,7 +188,8 @@ final class Run {
     /// The time on the clock of the probes.
     var now: Instant { loops.first.now }
 
-    /// Lets the event loops say when they have processed what has arrived, if there may be probes that only wait.
+    /// Lets the event loops say when they have processed what has arrived, if there may be probes that only
+    /// wait.
     private func lookForSilence() {
         let now = now
         guard starts.beginRelease(at: now) else { return }

@@ -2,8 +2,8 @@ internal import DirectCore
 internal import DirectHTTP
 
 extension SystemLookups {
-    /// The look-ups of all runs, which may have many names that are never answered. Each such name occupies a thread
-    /// until the system gives up.
+    /// The look-ups of all runs, which may have many names that are never answered. Each such name occupies a
+    /// thread until the system gives up.
     static let ofRuns = SystemLookups(awaited: 64, threads: Descriptors.room(for: nil).lookups)
 }
 

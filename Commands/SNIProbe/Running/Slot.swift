@@ -3,8 +3,8 @@ internal import DirectHTTP
 
 /// A probe or an unresolved target, with its place in the order of results.
 ///
-/// Only the main thread accesses the mutable properties. Tasks only pass the reference on, which is why `@unchecked
-/// Sendable` is safe.
+/// Only the main thread accesses the mutable properties. Tasks only pass the reference on, which is why
+/// `@unchecked Sendable` is safe.
 final class Slot: @unchecked Sendable {
     /// The work of a slot.
     enum Job: Sendable {

@@ -1,20 +1,20 @@
 internal import DirectCore
 internal import DirectHTTP
 
-/// Decides which probe may start, within four limits: `jobs` probes that work, `running` probes that work or wait, a few
-/// at one server, and the start rate.
+/// Decides which probe may start, within four limits: `jobs` probes that work, `running` probes that work or
+/// wait, a few at one server, and the start rate.
 ///
 /// A slot is in one of five states:
 /// - delayed: its next round has not come yet,
 /// - queued: it starts when the limits allow, in order of arrival,
-/// - parked: too many probes count at its server; it returns to the front of the queue when one of them no longer
-///   counts,
+/// - parked: too many probes count at its server; it returns to the front of the queue when one of them no
+///   longer counts,
 /// - working: from `next(at:)` until it has received nothing for half a second,
 /// - waiting: from then until `ended(_:hasAnswer:)`.
 ///
-/// A probe becomes a waiting one by `release(silentAt:now:)`, which the caller makes when it knows that the event loops
-/// have processed everything that had arrived: on a busy machine a probe may have input that it has not read. So a lack
-/// of processor time never makes more probes start.
+/// A probe becomes a waiting one by `release(silentAt:now:)`, which the caller makes when it knows that the
+/// event loops have processed everything that had arrived: on a busy machine a probe may have input that it
+/// has not read. So a lack of processor time never makes more probes start.
 ///
 /// Only the main thread uses this type, and the time is an argument.
 final class StartQueue {
@@ -89,11 +89,12 @@ final class StartQueue {
         let pieces: Int
     }
 
-    /// The limit for one server. With more probes at the same time it answers slowly or considers them an attack.
+    /// The limit for one server. With more probes at the same time it answers slowly or considers them an
+    /// attack.
     private static let mostAtOneServer = 8
 
-    /// The limit for one server with the probes that wait there, and for those that count at a server that has not
-    /// answered yet. There each probe that has waited in vain makes room for three.
+    /// The limit for one server with the probes that wait there, and for those that count at a server that
+    /// has not answered yet. There each probe that has waited in vain makes room for three.
     private static let mostWaitingAtOneServer = 64
 
     /// The nanoseconds without data after which a probe no longer counts.
@@ -142,16 +143,17 @@ final class StartQueue {
         }
     }
 
-    /// Whether it is time to look for probes that wait, because others would start in their place. If so, the caller
-    /// must let the event loops process what has arrived until `now`, and then call ``release(silentAt:now:)``.
+    /// Whether it is time to look for probes that wait, because others would start in their place. If so, the
+    /// caller must let the event loops process what has arrived until `now`, and then call
+    /// ``release(silentAt:now:)``.
     func beginRelease(at now: Instant) -> Bool {
         guard let due = nextRelease, due <= now else { return false }
         isReleasing = true
         return true
     }
 
-    /// Stops counting the probes that had received nothing for half a second at `moment`. What had arrived until then
-    /// must have been processed.
+    /// Stops counting the probes that had received nothing for half a second at `moment`. What had arrived
+    /// until then must have been processed.
     func release(silentAt moment: Instant, now: Instant) {
         isReleasing = false
         var count = 0
@@ -172,8 +174,8 @@ final class StartQueue {
         sightings += active
     }
 
-    /// Returns the time until another slot may start, or until the next look for probes that wait. `nil` if that
-    /// depends only on a running probe's end.
+    /// Returns the time until another slot may start, or until the next look for probes that wait. `nil` if
+    /// that depends only on a running probe's end.
     func timeUntilNext(at now: Instant) -> Duration? {
         var moment = nextRelease ?? .never
         if hasRoom {
@@ -185,8 +187,8 @@ final class StartQueue {
 
     private var hasRoom: Bool { working < limits.jobs && running < limits.running }
 
-    /// The time at which a probe may turn out to wait; `nil` if none can start in its place, or the loops are being
-    /// asked already.
+    /// The time at which a probe may turn out to wait; `nil` if none can start in its place, or the loops are
+    /// being asked already.
     private var nextRelease: Instant? {
         guard !isReleasing, parkedCount > 0 || first < queued.count && running < limits.running else {
             return nil
@@ -214,7 +216,8 @@ final class StartQueue {
         working -= 1
         change(slot.server) { server in
             server.working -= 1
-            // Three take its place at a server that has never answered: there are probably no answers to come.
+            // Three take its place at a server that has never answered: there are probably no answers to
+            // come.
             if !server.hasAnswered { server.limit = min(server.limit + 2, Self.mostWaitingAtOneServer) }
         }
     }
@@ -239,8 +242,8 @@ final class StartQueue {
         return hasTurn
     }
 
-    /// Changes the counts of a server, and moves as many of its parked slots to the front of the queue as it has room
-    /// for.
+    /// Changes the counts of a server, and moves as many of its parked slots to the front of the queue as it
+    /// has room for.
     private func change(_ name: Endpoint?, _ change: (inout Server) -> Void) {
         guard let name else { return }
         // In place: a copy of a server would copy its parked slots.

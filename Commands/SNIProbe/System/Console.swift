@@ -48,8 +48,8 @@ struct Console: Sendable {
 
     /// Opens `/dev/null` in place of standard input, output and error if the parent process closed them.
     ///
-    /// Otherwise the next pipe or socket would get descriptor 0, 1 or 2, and results could be sent to a server.
-    /// `/dev/null` is opened in the opposite direction, so that using it is an error.
+    /// Otherwise the next pipe or socket would get descriptor 0, 1 or 2, and results could be sent to a
+    /// server. `/dev/null` is opened in the opposite direction, so that using it is an error.
     static func holdStandardDescriptors() {
         for (descriptor, direction) in [(0, O_WRONLY), (1, O_RDONLY), (2, O_RDONLY)] as [(Int32, Int32)] {
             // In ascending order: `open` takes the lowest free descriptor, which is this one.
@@ -57,8 +57,8 @@ struct Console: Sendable {
         }
     }
 
-    /// Whether colours are used. `--color` comes before NO_COLOR, then CLICOLOR_FORCE and FORCE_COLOR, then the
-    /// terminal.
+    /// Whether colours are used. `--color` comes before NO_COLOR, then CLICOLOR_FORCE and FORCE_COLOR, then
+    /// the terminal.
     private static func color(_ choice: ColorChoice, isTerminal: Bool) -> Bool {
         switch choice {
         case .always: return true
@@ -77,8 +77,8 @@ struct Console: Sendable {
         getenv(name).flatMap { $0.pointee == 0 ? nil : String(cString: $0) }
     }
 
-    /// Writes all bytes. Returns `false` if the descriptor accepts no more, for example because the reader closed the
-    /// pipe.
+    /// Writes all bytes. Returns `false` if the descriptor accepts no more, for example because the reader
+    /// closed the pipe.
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var written = 0
         while written < bytes.count {

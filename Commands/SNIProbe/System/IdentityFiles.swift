@@ -4,7 +4,8 @@ internal import DirectHTTP
 enum IdentityFiles {
     /// Returns the identity; `nil` if no certificate is given.
     ///
-    /// - Throws: ``UsageError`` if a file cannot be read, has not what it should have, or the key is encrypted.
+    /// - Throws: ``UsageError`` if a file cannot be read, has not what it should have, or the key is
+    ///   encrypted.
     static func identity(certificate: String?, key: String?) throws(UsageError) -> ClientIdentity? {
         guard let certificate else {
             guard key == nil else {

@@ -8,7 +8,8 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// Handles SIGINT and SIGTERM, so that finished results are still printed. A second signal ends the process at once.
+/// Handles SIGINT and SIGTERM, so that finished results are still printed. A second signal ends the process
+/// at once.
 enum Interrupts {
     /// Installs the signal handlers, which wake the main thread through `alarm`.
     static func watch(_ alarm: Alarm) {

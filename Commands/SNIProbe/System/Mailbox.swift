@@ -36,7 +36,8 @@ final class Mailbox<Message: Sendable>: Sendable {
     }
 }
 
-/// A pipe that wakes the main thread. Tasks and signal handlers write to it. It exists until the process ends.
+/// A pipe that wakes the main thread. Tasks and signal handlers write to it. It exists until the process
+/// ends.
 struct Alarm: Sendable {
     let reading: Int32
     let writing: Int32

@@ -3,7 +3,8 @@ internal import DirectHTTP
 
 /// Converts non-ASCII names to their form in DNS, for a hint to the user.
 ///
-/// This is Punycode (RFC 3492) alone, without the tables of IDNA, so the result is only suggested and never used.
+/// This is Punycode (RFC 3492) alone, without the tables of IDNA, so the result is only suggested and never
+/// used.
 enum Punycode {
     /// Returns the name with non-ASCII labels as `xn--…`, or `nil` if the result is not a valid name.
     static func name(_ text: String) -> String? {

@@ -67,8 +67,8 @@ enum StartTLS: String, Sendable, CaseIterable {
         }
     }
 
-    /// A reply of SMTP: lines that begin with the same code, the last of which has a space after it (RFC 5321, section
-    /// 4.2.1).
+    /// A reply of SMTP: lines that begin with the same code, the last of which has a space after it (RFC
+    /// 5321, section 4.2.1).
     private static func reply(_ bytes: [UInt8], code: String) -> Answer {
         guard bytes.last == 0x0A else { return .incomplete }
         let lines = text(bytes).split(whereSeparator: \.isNewline)
@@ -94,7 +94,8 @@ enum StartTLS: String, Sendable, CaseIterable {
         return [0x30, UInt8(message.count)] + message
     }()
 
-    /// The extended response: a sequence of the number 1 and a response whose result code, an enumeration, is 0.
+    /// The extended response: a sequence of the number 1 and a response whose result code, an enumeration, is
+    /// 0.
     private static func ldapResponse(_ bytes: [UInt8]) -> Answer {
         guard let message = BER(bytes[...], tag: 0x30) else { return refusal(bytes, tag: 0x30) }
         guard message.isComplete else { return .incomplete }
@@ -114,12 +115,14 @@ enum StartTLS: String, Sendable, CaseIterable {
         let size = Int(bytes[0]) | Int(bytes[1]) << 8 | Int(bytes[2]) << 16
         guard bytes[3] == 0, bytes[4] == 10, size < 1024 else { return .refused }
         guard bytes.count >= size + 4 else { return .incomplete }
-        // The version ends with a zero; then there are the connection's number, 8 bytes, a zero, and the capabilities.
+        // The version ends with a zero; then there are the connection's number, 8 bytes, a zero, and the
+        // capabilities.
         guard let zero = bytes[5...].firstIndex(of: 0), zero + 15 < bytes.count else { return .refused }
         return bytes[zero + 15] & 0x08 != 0 ? .complete : .refused
     }
 
-    /// The request of MySQL for TLS: capabilities (protocol 4.1, secure connection, TLS), packet size, character set.
+    /// The request of MySQL for TLS: capabilities (protocol 4.1, secure connection, TLS), packet size,
+    /// character set.
     private static let mysqlRequest: [UInt8] =
         [32, 0, 0, 1, 0x00, 0x8A, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 33] + [UInt8](repeating: 0, count: 23)
 

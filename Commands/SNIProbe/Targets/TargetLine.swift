@@ -5,12 +5,12 @@ struct TargetLine {
     /// The addresses of a line without a target. They are for the targets of the command line.
     var addresses: [ProbeAddresses] = []
 
-    /// Whether the line consists of one name with a trailing dot. This is how `dig +short` prints the aliases before
-    /// the addresses, and unlikely to be typed as a target.
+    /// Whether the line consists of one name with a trailing dot. This is how `dig +short` prints the aliases
+    /// before the addresses, and unlikely to be typed as a target.
     private(set) var isAlias = false
 
-    /// Parses a line. It contains the same words as the command line, `IP name…` as in hosts(5), `IP,name` as for
-    /// zgrab2, or addresses alone. A word that begins with `#` ends the line.
+    /// Parses a line. It contains the same words as the command line, `IP name…` as in hosts(5), `IP,name` as
+    /// for zgrab2, or addresses alone. A word that begins with `#` ends the line.
     init(_ line: some StringProtocol) throws(TargetError) {
         // Bytes are compared, not characters: a list may have a million lines.
         var words: [Substring] = []
@@ -24,8 +24,8 @@ struct TargetLine {
         try read(words)
     }
 
-    /// Parses `IP,name`. After a second comma there may be a tag, which is ignored. Returns whether the word has this
-    /// form.
+    /// Parses `IP,name`. After a second comma there may be a tag, which is ignored. Returns whether the word
+    /// has this form.
     private mutating func readPair(_ word: Substring) throws(TargetError) -> Bool {
         let parts = word.split(separator: ",", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count > 1, let range = try? ProbeAddresses(parts[0]) else { return false }

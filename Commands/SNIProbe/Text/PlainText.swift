@@ -1,5 +1,5 @@
-/// Makes untrusted text safe to print. The operator of a server, or an attacker, controls its certificates and
-/// headers.
+/// Makes untrusted text safe to print. The operator of a server, or an attacker, controls its certificates
+/// and headers.
 enum PlainText {
     /// Returns the text with all characters escaped that could move the cursor, or hide or reorder text.
     ///

@@ -42,8 +42,8 @@ enum UTC {
         return "\(day(seconds))T\(clock(seconds)).\(padded(Int(milliseconds) - seconds * 1000, width: 3))Z"
     }
 
-    /// Returns the seconds since 1970 of a date and time as `stamp` writes it, with or without milliseconds; `nil` for
-    /// other texts.
+    /// Returns the seconds since 1970 of a date and time as `stamp` writes it, with or without milliseconds;
+    /// `nil` for other texts.
     static func seconds(_ stamp: String) -> Int? {
         let bytes = Array(stamp.utf8)
         guard bytes.count == 20 || bytes.count == 24, bytes.last == UInt8(ascii: "Z") else { return nil }
@@ -74,8 +74,8 @@ enum UTC {
         value >= 0 ? value / divisor : -((-value + divisor - 1) / divisor)
     }
 
-    /// Returns the date of the proleptic Gregorian calendar. Internally years begin in March, so that the leap day is
-    /// the last day of a year.
+    /// Returns the date of the proleptic Gregorian calendar. Internally years begin in March, so that the
+    /// leap day is the last day of a year.
     private static func civil(_ seconds: Int) -> (year: Int, month: Int, day: Int) {
         let days = floored(seconds, divisor: 86_400) + 719_468
         let era = floored(days, divisor: 146_097)

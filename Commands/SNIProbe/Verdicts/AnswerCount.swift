@@ -1,8 +1,8 @@
 internal import DirectCore
 internal import DirectHTTP
 
-/// The distinct answers to the same handshake, made several times with one address (`--repeat`), and how often each
-/// came. Behind one address there may be several servers.
+/// The distinct answers to the same handshake, made several times with one address (`--repeat`), and how
+/// often each came. Behind one address there may be several servers.
 struct AnswerCount {
     /// One of the distinct answers.
     struct Answer {
@@ -50,7 +50,8 @@ struct AnswerCount {
     /// Whether some of the answers are right and some are not.
     var areMixed: Bool { answers.contains(where: \.isRight) && !answers.allSatisfy(\.isRight) }
 
-    /// The answers in words: those that are not right, or if all are, those that are not the most frequent one.
+    /// The answers in words: those that are not right, or if all are, those that are not the most frequent
+    /// one.
     var text: String {
         let rest = areMixed ? answers.filter { !$0.isRight } : Array(answers.dropFirst())
         let parts = rest.enumerated().map { index, answer in

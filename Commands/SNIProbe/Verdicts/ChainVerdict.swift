@@ -1,6 +1,7 @@
 internal import DirectHTTP
 
-/// The faults of a chain in words: one fault for each cause, not one for each certificate or OpenSSL error code.
+/// The faults of a chain in words: one fault for each cause, not one for each certificate or OpenSSL error
+/// code.
 struct ChainVerdict {
     private(set) var faults: [Fault] = []
     private let chain: ExaminedChain
@@ -75,10 +76,11 @@ struct ChainVerdict {
 
     /// The fault of a chain that ends before a root.
     ///
-    /// Public CAs always put the URL of the issuer's certificate in a certificate (RFC 5280, section 4.2.2.1, and the
-    /// Baseline Requirements). So if the server's own certificate has a URL and nothing above it was sent, an
-    /// intermediate is missing: public CAs sign no server's certificate with a root. Private CAs seldom have a URL, so
-    /// without one the root is unknown. If a CA certificate was sent, its issuer may be a root or an intermediate.
+    /// Public CAs always put the URL of the issuer's certificate in a certificate (RFC 5280, section 4.2.2.1,
+    /// and the Baseline Requirements). So if the server's own certificate has a URL and nothing above it was
+    /// sent, an intermediate is missing: public CAs sign no server's certificate with a root. Private CAs
+    /// seldom have a URL, so without one the root is unknown. If a CA certificate was sent, its issuer may be
+    /// a root or an intermediate.
     private var openEnd: Fault {
         guard let top = chain.judgement.top else { return unknownIssuer(nil) }
         guard !top.issuerURLs.isEmpty, chain.isLeaf(top) else { return unknownIssuer(top.issuer) }
@@ -134,8 +136,8 @@ struct ChainVerdict {
 }
 
 extension ExaminedChain {
-    /// Returns the certificate at this depth, counted from the server's own in the order of issuing. `nil` if the
-    /// server did not send it.
+    /// Returns the certificate at this depth, counted from the server's own in the order of issuing. `nil` if
+    /// the server did not send it.
     fileprivate func certificate(at depth: Int) -> ServedCertificate? {
         var current = leaf
         for _ in 0..<depth {

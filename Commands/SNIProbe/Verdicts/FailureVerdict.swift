@@ -118,7 +118,8 @@ extension HandshakeFailure {
     /// Whether the cause is that the client has no certificate.
     func isAboutClient(_ observation: Observation) -> Bool {
         guard case .alert(let alert) = self else { return false }
-        // Before TLS 1.3 a server that requires a client certificate fails the handshake with an ordinary alert.
+        // Before TLS 1.3 a server that requires a client certificate fails the handshake with an ordinary
+        // alert.
         return observation.first?.requestsClientCertificate == true
             || [.badCertificate, .certificateRequired].contains(alert)
     }

@@ -1,7 +1,8 @@
 /// A hint, and the probes that it is for.
 struct HintGroup {
     let hint: Hint
-    /// The text without the host and the address of the first probe, which others with the same advice do not share.
+    /// The text without the host and the address of the first probe, which others with the same advice do not
+    /// share.
     private let template: String
     /// The first places, as host and address.
     private var places: [Place] = []
@@ -39,8 +40,8 @@ struct HintGroup {
         knownPlaces.insert(place)
     }
 
-    /// Returns the text of the hint. If it is for several places, they are listed first, and the text does not name one
-    /// of them.
+    /// Returns the text of the hint. If it is for several places, they are listed first, and the text does
+    /// not name one of them.
     func text(severalHosts: Bool) -> String {
         guard count > 1 else { return hint.text }
         let shown = places.prefix(Self.mostShown).map { place in

@@ -161,8 +161,8 @@ struct HintWriter {
         }
     }
 
-    /// Whether the other handshake got a certificate. If it was refused, this certificate may be the one for all
-    /// names.
+    /// Whether the other handshake got a certificate. If it was refused, this certificate may be the one for
+    /// all names.
     private var answersOtherwise: Bool {
         if case .success? = record.observation.second?.outcome { true } else { false }
     }

@@ -1,7 +1,8 @@
 internal import DirectCore
 internal import DirectHTTP
 
-/// Turns an observation into a record with faults, warnings and a hint. It does no I/O, and the time is an argument.
+/// Turns an observation into a record with faults, warnings and a hint. It does no I/O, and the time is an
+/// argument.
 struct Judge: Sendable {
     let settings: ProbeSettings
     /// Seconds since 1970.
@@ -154,7 +155,8 @@ struct Judge: Sendable {
         ]
     }
 
-    /// OpenSSL's default limit for the size of all certificates of a chain together. GnuTLS has a similar limit.
+    /// OpenSSL's default limit for the size of all certificates of a chain together. GnuTLS has a similar
+    /// limit.
     private static let mostOthersTake = 100 << 10
 
     private func nameFault(_ record: ProbeRecord) -> Fault {
@@ -190,15 +192,16 @@ struct Judge: Sendable {
         return faults
     }
 
-    /// Whether fewer days than `--warn-days` are left, or without it less than two weeks and less than a third of the validity are left: some certificates are valid for
-    /// six days only.
+    /// Whether fewer days than `--warn-days` are left, or without it less than two weeks and less than a
+    /// third of the validity are left: some certificates are valid for six days only.
     private func expiresSoon(_ leaf: ServedCertificate, seconds: Int) -> Bool {
         if let days = settings.warningDays { return seconds < days * 86_400 }
         guard let from = leaf.summary.notBefore, let until = leaf.summary.notAfter else { return false }
         return seconds < 14 * 86_400 && seconds < (until - from) / 3
     }
 
-    /// How the repeated handshake differs from the one that it repeats; `nil` if it does not, or tells nothing.
+    /// How the repeated handshake differs from the one that it repeats; `nil` if it does not, or tells
+    /// nothing.
     private func variation(of observation: Observation) -> (side: Confirmation.Side, text: String)? {
         if let count = AnswerCount(observation, now: now) {
             return count.areMixed ? (.first, count.text) : nil

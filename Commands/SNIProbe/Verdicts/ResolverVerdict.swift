@@ -6,7 +6,8 @@ struct ResolverVerdict {
     let replies: HostReplies
     let address: IPAddress
 
-    /// The resolvers that give the address, if others give addresses but not this one. `nil` if all that answered do.
+    /// The resolvers that give the address, if others give addresses but not this one. `nil` if all that
+    /// answered do.
     private var some: [String]? {
         let givers = replies.givers(of: address)
         let answering = replies.replies.filter { !$0.addresses.isEmpty }

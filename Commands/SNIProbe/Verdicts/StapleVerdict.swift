@@ -2,9 +2,9 @@ internal import DirectHTTP
 
 /// The fault or the warning that a stapled OCSP response, or its absence, gives rise to.
 ///
-/// A revoked certificate is a fault wherever it is proved. Otherwise a response is only required by a certificate that
-/// says so (RFC 7633): clients that check it refuse the server then. Without that, an unusable response is a warning,
-/// because some clients refuse it and most ignore it.
+/// A revoked certificate is a fault wherever it is proved. Otherwise a response is only required by a
+/// certificate that says so (RFC 7633): clients that check it refuse the server then. Without that, an
+/// unusable response is a warning, because some clients refuse it and most ignore it.
 struct StapleVerdict {
     private(set) var fault: Fault?
     private(set) var warning: Warning?

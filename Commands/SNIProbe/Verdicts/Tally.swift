@@ -1,8 +1,8 @@
 internal import DirectCore
 internal import DirectHTTP
 
-/// The totals of a run, for its summary and exit code. Every list has a limit, because a run may have any number of
-/// probes.
+/// The totals of a run, for its summary and exit code. Every list has a limit, because a run may have any
+/// number of probes.
 struct Tally {
     /// A certificate, and the servers that sent it.
     struct Certificate {
@@ -31,7 +31,8 @@ struct Tally {
     var isCutShort = false
     /// The number of passed probes with each SNI verdict.
     private(set) var verdicts: [SNIFinding.Verdict: Int] = [:]
-    /// The names of the first three default certificates, those sent without SNI, of passed probes that need SNI.
+    /// The names of the first three default certificates, those sent without SNI, of passed probes that need
+    /// SNI.
     private(set) var defaultNames: [String] = []
     /// At most two of the hosts, which suffices to know whether the run has more than one.
     private(set) var hosts: Set<String> = []

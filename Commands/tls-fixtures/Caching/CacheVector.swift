@@ -36,8 +36,8 @@ struct CacheVector: TopicVector, Checked {
         case isUnreachable
     }
 
-    /// The response that the caller must get, and the request that the origin must see. Values that are `nil` are
-    /// not compared.
+    /// The response that the caller must get, and the request that the origin must see. Values that are `nil`
+    /// are not compared.
     struct Answer: Checked, Sendable {
         var use: String
         var status: Int?

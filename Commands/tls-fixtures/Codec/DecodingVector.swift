@@ -162,8 +162,8 @@ private struct Latin1: Part {
     init(_ value: JSONValue) throws(FieldError) { bytes = try value.bytes() }
 }
 
-/// A value that is given once or in parts. A list may contain objects that give a part and the number of times it is
-/// repeated.
+/// A value that is given once or in parts. A list may contain objects that give a part and the number of
+/// times it is repeated.
 private struct Repeated<Piece: Part>: FromJSON {
     private(set) var bytes: [UInt8] = []
 

@@ -52,7 +52,8 @@ struct ResponseVector: TopicVector {
         case clean, unclean
     }
 
-    /// Reads the bytes whole, byte by byte, and cut in two at every position. Every way must give the same result.
+    /// Reads the bytes whole, byte by byte, and cut in two at every position. Every way must give the same
+    /// result.
     func differences() -> [Difference] {
         let whole = bytes.read(cutAt: [])
         let wrong = differences(whole)

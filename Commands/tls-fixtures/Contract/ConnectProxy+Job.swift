@@ -1,6 +1,6 @@
 extension ConnectProxy {
-    /// Starts a proxy that connects every host of a job to the first of its addresses. Returns `nil` if no host has exactly
-    /// one address.
+    /// Starts a proxy that connects every host of a job to the first of its addresses. Returns `nil` if no
+    /// host has exactly one address.
     static func forJob(_ job: Job) -> ConnectProxy? {
         var places: [String: (address: String, port: UInt16)] = [:]
         for route in job.routes {
@@ -11,7 +11,8 @@ extension ConnectProxy {
         return ConnectProxy { [places] target in places[key(target)] }
     }
 
-    /// An authority in the form in which it is compared: a host has no case, and the dot at its end says nothing.
+    /// An authority in the form in which it is compared: a host has no case, and the dot at its end says
+    /// nothing.
     private static func key(_ authority: String) -> String {
         authority.lowercased().replacing(".:", with: ":")
     }

@@ -23,8 +23,9 @@ struct Job: Sendable {
     var timeout = 4000
     /// How many times as long as usual everything may take: the limit of a request, and those of the runner.
     var patience = 1
-    /// The addresses whose servers say nothing, if time can be held, and whether they accept connections. Only the
-    /// client in this process is told: it holds its clock, and lets time pass only while it waits for one of them.
+    /// The addresses whose servers say nothing, if time can be held, and whether they accept connections.
+    /// Only the client in this process is told: it holds its clock, and lets time pass only while it waits
+    /// for one of them.
     var quiet: [String: Bool]?
 
     /// The addresses for one host and port.
@@ -77,9 +78,11 @@ struct Job: Sendable {
         @Or<True> var resumes: Bool
         /// Whether the addresses belong to the client's own map instead of the request.
         @IsMap var usesMap: Bool
-        /// The addresses of the request as texts, which need not be addresses. They come before those of the only route.
+        /// The addresses of the request as texts, which need not be addresses. They come before those of the
+        /// only route.
         var addressTexts: [String]?
-        /// The addresses of the only route, spelled as in the vector. Only the client in this process is told.
+        /// The addresses of the only route, spelled as in the vector. Only the client in this process is
+        /// told.
         var spelling: [String]?
         @JobDialling var dialling: RouteVector.Dialling?
         /// The settings of the parser and the decoder, in the form of the vectors.
@@ -122,8 +125,8 @@ struct ClientDescription: Equatable, Sendable {
     var version: String
     /// The content codings that it decodes.
     var codings: [String]
-    /// Whether it reports the reason of every failure in the vectors' words. If not, only success and failure are
-    /// compared.
+    /// Whether it reports the reason of every failure in the vectors' words. If not, only success and failure
+    /// are compared.
     var givesReasons = false
 
     /// The version of the contract that this program speaks.

@@ -37,8 +37,8 @@ enum JobOutcome: Sendable {
 struct RequestOutcome: Sendable {
     enum Result: Sendable {
         case response(ReportedResponse)
-        /// The kind is a word of the vectors, and the detail the name of a fault in `response`, `decoding` or `redirect`.
-        /// Each is `nil` if the client does not tell it.
+        /// The kind is a word of the vectors, and the detail the name of a fault in `response`, `decoding` or
+        /// `redirect`. Each is `nil` if the client does not tell it.
         case failed(kind: String?, detail: String? = nil, text: String)
         case crashed(String)
     }

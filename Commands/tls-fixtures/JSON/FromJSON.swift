@@ -20,8 +20,8 @@ extension Decoder {
     }
 }
 
-/// A type with a rule that its members do not show. The decoder reports the fault with the line of the value. It does
-/// not ask a type that is ``Inlined``.
+/// A type with a rule that its members do not show. The decoder reports the fault with the line of the value.
+/// It does not ask a type that is ``Inlined``.
 protocol Checked: Decodable {
     /// What is wrong with the value, or `nil`.
     var fault: String? { get }

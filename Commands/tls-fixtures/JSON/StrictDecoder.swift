@@ -2,8 +2,9 @@ internal import DirectJSON
 
 /// The decoder of all JSON files and lines. An error says its line and the members that lead to it.
 ///
-/// The initialisers that Swift makes for structs read their members from it. Each member of the object must be asked for,
-/// and null is not the same as an absent member. All other types read the value themselves: see ``FromJSON``.
+/// The initialisers that Swift makes for structs read their members from it. Each member of the object must
+/// be asked for, and null is not the same as an absent member. All other types read the value themselves: see
+/// ``FromJSON``.
 final class StrictDecoder: Decoder {
     let value: JSONValue
     /// Whether each member was asked for. `nil` if none was.

@@ -42,7 +42,8 @@ extension RedirectVector {
         var url: String
         var fields: [(name: String, value: String)]
         var body: String
-        /// The addresses that the caller set for the request. `nil` over a real network, where they cannot be seen.
+        /// The addresses that the caller set for the request. `nil` over a real network, where they cannot be
+        /// seen.
         var addresses: String?
         var isFromNetwork: Bool
 

@@ -1,8 +1,8 @@
 internal import DirectHTTP
 internal import DirectJSON
 
-/// A test of redirects: a request, the answers to it and to the redirected requests, and the requests that must be
-/// sent.
+/// A test of redirects: a request, the answers to it and to the redirected requests, and the requests that
+/// must be sent.
 struct RedirectVector: TopicVector {
     /// The caller's request.
     struct Question: Decodable, Sendable {
@@ -62,8 +62,8 @@ struct RedirectVector: TopicVector {
         /// Header fields with their required values. `nil` means that the field must be absent.
         @Pairs var fields: [(name: String, value: String?)]
         var body: String?
-        /// The addresses that the request must carry, with a null value if it must carry none. `nil` if they are
-        /// not compared.
+        /// The addresses that the request must carry, with a null value if it must carry none. `nil` if they
+        /// are not compared.
         var addresses: [String]??
 
         private enum CodingKeys: String, CodingKey { case method, url, fields = "headers", body, addresses }

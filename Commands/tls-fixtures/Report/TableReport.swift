@@ -62,7 +62,8 @@ struct TableReport: Report {
         "client", "topic", "passed", "failed", "choices differ", "left out", "not judged",
     ]
 
-    /// The rows of the table, in the order of ``columns``. A zero in one of the last three columns is left blank.
+    /// The rows of the table, in the order of ``columns``. A zero in one of the last three columns is left
+    /// blank.
     var rows: [[String]] {
         order.map { key in
             let score = scores[key] ?? Score()

@@ -3,8 +3,8 @@ internal import DirectJSON
 
 /// A client that is a program which speaks the contract of `Fixtures/clients`.
 ///
-/// Several copies of the program run at the same time. One that hangs, crashes, fails or breaks the contract is stopped,
-/// and another one is started for the next job.
+/// Several copies of the program run at the same time. One that hangs, crashes, fails or breaks the contract
+/// is stopped, and another one is started for the next job.
 final class ClientProgram: VectorClient {
     let facts: ClientDescription
     let width: Int
@@ -25,8 +25,8 @@ final class ClientProgram: VectorClient {
         idle = Locked([conversation])
     }
 
-    /// The time within which the program must have written its first line. Interpreters take a while to start on a
-    /// busy machine.
+    /// The time within which the program must have written its first line. Interpreters take a while to start
+    /// on a busy machine.
     private static let startLimit = Duration.seconds(30)
 
     private static func start(
@@ -117,8 +117,9 @@ private final class ProgramConversation: Sendable {
         }
     }
 
-    /// What came of a job without a result. A signal is the way in which a client crashes inside of its program, and an
-    /// exit status is that of the program itself. (A shell reports a signal as a status above 128.)
+    /// What came of a job without a result. A signal is the way in which a client crashes inside of its
+    /// program, and an exit status is that of the program itself. (A shell reports a signal as a status above
+    /// 128.)
     private func outcomeWithoutAnswer() -> JobOutcome {
         switch process.ending(within: .milliseconds(200)) {
         case .stillRunning: .hung("no result: it is still running; \(lastWords)")

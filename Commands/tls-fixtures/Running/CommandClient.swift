@@ -1,5 +1,5 @@
-/// A client that is a shell command with placeholders. It is given a URL, and either prints the content of the response
-/// or exits with an error.
+/// A client that is a shell command with placeholders. It is given a URL, and either prints the content of
+/// the response or exits with an error.
 struct CommandClient: VectorClient {
     /// The shell command, with placeholders.
     let command: String

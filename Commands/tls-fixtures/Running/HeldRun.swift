@@ -2,11 +2,11 @@ internal import DirectCore
 internal import DirectHTTP
 internal import DirectIO
 
-/// A request of our client whose time stands still, and passes only while the client waits for a server that is known
-/// to say nothing.
+/// A request of our client whose time stands still, and passes only while the client waits for a server that
+/// is known to say nothing.
 ///
-/// So neither the order of the attempts nor the time that the request takes depends on what else the machine does: a
-/// server that answers has all the time it needs, and one that does not costs no real time.
+/// So neither the order of the attempts nor the time that the request takes depends on what else the machine
+/// does: a server that answers has all the time it needs, and one that does not costs no real time.
 final class HeldRun: Sendable {
     /// The loop of the client.
     let loop: EventLoop
@@ -17,8 +17,8 @@ final class HeldRun: Sendable {
     /// Loops that are not in use. Their threads never end.
     private static let free = Locked<[(HeldClock, EventLoop)]>([])
 
-    /// - Parameter pauses: How long the client waits for a server that says nothing, by its address. No other wait may
-    ///   be as long.
+    /// - Parameter pauses: How long the client waits for a server that says nothing, by its address. No other
+    ///   wait may be as long.
     init(pauses: [String: Duration]) {
         if let (clock, loop) = Self.free.withLock({ $0.popLast() }) {
             (self.clock, self.loop) = (clock, loop)
@@ -66,7 +66,7 @@ final class HeldRun: Sendable {
         }
     }
 
-    /// The real time after which a client that waits for something else reaches its own limits. It only ends runs that
-    /// fail.
+    /// The real time after which a client that waits for something else reaches its own limits. It only ends
+    /// runs that fail.
     private static let patience = Duration.seconds(60)
 }

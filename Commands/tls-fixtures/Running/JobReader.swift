@@ -1,7 +1,7 @@
 internal import DirectJSON
 
-/// Makes a client of this process a program that speaks the contract: reads jobs from standard input and writes
-/// results to standard output, a line each.
+/// Makes a client of this process a program that speaks the contract: reads jobs from standard input and
+/// writes results to standard output, a line each.
 enum JobReader {
     /// Runs until the input ends. Returns the exit status: 0, or 2 if a line is not a job.
     static func run(_ client: some VectorClient) async -> Int32 {

@@ -5,8 +5,8 @@ internal import DirectHTTP1
 /// The client of this package.
 struct OurClient: VectorClient {
     var isOurs: Bool { true }
-    /// Whether a request may take no longer than its job says. In this process the phases have limits of their own, and
-    /// the time of a whole request depends on the machine's load.
+    /// Whether a request may take no longer than its job says. In this process the phases have limits of
+    /// their own, and the time of a whole request depends on the machine's load.
     var keepsTimeLimit = false
     /// Most of the time is spent waiting.
     var width: Int { 24 }
@@ -105,8 +105,8 @@ private final class OurVisit {
             job.kept.isDisjoint(with: [.connections, .sessions]) ? nil : HTTPClient(configuration)
     }
 
-    /// The time limit of each phase. It is the cost of every server that never answers, and is long enough for
-    /// those that do, even on a loaded machine.
+    /// The time limit of each phase. It is the cost of every server that never answers, and is long enough
+    /// for those that do, even on a loaded machine.
     private static let phaseLimit = Duration.milliseconds(2500)
 
     /// Fails every request for a host and port that are not in the job.

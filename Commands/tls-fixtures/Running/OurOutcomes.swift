@@ -62,8 +62,8 @@ extension ReportedResponse {
 }
 
 extension HTTPError.Reason {
-    /// The name of the fault in the vectors of `response`, `request`, `decoding` and `redirect`, or `nil` if they do
-    /// not name it.
+    /// The name of the fault in the vectors of `response`, `request`, `decoding` and `redirect`, or `nil` if
+    /// they do not name it.
     fileprivate var vectorName: String? {
         switch self {
         case .http(let error): error.label

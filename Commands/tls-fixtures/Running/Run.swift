@@ -22,7 +22,8 @@ struct Run {
         return score
     }
 
-    /// Returns the titles with a number behind each that comes again, so that every client has rows of its own.
+    /// Returns the titles with a number behind each that comes again, so that every client has rows of its
+    /// own.
     static func distinct(_ titles: [String]) -> [String] {
         var used: Set<String> = []
         return titles.map { title in

@@ -2,8 +2,8 @@
 protocol VectorClient: Sendable {
     /// Its name, its version and its abilities.
     var facts: ClientDescription { get }
-    /// Whether this is the package's own client in this process. Only that one also runs the vectors of bytes without
-    /// a network.
+    /// Whether this is the package's own client in this process. Only that one also runs the vectors of bytes
+    /// without a network.
     var isOurs: Bool { get }
     /// The number of jobs that it runs at the same time.
     var width: Int { get }

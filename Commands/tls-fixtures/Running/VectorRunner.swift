@@ -32,8 +32,8 @@ struct VectorRunner: Sendable {
     /// The client's name in reports. `nil` is its own.
     var title: String?
 
-    /// Shows the vector to the client over a network. Our own client's parts also run it without one, and both results
-    /// must be right.
+    /// Shows the vector to the client over a network. Our own client's parts also run it without one, and
+    /// both results must be right.
     func run(_ vector: Vector) async -> Row {
         let inside = client.isOurs ? await vector.differencesInside() : .left("")
         if case .failed(let differences) = inside {
@@ -91,8 +91,8 @@ struct VectorRunner: Sendable {
         case ran([Difference])
     }
 
-    /// Runs one trial, again if its result may be that of a busy machine: once with longer limits if a limit was reached,
-    /// and up to as many times as the plan allows until it passes.
+    /// Runs one trial, again if its result may be that of a busy machine: once with longer limits if a limit
+    /// was reached, and up to as many times as the plan allows until it passes.
     ///
     /// A server that cannot be started fails the vector and does not end the run.
     private func run(_ plan: TrialPlan, notingIn row: inout Row) async -> TrialResult {
@@ -116,7 +116,8 @@ struct VectorRunner: Sendable {
             }
             row.words = outcome.message
             if outcome.hasReachedLimit {
-                // A client that gives no reasons may pass by its slowness. The second time is long enough to count.
+                // A client that gives no reasons may pass by its slowness. The second time is long enough to
+                // count.
                 let isExpected = differences.isEmpty && client.facts.givesReasons
                 if patience > 1 || isExpected { return .ran(differences) }
                 patience = Self.longPatience
@@ -126,8 +127,8 @@ struct VectorRunner: Sendable {
         }
     }
 
-    /// How many times as long a client may take that has reached a limit. Four seconds are enough for any answer of a
-    /// server on loopback, unless the processors are busy with other things.
+    /// How many times as long a client may take that has reached a limit. Four seconds are enough for any
+    /// answer of a server on loopback, unless the processors are busy with other things.
     private static let longPatience = 3
 }
 

@@ -16,8 +16,8 @@ extension String {
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// The texts by which clients write this host: as it is, in the canonical form, and, if it is an IPv6 address that
-    /// contains one of IPv4, without dots.
+    /// The texts by which clients write this host: as it is, in the canonical form, and, if it is an IPv6
+    /// address that contains one of IPv4, without dots.
     var addressSpellings: [String] {
         var spellings = [self]
         if canonicalAddress != self { spellings.append(canonicalAddress) }

@@ -25,7 +25,8 @@ enum ChildProcess {
         var errors: [UInt8] = []
     }
 
-    /// Runs a command and blocks until it ends, at most for `limit`. Its whole process group is killed afterwards.
+    /// Runs a command and blocks until it ends, at most for `limit`. Its whole process group is killed
+    /// afterwards.
     static func run(_ command: String, within limit: Duration) -> Outcome {
         let begin = ContinuousClock.now
         let started = starting.withLock { _ in start(command) }
@@ -44,8 +45,8 @@ enum ChildProcess {
         return outcome
     }
 
-    /// Guards the start of a process. Between the creation of a pipe and setting close-on-exec, another child could
-    /// inherit the pipe and keep it open, so only one child is started at a time.
+    /// Guards the start of a process. Between the creation of a pipe and setting close-on-exec, another child
+    /// could inherit the pipe and keep it open, so only one child is started at a time.
     static let starting = Locked(())
 
     private enum Started {
@@ -97,8 +98,8 @@ enum ChildProcess {
         }
         posix_spawn_file_actions_adddup2(&actions, output, 1)
         posix_spawn_file_actions_adddup2(&actions, errors, 2)
-        // A separate process group, so that the command's own children can be killed with it. Signals are set as a
-        // shell sets them.
+        // A separate process group, so that the command's own children can be killed with it. Signals are set
+        // as a shell sets them.
         var none = sigset_t()
         sigemptyset(&none)
         var defaults = sigset_t()
@@ -120,7 +121,8 @@ enum ChildProcess {
         return (id, code)
     }
 
-    /// A minimal environment. Variables such as those for a proxy or a trust store would change what is tested.
+    /// A minimal environment. Variables such as those for a proxy or a trust store would change what is
+    /// tested.
     private static var environmentTexts: [String] {
         let names: [String] = ["PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH"]
         return names.compactMap { name in

@@ -6,10 +6,11 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// A proxy (RFC 9110, section 9.3.6) that connects the target of a CONNECT request to an address of its own choice.
+/// A proxy (RFC 9110, section 9.3.6) that connects the target of a CONNECT request to an address of its own
+/// choice.
 ///
-/// It makes it possible to test a client that has no option for the address to connect to. It listens on loopback
-/// and serves connections, each on a thread of its own, until it is released.
+/// It makes it possible to test a client that has no option for the address to connect to. It listens on
+/// loopback and serves connections, each on a thread of its own, until it is released.
 final class ConnectProxy: Sendable {
     let port: UInt16
     private let listener: Int32
@@ -18,7 +19,8 @@ final class ConnectProxy: Sendable {
     /// Finds the address to connect to for the target of a request.
     typealias Route = @Sendable (_ target: String) -> (address: String, port: UInt16)?
 
-    /// Starts a proxy that connects every target to this address and port. Returns `nil` if a socket cannot be created.
+    /// Starts a proxy that connects every target to this address and port. Returns `nil` if a socket cannot
+    /// be created.
     convenience init?(to address: String, port target: UInt16) {
         self.init { _ in (address, target) }
     }
@@ -48,7 +50,8 @@ final class ConnectProxy: Sendable {
         close(stopping)
     }
 
-    /// The end of the socket pair that becomes readable when the proxy is released. The last thread closes it.
+    /// The end of the socket pair that becomes readable when the proxy is released. The last thread closes
+    /// it.
     private final class StopEnd: Sendable {
         let descriptor: Int32
 

@@ -1,7 +1,7 @@
 /// The default location of the fixtures.
 enum FixtureFolder {
-    /// The nearest `Fixtures` folder above the current folder, else above this program, which SwiftPM builds inside
-    /// the package. `nil` if there is none.
+    /// The nearest `Fixtures` folder above the current folder, else above this program, which SwiftPM builds
+    /// inside the package. `nil` if there is none.
     static var found: String? {
         above(Files.currentFolder) ?? Files.program.flatMap(above)
     }

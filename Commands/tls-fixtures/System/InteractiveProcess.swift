@@ -68,10 +68,11 @@ final class InteractiveProcess: Sendable {
     /// The last kilobytes of standard error.
     var lastErrors: String { state.withLock { String(decoding: $0.errors, as: UTF8.self) } }
 
-    /// Writes a text. Returns `false` if the process does not read it within a time that no working program needs.
+    /// Writes a text. Returns `false` if the process does not read it within a time that no working program
+    /// needs.
     func write(_ text: String) -> Bool {
-        // A process that has ended must not end this one. The signal is for this thread alone, which is not used for
-        // anything else.
+        // A process that has ended must not end this one. The signal is for this thread alone, which is not
+        // used for anything else.
         var pipeSignal = sigset_t()
         sigemptyset(&pipeSignal)
         sigaddset(&pipeSignal, SIGPIPE)
@@ -100,7 +101,8 @@ final class InteractiveProcess: Sendable {
         return true
     }
 
-    /// Reads the next line, without its end. Returns `nil` if the process ends first, or does not write one in time.
+    /// Reads the next line, without its end. Returns `nil` if the process ends first, or does not write one
+    /// in time.
     func readLine(within limit: Duration) -> String? {
         let end = ContinuousClock.now.advanced(by: limit)
         while true {

@@ -16,7 +16,8 @@ enum ProcessGroups {
 
     private static let state = Locked(State())
 
-    /// Starts a process that leads a group. The lock is held meanwhile: a process that has started is always known.
+    /// Starts a process that leads a group. The lock is held meanwhile: a process that has started is always
+    /// known.
     ///
     /// - Parameter spawn: Starts the process, sets its ID and returns 0 or an error number.
     static func start(_ id: inout pid_t, spawn: (inout pid_t) -> Int32) -> Int32 {
@@ -28,8 +29,8 @@ enum ProcessGroups {
         }
     }
 
-    /// Kills what a process has left running in its group. Call this as soon as the process has been waited for: from
-    /// then on its ID may be given to another.
+    /// Kills what a process has left running in its group. Call this as soon as the process has been waited
+    /// for: from then on its ID may be given to another.
     static func end(_ id: pid_t) {
         state.withLock { state in
             if state.running.remove(id) != nil { kill(-id, SIGKILL) }

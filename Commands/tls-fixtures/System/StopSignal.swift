@@ -6,12 +6,14 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// Waits until the process is told to stop: by SIGINT or SIGTERM, or by closing the pipe on its standard input.
+/// Waits until the process is told to stop: by SIGINT or SIGTERM, or by closing the pipe on its standard
+/// input.
 struct StopSignal {
     private let reading: Int32
 
     /// - Parameter numbers: The signals that stop the process.
-    /// - Parameter keepsIgnored: Whether a signal that the process was started to ignore, as `nohup` does, stays ignored.
+    /// - Parameter keepsIgnored: Whether a signal that the process was started to ignore, as `nohup` does,
+    ///   stays ignored.
     init(_ numbers: [Int32] = [SIGINT, SIGTERM], keepsIgnored: Bool = false) {
         var ends: [Int32] = [-1, -1]
         if pipe(&ends) == 0 {
@@ -34,8 +36,8 @@ struct StopSignal {
         while waitForLine(fromTerminal: false) {}
     }
 
-    /// Kills every client and then this process, once one of the signals comes that end a command at a terminal. Clients
-    /// are in process groups of their own, so nothing else would end them.
+    /// Kills every client and then this process, once one of the signals comes that end a command at a
+    /// terminal. Clients are in process groups of their own, so nothing else would end them.
     static func endsClients() {
         let stop = StopSignal([SIGINT, SIGTERM, SIGHUP, SIGPIPE], keepsIgnored: true)
         startThread {
@@ -47,8 +49,8 @@ struct StopSignal {
         }
     }
 
-    /// Leaves the end of the process to the signal that has killed its clients, if one has: the result of a run without
-    /// them must not become its status.
+    /// Leaves the end of the process to the signal that has killed its clients, if one has: the result of a
+    /// run without them must not become its status.
     static func yieldToSignal() {
         while ProcessGroups.isEnding { _ = poll(nil, 0, -1) }
     }
@@ -93,7 +95,8 @@ struct StopSignal {
     }
 }
 
-/// The signal handlers' end of the pipe. It is written before the handlers are installed and read only by them.
+/// The signal handlers' end of the pipe. It is written before the handlers are installed and read only by
+/// them.
 nonisolated(unsafe) private var signalPipe: Int32 = -1
 
 /// Async-signal-safe: it makes one write and restores `errno`.

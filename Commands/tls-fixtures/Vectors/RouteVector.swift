@@ -12,8 +12,8 @@ struct RouteVector: TopicVector, Checked {
 
     /// An address and the server that listens on it.
     struct Address: Checked, Sendable {
-        /// The text to give to the client, which need not be a valid address. `nil` uses an address derived from
-        /// the position in the list.
+        /// The text to give to the client, which need not be a valid address. `nil` uses an address derived
+        /// from the position in the list.
         var text: String?
         /// The name of a server in `servers.json`. `nil` if the text is not an address.
         var server: String?
@@ -36,8 +36,8 @@ struct RouteVector: TopicVector, Checked {
 
     /// The client's settings for trying addresses.
     struct Dialling: MayBeAbsent, Sendable {
-        /// The delay before the next address is tried, in milliseconds. The default is long so that a busy machine
-        /// is not taken for an unresponsive address.
+        /// The delay before the next address is tried, in milliseconds. The default is long so that a busy
+        /// machine is not taken for an unresponsive address.
         @Or<LongStagger> var stagger: Int
         @Or<False> var keepsOrder: Bool
         @Or<False> var passesOverWrongServers: Bool
@@ -46,8 +46,8 @@ struct RouteVector: TopicVector, Checked {
 
         enum LongStagger: Fallback { static let value = 2000 }
 
-        /// Whether the settings differ from what clients do by default, so that the client needs an option for
-        /// them.
+        /// Whether the settings differ from what clients do by default, so that the client needs an option
+        /// for them.
         var isOfAnotherKind: Bool { keepsOrder || passesOverWrongServers }
     }
 

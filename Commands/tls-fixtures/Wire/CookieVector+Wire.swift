@@ -54,8 +54,8 @@ extension CookieVector {
             || fields.contains { $0.contains("expires") || $0.contains("max-age") }
     }
 
-    /// Whether the client refused a response because a field has a control character. It then has no cookie of it, also
-    /// none that a jar would take.
+    /// Whether the client refused a response because a field has a control character. It then has no cookie
+    /// of it, also none that a jar would take.
     private func isRefusedAsAWhole(_ outcome: JobOutcome) -> Bool {
         guard case .done(let outcomes) = outcome else { return false }
         return zip(responses, outcomes).contains { response, outcome in

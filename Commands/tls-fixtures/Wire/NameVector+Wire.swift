@@ -57,8 +57,8 @@ extension Job {
 }
 
 extension Difference {
-    /// Compares an ending with those that are accepted. For a client that gives no reasons, only success and failure
-    /// count.
+    /// Compares an ending with those that are accepted. For a client that gives no reasons, only success and
+    /// failure count.
     static func between(_ expected: [Ending], got: Ending, facts: ClientDescription) -> [Difference] {
         if expected.contains(got) { return [] }
         if !facts.givesReasons && !got.isCrash {

@@ -122,7 +122,8 @@ private struct SentHead {
         fields += other.fields.filter { names.contains($0.name) }
     }
 
-    /// Compares the request line, the fields that must be there, and the framing. A client may add fields of its own.
+    /// Compares the request line, the fields that must be there, and the framing. A client may add fields of
+    /// its own.
     func differences(from got: SentHead) -> [Difference] {
         var found = Difference.between("request line", expected: line, got: got.line)
         for name in Set(fields.map(\.name)).sorted() {
@@ -137,7 +138,8 @@ private struct SentHead {
         return found
     }
 
-    /// Whether these bytes were sent. An end of line at their end is seen by what follows the end of the head.
+    /// Whether these bytes were sent. An end of line at their end is seen by what follows the end of the
+    /// head.
     private func isSent(_ part: [UInt8]) -> Bool {
         guard bytes.contains(part) else { return false }
         guard part.suffix(2) == [13, 10] else { return true }
@@ -145,7 +147,8 @@ private struct SentHead {
         return end.upperBound < bytes.count
     }
 
-    /// Returns what makes this head dangerous: the invalid parts of the message, as they were given, or two framings.
+    /// Returns what makes this head dangerous: the invalid parts of the message, as they were given, or two
+    /// framings.
     func offences(of message: RequestVector.Message) -> [Difference] {
         guard case .head(let request) = message else { return [] }
         var found: [Difference] = []

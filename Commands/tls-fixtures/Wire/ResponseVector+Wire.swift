@@ -2,7 +2,8 @@ internal import DirectHTTP1
 internal import TLSFixtures
 
 extension ResponseVector {
-    /// Serves the bytes of the response: without TLS, with it, and for our own client in TLS records of other sizes.
+    /// Serves the bytes of the response: without TLS, with it, and for our own client in TLS records of other
+    /// sizes.
     func trials(_ authority: WireAuthority) -> Trials {
         if bytes.upgrade || bytes.method == .connect || expect.outcome == "tunnel" {
             return .unsuitable("a tunnel is not a response that a client hands out")
@@ -139,8 +140,8 @@ extension ResponseVector {
         return found
     }
 
-    /// Compares fields name by name. Clients may join several values of a name, and may keep the fields of the framing
-    /// to themselves.
+    /// Compares fields name by name. Clients may join several values of a name, and may keep the fields of
+    /// the framing to themselves.
     private static func differences(
         _ what: String,
         _ wanted: [[String]],
@@ -159,15 +160,15 @@ extension ResponseVector {
         return found
     }
 
-    /// Compares a text with values whose characters are bytes. The text is either these bytes in UTF-8 or, if they are
-    /// not UTF-8, their characters.
+    /// Compares a text with values whose characters are bytes. The text is either these bytes in UTF-8 or, if
+    /// they are not UTF-8, their characters.
     private static func differences(_ what: String, expected: String?, got: [String]) -> [Difference] {
         let text = got.isEmpty ? "none" : got.joined(separator: ", ")
         return text == expected ? [] : Difference.between(what, expected: expected, got: text.latin1AsUTF8)
     }
 
-    /// Compares the result of the second request: whether the connection was used again, and whether bytes behind the
-    /// first response were taken for the second.
+    /// Compares the result of the second request: whether the connection was used again, and whether bytes
+    /// behind the first response were taken for the second.
     private func reuseDifferences(_ outcome: JobOutcome, records: [ConnectionRecord]) -> [Difference] {
         guard asksAgain, case .done(let outcomes) = outcome, outcomes.count == 2,
             outcomes[0].response != nil

@@ -46,15 +46,15 @@ struct RoutePlan {
         self.countsRequests = countsRequests
     }
 
-    /// Returns the addresses from this source as they are given to the client. `nil` if there are none, unless the
-    /// vector tests an empty list.
+    /// Returns the addresses from this source as they are given to the client. `nil` if there are none,
+    /// unless the vector tests an empty list.
     func texts(of source: RouteVector.Source) -> [String]? {
         let chosen = texts.indices.filter { vector.addresses[$0].source == source }.map { texts[$0] }
         return chosen.isEmpty && !(vector.addresses.isEmpty && source == .request) ? nil : chosen
     }
 
-    /// The addresses whose servers say nothing while the client gives them time, as the client reports them, and whether
-    /// they accept connections.
+    /// The addresses whose servers say nothing while the client gives them time, as the client reports them,
+    /// and whether they accept connections.
     func quietAddresses(_ folder: VectorFolder) -> [String: Bool] {
         let dialling = vector.dialling
         let time: Duration = dialling.keepsOrder ? .seconds(3600) : .milliseconds(dialling.stagger)
@@ -78,7 +78,8 @@ struct RoutePlan {
             if let attempts = seen.attempts {
                 let text = complete(texts[index])
                 let got = attempts.first { $0.address == text || $0.address == texts[index] }?.ending
-                // A client that gives no reasons only tells whether it tried the address and whether that answered.
+                // A client that gives no reasons only tells whether it tried the address and whether that
+                // answered.
                 let simple = { (ending: Ending) in
                     givesReasons || ending == .answered || ending == .untried ? ending : .other("failed")
                 }

@@ -7,7 +7,8 @@ extension RouteVector {
         let isUpToChance = addresses.contains { $0.server.flatMap(folder.server)?.resetsAtOnce == true }
         return .plans([
             TrialPlan(
-                // Most clients try the next address after a failure to connect, and not after one in the handshake.
+                // Most clients try the next address after a failure to connect, and not after one in the
+                // handshake.
                 reasonToSpareOthers: isUpToChance
                     ? "whether it sees a connection before the reset is chance" : nil,
                 // If the vector depends on time, other load may have made it fail.
@@ -31,7 +32,8 @@ extension RouteVector {
         ])
     }
 
-    /// Compares the time of the request with the limit. By a clock that is held, nothing but a stagger takes time.
+    /// Compares the time of the request with the limit. By a clock that is held, nothing but a stagger takes
+    /// time.
     private func timeDifferences(measured: Duration, held: Duration?) -> [Difference] {
         guard let within else { return [] }
         let limit = Duration.milliseconds(held == nil ? within : within - Self.timeForTheRest)

@@ -57,8 +57,8 @@ extension ServerSetup {
         }
     }
 
-    /// Whether it resets a connection as soon as it is there. Whether the client still sees the connection first is up to
-    /// the system's scheduler.
+    /// Whether it resets a connection as soon as it is there. Whether the client still sees the connection
+    /// first is up to the system's scheduler.
     var resetsAtOnce: Bool {
         if case .reset? = script?.first { true } else { false }
     }

@@ -16,8 +16,8 @@ struct TrialPlan {
     var isThorough = false
     /// Why other clients are not judged by it. `nil` if they are.
     var reasonToSpareOthers: String?
-    /// The number of tries, until one passes. More than one for vectors that depend on time: other load may have made a
-    /// try fail, and nothing makes one pass that should not.
+    /// The number of tries, until one passes. More than one for vectors that depend on time: other load may
+    /// have made a try fail, and nothing makes one pass that should not.
     var chances = 1
     var start: () throws -> Trial
 }

@@ -11,7 +11,8 @@ struct VectorServers {
         var all: [[ConnectionRecord]] = []
         for (server, endsByItself) in zip(servers, endsByItself) {
             if endsByItself {
-                // A connection that ends late is not the client's fault. The records are compared as they are.
+                // A connection that ends late is not the client's fault. The records are compared as they
+                // are.
                 _ = try? await server.waitUntil(within: .seconds(2)) { $0.allSatisfy { $0.end != nil } }
             }
             all.append(server.records)

@@ -2,8 +2,8 @@ import DirectHTTPFoundation
 import Foundation
 import TLSFixtures
 
-/// The server of the examples, inside this process: www.shop.example, a name that exists in no DNS, with a certificate of
-/// an authority made for this run.
+/// The server of the examples, inside this process: www.shop.example, a name that exists in no DNS, with a
+/// certificate of an authority made for this run.
 public struct Stage: Sendable {
     /// A client that connects to the server's address for that name and trusts its authority.
     public let client: HTTPClient

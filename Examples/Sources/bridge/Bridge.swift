@@ -1,4 +1,5 @@
-// A program that has moved from URLSession to the client: `session.` became `client.`, and nothing else changed.
+// A program that has moved from URLSession to the client: `session.` became `client.`, and nothing else
+// changed.
 
 import DirectHTTPFoundation
 import Foundation

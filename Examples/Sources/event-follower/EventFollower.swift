@@ -1,5 +1,5 @@
-// Follows a stream of server-sent events and prints them. When the connection ends or breaks it connects again, after the last
-// event that it has seen.
+// Follows a stream of server-sent events and prints them. When the connection ends or breaks it connects
+// again, after the last event that it has seen.
 //
 //   event-follower URL [LAST-EVENT-ID]
 //   event-follower                        with a server of its own

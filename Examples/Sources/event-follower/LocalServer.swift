@@ -2,7 +2,8 @@ import DirectHTTP
 import TLSFixtures
 
 extension EventFollower {
-    /// Follows a server inside this process, which ends the connection after each event, and the stream after three.
+    /// Follows a server inside this process, which ends the connection after each event, and the stream after
+    /// three.
     static func followLocalServer() async throws {
         let server = try FixtureServer.start { request in
             let next = (request.headers["last-event-id"].flatMap(Int.init) ?? 0) + 1

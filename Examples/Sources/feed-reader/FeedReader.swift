@@ -1,4 +1,5 @@
-// Prints the titles of a feed. HTTPDNS says where its host is, and the system does if HTTPDNS cannot be reached.
+// Prints the titles of a feed. HTTPDNS says where its host is, and the system does if HTTPDNS cannot be
+// reached.
 //
 //   feed-reader URL ACCOUNT SERVER…     SERVER is the address of an HTTPDNS server
 //   feed-reader                         a feed and an HTTPDNS server of its own
@@ -23,7 +24,8 @@ struct FeedReader {
 
     init(service: AlibabaHTTPDNS, roots: TrustRoots) {
         client = HTTPClient {
-            // The answers are kept for as long as they are valid, and for an hour more while new ones are on their way.
+            // The answers are kept for as long as they are valid, and for an hour more while new ones are on
+            // their way.
             $0.resolver = CachingResolver(
                 ChainResolver(service, SystemResolver(), fallback: .onConnectFailure)
             ) { $0.staleTime = .seconds(3600) }
@@ -45,7 +47,8 @@ struct FeedReader {
         return Self.elements(named: "title", in: feed.text ?? "")
     }
 
-    /// The contents of elements, for a list of titles: a program that needs more than that needs a parser of XML.
+    /// The contents of elements, for a list of titles: a program that needs more than that needs a parser of
+    /// XML.
     static func elements(named name: String, in text: String) -> [String] {
         text.split(separator: "<\(name)>").dropFirst().compactMap { part in
             part.firstRange(of: "</\(name)>").map { String(part[..<$0.lowerBound]) }

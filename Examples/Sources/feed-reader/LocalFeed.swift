@@ -3,8 +3,8 @@ import DirectResolvers
 import TLSFixtures
 
 extension FeedReader {
-    /// Reads a feed from servers inside this process: one for news.example, a name that no DNS has, and an HTTPDNS server that
-    /// names its address.
+    /// Reads a feed from servers inside this process: one for news.example, a name that no DNS has, and an
+    /// HTTPDNS server that names its address.
     static func readLocalFeed() async throws {
         let authority = TestAuthority()
         let feed = try FixtureServer.start(.tls(certificates: [authority.certificate(for: "news.example")])) {

@@ -1,5 +1,5 @@
-// Mirrors the files of a list, with a bar for the progress. A download that breaks off goes on where it was: in the same run,
-// at another address of the host, and in a later run of the program.
+// Mirrors the files of a list, with a bar for the progress. A download that breaks off goes on where it was:
+// in the same run, at another address of the host, and in a later run of the program.
 //
 //   mirror LIST-URL FOLDER     LIST-URL has lines of a SHA-256 digest and a name, as sha256sum writes them
 //   mirror                     with a server of its own, which breaks off now and then
@@ -28,7 +28,8 @@ struct Mirror {
         for entry in entries {
             let bar = ProgressBar(entry.name)
             let result = try await client.download(
-                // A name is one component of the path: what it contains cannot lead to another folder of the server.
+                // A name is one component of the path: what it contains cannot lead to another folder of the
+                // server.
                 HTTPClient.Request(.get, try base.resolving("./").appending(path: entry.name)),
                 to: "\(folder)/\(entry.name)",
                 options: DownloadOptions(sha256: entry.digest)

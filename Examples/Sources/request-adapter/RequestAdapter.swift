@@ -1,6 +1,6 @@
-// A program with adapters that change every request before it is sent, like those of Alamofire. The usual way to choose
-// an address is such an adapter, which writes the address into the URL and the name into Host. The client has a setting
-// for the address, so that adapter is no longer needed.
+// A program with adapters that change every request before it is sent, like those of Alamofire. The usual way
+// to choose an address is such an adapter, which writes the address into the URL and the name into Host. The
+// client has a setting for the address, so that adapter is no longer needed.
 
 import DirectHTTPFoundation
 import Foundation
@@ -26,8 +26,8 @@ struct TokenAdapter: RequestAdapter {
     }
 }
 
-/// Puts an address into the URL. This adapter is removed: with it the certificate would have to be valid for the address,
-/// and Host differs from the URL.
+/// Puts an address into the URL. This adapter is removed: with it the certificate would have to be valid for
+/// the address, and Host differs from the URL.
 struct AddressAdapter: RequestAdapter {
     let address: String
 

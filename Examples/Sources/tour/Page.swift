@@ -65,7 +65,8 @@ final class Page {
         write("   " + row.text)
     }
 
-    /// Checks a claim of the tour. A claim that does not hold is shown and counted, and makes the exit status 1.
+    /// Checks a claim of the tour. A claim that does not hold is shown and counted, and makes the exit status
+    /// 1.
     func promise(_ claim: String, _ isKept: Bool, _ otherwise: @autoclosure () -> String = "") {
         if isKept {
             kept += 1

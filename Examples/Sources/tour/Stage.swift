@@ -21,7 +21,8 @@ struct Stage {
         let names = [
             Self.first: ["red.test", "amber.test"],
             Self.second: ["green.test", "red.test"],
-            // Signed by the same authority and valid for this address: it deceives a client that verifies the address.
+            // Signed by the same authority and valid for this address: it deceives a client that verifies the
+            // address.
             Self.impostor: [Self.impostor],
         ]
         var servers: [String: FixtureServer] = [:]

@@ -1,5 +1,5 @@
-// Lists the containers of a machine by the API of Docker, which listens on a Unix domain socket. The URL keeps a name and a path;
-// only the bytes go to the socket.
+// Lists the containers of a machine by the API of Docker, which listens on a Unix domain socket. The URL
+// keeps a name and a path; only the bytes go to the socket.
 //
 //   unix-client [SOCKET]      /var/run/docker.sock, for example
 //   unix-client               with a server of its own

@@ -2,7 +2,8 @@ import DirectHTTP
 import TLSFixtures
 
 extension WebhookSender {
-    /// Sends events to servers inside this process. One of them stands for a receiver, and only its address is allowed.
+    /// Sends events to servers inside this process. One of them stands for a receiver, and only its address
+    /// is allowed.
     static func sendToLocalServers() async throws {
         let receiver = try FixtureServer.start(on: "127.0.0.2") { request in
             request.path == "/moved"

@@ -1,5 +1,6 @@
-// Sends an event to a URL that somebody else has chosen, and lets it reach no server of the own network: the guard looks at
-// each address right before it is dialled, so no name, redirect or second DNS answer gets around it.
+// Sends an event to a URL that somebody else has chosen, and lets it reach no server of the own network: the
+// guard looks at each address right before it is dialled, so no name, redirect or second DNS answer gets
+// around it.
 //
 //   webhook-sender URL TEXT
 //   webhook-sender               with servers of its own

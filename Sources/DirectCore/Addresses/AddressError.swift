@@ -13,8 +13,8 @@ public enum AddressError: Error, Hashable, Sendable {
     case textAfterBracket(String)
     /// The port is not a number from 1 to 65535.
     case invalidPort(String)
-    /// The text is not a range of addresses: an address, a slash, and the length of a prefix, with all bits after
-    /// the prefix zero.
+    /// The text is not a range of addresses: an address, a slash, and the length of a prefix, with all bits
+    /// after the prefix zero.
     case invalidRange(String)
     /// No network interface of this machine has the zone's name.
     case unknownZone(String)
@@ -36,8 +36,8 @@ extension AddressError: CustomStringConvertible {
     }
 }
 
-/// Returns the text in quotation marks, limited to 64 characters and without control characters, so that a hostile
-/// address cannot forge lines in a log.
+/// Returns the text in quotation marks, limited to 64 characters and without control characters, so that a
+/// hostile address cannot forge lines in a log.
 private func quoted(_ text: String) -> String {
     var result = "\""
     for scalar in text.unicodeScalars.prefix(64) {

@@ -1,12 +1,13 @@
 /// The address to connect to, with a port if it differs from the URL's.
 ///
-/// Its text is `203.0.113.7`, `203.0.113.7:8443`, `2001:db8::7`, `[2001:db8::7]:8443` or `[fe80::1%eth0]:443`.
-/// Ports are 1 to 65535, without leading zeros.
+/// Its text is `203.0.113.7`, `203.0.113.7:8443`, `2001:db8::7`, `[2001:db8::7]:8443` or
+/// `[fe80::1%eth0]:443`. Ports are 1 to 65535, without leading zeros.
 ///
-/// An endpoint can be written as a string literal: `request.addresses = ["203.0.113.7", "[2001:db8::7]:8443"]`. A
-/// literal cannot throw, and a typing error should not crash the program, so an invalid literal keeps its error.
-/// Connecting to it throws that error before any attempt. `Endpoint("…")` with a literal behaves in the same way.
-/// For text from outside, use `try Endpoint(text)`, which throws immediately.
+/// An endpoint can be written as a string literal: `request.addresses = ["203.0.113.7",
+/// "[2001:db8::7]:8443"]`. A literal cannot throw, and a typing error should not crash the program, so an
+/// invalid literal keeps its error. Connecting to it throws that error before any attempt. `Endpoint("…")`
+/// with a literal behaves in the same way. For text from outside, use `try Endpoint(text)`, which throws
+/// immediately.
 public struct Endpoint: Hashable, Sendable {
     /// The address to connect to. For an invalid literal, an address at which nothing can answer.
     public let address: IPAddress
@@ -112,8 +113,8 @@ extension Endpoint {
     }
 }
 
-/// An invalid literal with its error. It is a class so that the endpoints of a large map do not contain space for
-/// it.
+/// An invalid literal with its error. It is a class so that the endpoints of a large map do not contain space
+/// for it.
 private final class FaultyLiteral: Hashable, Sendable {
     let text: String
     let error: AddressError

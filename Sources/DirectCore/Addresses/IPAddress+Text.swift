@@ -65,8 +65,8 @@ extension IPAddress {
         return dots == 3 && digits > 0 ? number << 8 | octet : nil
     }
 
-    /// Parses the form of RFC 4291, section 2.2: eight groups, of which one run may be replaced by `::`. The last
-    /// two groups may be a dotted quad.
+    /// Parses the form of RFC 4291, section 2.2: eight groups, of which one run may be replaced by `::`. The
+    /// last two groups may be a dotted quad.
     private static func groups(_ text: Span<UInt8>) -> UInt128? {
         // 45 bytes: eight full groups with a dotted quad at the end.
         guard text.count >= 2, text.count <= 45 else { return nil }
@@ -136,8 +136,8 @@ extension IPAddress: LosslessStringConvertible {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Appends the canonical text without the zone, which means nothing to the peer and must not be in `Host` (RFC
-    /// 6874, section 4).
+    /// Appends the canonical text without the zone, which means nothing to the peer and must not be in `Host`
+    /// (RFC 6874, section 4).
     func appendText(to text: inout [UInt8]) {
         if family == .v4 {
             appendQuad(to: &text)
@@ -176,8 +176,8 @@ extension IPAddress: LosslessStringConvertible {
         return (half >> UInt64(48 - 16 * (index & 3))) & 0xFFFF
     }
 
-    /// The groups to replace by `::` (RFC 5952, section 4.2): the longest run of zeros, the first of equal ones,
-    /// never a single group.
+    /// The groups to replace by `::` (RFC 5952, section 4.2): the longest run of zeros, the first of equal
+    /// ones, never a single group.
     private var longestRunOfZeroGroups: Range<Int> {
         var longest = 0..<0
         var start = 0

@@ -1,9 +1,9 @@
 /// An IPv4 or IPv6 address, with the zone that a link-local IPv6 address needs (`fe80::1%eth0`).
 ///
-/// Text is accepted in the strict form of `inet_pton`: four decimal numbers without leading zeros, or the groups of
-/// RFC 4291. `1.2.3`, `01.2.3.4`, `0x7f.1` and ` ::1` are not addresses. A zone (RFC 4007, section 11) is a name or
-/// number of up to 15 letters, digits, `-`, `.`, `_` and `~`. It is kept as written and is part of equality, so
-/// `fe80::1%2` and `fe80::1%eth0` differ.
+/// Text is accepted in the strict form of `inet_pton`: four decimal numbers without leading zeros, or the
+/// groups of RFC 4291. `1.2.3`, `01.2.3.4`, `0x7f.1` and ` ::1` are not addresses. A zone (RFC 4007, section
+/// 11) is a name or number of up to 15 letters, digits, `-`, `.`, `_` and `~`. It is kept as written and is
+/// part of equality, so `fe80::1%2` and `fe80::1%eth0` differ.
 ///
 /// The value has a fixed size and allocates no memory.
 public struct IPAddress: Hashable, Sendable {
@@ -39,7 +39,8 @@ public struct IPAddress: Hashable, Sendable {
         self = address
     }
 
-    /// Creates an address from its 4 (IPv4) or 16 (IPv6) bytes in network order. Returns `nil` for any other count.
+    /// Creates an address from its 4 (IPv4) or 16 (IPv6) bytes in network order. Returns `nil` for any other
+    /// count.
     public init?(bytes: some Collection<UInt8>) {
         switch bytes.count {
         case 4: family = .v4
@@ -98,8 +99,8 @@ extension IPAddress: Comparable {
     }
 }
 
-/// The name of a zone: up to 15 ASCII bytes, stored inline. Every interface name fits (IFNAMSIZ is 16 with its
-/// terminating zero).
+/// The name of a zone: up to 15 ASCII bytes, stored inline. Every interface name fits (IFNAMSIZ is 16 with
+/// its terminating zero).
 package struct ZoneName: Hashable, Sendable, Comparable, CustomStringConvertible {
     package static let maximumLength = 15
 

@@ -6,8 +6,8 @@ internal import Glibc
 
 /// A value guarded by a lock.
 ///
-/// It uses a pthread mutex, because the thread sanitizer does not understand `Synchronization.Mutex` and reports
-/// false races (Swift 6.3.1). Critical sections are short and never suspend.
+/// It uses a pthread mutex, because the thread sanitizer does not understand `Synchronization.Mutex` and
+/// reports false races (Swift 6.3.1). Critical sections are short and never suspend.
 @safe
 package final class Locked<Value>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -37,8 +37,8 @@ package final class Locked<Value>: @unchecked Sendable {
         return unsafe try body(&value)
     }
 
-    /// Calls `answer` whenever `condition` is signalled, until it returns a value or the time is over. The last
-    /// call has `isLast` set.
+    /// Calls `answer` whenever `condition` is signalled, until it returns a value or the time is over. The
+    /// last call has `isLast` set.
     ///
     /// This blocks the thread, so it must not be called on an event loop or a cooperative thread.
     package func wait<Answer>(

@@ -1,8 +1,8 @@
 /// A host name as DNS and TLS use it: lower-case ASCII labels, without trailing dot.
 ///
-/// Each label has 1 to 63 letters, digits, hyphens or underscores; the whole name has at most 253 bytes. A name
-/// whose last label is a number (`1.2.3`, `0x7f.1`, `example.09`) is refused, because some parsers take it for an
-/// address. Names with characters beyond ASCII are given as A-labels (`xn--…`).
+/// Each label has 1 to 63 letters, digits, hyphens or underscores; the whole name has at most 253 bytes. A
+/// name whose last label is a number (`1.2.3`, `0x7f.1`, `example.09`) is refused, because some parsers take
+/// it for an address. Names with characters beyond ASCII are given as A-labels (`xn--…`).
 public struct DomainName: Hashable, Sendable {
     /// The bytes of the name, never empty. The name of a URL shares them with the URL's authority.
     package let bytes: [UInt8]
@@ -33,8 +33,8 @@ public struct DomainName: Hashable, Sendable {
     /// The name, in lower case.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Whether this name is equal to the other one or lies below it, label by label: `www.example.com` is below
-    /// `example.com`, `evilexample.com` is not.
+    /// Whether this name is equal to the other one or lies below it, label by label: `www.example.com` is
+    /// below `example.com`, `evilexample.com` is not.
     public func isSubdomain(of other: DomainName) -> Bool {
         let prefix = bytes.count - other.bytes.count
         guard prefix > 0 else { return self == other }

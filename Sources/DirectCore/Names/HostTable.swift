@@ -1,7 +1,7 @@
 /// A table of values by host, made for looking up a host and all names above it, few of which have a value.
 ///
-/// A look-up creates no names: it hashes each tail of the name's bytes, and compares the bytes only if the hash is
-/// found.
+/// A look-up creates no names: it hashes each tail of the name's bytes, and compares the bytes only if the
+/// hash is found.
 package struct HostTable<Value> {
     private struct Entry {
         let host: HTTPHost

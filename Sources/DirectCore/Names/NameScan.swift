@@ -13,8 +13,8 @@ struct NameScan {
 
     private let hasUpperCase: Bool
 
-    /// Scans the range up to a colon or its end. Throws if the name contains a byte that is not allowed, or is too
-    /// long.
+    /// Scans the range up to a colon or its end. Throws if the name contains a byte that is not allowed, or
+    /// is too long.
     @inline(__always)
     init(_ text: Span<UInt8>, _ range: Range<Int>) throws(HTTPHostError) {
         let host = text.extracting(range)

@@ -1,8 +1,8 @@
 /// The public suffix of a name: the part of it below which the public can register names, by the rules of the
 /// Public Suffix List that the package contains (docs/Cookies.md).
 ///
-/// The rules are a tree of labels in the form that `scripts/public-suffixes` describes. They are searched where
-/// they lie in the program's file: nothing is read or built at the start.
+/// The rules are a tree of labels in the form that `scripts/public-suffixes` describes. They are searched
+/// where they lie in the program's file: nothing is read or built at the start.
 struct PublicSuffix {
     /// The index in the name's bytes at which the suffix begins.
     private(set) var start: Int
@@ -10,8 +10,8 @@ struct PublicSuffix {
     /// `github.io`; the others are those of registries.
     private(set) var isPrivate = false
 
-    /// Finds the suffix of a name in lower case without trailing dot: that of the longest matching rule, or the
-    /// last label if no rule matches.
+    /// Finds the suffix of a name in lower case without trailing dot: that of the longest matching rule, or
+    /// the last label if no rule matches.
     init(of name: Span<UInt8>) {
         var label = Self.lastLabel(of: name, endingAt: name.count)
         start = label.lowerBound
@@ -20,7 +20,8 @@ struct PublicSuffix {
         while label.lowerBound > 0, rule.has(.wildcard) || rule.has(.parent) {
             label = Self.lastLabel(of: name, endingAt: label.lowerBound - 1)
             let found = rule.children.flatMap { Rule(name.extracting(label), in: $0) }
-            // An exception (`!` in the list) is a name that can be registered although a wildcard rule covers it.
+            // An exception (`!` in the list) is a name that can be registered although a wildcard rule covers
+            // it.
             if let found, found.has(.exception) {
                 start = label.upperBound + 1
                 return
@@ -66,8 +67,8 @@ private struct Rule {
 
     func has(_ flag: Flag) -> Bool { flags & flag.rawValue != 0 }
 
-    /// Finds the entry of a label among those in `range`, by a binary search over bytes: each probe may land inside
-    /// an entry, and moves back to its start.
+    /// Finds the entry of a label among those in `range`, by a binary search over bytes: each probe may land
+    /// inside an entry, and moves back to its start.
     init?(_ label: Span<UInt8>, in range: Range<Int>) {
         let text = unsafe UnsafeBufferPointer(
             start: PublicSuffix.rules.utf8Start,
@@ -120,8 +121,8 @@ extension DomainName {
     /// Whether the public can register names below this one: `com`, `co.uk`, `github.io`.
     package var isPublicSuffix: Bool { bytes.withSpan { PublicSuffix(of: $0).start } == 0 }
 
-    /// The public suffix with one more label, which together with all names below it belongs to one owner; `nil` if
-    /// the name is itself a public suffix.
+    /// The public suffix with one more label, which together with all names below it belongs to one owner;
+    /// `nil` if the name is itself a public suffix.
     package var registrableDomain: DomainName? {
         let suffix = bytes.withSpan { PublicSuffix(of: $0).start }
         guard suffix > 0 else { return nil }

@@ -18,8 +18,8 @@ package enum Base64 {
 
     /// Returns the bytes of a text whose padding is complete or left out; `nil` for any other text.
     ///
-    /// Unused bits of the last character must be zero (RFC 4648, section 3.5), so that there are no two spellings of
-    /// the same bytes, apart from the padding.
+    /// Unused bits of the last character must be zero (RFC 4648, section 3.5), so that there are no two
+    /// spellings of the same bytes, apart from the padding.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         guard let characters = withoutPadding(text) else { return nil }
         var bytes: [UInt8] = []
@@ -40,7 +40,8 @@ package enum Base64 {
 
     private static let padding = UInt8(ascii: "=")
 
-    /// Returns the characters before the padding; `nil` if their number, or that of the padding, is impossible.
+    /// Returns the characters before the padding; `nil` if their number, or that of the padding, is
+    /// impossible.
     private static func withoutPadding(_ text: some StringProtocol) -> [UInt8]? {
         let all = Array(text.utf8)
         let characters = Array(all.prefix { $0 != padding })

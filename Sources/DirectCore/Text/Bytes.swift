@@ -4,8 +4,8 @@ extension [UInt8] {
         self = unsafe text.withUnsafeBufferPointer { unsafe Array($0) }
     }
 
-    /// Calls `body` with a span of the bytes. It uses the span of a slice because `Array.span` itself requires
-    /// macOS 26.
+    /// Calls `body` with a span of the bytes. It uses the span of a slice because `Array.span` itself
+    /// requires macOS 26.
     @inline(__always)
     package func withSpan<Value, Fault: Error>(
         _ body: (Span<UInt8>) throws(Fault) -> Value
@@ -22,8 +22,8 @@ extension String {
     }
 }
 
-/// Calls `body` with the UTF-8 bytes of a string. Unlike the standard library's `withUTF8`, it passes typed errors
-/// on.
+/// Calls `body` with the UTF-8 bytes of a string. Unlike the standard library's `withUTF8`, it passes typed
+/// errors on.
 @inline(__always)
 package func withUTF8Result<Value, Fault: Error>(
     of text: String,

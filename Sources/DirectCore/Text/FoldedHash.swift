@@ -1,7 +1,7 @@
 /// A keyed hash of short byte strings, at an eighth of the cost of `Hasher` for a host name.
 ///
-/// Each step multiplies by a secret of this process and folds the 128 bits of the product. A server that redirects
-/// to names of its choice therefore cannot choose names that collide (hash flooding).
+/// Each step multiplies by a secret of this process and folds the 128 bits of the product. A server that
+/// redirects to names of its choice therefore cannot choose names that collide (hash flooding).
 package struct FoldedHash {
     package private(set) var value: UInt64
     private let factor: UInt64

@@ -1,7 +1,8 @@
 extension String {
     /// Returns the text with another one in place of each occurrence of a scalar.
     ///
-    /// By scalars, not by characters: a quote with a combining mark behind it is one character, and not a quote to Swift.
+    /// By scalars, not by characters: a quote with a combining mark behind it is one character, and not a
+    /// quote to Swift.
     package func replacing(scalar: Unicode.Scalar, with text: String) -> String {
         var replaced = "".unicodeScalars
         for each in unicodeScalars {

@@ -6,8 +6,8 @@ internal import Glibc
 
 /// The system's random numbers; on Linux from the C library's `getentropy`.
 ///
-/// Swift's own generator asks the kernel directly. A simulation, which runs on Linux, replaces functions of the C library,
-/// so that a run can be repeated exactly, and cannot replace system calls.
+/// Swift's own generator asks the kernel directly. A simulation, which runs on Linux, replaces functions of
+/// the C library, so that a run can be repeated exactly, and cannot replace system calls.
 package struct SystemRandom: RandomNumberGenerator {
     private var system = SystemRandomNumberGenerator()
 

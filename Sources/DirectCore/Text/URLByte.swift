@@ -1,7 +1,8 @@
-/// The bytes that stay unescaped in each part of a URL: the complements of the percent-encode sets of the WHATWG
-/// URL Standard, section 1.3. A percent sign always stays, even if no two digits follow it.
+/// The bytes that stay unescaped in each part of a URL: the complements of the percent-encode sets of the
+/// WHATWG URL Standard, section 1.3. A percent sign always stays, even if no two digits follow it.
 ///
-/// These are functions rather than tables: they compile to a range check and a bit test, without a lazy global.
+/// These are functions rather than tables: they compile to a range check and a bit test, without a lazy
+/// global.
 extension UInt8 {
     /// Whether the byte is visible ASCII.
     @inline(__always)
@@ -55,8 +56,8 @@ extension UInt8 {
         }
     }
 
-    /// Whether the byte is unreserved (RFC 3986, section 2.3): in every part of a URL it means itself, and escaping it
-    /// changes nothing.
+    /// Whether the byte is unreserved (RFC 3986, section 2.3): in every part of a URL it means itself, and
+    /// escaping it changes nothing.
     var isUnreserved: Bool {
         isAllowedInLabel || self == UInt8(ascii: ".") || self == UInt8(ascii: "~")
     }

@@ -12,8 +12,8 @@ package struct CivilDay: Hashable {
 
     /// Creates the day that lies this many days after 1 January 1970.
     package init(daysSince1970 days: Int64) {
-        // The calculation lets years begin in March, so that a leap day is the last day of its year. An era is 400
-        // years.
+        // The calculation lets years begin in March, so that a leap day is the last day of its year. An era
+        // is 400 years.
         let shifted = Int(days) + 719_468
         let era = Int64(shifted).floorDivided(by: 146_097).quotient
         let dayOfEra = shifted - Int(era) * 146_097
@@ -61,7 +61,8 @@ package struct CivilDay: Hashable {
 }
 
 extension Int64 {
-    /// Returns the quotient, rounded down, and the remainder, which is never negative. `divisor` must be positive.
+    /// Returns the quotient, rounded down, and the remainder, which is never negative. `divisor` must be
+    /// positive.
     package func floorDivided(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)

@@ -1,10 +1,10 @@
 /// Parses and formats the dates of header fields (RFC 9110, section 5.6.7).
 package enum HTTPDate {
-    /// Returns the moment that a field value names, in any of the three forms that a recipient must accept; `nil`
-    /// if it is none of them.
+    /// Returns the moment that a field value names, in any of the three forms that a recipient must accept;
+    /// `nil` if it is none of them.
     ///
-    /// `now` decides the century of a two-digit year: a year that would be more than 50 years ahead is one of the
-    /// century before.
+    /// `now` decides the century of a two-digit year: a year that would be more than 50 years ahead is one of
+    /// the century before.
     package static func parse(_ text: String, now: UnixTime = .now) -> UnixTime? {
         var parser = DateParser(Array(text.utf8))
         return parser.parse(now: now)

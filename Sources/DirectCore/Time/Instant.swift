@@ -14,8 +14,8 @@ package struct Instant: Hashable, Comparable, Sendable {
         self.nanoseconds = nanoseconds
     }
 
-    /// The current time of the system's clock. Waits on a loop use ``EventLoop/now`` instead, which a test can
-    /// control.
+    /// The current time of the system's clock. Waits on a loop use ``EventLoop/now`` instead, which a test
+    /// can control.
     package static var now: Instant {
         var time = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &time)
@@ -43,8 +43,8 @@ package struct Instant: Hashable, Comparable, Sendable {
 }
 
 extension Duration {
-    /// The duration in whole nanoseconds, limited to the range of `UInt64`: zero if negative, `UInt64.max` if too
-    /// long.
+    /// The duration in whole nanoseconds, limited to the range of `UInt64`: zero if negative, `UInt64.max` if
+    /// too long.
     package var clampedNanoseconds: UInt64 {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }

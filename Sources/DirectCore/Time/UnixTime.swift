@@ -4,8 +4,8 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A calendar time in whole seconds since 1970, for dates from servers and for stored files. All waiting uses the
-/// monotonic clock instead.
+/// A calendar time in whole seconds since 1970, for dates from servers and for stored files. All waiting uses
+/// the monotonic clock instead.
 public struct UnixTime: Hashable, Comparable, Sendable {
     /// The seconds since 1970.
     public var seconds: Int64

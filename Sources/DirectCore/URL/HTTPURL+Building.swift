@@ -1,8 +1,9 @@
-/// URLs made of their parts. A value put into a URL as text can become another part of it: `items/\(id)` with an `id` of
-/// `../admin?all` is a request for something else. Here each value stays inside its part, whatever it contains.
+/// URLs made of their parts. A value put into a URL as text can become another part of it: `items/\(id)` with
+/// an `id` of `../admin?all` is a request for something else. Here each value stays inside its part, whatever
+/// it contains.
 ///
-/// All bytes but the unreserved ones (letters, digits and `-._~`) are escaped, also those that the grammar allows in
-/// the part: servers read some of them as syntax, such as `;` in a path or `+` in a query.
+/// All bytes but the unreserved ones (letters, digits and `-._~`) are escaped, also those that the grammar
+/// allows in the part: servers read some of them as syntax, such as `;` in a path or `+` in a query.
 extension HTTPURL {
     /// Makes a URL of its parts.
     ///
@@ -59,8 +60,9 @@ extension HTTPURL {
 
     /// Returns the URL with components added to its path, before its query.
     ///
-    /// Each value is one component, whatever it contains: a slash in it is escaped, and so are `%`, `?` and `#`.
-    /// Components of several segments are therefore written apart: `appending(path: "items", id, "images")`.
+    /// Each value is one component, whatever it contains: a slash in it is escaped, and so are `%`, `?` and
+    /// `#`. Components of several segments are therefore written apart: `appending(path: "items", id,
+    /// "images")`.
     ///
     /// - Parameters:
     ///   - components: The components, unescaped. None may be empty, `.` or `..`, or contain NUL.
@@ -99,7 +101,8 @@ extension HTTPURL {
     /// Refuses components that no escaping keeps in their place.
     private static func checkComponent(_ component: String) throws(HTTPURLError) {
         guard !component.isEmpty else { throw .emptyPathComponent }
-        // `%2e` is a dot segment as well (WHATWG URL Standard, section 4.1), so there is no way to write these.
+        // `%2e` is a dot segment as well (WHATWG URL Standard, section 4.1), so there is no way to write
+        // these.
         guard component != ".", component != ".." else { throw .dotPathComponent }
         try checkValue(component)
     }
@@ -151,8 +154,8 @@ extension HTTPURL {
         }
     }
 
-    /// The items of the query, unescaped, as servers read a form (WHATWG URL Standard, section 5.1): a `+` is a space,
-    /// and bytes that are not UTF-8 become U+FFFD. Empty if there is no query.
+    /// The items of the query, unescaped, as servers read a form (WHATWG URL Standard, section 5.1): a `+` is
+    /// a space, and bytes that are not UTF-8 become U+FFFD. Empty if there is no query.
     public var queryItems: [QueryItem] {
         let query = query ?? ""
         return query.utf8.split(separator: UInt8(ascii: "&")).map { item in

@@ -1,10 +1,11 @@
 /// An http or https URL.
 ///
-/// This package's own strict parser reads a URL once, and every part of the client uses the result: resolving and
-/// dialling, SNI, the certificate check, `Host`, cookies and policies. The grammar is that of RFC 3986. Where URLs
-/// in practice deviate from it and the WHATWG URL Standard defines an unambiguous result, that result is used: dot
-/// segments are removed, characters beyond ASCII and other invalid bytes in path, query, fragment and user
-/// information are escaped as UTF-8, the default port is dropped, and scheme and host are converted to lower case.
+/// This package's own strict parser reads a URL once, and every part of the client uses the result: resolving
+/// and dialling, SNI, the certificate check, `Host`, cookies and policies. The grammar is that of RFC 3986.
+/// Where URLs in practice deviate from it and the WHATWG URL Standard defines an unambiguous result, that
+/// result is used: dot segments are removed, characters beyond ASCII and other invalid bytes in path, query,
+/// fragment and user information are escaped as UTF-8, the default port is dropped, and scheme and host are
+/// converted to lower case.
 ///
 /// Deliberately refused, each with a ``HTTPURLError`` of its own (docs/URLs.md has the reasons):
 /// - spaces or control characters around the URL; tabs and line breaks within it;
@@ -16,8 +17,8 @@
 /// - hosts that end in a number and are not strict IPv4 (`127.1`, `0x7f.0.0.1`, `1.2.3.4.`);
 /// - more than 64 KiB.
 ///
-/// Copying a URL costs one reference count. The values that every request needs are computed once, when the URL is
-/// parsed.
+/// Copying a URL costs one reference count. The values that every request needs are computed once, when the
+/// URL is parsed.
 public struct HTTPURL: Sendable {
     /// The schemes that this package supports.
     public enum Scheme: String, Hashable, Sendable {
@@ -51,11 +52,11 @@ public struct HTTPURL: Sendable {
         )
     }
 
-    /// Resolves a reference against this URL as the base (RFC 3986, section 5.2). The reference is another URL, or
-    /// takes its scheme, its authority (with the user information) or its path from this one.
+    /// Resolves a reference against this URL as the base (RFC 3986, section 5.2). The reference is another
+    /// URL, or takes its scheme, its authority (with the user information) or its path from this one.
     ///
-    /// The fragment of the result is the reference's own, if any. A redirect that inherits the fragment adds it
-    /// afterwards.
+    /// The fragment of the result is the reference's own, if any. A redirect that inherits the fragment adds
+    /// it afterwards.
     ///
     /// - Parameter reference: A URL or a relative reference.
     /// - Throws: A ``HTTPURLError`` that names the part of the reference that is invalid.
@@ -102,8 +103,9 @@ extension HTTPURL {
 
     /// Whether the URL writes the name with a trailing dot (`example.com.`), which marks it as complete.
     ///
-    /// The dot is not part of the host: SNI, the certificate check, `Host`, cookies, resolvers of the client and the
-    /// connection pool do without it. The system's resolver is asked with it, so that no search list applies.
+    /// The dot is not part of the host: SNI, the certificate check, `Host`, cookies, resolvers of the client
+    /// and the connection pool do without it. The system's resolver is asked with it, so that no search list
+    /// applies.
     public var hasTrailingDot: Bool { storage.authority.hasTrailingDot }
 
     /// The port to connect to: the URL's own, or the default port of the scheme.
@@ -139,8 +141,8 @@ extension HTTPURL {
 
     /// The whole URL with user information and fragment.
     ///
-    /// `HTTPURL(url.text) == url`, unless escaping or resolving has made the text longer than 64 KiB. The package
-    /// therefore never derives a URL from the text of another one.
+    /// `HTTPURL(url.text) == url`, unless escaping or resolving has made the text longer than 64 KiB. The
+    /// package therefore never derives a URL from the text of another one.
     public var text: String { storage.text(userinfo: storage.authority.userinfo) }
 
     /// The host and, unless it is the default one of the scheme, the port, as in `Host`.
@@ -155,8 +157,8 @@ extension HTTPURL {
     /// The number of bytes of the target that are the path.
     package var pathLength: Int { storage.target.pathLength }
 
-    /// The value of `Host`. The default port is omitted, an IPv6 address is in brackets and has no zone, and a name
-    /// has no trailing dot (a server that routes by name would not recognise it with the dot).
+    /// The value of `Host`. The default port is omitted, an IPv6 address is in brackets and has no zone, and
+    /// a name has no trailing dot (a server that routes by name would not recognise it with the dot).
     package var authorityBytes: [UInt8] { storage.authority.bytes }
 
     /// The user name and the password, unescaped, as bytes: they need not be UTF-8.
@@ -183,8 +185,8 @@ extension HTTPURL {
         return HTTPURL(Storage(authority: authority, target: storage.target, fragment: fragment))
     }
 
-    /// Returns the same URL with another scheme: the default port becomes the default port of that scheme, any
-    /// other port stays.
+    /// Returns the same URL with another scheme: the default port becomes the default port of that scheme,
+    /// any other port stays.
     package func with(scheme: Scheme) -> HTTPURL {
         guard scheme != self.scheme else { return self }
         let authority = URLAuthority(storage.authority, scheme: scheme)

@@ -1,7 +1,7 @@
 /// The reason why a URL is invalid or refused (docs/URLs.md explains each).
 ///
-/// No case contains more of the URL than its scheme or one byte of its host, because user names and passwords may be
-/// in it, even in unexpected parts: in `http://user:pa/ss@host` the "port" is half of a password.
+/// No case contains more of the URL than its scheme or one byte of its host, because user names and passwords
+/// may be in it, even in unexpected parts: in `http://user:pa/ss@host` the "port" is half of a password.
 @nonexhaustive
 public enum HTTPURLError: Error, Hashable, Sendable {
     /// The text is longer than the limit.
@@ -10,7 +10,8 @@ public enum HTTPURLError: Error, Hashable, Sendable {
     case surroundedBySpace
     /// A tab or a line break is inside the URL: browsers drop it, other parsers end the URL there.
     case tabOrLineBreak
-    /// A backslash is before the query: browsers read it as a slash, other parsers as a character of the host.
+    /// A backslash is before the query: browsers read it as a slash, other parsers as a character of the
+    /// host.
     case backslash
     /// The text does not begin with `http://` or `https://`.
     case notHTTP
@@ -24,7 +25,8 @@ public enum HTTPURLError: Error, Hashable, Sendable {
     case host(HTTPHostError)
     /// The port is not a number from 0 to 65535.
     case invalidPort
-    /// A component to append to the path is empty: `items/\(id)` with an empty `id` would name the whole list.
+    /// A component to append to the path is empty: `items/\(id)` with an empty `id` would name the whole
+    /// list.
     case emptyPathComponent
     /// A component to append to the path is `.` or `..`, which a path cannot contain, escaped or not.
     case dotPathComponent

@@ -1,7 +1,7 @@
 /// Scheme, host and port: the scope of credentials, connections and cookies (RFC 9110, section 4.3.1).
 ///
-/// The host has no trailing dot, so `https://example.com./` and `https://example.com/` have the same origin. The
-/// hash is computed once, when the URL is parsed; a look-up by origin costs one comparison.
+/// The host has no trailing dot, so `https://example.com./` and `https://example.com/` have the same origin.
+/// The hash is computed once, when the URL is parsed; a look-up by origin costs one comparison.
 public struct Origin: Hashable, Sendable {
     /// The scheme.
     public let scheme: HTTPURL.Scheme

@@ -9,7 +9,8 @@ struct URLAuthority: Sendable {
     /// Whether the URL writes the name with a trailing dot.
     let hasTrailingDot: Bool
 
-    /// Parses the authority in this range of the text. `atSign` is the index at which the user information ends.
+    /// Parses the authority in this range of the text. `atSign` is the index at which the user information
+    /// ends.
     init(
         _ text: Span<UInt8>,
         _ range: Range<Int>,
@@ -53,8 +54,8 @@ struct URLAuthority: Sendable {
         hasTrailingDot = false
     }
 
-    /// Creates a copy for another scheme. The default port becomes the default port of that scheme, any other port
-    /// stays.
+    /// Creates a copy for another scheme. The default port becomes the default port of that scheme, any other
+    /// port stays.
     init(_ other: URLAuthority, scheme: HTTPURL.Scheme) {
         let old = other.origin
         let port = old.port == old.scheme.defaultPort ? scheme.defaultPort : old.port
@@ -66,7 +67,8 @@ struct URLAuthority: Sendable {
 
     private typealias ReadHost = (host: HTTPHost, bytes: [UInt8], end: Int, hasTrailingDot: Bool)
 
-    /// Parses the host at the start of the range; returns it with the bytes for `Host` and the index after it.
+    /// Parses the host at the start of the range; returns it with the bytes for `Host` and the index after
+    /// it.
     @inline(__always)
     private static func readHost(_ text: Span<UInt8>, range: Range<Int>) throws(HTTPURLError) -> ReadHost {
         guard !range.isEmpty else { throw .host(.missing) }

@@ -1,10 +1,10 @@
 /// The ranges of the parts of a URL, or of a relative reference, in its bytes (RFC 3986, appendix B).
 ///
-/// One pass finds the parts and refuses bytes that parsers disagree about. `URLAuthority` and `URLTarget` then
-/// interpret the parts.
+/// One pass finds the parts and refuses bytes that parsers disagree about. `URLAuthority` and `URLTarget`
+/// then interpret the parts.
 struct URLParts {
-    /// The limit on the length: 64 KiB. Servers have far lower limits, and offsets stay small. RFC 9110, section
-    /// 4.1, recommends support for 8,000.
+    /// The limit on the length: 64 KiB. Servers have far lower limits, and offsets stay small. RFC 9110,
+    /// section 4.1, recommends support for 8,000.
     static let maximumLength = 65_536
 
     /// The scheme; `nil` for a relative reference.
@@ -59,13 +59,14 @@ struct URLParts {
         return try refuseOtherScheme(text)
     }
 
-    /// Returns 0 for a relative reference, and throws if the text begins with a scheme, because no other scheme is
-    /// supported.
+    /// Returns 0 for a relative reference, and throws if the text begins with a scheme, because no other
+    /// scheme is supported.
     private func refuseOtherScheme(_ text: Span<UInt8>) throws(HTTPURLError) -> Int {
         var end = 0
         while end < text.count, Self.isAllowedInScheme(text[end]) { end += 1 }
         guard end > 0, end < text.count, text[end] == UInt8(ascii: ":"), text[0].isLetter else { return 0 }
-        // `user:password@host` has this form as well, so the error repeats only text that is clearly a scheme.
+        // `user:password@host` has this form as well, so the error repeats only text that is clearly a
+        // scheme.
         guard text.hasSlashes(at: end + 1) else { throw .notHTTP }
         throw .unsupportedScheme(String(copying: text.extracting(..<min(end, 32))))
     }

@@ -1,8 +1,8 @@
 /// The path and the query as a request line contains them (origin-form, RFC 9112, section 3.2.1).
 ///
-/// Dot segments are removed, even if a dot is written `%2e`, and bytes that are not allowed in a path or query are
-/// escaped, both as the WHATWG URL Standard defines it. Other escapes are kept as they are written: to a server,
-/// `%7E` and `~` may be two resources.
+/// Dot segments are removed, even if a dot is written `%2e`, and bytes that are not allowed in a path or
+/// query are escaped, both as the WHATWG URL Standard defines it. Other escapes are kept as they are written:
+/// to a server, `%7E` and `~` may be two resources.
 struct URLTarget {
     /// The path, and the query after its question mark.
     let bytes: [UInt8]
@@ -38,7 +38,8 @@ struct URLTarget {
         }
     }
 
-    /// Creates a target with its dot segments removed and its bytes escaped; the path is appended to `folder`.
+    /// Creates a target with its dot segments removed and its bytes escaped; the path is appended to
+    /// `folder`.
     private init(rewriting text: Span<UInt8>, _ parts: URLParts, below folder: ArraySlice<UInt8>) {
         guard !parts.path.isEmpty || parts.query != nil else {
             self = .root
@@ -67,8 +68,8 @@ extension URLParts {
 }
 
 extension [UInt8] {
-    /// Appends the segments of a path, each after a slash, to the folder in these bytes, which has no slash at its
-    /// end. `..` removes the last segment.
+    /// Appends the segments of a path, each after a slash, to the folder in these bytes, which has no slash
+    /// at its end. `..` removes the last segment.
     fileprivate mutating func appendPath(_ path: Span<UInt8>) {
         var start = !path.isEmpty && path[0] == UInt8(ascii: "/") ? 1 : 0
         while true {
@@ -110,8 +111,8 @@ extension [UInt8] {
 }
 
 extension Span<UInt8> {
-    /// The number of dots of a segment that consists of one or two dots, each of which may be written `%2e`; `nil`
-    /// for any other segment.
+    /// The number of dots of a segment that consists of one or two dots, each of which may be written `%2e`;
+    /// `nil` for any other segment.
     fileprivate var dots: Int? {
         guard !isEmpty, count <= 6 else { return nil }
         var dots = 0

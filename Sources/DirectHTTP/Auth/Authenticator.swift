@@ -1,19 +1,19 @@
 internal import DirectCore
 public import DirectHTTP1
 
-/// Supplies the value of the `Authorization` field for one origin, or of `Proxy-Authorization` for one proxy, in advance or
-/// in answer to a challenge.
+/// Supplies the value of the `Authorization` field for one origin, or of `Proxy-Authorization` for one proxy,
+/// in advance or in answer to a challenge.
 ///
 /// Set one on a request (``HTTPClient/Request/authenticator``), or on the client for an origin
-/// (``HTTPClient/Configuration/authenticators``) or a proxy (``HTTPClient/Configuration/proxyAuthenticators``). After a
-/// redirect to another origin its answers are no longer sent.
-/// Many tasks may call it concurrently.
+/// (``HTTPClient/Configuration/authenticators``) or a proxy
+/// (``HTTPClient/Configuration/proxyAuthenticators``). After a redirect to another origin its answers are no
+/// longer sent. Many tasks may call it concurrently.
 ///
 /// If it throws an error, the call ends with ``HTTPError/Reason/authenticator(_:)``, or for a proxy with
 /// ``ProxyError/authenticator(_:)``, which has that error.
 public protocol Authenticator: Sendable {
-    /// Returns the value to send in `Authorization` preemptively, without a challenge. It is called anew for each further
-    /// time that a request is sent: for each retry, and for each hedge.
+    /// Returns the value to send in `Authorization` preemptively, without a challenge. It is called anew for
+    /// each further time that a request is sent: for each retry, and for each hedge.
     ///
     /// - Parameter request: The request to authenticate.
     /// - Returns: The field's value, or `nil` to wait for a challenge.
@@ -46,16 +46,16 @@ public struct AuthenticationRequest: Sendable {
     /// The target in the request line, if a proxy gets the credentials; `nil` otherwise.
     var proxyTarget: String?
 
-    /// The target in the request line: path and query. For a proxy the whole URL of the request or, if the method is
-    /// `CONNECT`, the host and the port to connect to.
+    /// The target in the request line: path and query. For a proxy the whole URL of the request or, if the
+    /// method is `CONNECT`, the host and the port to connect to.
     public var target: String { proxyTarget ?? url.target }
 }
 
 extension Authenticator where Self == BasicAuthenticator {
     /// Sends user name and password in the clear (RFC 7617); safe only over TLS.
     ///
-    /// Requests fail because of ``AuthenticationError/invalidUserOrPassword`` if the user name contains a colon, or if
-    /// either contains a control character.
+    /// Requests fail because of ``AuthenticationError/invalidUserOrPassword`` if the user name contains a
+    /// colon, or if either contains a control character.
     public static func basic(user: String, password: String) -> BasicAuthenticator {
         BasicAuthenticator(user: user, password: password)
     }
@@ -69,12 +69,12 @@ extension Authenticator where Self == BearerAuthenticator {
 
     /// Sends bearer tokens from `source`, which is called again when the server refuses the last one.
     ///
-    /// When several requests are refused concurrently, `source` is called once and all of them continue with the
-    /// token that it returns.
+    /// When several requests are refused concurrently, `source` is called once and all of them continue with
+    /// the token that it returns.
     ///
-    /// `source` may send requests with the same client. They are sent without this authenticator, because they would
-    /// wait for the token that `source` is to return. A task-local value marks them, so do not send them from a
-    /// detached task.
+    /// `source` may send requests with the same client. They are sent without this authenticator, because
+    /// they would wait for the token that `source` is to return. A task-local value marks them, so do not
+    /// send them from a detached task.
     public static func bearer(
         refreshing source: @escaping @Sendable () async throws -> String
     ) -> BearerAuthenticator {
@@ -83,10 +83,10 @@ extension Authenticator where Self == BearerAuthenticator {
 
     /// Sends bearer tokens from `source`, which is called again before the last one expires.
     ///
-    /// In the last part of a token's life, of the length `ahead`, the next request starts the renewal. Requests go on with the
-    /// old token until the new one is there, so none of them waits. Once a token has expired, or the server has refused
-    /// it, all requests wait for one renewal. A renewal that fails before the expiry fails no request; it is tried again
-    /// after half of the time that is left.
+    /// In the last part of a token's life, of the length `ahead`, the next request starts the renewal.
+    /// Requests go on with the old token until the new one is there, so none of them waits. Once a token has
+    /// expired, or the server has refused it, all requests wait for one renewal. A renewal that fails before
+    /// the expiry fails no request; it is tried again after half of the time that is left.
     ///
     /// What ``bearer(refreshing:)`` says about requests of `source` itself applies.
     ///
@@ -104,8 +104,8 @@ extension Authenticator where Self == BearerAuthenticator {
 /// A bearer token, and how long it is valid.
 public struct BearerToken: Sendable {
     let secret: Secret
-    /// The time for which the token is valid, counted from the call of its source: the `expires_in` of OAuth 2.0. `nil`
-    /// until the server refuses it.
+    /// The time for which the token is valid, counted from the call of its source: the `expires_in` of OAuth
+    /// 2.0. `nil` until the server refuses it.
     public let lifetime: Duration?
 
     /// Makes a token.

@@ -11,8 +11,8 @@ public struct BasicAuthenticator: Authenticator {
 
     /// Takes user name and password as bytes, since those in a URL need not be UTF-8.
     init(user: [UInt8], password: [UInt8]) {
-        // RFC 7617, section 2: a server could not tell where a user name with a colon ends, and control characters
-        // are not allowed in either.
+        // RFC 7617, section 2: a server could not tell where a user name with a colon ends, and control
+        // characters are not allowed in either.
         let isSound =
             !user.contains(UInt8(ascii: ":")) && (user + password).allSatisfy { $0 >= 0x20 && $0 != 0x7F }
         credentials = isSound ? "Basic " + Base64.encode(user + [UInt8(ascii: ":")] + password) : nil
@@ -41,11 +41,11 @@ public struct BasicAuthenticator: Authenticator {
 /// A reason why an ``Authenticator`` cannot produce credentials.
 @nonexhaustive
 public enum AuthenticationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The user name contains a colon, or user name or password contains a control character: no server could read
-    /// it.
+    /// The user name contains a colon, or user name or password contains a control character: no server could
+    /// read it.
     case invalidUserOrPassword
-    /// OpenSSL has refused to compute a digest with an algorithm that it supports. A server that offers only algorithms
-    /// that are not supported gets no answer, and its response is the caller's.
+    /// OpenSSL has refused to compute a digest with an algorithm that it supports. A server that offers only
+    /// algorithms that are not supported gets no answer, and its response is the caller's.
     case unknownAlgorithm
     /// The server requires a digest of the body (`auth-int`), and the body is not in memory.
     case bodyNotInMemory

@@ -75,11 +75,11 @@ private final class Tokens: Sendable {
 
     var isFetching: Bool { state.withLock { $0.fetch != nil } }
 
-    /// Returns the current token, or fetches a new one if the current one is `refused` or has expired, or if there is
-    /// none. A token that is about to expire is returned while the next one is being fetched.
+    /// Returns the current token, or fetches a new one if the current one is `refused` or has expired, or if
+    /// there is none. A token that is about to expire is returned while the next one is being fetched.
     ///
-    /// Returns `nil` inside the source: a request that the source makes would otherwise wait for the token that
-    /// only the source can supply.
+    /// Returns `nil` inside the source: a request that the source makes would otherwise wait for the token
+    /// that only the source can supply.
     func token(instead refused: String?) async throws -> String? {
         let now = loop.now
         let (known, fetch) = state.withLock { state -> (String?, Fetch?) in
@@ -95,8 +95,8 @@ private final class Tokens: Sendable {
             return (nil, fetch)
         }
         guard let task = fetch?.task else { return known }
-        // A cancelled caller returns immediately and does not cancel the fetch, which other callers may be waiting
-        // for.
+        // A cancelled caller returns immediately and does not cancel the fetch, which other callers may be
+        // waiting for.
         let answer: Result<String, any Error>
         do throws(BlockingWork.Abandoned) {
             answer = try await supervised(until: .never, on: loop) { await task.result }
@@ -106,7 +106,8 @@ private final class Tokens: Sendable {
         return try answer.get()
     }
 
-    /// Starts the fetch in a task of its own: the first caller may be cancelled while others still need the token.
+    /// Starts the fetch in a task of its own: the first caller may be cancelled while others still need the
+    /// token.
     private func begin(at start: Instant) -> Fetch {
         let mark = FetchMark()
         let task = Task {
@@ -155,7 +156,8 @@ private struct KnownToken {
         renewal = start.advanced(byNanoseconds: lifetime - min(ahead, lifetime / 2))
     }
 
-    /// Puts off the next renewal after one that failed, by half of the time that is left. At the expiry callers wait.
+    /// Puts off the next renewal after one that failed, by half of the time that is left. At the expiry
+    /// callers wait.
     mutating func postponeRenewal(at now: Instant) {
         guard expiry < .never, now < expiry else { return }
         renewal = now.advanced(byNanoseconds: (expiry.nanoseconds - now.nanoseconds) / 2)

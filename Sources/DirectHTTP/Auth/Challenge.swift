@@ -15,8 +15,8 @@ public struct Challenge: Hashable, Sendable {
 
     /// Returns all challenges of a response, in order.
     ///
-    /// A parameter that is no token and no quoted string, such as `realm=My Device`, is left out, the rest is not. A
-    /// quoted string without an end takes the rest of its field with it.
+    /// A parameter that is no token and no quoted string, such as `realm=My Device`, is left out, the rest is
+    /// not. A quoted string without an end takes the rest of its field with it.
     ///
     /// - Parameter headers: The fields of the response.
     /// - Parameter proxy: Whether to read `Proxy-Authenticate` in place of `WWW-Authenticate`.

@@ -5,7 +5,8 @@ internal import DirectTLS
 
 /// Authenticates with user name and password by the `Digest` scheme, without sending the password (RFC 7616).
 ///
-/// Supports SHA-256, SHA-512-256 and, for old servers, MD5, their `-sess` variants, and the protections `auth` and `auth-int`.
+/// Supports SHA-256, SHA-512-256 and, for old servers, MD5, their `-sess` variants, and the protections
+/// `auth` and `auth-int`.
 ///
 /// It remembers the nonces of each origin, and uses the latest for further requests without waiting for a
 /// challenge.
@@ -26,8 +27,8 @@ public final class DigestAuthenticator: Authenticator {
         return try session.map { try answer(request, in: $0) }
     }
 
-    /// Answers the first `digest` challenge whose algorithm is supported; `nil` if there is none, or if the password
-    /// itself was refused.
+    /// Answers the first `digest` challenge whose algorithm is supported; `nil` if there is none, or if the
+    /// password itself was refused.
     ///
     /// - Throws: ``AuthenticationError/bodyNotInMemory``.
     public func authorization(

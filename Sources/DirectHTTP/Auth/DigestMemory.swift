@@ -1,8 +1,8 @@
 /// The nonces of one origin, and how often each has been used.
 ///
-/// Many requests may be in flight at a time. Each use of a nonce gets its own count, since a server may treat a
-/// repeated count as a replay (RFC 7616, section 5.5), and the outcome of one nonce says nothing about the nonces
-/// of other requests.
+/// Many requests may be in flight at a time. Each use of a nonce gets its own count, since a server may treat
+/// a repeated count as a replay (RFC 7616, section 5.5), and the outcome of one nonce says nothing about the
+/// nonces of other requests.
 struct DigestMemory: Sendable {
     /// The sessions in order of arrival, the latest last.
     private var sessions: [DigestSession] = []
@@ -30,8 +30,8 @@ struct DigestMemory: Sendable {
     /// Whether the refusal was about the password rather than the nonce or its count.
     ///
     /// A server that has forgotten a nonce need not report it as stale; if the nonce was accepted before,
-    /// forgetting is assumed. A count may also have been overtaken by a higher one, if other requests have used the
-    /// nonce since.
+    /// forgetting is assumed. A count may also have been overtaken by a higher one, if other requests have
+    /// used the nonce since.
     private func isHopeless(_ offered: DigestSession, after refused: DigestUse) -> Bool {
         guard !offered.isStale else { return false }
         let uses = sessions.first { $0.nonce == refused.nonce }?.count

@@ -14,8 +14,8 @@ struct DigestSession: Sendable {
     let isStale: Bool
     /// The number of requests that have been signed with the nonce.
     var count: UInt32 = 1
-    /// The client nonce of all answers if the algorithm is a `-sess` one, else `nil`. The server makes the secret of the
-    /// session once, with the client nonce of the first answer (RFC 7616, section 3.4.2).
+    /// The client nonce of all answers if the algorithm is a `-sess` one, else `nil`. The server makes the
+    /// secret of the session once, with the client nonce of the first answer (RFC 7616, section 3.4.2).
     private let ownClientNonce: String?
 
     private struct Algorithm {
@@ -25,10 +25,11 @@ struct DigestSession: Sendable {
         var isSession: Bool
     }
 
-    /// Returns a session for the first challenge whose algorithm is supported; servers list them by preference.
+    /// Returns a session for the first challenge whose algorithm is supported; servers list them by
+    /// preference.
     ///
-    /// Returns `nil` if there is none: a client that does not know the algorithm has to ignore the challenge (RFC 7616,
-    /// section 3.3).
+    /// Returns `nil` if there is none: a client that does not know the algorithm has to ignore the challenge
+    /// (RFC 7616, section 3.3).
     static func best(of challenges: [Challenge]) -> DigestSession? {
         challenges.lazy.compactMap { $0.scheme == "digest" ? DigestSession($0) : nil }.first
     }

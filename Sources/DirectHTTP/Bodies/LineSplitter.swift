@@ -1,7 +1,7 @@
 /// Splits bytes that come in pieces into lines. A line ends with LF, CR or CRLF, as in server-sent events.
 ///
-/// A line is complete at its CR: a splitter that waited for an LF behind it would hold back the last line of a body that
-/// pauses there.
+/// A line is complete at its CR: a splitter that waited for an LF behind it would hold back the last line of
+/// a body that pauses there.
 struct LineSplitter: Sendable {
     /// A line is longer than the limit.
     struct TooLong: Error {}

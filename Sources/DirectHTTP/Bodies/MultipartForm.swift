@@ -11,8 +11,8 @@ struct MultipartForm: Sendable {
     let parts: [FormPart]
     let boundary: String
 
-    /// Creates a form with a boundary of 128 random bits: the author of a part cannot guess it, and so cannot forge
-    /// another part.
+    /// Creates a form with a boundary of 128 random bits: the author of a part cannot guess it, and so cannot
+    /// forge another part.
     init(_ parts: [FormPart]) {
         var system = SystemRandom()
         let bits = [system.next(), system.next()].map { Hex.encode(padded: $0) }
@@ -49,7 +49,8 @@ struct MultipartForm: Sendable {
             {
                 throw RequestBodyError.alreadySent
             }
-            // Check every part, also after one of unknown length: errors must come out before anything is sent.
+            // Check every part, also after one of unknown length: errors must come out before anything is
+            // sent.
             let head = try head(of: index).count
             let content = try await parts[index].body.length(on: loop, until: end)
             guard let sum = total, let content else {
@@ -149,8 +150,8 @@ extension RequestBody {
 extension String {
     fileprivate var hasControls: Bool { utf8.contains { $0 < 0x20 || $0 == 0x7f } }
 
-    /// The text as it appears between quotes (WHATWG HTML, section 4.10.21.8). Of the characters to escape, only
-    /// the quote can occur here; control characters were rejected before.
+    /// The text as it appears between quotes (WHATWG HTML, section 4.10.21.8). Of the characters to escape,
+    /// only the quote can occur here; control characters were rejected before.
     fileprivate var quoted: String {
         utf8.contains(UInt8(ascii: "\"")) ? replacing(scalar: "\"", with: "%22") : self
     }

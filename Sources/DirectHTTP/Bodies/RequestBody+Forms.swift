@@ -13,15 +13,15 @@ extension RequestBody {
 
     /// A form with files, as `multipart/form-data`.
     ///
-    /// It is sent with a length if the length of each part is known, else in chunks. The boundary is random, so no
-    /// part can be made to contain it.
+    /// It is sent with a length if the length of each part is known, else in chunks. The boundary is random,
+    /// so no part can be made to contain it.
     public static func multipart(_ parts: [FormPart]) -> RequestBody {
         let form = MultipartForm(parts)
         return RequestBody(.stream(form.body), contentType: form.contentType)
     }
 
-    /// The content of a file, which is read while it is sent. If the length of the file changes meanwhile, the
-    /// request fails.
+    /// The content of a file, which is read while it is sent. If the length of the file changes meanwhile,
+    /// the request fails.
     public static func file(_ path: String, contentType: String? = nil) -> RequestBody {
         RequestBody(.stream(.file(path)), contentType: contentType)
     }

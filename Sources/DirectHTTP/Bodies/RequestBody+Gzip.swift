@@ -4,11 +4,13 @@ internal import DirectIO
 internal import DirectTransport
 
 extension RequestBody {
-    /// Returns the body compressed with gzip, sent with `Content-Encoding: gzip`, unless the request has that field itself.
+    /// Returns the body compressed with gzip, sent with `Content-Encoding: gzip`, unless the request has that
+    /// field itself.
     ///
-    /// Only for servers that are known to decode requests: nothing in HTTP asks them first. Bytes in memory are compressed
-    /// now, and have a length. Other bodies are compressed while they are sent, in chunks, and again for each attempt; a
-    /// body that could be sent again still can. A body without bytes, and one that is compressed already, stays as it is.
+    /// Only for servers that are known to decode requests: nothing in HTTP asks them first. Bytes in memory
+    /// are compressed now, and have a length. Other bodies are compressed while they are sent, in chunks, and
+    /// again for each attempt; a body that could be sent again still can. A body without bytes, and one that
+    /// is compressed already, stays as it is.
     ///
     /// - Parameter level: From 1 (fast) to 9 (small).
     /// - Throws: ``CodingError/outOfMemory(_:)``.

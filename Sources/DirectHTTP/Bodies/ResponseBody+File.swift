@@ -5,18 +5,20 @@ internal import DirectTransport
 extension ResponseBody {
     /// Writes the body to a file.
     ///
-    /// The data is written to a temporary file in the same folder. When it is complete and flushed to the disk,
-    /// that file is moved to `path` and replaces a file that was there. If anything fails, the temporary file is
-    /// removed. If `path` is a symbolic link, the link stays and its target is replaced.
+    /// The data is written to a temporary file in the same folder. When it is complete and flushed to the
+    /// disk, that file is moved to `path` and replaces a file that was there. If anything fails, the
+    /// temporary file is removed. If `path` is a symbolic link, the link stays and its target is replaced.
     ///
-    /// A device, such as `/dev/null` or a terminal, is written to directly. A pipe, a socket and a folder are errors.
+    /// A device, such as `/dev/null` or a terminal, is written to directly. A pipe, a socket and a folder are
+    /// errors.
     ///
-    /// ``Timeouts/total`` of the call limits the time for the disk as well. When the task is cancelled or that
-    /// limit expires, no file is left behind, except that the final move is not interrupted once it has begun.
+    /// ``Timeouts/total`` of the call limits the time for the disk as well. When the task is cancelled or
+    /// that limit expires, no file is left behind, except that the final move is not interrupted once it has
+    /// begun.
     ///
     /// - Parameter path: The path of the file.
-    /// - Parameter mode: The permissions of a new file, reduced by the process's umask. A file that is replaced passes its
-    ///   owner and its permissions on, as far as `mode` and the system allow.
+    /// - Parameter mode: The permissions of a new file, reduced by the process's umask. A file that is
+    ///   replaced passes its owner and its permissions on, as far as `mode` and the system allow.
     /// - Parameter limit: The largest number of bytes to accept.
     /// - Parameter onProgress: Called with the number of bytes received so far.
     /// - Returns: The number of bytes in the body.
@@ -99,8 +101,8 @@ struct FileTransfer: Sendable {
         return count
     }
 
-    /// Moves the file to its place. The caller waits for the outcome: if it stopped waiting, it could not know
-    /// whether the file is there. Therefore this runs in a task of its own, which is never cancelled.
+    /// Moves the file to its place. The caller waits for the outcome: if it stopped waiting, it could not
+    /// know whether the file is there. Therefore this runs in a task of its own, which is never cancelled.
     private func put(_ draft: FileDraft) async throws {
         do {
             try await Task {
@@ -130,8 +132,8 @@ struct FileTransfer: Sendable {
 
     private func error(_ reason: HTTPError.Reason) -> HTTPError { body.error(reason) }
 
-    /// The number of bytes to collect before a write. Data arrives in small pieces, and each write costs a switch
-    /// to another thread.
+    /// The number of bytes to collect before a write. Data arrives in small pieces, and each write costs a
+    /// switch to another thread.
     private static let bytesWorthWriting = 1 << 20
 }
 

@@ -4,12 +4,12 @@ extension ResponseBody {
 
     /// The lines of the body, as text.
     ///
-    /// A line ends with LF, CR or CRLF, which is not part of it; the last one may end with the body. Empty lines are
-    /// lines. The text is UTF-8: invalid bytes become U+FFFD, and a byte order mark at the beginning is removed. A
-    /// line is returned as soon as its end has arrived.
+    /// A line ends with LF, CR or CRLF, which is not part of it; the last one may end with the body. Empty
+    /// lines are lines. The text is UTF-8: invalid bytes become U+FFFD, and a byte order mark at the
+    /// beginning is removed. A line is returned as soon as its end has arrived.
     ///
-    /// - Parameter limit: The length of a line in bytes, up to which it is accepted. A longer one ends the sequence with
-    ///   ``HTTPError/Reason/lineTooLong(limit:)``.
+    /// - Parameter limit: The length of a line in bytes, up to which it is accepted. A longer one ends the
+    ///   sequence with ``HTTPError/Reason/lineTooLong(limit:)``.
     public func lines(upTo limit: Int) -> Lines { Lines(body: self, limit: limit) }
 
     /// The lines of a body.

@@ -4,10 +4,11 @@ public struct ServerSentEvent: Hashable, Sendable {
     public var type: String
     /// The data. Several `data` lines are joined with LF.
     public var data: String
-    /// The id of this event, or of the last one before it that had one; empty if there was none. A request with it as
-    /// `Last-Event-ID` continues after this event.
+    /// The id of this event, or of the last one before it that had one; empty if there was none. A request
+    /// with it as `Last-Event-ID` continues after this event.
     public var id: String
-    /// The time that the server wants clients to wait before they connect again; `nil` if it has not said so yet.
+    /// The time that the server wants clients to wait before they connect again; `nil` if it has not said so
+    /// yet.
     public var retry: Duration?
 
     /// Makes an event.
@@ -69,7 +70,8 @@ struct EventParser: Sendable {
     }
 
     private mutating func takeID(_ value: ArraySlice<UInt8>) {
-        // The standard ignores an id with NUL. The field of a request can hold no other control character either.
+        // The standard ignores an id with NUL. The field of a request can hold no other control character
+        // either.
         guard !value.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) else { return }
         id = String(decoding: value, as: UTF8.self)
     }

@@ -9,16 +9,17 @@ internal import Synchronization
 /// States:
 ///
 /// - Copying: `source` and `draft` are set. Each piece that the caller reads is appended to the draft.
-/// - Reading: `draft` is `nil`. The copy is complete, or was given up because the store refused a piece or the
-///   source failed; the caller goes on reading.
-/// - Over: `source` is `nil`, after `fill`, or because the body exceeded the limit of `collect`. Further reads
-///   throw `bodyAlreadyRead`.
+/// - Reading: `draft` is `nil`. The copy is complete, or was given up because the store refused a piece or
+///   the source failed; the caller goes on reading.
+/// - Over: `source` is `nil`, after `fill`, or because the body exceeded the limit of `collect`. Further
+///   reads throw `bodyAlreadyRead`.
 ///
-/// The draft is committed, so that later requests can find the response, only when the source has ended without an
-/// error or all of the announced length has arrived, and only if the URL has not been invalidated in the meantime. A draft that is dropped earlier is discarded.
+/// The draft is committed, so that later requests can find the response, only when the source has ended
+/// without an error or all of the announced length has arrived, and only if the URL has not been invalidated
+/// in the meantime. A draft that is dropped earlier is discarded.
 ///
-/// One task at a time may read. The one that has set `isBusy` owns the mutable state, and a concurrent read throws
-/// `bodyAlreadyRead`.
+/// One task at a time may read. The one that has set `isBusy` owns the mutable state, and a concurrent read
+/// throws `bodyAlreadyRead`.
 final class CacheFill: ResponseBodySource, @unchecked Sendable {
     private let isBusy = Atomic<Bool>(false)
     /// Only the task that has set `isBusy` may touch the mutable properties below. `nil` once the body can no

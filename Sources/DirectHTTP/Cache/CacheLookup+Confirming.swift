@@ -22,7 +22,8 @@ extension CacheLookup {
         return response.with(.miss)
     }
 
-    /// Returns the entry's response after a 304; `nil` if the 304 is about another version, which removes the entry.
+    /// Returns the entry's response after a 304; `nil` if the 304 is about another version, which removes the
+    /// entry.
     func revalidated(
         _ stored: any CacheEntry,
         by response: Response,
@@ -54,7 +55,8 @@ extension CacheLookup {
         ).with(.revalidated, history: response.history)
     }
 
-    /// Updates the entry from the response to a HEAD request, or removes it if the response does not match it.
+    /// Updates the entry from the response to a HEAD request, or removes it if the response does not match
+    /// it.
     func learn(
         fromHead response: Response,
         _ stored: any CacheEntry,
@@ -71,8 +73,8 @@ extension CacheLookup {
 
     /// Replaces the head of the entry by a newer one.
     ///
-    /// If the newer head names other fields in `Vary`, the entry is removed instead, since it may no longer be for
-    /// the requests that it was stored for.
+    /// If the newer head names other fields in `Vary`, the entry is removed instead, since it may no longer
+    /// be for the requests that it was stored for.
     private func refresh(_ stored: any CacheEntry, with head: CachedHead) async {
         guard VaryNames(head.headers, to: question.fields) == stored.variant.names else {
             return await cache.store.remove(key, wait: wait)

@@ -5,8 +5,8 @@ internal import DirectTransport
 
 /// Sends a request to the origin, past the cache.
 ///
-/// It notes in the ``SentRequests`` each request as it is sent, if that may differ from the one that the cache has
-/// seen.
+/// It notes in the ``SentRequests`` each request as it is sent, if that may differ from the one that the
+/// cache has seen.
 package typealias CacheForward = @Sendable (Request, SentRequests) async throws -> Response
 
 /// The cache as a step in the processing of a request.
@@ -18,8 +18,8 @@ extension ResponseCache {
     /// - Parameter owner: Whose cookies the request carries.
     /// - Parameter wait: How long to wait for the disk.
     /// - Parameter refresh: Sends a request for which no caller waits; `nil` for `forward`.
-    /// - Parameter forward: Sends a request to the origin. Only this request contains the conditions that the cache
-    ///   adds to revalidate an entry.
+    /// - Parameter forward: Sends a request to the origin. Only this request contains the conditions that the
+    ///   cache adds to revalidate an entry.
     package func send(
         _ request: Request,
         defaults: HTTPHeaders = HTTPHeaders(),
@@ -56,17 +56,17 @@ extension ResponseCache {
 /// - Pass: the request is not one that a cache can answer. Its response may still invalidate or add entries.
 /// - Serve: the entry is fresh, or the request allows it to be stale. With `stale-while-revalidate`, a newer
 ///   response is fetched in the background.
-/// - Ask: the origin gets the request, with the entry's validators if the caller sent no conditions of its own. A
-///   304 refreshes the entry and returns it; a new response is stored; if the origin fails or cannot be reached, a
-///   stale entry may be returned (`stale-if-error`).
+/// - Ask: the origin gets the request, with the entry's validators if the caller sent no conditions of its
+///   own. A 304 refreshes the entry and returns it; a new response is stored; if the origin fails or cannot
+///   be reached, a stale entry may be returned (`stale-if-error`).
 /// - Refuse: 504, since the caller asked for `only-if-cached`.
 ///
-/// If the entry turns out to be unusable before the response begins, because a range cannot be cut out of it or its
-/// file is damaged, the origin is asked instead. Damage found later, in large content, ends the body with an error.
-/// A response to a request that was sent before its URL was invalidated must not be stored (`CacheMark`), nor
-/// bring back an entry that has been removed (`CacheStore.replaceHead`). A response to a request that an
-/// interceptor changed in a way that matters is for the caller alone (`SentRequests`), and so is that of a server that has
-/// not proved to be the host.
+/// If the entry turns out to be unusable before the response begins, because a range cannot be cut out of it
+/// or its file is damaged, the origin is asked instead. Damage found later, in large content, ends the body
+/// with an error. A response to a request that was sent before its URL was invalidated must not be stored
+/// (`CacheMark`), nor bring back an entry that has been removed (`CacheStore.replaceHead`). A response to a
+/// request that an interceptor changed in a way that matters is for the caller alone (`SentRequests`), and so
+/// is that of a server that has not proved to be the host.
 struct CacheLookup: Sendable {
     let cache: ResponseCache
     let key: CacheKey
@@ -84,8 +84,8 @@ struct CacheLookup: Sendable {
         let stored = try await cache.store.find(key, fields: question.fields, wait: wait)
         switch question.plan(stored?.head, at: cache.clock()) {
         case .serve(let isStale):
-            // The entry may not contain the requested range, or its file may be damaged. Then the origin has to
-            // answer.
+            // The entry may not contain the requested range, or its file may be damaged. Then the origin has
+            // to answer.
             if let stored, let response = await serve(stored, isStale: isStale) { return response }
             return try await fetch(nil)
         case .serveAndRevalidate:
@@ -104,7 +104,8 @@ struct CacheLookup: Sendable {
         try Response(to: request, .gatewayTimeout).with(.miss)
     }
 
-    /// Forwards a request that the cache cannot answer. The response may still invalidate entries, or add one.
+    /// Forwards a request that the cache cannot answer. The response may still invalidate entries, or add
+    /// one.
     private func pass() async throws -> Response {
         let sent = cache.clock()
         let response = try await forward(request, sentRequests)
@@ -120,8 +121,8 @@ struct CacheLookup: Sendable {
         return await keep(response, head: head, mark: mark)
     }
 
-    /// Sends the request to the origin. Its answer confirms the entry or replaces it, or the entry is used although
-    /// stale.
+    /// Sends the request to the origin. Its answer confirms the entry or replaces it, or the entry is used
+    /// although stale.
     func fetch(_ stored: (any CacheEntry)?) async throws -> Response {
         let mark = question.mayBeStored ? try await cache.store.mark(key, wait: wait) : nil
         let sent = cache.clock()
@@ -172,8 +173,8 @@ struct CacheLookup: Sendable {
         return await keep(response, head: head, mark: mark)
     }
 
-    /// Whether the response answers the request that the cache has seen, and its server has proved to be the host.
-    /// Otherwise it is for the caller alone, and no cache entry is made or changed by it.
+    /// Whether the response answers the request that the cache has seen, and its server has proved to be the
+    /// host. Otherwise it is for the caller alone, and no cache entry is made or changed by it.
     ///
     /// - Parameter names: The fields that select the response, or the entry that it is about.
     func mayChangeCache(_ response: Response, selecting names: VaryNames) -> Bool {
@@ -218,8 +219,8 @@ extension HTTPStatus {
 extension HTTPError {
     /// Whether no server could be reached or answered, so that a stale response may be used instead.
     ///
-    /// A failed TLS handshake does not count, since a server did answer, nor does a destination that the client's
-    /// vetting refuses, since it was never asked: the caller must see both errors.
+    /// A failed TLS handshake does not count, since a server did answer, nor does a destination that the
+    /// client's vetting refuses, since it was never asked: the caller must see both errors.
     fileprivate var isFailureToReach: Bool {
         if case .refused = reason { return false }
         switch phase {

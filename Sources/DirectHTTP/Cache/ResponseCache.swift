@@ -4,9 +4,9 @@ package import DirectIO
 
 /// Stores responses and answers requests with them, as a private cache (RFC 9111).
 ///
-/// A private cache may store responses for one user, so each user needs a cache of their own. Even so, a response
-/// to a request with `Authorization` is never used for other credentials. Responses are stored by URL, and so by
-/// host name, never by address.
+/// A private cache may store responses for one user, so each user needs a cache of their own. Even so, a
+/// response to a request with `Authorization` is never used for other credentials. Responses are stored by
+/// URL, and so by host name, never by address.
 ///
 /// Several clients may share a cache. The rules that it follows are in docs/Cache.md.
 public final class ResponseCache: Sendable {
@@ -46,8 +46,9 @@ public final class ResponseCache: Sendable {
     /// Creates a cache in memory.
     ///
     /// - Parameter limits: The size limits.
-    /// - Parameter staleWhenUnreachable: How long a response may be used after it has become stale if the origin
-    ///   cannot be reached, unless the response forbids it. `nil` uses only responses that allow it themselves.
+    /// - Parameter staleWhenUnreachable: How long a response may be used after it has become stale if the
+    ///   origin cannot be reached, unless the response forbids it. `nil` uses only responses that allow it
+    ///   themselves.
     public static func memory(
         _ limits: Limits = Limits(bytes: 64 << 20, objectBytes: 8 << 20),
         staleWhenUnreachable: Duration? = nil
@@ -57,13 +58,14 @@ public final class ResponseCache: Sendable {
 
     /// Creates a cache in a folder, which may be shared with other processes and outlives this one.
     ///
-    /// Opening takes the same time however many responses are stored. Files that cannot be read are skipped and
-    /// reported in ``faults``.
+    /// Opening takes the same time however many responses are stored. Files that cannot be read are skipped
+    /// and reported in ``faults``.
     ///
     /// - Parameter path: The folder. It is created if it does not exist; its parent must exist.
     /// - Parameter limits: The size limits.
-    /// - Parameter staleWhenUnreachable: How long a response may be used after it has become stale if the origin
-    ///   cannot be reached, unless the response forbids it. `nil` uses only responses that allow it themselves.
+    /// - Parameter staleWhenUnreachable: How long a response may be used after it has become stale if the
+    ///   origin cannot be reached, unless the response forbids it. `nil` uses only responses that allow it
+    ///   themselves.
     /// - Throws: ``CacheError/folder(_:)`` if the folder cannot be used.
     public static func directory(
         _ path: String,
@@ -74,8 +76,8 @@ public final class ResponseCache: Sendable {
         return ResponseCache(store: store, staleWhenUnreachable: staleWhenUnreachable)
     }
 
-    /// The last errors of the cache's files, up to 32. Damaged files are removed, and files that do not belong to
-    /// the cache are left alone.
+    /// The last errors of the cache's files, up to 32. Damaged files are removed, and files that do not
+    /// belong to the cache are left alone.
     public var faults: [CacheError] { (store as? DirectoryStore)?.faults ?? [] }
 
     /// The counts since the cache was created.

@@ -3,9 +3,9 @@ internal import DirectIO
 
 /// The requests that were sent below a cache for one request to it.
 ///
-/// A network interceptor may send a different request from the one that the cache has seen, and an authenticator may
-/// make other credentials for a retry. Such requests are noted here. Otherwise the request is sent as the cache has seen
-/// it, and none is noted.
+/// A network interceptor may send a different request from the one that the cache has seen, and an
+/// authenticator may make other credentials for a retry. Such requests are noted here. Otherwise the request
+/// is sent as the cache has seen it, and none is noted.
 package final class SentRequests: Sendable {
     private struct Sent {
         var url: HTTPURL
@@ -37,8 +37,8 @@ package final class SentRequests: Sendable {
         state.withLock { $0.hasOtherCredentials = true }
     }
 
-    /// Whether every noted request asks for the same as the request to the cache and with the same credentials, as far as
-    /// it can affect a response that is selected by these fields.
+    /// Whether every noted request asks for the same as the request to the cache and with the same
+    /// credentials, as far as it can affect a response that is selected by these fields.
     func agree(with question: CacheRequestPolicy, for url: HTTPURL, selecting names: VaryNames) -> Bool {
         let resource = url.resource
         return state.withLock { state in
@@ -56,8 +56,8 @@ extension CacheRequestPolicy {
             && (names.fields + Self.credentials).allSatisfy { fields[$0] == sent.fields[$0] }
     }
 
-    /// These fields must agree even if `Vary` does not name them: the cache has seen only the credentials in its
-    /// own request.
+    /// These fields must agree even if `Vary` does not name them: the cache has seen only the credentials in
+    /// its own request.
     private static let credentials = ["authorization", "cookie", "proxy-authorization"]
 }
 

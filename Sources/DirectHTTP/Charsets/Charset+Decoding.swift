@@ -1,8 +1,8 @@
 internal import DirectCore
 
 extension Charset {
-    /// Decodes bytes as the Encoding Standard says: what is invalid becomes U+FFFD. A byte order mark is decoded like
-    /// any other character.
+    /// Decodes bytes as the Encoding Standard says: what is invalid becomes U+FFFD. A byte order mark is
+    /// decoded like any other character.
     public func decode(_ bytes: [UInt8]) -> String { decode(bytes[...]) }
 
     func decode(_ bytes: ArraySlice<UInt8>) -> String {

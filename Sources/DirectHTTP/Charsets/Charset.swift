@@ -1,7 +1,7 @@
 internal import DirectCore
 
-/// The encoding of a text, as `Content-Type` names it: those that the Encoding Standard of the WHATWG has and that this
-/// package can decode.
+/// The encoding of a text, as `Content-Type` names it: those that the Encoding Standard of the WHATWG has and
+/// that this package can decode.
 @nonexhaustive
 public enum Charset: Hashable, Sendable {
     /// UTF-8.
@@ -15,8 +15,8 @@ public enum Charset: Hashable, Sendable {
     /// GB18030 of 2022, which decodes GBK and GB 2312 as well.
     case gb18030
 
-    /// Finds the encoding of a label, by the Encoding Standard: `latin1`, `GB2312`, `utf8` and many others. Case and
-    /// surrounding spaces do not matter.
+    /// Finds the encoding of a label, by the Encoding Standard: `latin1`, `GB2312`, `utf8` and many others.
+    /// Case and surrounding spaces do not matter.
     ///
     /// - Throws: ``CharsetError/unsupported(label:)``, also for labels that only the standard knows.
     public init(label: String) throws(CharsetError) {

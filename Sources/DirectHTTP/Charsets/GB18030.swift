@@ -1,7 +1,8 @@
-/// GB18030 (Encoding Standard, section 10.2): the Chinese national standard, of which GBK and GB 2312 are parts.
+/// GB18030 (Encoding Standard, section 10.2): the Chinese national standard, of which GBK and GB 2312 are
+/// parts.
 ///
-/// A character has one, two or four bytes. Those of two bytes are in a table, which ``runs`` and ``text`` describe.
-/// Those of four bytes are all other characters of Unicode, in its order.
+/// A character has one, two or four bytes. Those of two bytes are in a table, which ``runs`` and ``text``
+/// describe. Those of four bytes are all other characters of Unicode, in its order.
 enum GB18030 {
     /// The characters of two bytes in the standard of 2000, row by row.
     static let table: [UInt16] = {
@@ -20,9 +21,9 @@ enum GB18030 {
         return table
     }()
 
-    /// The characters of two bytes that the table has and the Encoding Standard reads differently: vertical punctuation
-    /// and ideographs that were private when the first standard was made (2022), one letter (2005), and a second
-    /// ideographic space that is in use.
+    /// The characters of two bytes that the table has and the Encoding Standard reads differently: vertical
+    /// punctuation and ideographs that were private when the first standard was made (2022), one letter
+    /// (2005), and a second ideographic space that is in use.
     private static let amended: [Int: UInt16] = [
         6555: 0x3000, 7533: 0x1E3F,
         7182: 0xFE10, 7183: 0xFE12, 7184: 0xFE11, 7185: 0xFE13, 7186: 0xFE14, 7187: 0xFE15, 7188: 0xFE16,
@@ -48,14 +49,15 @@ enum GB18030 {
 
     /// Returns the character of four bytes with this number; `nil` if there is none.
     private static func character(_ pointer: Int) -> Unicode.Scalar? {
-        // The standard of 2005 gave the letter with this number two bytes, and its bytes to what had had those.
+        // The standard of 2005 gave the letter with this number two bytes, and its bytes to what had had
+        // those.
         if pointer == 7457 { return "\u{E7C7}" }
         if pointer < others.count { return Unicode.Scalar(others[pointer]) }
         return pointer >= 189_000 ? Unicode.Scalar(UInt32(pointer - 189_000 + 0x1_0000)) : nil
     }
 
-    /// Decodes bytes; U+FFFD stands for what is invalid, after which decoding continues as early as possible, so that no
-    /// ASCII is swallowed.
+    /// Decodes bytes; U+FFFD stands for what is invalid, after which decoding continues as early as possible,
+    /// so that no ASCII is swallowed.
     static func decode(_ bytes: ArraySlice<UInt8>) -> String {
         var scalars = String.UnicodeScalarView()
         var position = bytes.startIndex
@@ -67,8 +69,8 @@ enum GB18030 {
         return String(scalars)
     }
 
-    /// Decodes the first character of bytes that are not empty; returns it, or `nil` for an error, and the number of bytes
-    /// that it takes.
+    /// Decodes the first character of bytes that are not empty; returns it, or `nil` for an error, and the
+    /// number of bytes that it takes.
     private static func first(of bytes: ArraySlice<UInt8>) -> (Unicode.Scalar?, length: Int) {
         let start = bytes.startIndex
         let lead = bytes[start]

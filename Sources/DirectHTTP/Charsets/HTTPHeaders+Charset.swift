@@ -25,8 +25,8 @@ extension HTTPHeaders {
 }
 
 extension FieldScanner {
-    /// Reads a parameter of a media type, up to the next semicolon (RFC 9110, section 8.3.1; lenient as the MIME Sniffing
-    /// Standard). The name is in lower case.
+    /// Reads a parameter of a media type, up to the next semicolon (RFC 9110, section 8.3.1; lenient as the
+    /// MIME Sniffing Standard). The name is in lower case.
     fileprivate mutating func mediaTypeParameter() -> (name: String, value: String) {
         skipBlanks()
         let name = read { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: "=") }

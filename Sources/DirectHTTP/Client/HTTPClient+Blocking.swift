@@ -9,12 +9,13 @@ extension HTTPClient {
 
     /// The calls of a client that block. Settings, connections and cookies are those of the client.
     ///
-    /// A blocking call inside a task, or on an event loop, could wait for a thread that it holds itself. Such a call
-    /// throws an ``HTTPError`` with ``HTTPError/Reason/blockingInTask`` at once and sends nothing. This includes
-    /// callbacks of this package, such as observers and interceptors, and functions that an `async` function calls.
+    /// A blocking call inside a task, or on an event loop, could wait for a thread that it holds itself. Such
+    /// a call throws an ``HTTPError`` with ``HTTPError/Reason/blockingInTask`` at once and sends nothing.
+    /// This includes callbacks of this package, such as observers and interceptors, and functions that an
+    /// `async` function calls.
     ///
-    /// While the main thread is blocked, code on the main actor does not run: functions of yours that the call uses, such as
-    /// resolvers and interceptors, must not wait for it.
+    /// While the main thread is blocked, code on the main actor does not run: functions of yours that the
+    /// call uses, such as resolvers and interceptors, must not wait for it.
     ///
     /// A call cannot be cancelled from outside. ``Timeouts/total`` limits it.
     public struct Blocking: Sendable {
@@ -23,8 +24,8 @@ extension HTTPClient {
 }
 
 extension HTTPClient.Blocking {
-    /// Runs an asynchronous operation with the client on the calling thread, and returns its result. It is for what has no
-    /// blocking call of its own, such as a body that is read piece by piece.
+    /// Runs an asynchronous operation with the client on the calling thread, and returns its result. It is
+    /// for what has no blocking call of its own, such as a body that is read piece by piece.
     ///
     /// - Throws: ``HTTPError/Reason/blockingInTask``, or the error of the operation.
     public func run<Value: Sendable>(
@@ -49,7 +50,8 @@ extension HTTPClient.Blocking {
         try run { try await $0.fetch(request) }
     }
 
-    /// Downloads a resource to a file. See ``HTTPClient/download(_:to:options:onProgress:)-(HTTPClient.Request,_,_,_)``.
+    /// Downloads a resource to a file. See
+    /// ``HTTPClient/download(_:to:options:onProgress:)-(HTTPClient.Request,_,_,_)``.
     @discardableResult
     public func download(
         _ request: HTTPClient.Request,
@@ -63,10 +65,11 @@ extension HTTPClient.Blocking {
 
 /// A thread that waits for an operation, as the executor of its jobs.
 ///
-/// Threads of Swift's own pool cannot be waited for: the caller may be one of the same pool (libdispatch's), and have all
-/// of them wait.
+/// Threads of Swift's own pool cannot be waited for: the caller may be one of the same pool (libdispatch's),
+/// and have all of them wait.
 ///
-/// Code that a cancelled call has left behind may have jobs after the operation. They run on threads for blocking calls.
+/// Code that a cancelled call has left behind may have jobs after the operation. They run on threads for
+/// blocking calls.
 private final class WaitingThread<Outcome: Sendable>: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []

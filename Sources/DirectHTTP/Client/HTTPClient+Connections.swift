@@ -10,8 +10,9 @@ extension HTTPClient {
     /// Forgets everything that depends on the network. Call it when the machine has joined or left a network:
     /// addresses that were good there may not be good here.
     ///
-    /// Idle connections are closed immediately. Connections that serve a request, or are being made for one, are
-    /// closed after it. Which addresses were good is forgotten, and so is the cache of the client's resolver.
+    /// Idle connections are closed immediately. Connections that serve a request, or are being made for one,
+    /// are closed after it. Which addresses were good is forgotten, and so is the cache of the client's
+    /// resolver.
     public func forgetNetwork() {
         configuration.resolver?.forgetAll()
         pipeline.transport.dialler.forgetAll()
@@ -20,9 +21,9 @@ extension HTTPClient {
 
     /// Opens connections to the URL's origin ahead of the first requests, which then need not wait for them.
     ///
-    /// Idle connections, and those that another call of this method is making, count towards `count`. The missing
-    /// ones are made as far as the client's limits have room without waiting. Each is available to requests as soon
-    /// as it is made. The method returns when its own connections are made.
+    /// Idle connections, and those that another call of this method is making, count towards `count`. The
+    /// missing ones are made as far as the client's limits have room without waiting. Each is available to
+    /// requests as soon as it is made. The method returns when its own connections are made.
     ///
     /// - Parameters:
     ///   - url: A URL of the origin.
@@ -33,7 +34,8 @@ extension HTTPClient {
         try await pipeline.prewarm(Request(.get, url), count: count)
     }
 
-    /// Opens connections to the URL's origin ahead of the first requests. See ``prewarm(_:connections:)-(String,_)``.
+    /// Opens connections to the URL's origin ahead of the first requests. See
+    /// ``prewarm(_:connections:)-(String,_)``.
     @concurrent
     public func prewarm(_ url: HTTPURL, connections count: Int = 1) async throws {
         try await pipeline.prewarm(Request(.get, url), count: count)

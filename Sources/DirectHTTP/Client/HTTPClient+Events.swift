@@ -3,28 +3,31 @@ internal import DirectHTTP1
 internal import DirectIO
 
 extension HTTPClient {
-    /// Follows a stream of server-sent events, and connects again when the connection ends or breaks, as browsers do (HTML
-    /// Standard, section 9.2).
+    /// Follows a stream of server-sent events, and connects again when the connection ends or breaks, as
+    /// browsers do (HTML Standard, section 9.2).
     ///
-    /// Each connection is a call with this request: its addresses, fields and settings apply each time. From the second one
-    /// on it has the last id as `Last-Event-ID`. Before it the client waits as long as the server has asked for with
-    /// `retry`, at least 100 ms, by default 3 seconds; twice as long after each further connection that fails before its
-    /// response, up to a minute.
+    /// Each connection is a call with this request: its addresses, fields and settings apply each time. From
+    /// the second one on it has the last id as `Last-Event-ID`. Before it the client waits as long as the
+    /// server has asked for with `retry`, at least 100 ms, by default 3 seconds; twice as long after each
+    /// further connection that fails before its response, up to a minute.
     ///
     /// The sequence ends when the server answers 204. It fails
     /// - with any other status but 200, which is not tried again unless the retry policy does so;
     /// - with a content that is no `text/event-stream`;
-    /// - with a failure that another attempt would not change (``HTTPError/isWorthRetrying``), such as a wrong certificate;
-    /// - with a failure of a request that is not a GET: to repeat it may do something twice. Its sequence ends with its
-    ///   response;
+    /// - with a failure that another attempt would not change (``HTTPError/isWorthRetrying``), such as a
+    ///   wrong certificate;
+    /// - with a failure of a request that is not a GET: to repeat it may do something twice. Its sequence
+    ///   ends with its response;
     /// - with `CancellationError` when the task is cancelled.
     ///
-    /// ``Timeouts/read`` limits the time without bytes: after it the client connects again. Servers send comments to show
-    /// that they are still there; for one that does not, set it to `nil`. ``Timeouts/total`` limits each connection.
+    /// ``Timeouts/read`` limits the time without bytes: after it the client connects again. Servers send
+    /// comments to show that they are still there; for one that does not, set it to `nil`. ``Timeouts/total``
+    /// limits each connection.
     ///
     /// - Parameters:
     ///   - request: The request. `Accept` and `Cache-Control` are added unless it has them.
-    ///   - lastEventID: The id of the last event that the program has seen in an earlier run; empty if there is none.
+    ///   - lastEventID: The id of the last event that the program has seen in an earlier run; empty if there
+    ///     is none.
     ///   - limit: The number of bytes up to which a line, and the data of an event, are accepted.
     public func events(
         from request: Request,
@@ -48,7 +51,8 @@ public struct EventStream: AsyncSequence, Sendable {
     fileprivate let lastEventID: String
     fileprivate let limit: Int
 
-    /// Returns an iterator, which connects when its first event is asked for. Several iterators follow independently.
+    /// Returns an iterator, which connects when its first event is asked for. Several iterators follow
+    /// independently.
     public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
     /// Iterates over the events. Releasing it closes the connection.
@@ -140,8 +144,8 @@ public struct EventStream: AsyncSequence, Sendable {
             stream.request.method == .get && sent.isIdempotent && sent.canBeSent
         }
 
-        /// Whether a coded stream has ended before its coding did. A server that is stopped, or a proxy that ends a long
-        /// response, leaves that behind as well as the end of a stream that is not coded.
+        /// Whether a coded stream has ended before its coding did. A server that is stopped, or a proxy that
+        /// ends a long response, leaves that behind as well as the end of a stream that is not coded.
         private func isCut(_ error: HTTPError) -> Bool {
             guard case .coding(.truncated) = error.reason else { return false }
             return isRepeatable
@@ -163,8 +167,8 @@ public struct EventStream: AsyncSequence, Sendable {
 }
 
 extension EventParser {
-    /// Takes over what a connection that has ended leaves to the next one: the id of the last complete event, and the
-    /// time to wait.
+    /// Takes over what a connection that has ended leaves to the next one: the id of the last complete event,
+    /// and the time to wait.
     fileprivate mutating func `continue`(_ other: EventParser) {
         self = EventParser(limit: limit, lastEventID: other.lastEventID, retry: other.retry)
     }

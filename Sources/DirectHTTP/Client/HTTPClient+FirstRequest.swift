@@ -3,8 +3,8 @@ internal import DirectIO
 internal import DirectTransport
 
 extension HTTPClient {
-    /// Returns a request as this client would send it first: over `https` where HSTS asks for it, with the addresses of the
-    /// request, its map or the client's map, with cookies, the client's fields and the
+    /// Returns a request as this client would send it first: over `https` where HSTS asks for it, with the
+    /// addresses of the request, its map or the client's map, with cookies, the client's fields and the
     /// settings of its connection. No resolver is asked.
     package func firstRequest(for request: Request) throws(HTTPError) -> Request {
         var request = pipeline.fields.upgraded(request)

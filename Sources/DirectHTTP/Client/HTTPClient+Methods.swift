@@ -1,8 +1,8 @@
 public import DirectCore
 public import DirectHTTP1
 
-/// The methods of HTTP for a URL as text. An invalid URL is an ``HTTPError``. A value that comes from elsewhere belongs
-/// into an ``HTTPURL``, which keeps it in its place: `url.appending(path: "items", id)`.
+/// The methods of HTTP for a URL as text. An invalid URL is an ``HTTPError``. A value that comes from
+/// elsewhere belongs into an ``HTTPURL``, which keeps it in its place: `url.appending(path: "items", id)`.
 extension HTTPClient {
     /// Gets the resource at a URL, with its whole body. See ``fetch(_:)``.
     public func get(_ url: String, headers: HTTPHeaders = [:]) async throws -> BufferedResponse {

@@ -36,30 +36,31 @@ extension HTTPClient {
 
     /// The client's event loop, as a task executor.
     ///
-    /// A task that prefers it (`withTaskExecutorPreference(client.executor)`) does not change threads when it waits
-    /// for the network, which is the cheapest way to make many small requests. Such a task must not block or
-    /// compute for long: all other requests would wait.
+    /// A task that prefers it (`withTaskExecutorPreference(client.executor)`) does not change threads when it
+    /// waits for the network, which is the cheapest way to make many small requests. Such a task must not
+    /// block or compute for long: all other requests would wait.
     public var executor: EventLoop { pipeline.configuration.loop }
 
     /// The executor of tasks that the library makes for a call, as for one with a completion handler.
     ///
-    /// It is no event loop: what such a call runs of other people's code (interceptors, callbacks, cookie stores) may block,
-    /// and would stop every client of the loop. The threads are the client's own, so they do not delay others either. Nor
-    /// are they Swift's: those are libdispatch's, which may all wait for calls with handlers.
+    /// It is no event loop: what such a call runs of other people's code (interceptors, callbacks, cookie
+    /// stores) may block, and would stop every client of the loop. The threads are the client's own, so they
+    /// do not delay others either. Nor are they Swift's: those are libdispatch's, which may all wait for
+    /// calls with handlers.
     package var threads: any TaskExecutor { pipeline.threads }
 
-    /// Sends a request and returns the response as soon as its head has arrived. The body is received as it is
-    /// read.
+    /// Sends a request and returns the response as soon as its head has arrived. The body is received as it
+    /// is read.
     ///
-    /// - Throws: ``HTTPError``, `CancellationError` if the task is cancelled, or an error of an interceptor or
-    ///   another function of yours.
+    /// - Throws: ``HTTPError``, `CancellationError` if the task is cancelled, or an error of an interceptor
+    ///   or another function of yours.
     public func send(_ request: Request) async throws -> Response {
         guard Self.isNoActor(#isolation) else { return try await sendOffActor(request) }
         return try await pipeline.send(request).delivered(to: request)
     }
 
-    /// Sends a request that continues redirects that other code has followed so far: the client's credentials and
-    /// other secrets are not sent, wherever the request goes.
+    /// Sends a request that continues redirects that other code has followed so far: the client's credentials
+    /// and other secrets are not sent, wherever the request goes.
     @concurrent
     package func sendContinued(_ request: Request) async throws -> Response {
         try await pipeline.send(request, isContinued: true).delivered(to: request)
@@ -67,8 +68,8 @@ extension HTTPClient {
 
     /// Sends a request and returns the response with its whole body.
     ///
-    /// - Throws: the errors of ``send(_:)``, and ``HTTPError/Reason/bodyTooLarge(limit:)`` if the body is larger
-    ///   than ``HTTPClient/Configuration/maximumBufferedBody``.
+    /// - Throws: the errors of ``send(_:)``, and ``HTTPError/Reason/bodyTooLarge(limit:)`` if the body is
+    ///   larger than ``HTTPClient/Configuration/maximumBufferedBody``.
     public func fetch(_ request: Request) async throws -> BufferedResponse {
         guard Self.isNoActor(#isolation) else { return try await fetchOffActor(request) }
         let response = try await pipeline.send(request)
@@ -84,8 +85,8 @@ extension HTTPClient {
     @inline(never)
     private static func isNoActor(_ actor: (any Actor)?) -> Bool { actor == nil }
 
-    // A request never runs on its caller's actor. A caller without one does not come through here: to enter and to leave
-    // a concurrent function, Swift looks up the task's executor, which takes 410 instructions.
+    // A request never runs on its caller's actor. A caller without one does not come through here: to enter
+    // and to leave a concurrent function, Swift looks up the task's executor, which takes 410 instructions.
     @concurrent
     private func sendOffActor(_ request: Request) async throws -> Response { try await send(request) }
 

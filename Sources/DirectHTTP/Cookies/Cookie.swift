@@ -6,7 +6,8 @@ internal import DirectIO
 /// Names and values are bytes in HTTP. Those that are not valid UTF-8 are shown as Latin-1, and are sent back
 /// unchanged.
 public struct Cookie: Hashable, Sendable {
-    /// The cross-site requests that a browser sends a cookie with. The value is stored but has no effect here.
+    /// The cross-site requests that a browser sends a cookie with. The value is stored but has no effect
+    /// here.
     public enum SameSite: String, Hashable, Sendable {
         /// No cross-site requests.
         case strict = "Strict"
@@ -16,7 +17,8 @@ public struct Cookie: Hashable, Sendable {
         case unrestricted = "None"
     }
 
-    /// The host that the cookie is sent to. If it is a name, ``coversSubdomains`` decides about the names below it.
+    /// The host that the cookie is sent to. If it is a name, ``coversSubdomains`` decides about the names
+    /// below it.
     public let host: HTTPHost
     /// Whether the cookie is also sent to the subdomains of its host. Never `true` for an address or a public
     /// suffix.

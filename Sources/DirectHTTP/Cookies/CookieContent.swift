@@ -38,7 +38,8 @@ struct CookieContent {
         self.value = value
     }
 
-    /// Rejects content that would turn into another cookie, another field or a malformed request (CVE-2022-35252).
+    /// Rejects content that would turn into another cookie, another field or a malformed request
+    /// (CVE-2022-35252).
     func check() throws(CookieError) {
         guard !name.isEmpty || !value.isEmpty else { throw .empty }
         let path = path.bytes
@@ -73,8 +74,8 @@ struct CookieContent {
 }
 
 extension UInt8 {
-    /// Whether the byte may occur in a cookie: all but control characters and the semicolon. A tab is allowed here,
-    /// although it ends a field in a Netscape file.
+    /// Whether the byte may occur in a cookie: all but control characters and the semicolon. A tab is allowed
+    /// here, although it ends a field in a Netscape file.
     var isAllowedInCookie: Bool {
         self >= 0x20 && self != 0x7F && self != UInt8(ascii: ";") || self == UInt8(ascii: "\t")
     }

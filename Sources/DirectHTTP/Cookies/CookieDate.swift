@@ -3,8 +3,8 @@ internal import DirectIO
 
 /// The lenient parser for the dates of `Expires` (RFC 6265bis, section 5.1.1).
 ///
-/// It looks for tokens that resemble a time, a day, a month and a year, in any order and with anything between
-/// them. The dates of other HTTP fields are parsed by `HTTPDate`.
+/// It looks for tokens that resemble a time, a day, a month and a year, in any order and with anything
+/// between them. The dates of other HTTP fields are parsed by `HTTPDate`.
 package enum CookieDate {
     /// Parses a date; `nil` if a part is missing or out of range.
     package static func parse(_ text: some Sequence<UInt8>) -> UnixTime? {

@@ -15,9 +15,11 @@ public enum CookieError: Error, Hashable, Sendable {
     case badHost(HTTPHostError)
     /// The cookie covers subdomains, but its host is an IP address.
     case addressHasNoSubdomains
-    /// The cookie covers all names below a public suffix, so that unrelated owners of such names would share it.
+    /// The cookie covers all names below a public suffix, so that unrelated owners of such names would share
+    /// it.
     case publicSuffix
-    /// The name begins with `__Secure-` or `__Host-`, and the cookie does not meet the requirements of that prefix.
+    /// The name begins with `__Secure-` or `__Host-`, and the cookie does not meet the requirements of that
+    /// prefix.
     case brokenPrefix
 }
 

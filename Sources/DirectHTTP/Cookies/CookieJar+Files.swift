@@ -5,8 +5,8 @@ extension CookieJar {
     /// The file formats for cookies.
     @nonexhaustive
     public enum FileFormat: Hashable, Sendable {
-        /// The format of Netscape, which curl and many other programs read and write. It cannot store `SameSite`,
-        /// nor a cookie whose name or path contains a tab.
+        /// The format of Netscape, which curl and many other programs read and write. It cannot store
+        /// `SameSite`, nor a cookie whose name or path contains a tab.
         case netscape
         /// One JSON object per line. It stores all properties of a cookie.
         case json
@@ -30,8 +30,8 @@ extension CookieJar {
 
     /// Writes all cookies to a file with permissions for its owner only.
     ///
-    /// An existing file is replaced as a whole: a reader never finds a partly written one. If several tasks save the jar,
-    /// the file has the cookies of all of them in the end.
+    /// An existing file is replaced as a whole: a reader never finds a partly written one. If several tasks
+    /// save the jar, the file has the cookies of all of them in the end.
     ///
     /// - Throws: An error if the file cannot be written, `CancellationError` if the task was cancelled.
     @concurrent

@@ -2,12 +2,12 @@ internal import DirectCore
 public import DirectHTTP1
 internal import DirectIO
 
-/// Stores the cookies that servers set, and returns the cookies to send with a request (RFC 6265bis). Any number of
-/// clients may share a jar.
+/// Stores the cookies that servers set, and returns the cookies to send with a request (RFC 6265bis). Any
+/// number of clients may share a jar.
 ///
-/// A jar identifies hosts by the names in URLs, regardless of the address that a request was sent to. A cookie
-/// without `Secure` is also sent over http. A server can set cookies only for its own name and the names above it,
-/// and not for all names below a public suffix such as `co.uk` or `github.io`.
+/// A jar identifies hosts by the names in URLs, regardless of the address that a request was sent to. A
+/// cookie without `Secure` is also sent over http. A server can set cookies only for its own name and the
+/// names above it, and not for all names below a public suffix such as `co.uk` or `github.io`.
 public final class CookieJar: CookieStore {
     /// The limits on the cookies that a jar stores, sends and accepts.
     public struct Limits: Hashable, Sendable {
@@ -19,15 +19,15 @@ public final class CookieJar: CookieStore {
         package var perResponse = 50
         /// Cookies sent with one request.
         package var perRequest = 150
-        /// Bytes of the `Cookie` field of one request (CVE-2022-32205). Cookies that the caller writes into the field itself
-        /// do not count.
+        /// Bytes of the `Cookie` field of one request (CVE-2022-32205). Cookies that the caller writes into
+        /// the field itself do not count.
         package var fieldLength = 8190
 
         /// Creates the default limits.
         public init() {}
 
-        /// When the jar is over its total limit, sites with more than this number of cookies lose their cookies first (RFC
-        /// 6265bis, section 5.7).
+        /// When the jar is over its total limit, sites with more than this number of cookies lose their
+        /// cookies first (RFC 6265bis, section 5.7).
         static let fairShare = 50
     }
 
@@ -47,8 +47,8 @@ public final class CookieJar: CookieStore {
         return table.withLock(\.cookies).filter { !$0.hasExpired(at: now) }
     }
 
-    /// Returns the cookies to send with a request to this URL, in the order of the `Cookie` field and within the
-    /// limits for one request.
+    /// Returns the cookies to send with a request to this URL, in the order of the `Cookie` field and within
+    /// the limits for one request.
     public func cookies(for url: HTTPURL) -> [Cookie] {
         cookies(for: url, at: .now)
     }
@@ -61,8 +61,8 @@ public final class CookieJar: CookieStore {
         take(headers, from: url, at: .now)
     }
 
-    /// Adds a cookie, and replaces the one with the same name, host and path. A cookie that has already expired only
-    /// removes the one that it replaces.
+    /// Adds a cookie, and replaces the one with the same name, host and path. A cookie that has already
+    /// expired only removes the one that it replaces.
     public func add(_ cookie: Cookie) {
         store([cookie], at: .now)
     }
@@ -100,8 +100,8 @@ public final class CookieJar: CookieStore {
 
 /// The same operations as of a given time, and the field's value as bytes.
 extension CookieJar {
-    /// Returns the value of the `Cookie` field of a request; `nil` if there is no cookie for it. The value need not be
-    /// valid UTF-8.
+    /// Returns the value of the `Cookie` field of a request; `nil` if there is no cookie for it. The value
+    /// need not be valid UTF-8.
     package func fieldBytes(for url: HTTPURL, at now: UnixTime) -> [UInt8]? {
         let cookies = cookies(for: url, at: now)
         return cookies.isEmpty ? nil : cookies.fieldBytes
@@ -137,7 +137,8 @@ extension CookieJar {
         guard !accepted.isEmpty else { return }
         table.withLock { table in
             for (cookie, site) in accepted {
-                // An insecure response must not replace or shadow a `Secure` cookie (RFC 6265bis, section 5.7).
+                // An insecure response must not replace or shadow a `Secure` cookie (RFC 6265bis, section
+                // 5.7).
                 if url.scheme == .http, table.wouldOverlaySecureCookie(cookie, in: site) { continue }
                 table.store(cookie, in: site, at: now)
             }

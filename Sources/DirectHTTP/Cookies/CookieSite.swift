@@ -1,11 +1,12 @@
 internal import DirectCore
 internal import DirectIO
 
-/// A cookie in a jar, with its creation and last use. A class, since it is read more often than it is changed.
+/// A cookie in a jar, with its creation and last use. A class, since it is read more often than it is
+/// changed.
 final class KeptCookie {
     let cookie: Cookie
-    /// The tick at which the first cookie of this name, host and path was stored. Unique among the cookies of a
-    /// jar.
+    /// The tick at which the first cookie of this name, host and path was stored. Unique among the cookies of
+    /// a jar.
     let created: UInt64
     /// The tick at which the cookie was stored or last sent.
     var used: UInt64
@@ -53,8 +54,8 @@ final class CookieSite {
         }
     }
 
-    /// Returns the site's cookies for eviction from the jar, with their ranks: lower ranks go first, and the site's
-    /// fair share goes last.
+    /// Returns the site's cookies for eviction from the jar, with their ranks: lower ranks go first, and the
+    /// site's fair share goes last.
     func evictionOrder(share: Int) -> [(rank: Int, used: UInt64, created: UInt64)] {
         let sorted = kept.sorted(by: goesBefore)
         return sorted.enumerated().map { index, one in
@@ -92,8 +93,8 @@ struct CookieRequest {
 }
 
 extension [UInt8] {
-    /// Whether a cookie with this path is sent to the given path (RFC 6265bis, section 5.1.4). Bytes are compared
-    /// exactly (CVE-2016-8615).
+    /// Whether a cookie with this path is sent to the given path (RFC 6265bis, section 5.1.4). Bytes are
+    /// compared exactly (CVE-2016-8615).
     func isPathPrefix(of path: ArraySlice<UInt8>) -> Bool {
         // Most cookies have the path `/`, and every request path begins with a slash.
         if count == 1 { return path.first == self[0] }

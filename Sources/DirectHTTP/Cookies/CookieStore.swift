@@ -3,9 +3,9 @@ public import DirectHTTP1
 
 /// The storage for a client's cookies: a ``CookieJar``, or another type that follows the same rules.
 ///
-/// The client asks for cookies before it consults its cache, and again for each redirect and each authentication
-/// attempt. It passes on every response that came from the network, but no response from the cache, whose
-/// `Set-Cookie` fields are old.
+/// The client asks for cookies before it consults its cache, and again for each redirect and each
+/// authentication attempt. It passes on every response that came from the network, but no response from the
+/// cache, whose `Set-Cookie` fields are old.
 public protocol CookieStore: AnyObject, Sendable {
     /// Returns the cookies to send with a request to this URL, in order.
     func cookies(for url: HTTPURL) -> [Cookie]
@@ -13,8 +13,8 @@ public protocol CookieStore: AnyObject, Sendable {
     /// Stores the cookies in the `Set-Cookie` fields of a response.
     ///
     /// - Parameter headers: The fields of the response.
-    /// - Parameter url: The URL of the request. Its scheme is `http` if the server has not proved to be the URL's host, because
-    ///   an override accepted its certificate or the request names another identity: such a server must not set `Secure`
-    ///   cookies.
+    /// - Parameter url: The URL of the request. Its scheme is `http` if the server has not proved to be the
+    ///   URL's host, because an override accepted its certificate or the request names another identity: such
+    ///   a server must not set `Secure` cookies.
     func take(_ headers: HTTPHeaders, from url: HTTPURL)
 }

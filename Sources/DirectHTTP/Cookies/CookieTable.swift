@@ -4,13 +4,14 @@ internal import DirectIO
 /// The cookies of a jar, without lock or clock.
 ///
 /// Cookies are grouped by site, that is by registrable domain. All names below one share its limit, so that a
-/// server with a thousand names cannot fill the jar. A request looks at the sites of its host and of the names
-/// above it, which are few.
+/// server with a thousand names cannot fill the jar. A request looks at the sites of its host and of the
+/// names above it, which are few.
 struct CookieTable {
     let limits: CookieJar.Limits
     private var sites = HostTable<CookieSite>()
     private(set) var count = 0
-    /// Counts cookies stored and look-ups: the order of events, since the clock has a resolution of a second only.
+    /// Counts cookies stored and look-ups: the order of events, since the clock has a resolution of a second
+    /// only.
     private var ticks: UInt64 = 0
 
     init(limits: CookieJar.Limits) {
@@ -36,7 +37,8 @@ struct CookieTable {
         }
         guard let first else { return }
         if others.isEmpty { return first.visit(request, tick: ticks, body: body) }
-        // A registrable domain below another registrable domain: rare. Then the cookies of both have to be merged.
+        // A registrable domain below another registrable domain: rare. Then the cookies of both have to be
+        // merged.
         let mixed = CookieSite()
         for site in [first] + others { site.visit(request, tick: ticks) { _ in true } }
         mixed.kept = ([first] + others).flatMap(\.kept).sorted { $0.precedes($1) }
@@ -59,7 +61,8 @@ struct CookieTable {
         if count > limits.total { makeRoom(at: now) }
     }
 
-    /// Whether a cookie set over http could be mistaken for a stored `Secure` cookie (RFC 6265bis, section 5.7).
+    /// Whether a cookie set over http could be mistaken for a stored `Secure` cookie (RFC 6265bis, section
+    /// 5.7).
     ///
     /// It is enough to look at one site: cookies of other sites are never sent to the same host.
     func wouldOverlaySecureCookie(_ cookie: Cookie, in siteHost: HTTPHost) -> Bool {

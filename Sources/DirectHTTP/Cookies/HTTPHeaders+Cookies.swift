@@ -3,8 +3,8 @@ internal import DirectHTTP1
 extension HTTPHeaders {
     /// Adds cookies after those that the caller has set.
     ///
-    /// The caller's cookies stay unchanged, and no cookie is added under a name that they already use. The result
-    /// is a single field (RFC 6265bis, section 5.8.1).
+    /// The caller's cookies stay unchanged, and no cookie is added under a name that they already use. The
+    /// result is a single field (RFC 6265bis, section 5.8.1).
     mutating func add(cookies: [Cookie]) {
         guard let first = index(of: "cookie") else {
             if !cookies.isEmpty { add("Cookie", bytes: cookies.fieldBytes) }

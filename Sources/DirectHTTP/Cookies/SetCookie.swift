@@ -44,14 +44,15 @@ struct SetCookie {
 
     /// Returns the hosts that the cookie is for; `nil` if the domain attribute is not allowed.
     ///
-    /// A claimed domain must be the host or a name above it, compared label by label (CVE-2013-1944), up to the
-    /// host's registrable domain. A name above that has another owner, even if it is not a public suffix itself:
-    /// `windows.net` lies above the public suffix `blob.core.windows.net`.
+    /// A claimed domain must be the host or a name above it, compared label by label (CVE-2013-1944), up to
+    /// the host's registrable domain. A name above that has another owner, even if it is not a public suffix
+    /// itself: `windows.net` lies above the public suffix `blob.core.windows.net`.
     private func scope(for host: HTTPHost) -> (HTTPHost, coversSubdomains: Bool)? {
         guard !domain.isEmpty else { return (host, false) }
         guard let claimed = try? Array(domain).withSpan(HTTPHost.init(utf8:)) else { return nil }
         guard host.isAtOrBelow(claimed), claimed.isAtOrBelow(host.site) else { return nil }
-        // An address has no names below it (CVE-2014-3613); the names below a public suffix have other owners.
+        // An address has no names below it (CVE-2014-3613); the names below a public suffix have other
+        // owners.
         return (claimed, claimed.name.map { !$0.isPublicSuffix } ?? false)
     }
 
@@ -96,7 +97,8 @@ struct SetCookie {
         }
     }
 
-    /// Returns the parts before and after the first equals sign, trimmed; the second is `nil` if there is none.
+    /// Returns the parts before and after the first equals sign, trimmed; the second is `nil` if there is
+    /// none.
     private static func halves(of piece: ArraySlice<UInt8>) -> (ArraySlice<UInt8>, ArraySlice<UInt8>?) {
         guard let sign = piece.firstIndex(of: UInt8(ascii: "=")) else { return (piece.trimmed, nil) }
         return (piece[..<sign].trimmed, piece[(sign + 1)...].trimmed)

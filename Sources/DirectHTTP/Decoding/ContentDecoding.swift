@@ -8,7 +8,8 @@ internal import DirectTransport
 final class ContentDecoding: Sendable {
     private let settings: DecodingSettings
     private let loop: EventLoop
-    /// Whether the client's default fields have an `Accept-Encoding`: then the client's caller decodes the content.
+    /// Whether the client's default fields have an `Accept-Encoding`: then the client's caller decodes the
+    /// content.
     private let isManual: Bool
     private let fields: HTTPHeaders
     private let fieldsForRanges: HTTPHeaders
@@ -23,8 +24,9 @@ final class ContentDecoding: Sendable {
         self.fields = fields
     }
 
-    /// The client's default fields for requests that do not set them: with `Accept-Encoding`, unless the request asks
-    /// for a range. That would be a range of the coded content (RFC 9110, section 14.2), which cannot be decoded.
+    /// The client's default fields for requests that do not set them: with `Accept-Encoding`, unless the
+    /// request asks for a range. That would be a range of the coded content (RFC 9110, section 14.2), which
+    /// cannot be decoded.
     func fields(for request: Request) -> HTTPHeaders {
         request.headers.index(of: "range") == nil ? fields : fieldsForRanges
     }

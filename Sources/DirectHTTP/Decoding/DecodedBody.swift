@@ -7,13 +7,14 @@ internal import Synchronization
 
 /// A body that is decoded while it is read.
 ///
-/// Each call of `next` decodes one piece and reads no more coded bytes than that takes. One task may read at a time:
-/// `isBusy` is the lock of all state below it, and a second reader gets `bodyAlreadyRead`. The first error, or the
-/// end, is kept as the outcome and ends the body for good; after an error the source is released, which closes the
-/// connection.
+/// Each call of `next` decodes one piece and reads no more coded bytes than that takes. One task may read at
+/// a time: `isBusy` is the lock of all state below it, and a second reader gets `bodyAlreadyRead`. The first
+/// error, or the end, is kept as the outcome and ends the body for good; after an error the source is
+/// released, which closes the connection.
 ///
-/// Decoding takes time without waiting for input. So the loop in `nextPiece` checks for cancellation before each call
-/// of the decoder, and yields to other tasks and checks the call's deadline each time that enough work has been done.
+/// Decoding takes time without waiting for input. So the loop in `nextPiece` checks for cancellation before
+/// each call of the decoder, and yields to other tasks and checks the call's deadline each time that enough
+/// work has been done.
 final class DecodedBody: ResponseBodySource, DecodedByteCounts, @unchecked Sendable {
     /// The server that the body comes from, for errors.
     struct Location: Sendable {
@@ -48,7 +49,8 @@ final class DecodedBody: ResponseBodySource, DecodedByteCounts, @unchecked Senda
     private var source: Source
     private var ownTrailers = HTTPHeaders()
     private var outcome: Outcome?
-    /// Counts the decoder's work, and yields when due. The work of receiving is counted where the bytes are read.
+    /// Counts the decoder's work, and yields when due. The work of receiving is counted where the bytes are
+    /// read.
     private var yields = YieldCounter()
     private let time: Time
 
@@ -150,11 +152,11 @@ final class DecodedBody: ResponseBodySource, DecodedByteCounts, @unchecked Senda
         }
     }
 
-    /// Checks for cancellation and for the end of the call, as a wait would: a little input can keep a decoder busy
-    /// for long, and much of it can decode to nothing.
+    /// Checks for cancellation and for the end of the call, as a wait would: a little input can keep a
+    /// decoder busy for long, and much of it can decode to nothing.
     ///
-    /// The deadline is checked only when a turn ends, not before: a small body that is already there may be read
-    /// late, as it may when it is not coded.
+    /// The deadline is checked only when a turn ends, not before: a small body that is already there may be
+    /// read late, as it may when it is not coded.
     private func goOn() async throws {
         if Task.isCancelled { throw fail(CancellationError()) }
         guard await yields.yieldIfDue(on: time.loop) else { return }
@@ -196,8 +198,8 @@ final class DecodedBody: ResponseBodySource, DecodedByteCounts, @unchecked Senda
         wireCount.store(decoder.wireBytes, ordering: .relaxed)
     }
 
-    /// Ends the body with this error. Content that cannot be decoded is read no further: releasing its source closes
-    /// the connection.
+    /// Ends the body with this error. Content that cannot be decoded is read no further: releasing its source
+    /// closes the connection.
     private func fail(_ error: any Error) -> any Error {
         outcome = .failed(error)
         source = .ended

@@ -4,11 +4,11 @@ public import DirectCoding
 public struct DecodingSettings: Hashable, Sendable {
     /// Whether the client asks for coded content and decodes it.
     ///
-    /// A request with an `Accept-Encoding` of its own, or a client whose default fields have one, gets its content as
-    /// received, whatever this setting says.
+    /// A request with an `Accept-Encoding` of its own, or a client whose default fields have one, gets its
+    /// content as received, whatever this setting says.
     public var isEnabled = true
-    /// The codings to ask for. Content in any other coding is decoded as well if this build can decode it; see
-    /// ``ContentCoding/available``.
+    /// The codings to ask for. Content in any other coding is decoded as well if this build can decode it;
+    /// see ``ContentCoding/available``.
     public var codings: [ContentCoding] = ContentCoding.available
     /// The largest number of decoded bytes that a response may have; `nil` means no limit.
     ///
@@ -18,8 +18,8 @@ public struct DecodingSettings: Hashable, Sendable {
     public var maximumRatio: UInt64? = 200
     /// The number of decoded bytes up to which ``maximumRatio`` is not checked.
     package var unratedSize: UInt64 = 1 << 20
-    /// The largest number of coded bytes in a row that may decode to nothing, as empty gzip members do; `nil` means
-    /// no limit.
+    /// The largest number of coded bytes in a row that may decode to nothing, as empty gzip members do; `nil`
+    /// means no limit.
     ///
     /// No limit on decoded bytes would end such a response, which may be endless.
     public var maximumInputWithoutOutput: UInt64? = 1 << 20

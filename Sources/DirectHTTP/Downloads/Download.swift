@@ -5,16 +5,17 @@ internal import DirectTransport
 
 /// One download: requests for a resource or for the rest of it, until its file is complete.
 ///
-/// Each attempt is a request of its own through all layers of the client, redirects included. What it brings is written
-/// to the partial file. Then:
+/// Each attempt is a request of its own through all layers of the client, redirects included. What it brings
+/// is written to the partial file. Then:
 ///
 /// - **complete**: the file is verified and renamed to its target.
 /// - **a part**: the server sent less than it was asked for. The next attempt asks for the rest.
-/// - **failed**: the request failed, its body broke off, or the status is one that the retry policy lists. The next attempt
-///   follows as the policy says, at another address if there is one, and asks for the rest if the version of the content
-///   has a strong validator. Attempts that brought bytes which can be continued do not count.
-/// - **disagreement**: what the server sends does not continue the file. The next attempt asks for the whole, as often as
-///   ``DownloadOptions/maximumRestarts`` allows.
+/// - **failed**: the request failed, its body broke off, or the status is one that the retry policy lists.
+///   The next attempt follows as the policy says, at another address if there is one, and asks for the rest
+///   if the version of the content has a strong validator. Attempts that brought bytes which can be continued
+///   do not count.
+/// - **disagreement**: what the server sends does not continue the file. The next attempt asks for the whole,
+///   as often as ``DownloadOptions/maximumRestarts`` allows.
 ///
 /// Every other result ends the download with an error. The partial file stays if it can be continued.
 struct Download {
@@ -188,7 +189,8 @@ extension Download {
     /// The body has more bytes than its head announces.
     private struct TooLong: Error {}
 
-    /// Writes the body to the file. Returns the error with which the body ended; everything up to there is written.
+    /// Writes the body to the file. Returns the error with which the body ended; everything up to there is
+    /// written.
     private mutating func copy(
         _ response: Response,
         from start: UInt64,
@@ -266,7 +268,8 @@ extension Download {
     /// Returns the request of an attempt.
     private func prepared(for wanted: WantedRest?) -> Request {
         var request = request
-        // Of coded content a part cannot be decoded, and two encoders make different bytes under one validator.
+        // Of coded content a part cannot be decoded, and two encoders make different bytes under one
+        // validator.
         request.headers["Accept-Encoding"] = "identity"
         if let wanted {
             request.headers["Range"] = "bytes=\(wanted.start)-"
@@ -308,7 +311,8 @@ extension Download {
         wantsWhole = true
     }
 
-    /// Returns the result if the file has the expected length and digest; `nil` if it has to be downloaded anew.
+    /// Returns the result if the file has the expected length and digest; `nil` if it has to be downloaded
+    /// anew.
     private mutating func verify(_ response: Response) async throws -> DownloadResult? {
         let size = disk.partial.position.size
         if let expected = options.length, size != expected {

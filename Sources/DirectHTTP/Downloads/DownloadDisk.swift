@@ -2,8 +2,8 @@ internal import DirectCore
 internal import DirectIO
 internal import DirectTransport
 
-/// The partial file of one download, as a task uses it: the disk works on threads that may block, and the task waits no
-/// longer than the call may take.
+/// The partial file of one download, as a task uses it: the disk works on threads that may block, and the
+/// task waits no longer than the call may take.
 struct DownloadDisk: Sendable {
     let partial: PartialDownload
     private let wait: Wait
@@ -30,7 +30,8 @@ struct DownloadDisk: Sendable {
 
     /// Opens the partial file for a target. Call ``load()`` next.
     ///
-    /// The caller waits for the outcome even if its task is cancelled: the file would stay locked for a while.
+    /// The caller waits for the outcome even if its task is cancelled: the file would stay locked for a
+    /// while.
     ///
     /// - Throws: ``DownloadError/inProgress`` if another download has the file.
     init(_ path: String, mode: UInt16, wait: Wait) async throws {
@@ -55,13 +56,15 @@ struct DownloadDisk: Sendable {
         return try await wait.run { () throws(SystemError) in try job(partial) }
     }
 
-    /// Appends bytes to the file. They are written even if the task is cancelled or its time is over meanwhile.
+    /// Appends bytes to the file. They are written even if the task is cancelled or its time is over
+    /// meanwhile.
     func append(_ bytes: [UInt8]) async throws {
         let start = partial.position.size
         do {
             try await run { partial throws(SystemError) in try partial.append(bytes, at: start) }
         } catch {
-            // What had begun when the wait ended is done, and what had not is never done. The position tells which it was.
+            // What had begun when the wait ended is done, and what had not is never done. The position tells
+            // which it was.
             if !error.isSystemFailure { await conclude { try? $0.append(bytes, at: start) } }
             throw error
         }
@@ -69,8 +72,8 @@ struct DownloadDisk: Sendable {
 
     /// Moves the complete file to its target.
     ///
-    /// Once the move has begun the caller waits for its outcome: if it stopped waiting, it could not know whether the file
-    /// is there. Therefore this runs in a task of its own, which is never cancelled.
+    /// Once the move has begun the caller waits for its outcome: if it stopped waiting, it could not know
+    /// whether the file is there. Therefore this runs in a task of its own, which is never cancelled.
     func commit() async throws {
         try await run { partial throws(SystemError) in try partial.settle() }
         if Task.isCancelled { throw CancellationError() }
@@ -84,8 +87,9 @@ struct DownloadDisk: Sendable {
         }.value
     }
 
-    /// Runs work that has to be done even if the task is cancelled or its time is over, and waits for it: a download to
-    /// the same path may begin as soon as this one has ended. A disk that hangs is waited for no longer than a second.
+    /// Runs work that has to be done even if the task is cancelled or its time is over, and waits for it: a
+    /// download to the same path may begin as soon as this one has ended. A disk that hangs is waited for no
+    /// longer than a second.
     func conclude(_ job: @escaping @Sendable (PartialDownload) -> Void) async {
         let (partial, wait) = (partial, wait)
         await Task {

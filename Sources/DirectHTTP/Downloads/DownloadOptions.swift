@@ -4,8 +4,9 @@ internal import DirectIO
 
 /// What a download expects, and where it ends.
 public struct DownloadOptions: Sendable {
-    /// The permissions of a new file, from which the process's umask is subtracted. A file that is replaced passes its owner
-    /// and its permissions on, as far as these and the system allow. Until it is complete the file is its owner's only.
+    /// The permissions of a new file, from which the process's umask is subtracted. A file that is replaced
+    /// passes its owner and its permissions on, as far as these and the system allow. Until it is complete
+    /// the file is its owner's only.
     public var mode: UInt16 = 0o666
     /// The length that the content must have; `nil` for any. No more bytes than that are written.
     public var length: UInt64?

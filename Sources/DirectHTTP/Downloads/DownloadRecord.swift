@@ -1,11 +1,11 @@
 internal import DirectCore
 internal import DirectTLS
 
-/// The record beside a partial file: which version of which resource the file belongs to, how many of its bytes are on
-/// the disk for certain, and their digest.
+/// The record beside a partial file: which version of which resource the file belongs to, how many of its
+/// bytes are on the disk for certain, and their digest.
 ///
-/// It is text, one value a line. The last line is the digest of those before it, so that a record that was damaged in
-/// any byte is not used.
+/// It is text, one value a line. The last line is the digest of those before it, so that a record that was
+/// damaged in any byte is not used.
 struct DownloadRecord: Hashable, Sendable {
     var representation: Representation
     private let validator: StrongValidator
@@ -16,8 +16,8 @@ struct DownloadRecord: Hashable, Sendable {
 
     private static let title = "direct-http download 1"
 
-    /// The place of the lines that few records have, one for a server without proof and one for parts from different
-    /// URLs: before the empty one.
+    /// The place of the lines that few records have, one for a server without proof and one for parts from
+    /// different URLs: before the empty one.
     private static let rareLines = 6
     private static let joinedLine = "joined yes"
 

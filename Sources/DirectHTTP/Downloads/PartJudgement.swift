@@ -8,12 +8,12 @@ struct WantedRest: Hashable, Sendable {
     let validator: StrongValidator
     /// The position of the first byte.
     let start: UInt64
-    /// Whether the digest of the whole is checked at the end. Then parts from different URLs may be joined: signed URLs
-    /// differ with every redirect.
+    /// Whether the digest of the whole is checked at the end. Then parts from different URLs may be joined:
+    /// signed URLs differ with every redirect.
     var isVerified = false
 
-    /// `nil` if there is nothing to continue, nothing that identifies its version, or parts from different URLs that
-    /// nothing will verify.
+    /// `nil` if there is nothing to continue, nothing that identifies its version, or parts from different
+    /// URLs that nothing will verify.
     init?(_ representation: Representation?, from start: UInt64, isVerified: Bool) {
         guard start > 0, let representation, let validator = representation.validator,
             isVerified || !representation.isJoined
@@ -94,8 +94,8 @@ enum PartJudgement: Hashable, Sendable {
 }
 
 extension WantedRest {
-    /// Whether a part from this URL may belong to the same representation. A date says too little for parts from
-    /// different URLs.
+    /// Whether a part from this URL may belong to the same representation. A date says too little for parts
+    /// from different URLs.
     fileprivate func joins(_ url: HTTPURL) -> Bool {
         if url == representation.url { return true }
         guard isVerified, case .entityTag = validator else { return false }

@@ -5,13 +5,14 @@ internal import Synchronization
 
 /// The partial file of a download, `PATH.part`, and the record beside it, `PATH.part.info`.
 ///
-/// The file counts as far as the record says. The record is written only when the bytes that it counts are on the disk,
-/// and it has their digest. So whatever a crash leaves of the two files, the bytes that are continued are the right
-/// ones, or the files are discarded.
+/// The file counts as far as the record says. The record is written only when the bytes that it counts are on
+/// the disk, and it has their digest. So whatever a crash leaves of the two files, the bytes that are
+/// continued are the right ones, or the files are discarded.
 ///
-/// A file without a strong validator cannot be continued: it has no record, and it is removed when the download ends. The
-/// same holds for one of a random name, which is used if another user may have made what is under these two.
-/// Every method blocks, and may be called from any thread. After ``close()`` they do nothing.
+/// A file without a strong validator cannot be continued: it has no record, and it is removed when the
+/// download ends. The same holds for one of a random name, which is used if another user may have made what
+/// is under these two. Every method blocks, and may be called from any thread. After ``close()`` they do
+/// nothing.
 final class PartialDownload: Sendable {
     /// What is on the disk.
     private struct Disk {
@@ -44,8 +45,9 @@ final class PartialDownload: Sendable {
         disk = Locked(Disk(file: file))
     }
 
-    /// What the names of the two files begin with: the name of the target, or if they would be longer than file systems
-    /// allow (255 bytes), its digest. Two targets that share the files share only a lock: the record says whose they are.
+    /// What the names of the two files begin with: the name of the target, or if they would be longer than
+    /// file systems allow (255 bytes), its digest. Two targets that share the files share only a lock: the
+    /// record says whose they are.
     private static func stem(of name: String) -> String {
         if name.utf8.count <= longestName { return name }
         return MessageDigest.sha256.digest(of: Array(name.utf8)).map(Hex.encode) ?? "long-name"
@@ -132,8 +134,8 @@ final class PartialDownload: Sendable {
         }
     }
 
-    /// Removes the file of a download that has not begun, if that has made it. Any other file stays: it may be another
-    /// program's.
+    /// Removes the file of a download that has not begun, if that has made it. Any other file stays: it may
+    /// be another program's.
     private func removeIfEmpty(_ file: PartialFile) {
         let isEmpty = (try? file.read(at: 0, count: 1).isEmpty) ?? false
         guard isEmpty || !file.canBeContinued else { return }
@@ -187,10 +189,11 @@ extension PartialDownload {
         }
     }
 
-    /// Returns the hash of the bytes that can be continued, and their number; `nil` if the record does not fit the file.
+    /// Returns the hash of the bytes that can be continued, and their number; `nil` if the record does not
+    /// fit the file.
     ///
-    /// Of a file that is complete the last byte is left out. To ask for it shows whether the server still has the same
-    /// version, and a range without any byte cannot be asked for.
+    /// Of a file that is complete the last byte is left out. To ask for it shows whether the server still has
+    /// the same version, and a range without any byte cannot be asked for.
     private func hash(of file: PartialFile, as record: DownloadRecord) throws(SystemError) -> (
         RunningSHA256, UInt64
     )? {

@@ -4,22 +4,23 @@ internal import DirectIO
 
 /// A version of a resource that is being downloaded: where it is, what identifies it, and how long it is.
 struct Representation: Hashable, Sendable {
-    /// The URL that sent it, after redirects. A validator says nothing about other URLs (RFC 9110, section 8.8.1).
+    /// The URL that sent it, after redirects. A validator says nothing about other URLs (RFC 9110, section
+    /// 8.8.1).
     var url: HTTPURL
-    /// What the server is known by that sent it, if it has not proved to be the URL's host. Nothing that such a server sent
-    /// is joined with what another one sends.
+    /// What the server is known by that sent it, if it has not proved to be the URL's host. Nothing that such
+    /// a server sent is joined with what another one sends.
     var identity: String?
     /// Identifies the version; `nil` if the server sent nothing that does so without doubt.
     var validator: StrongValidator?
     /// The number of bytes; `nil` if the server did not say.
     var length: UInt64?
-    /// Whether the file has parts from different URLs. Then only the digest of the whole shows that they belong together:
-    /// a download that expects none must not continue it.
+    /// Whether the file has parts from different URLs. Then only the digest of the whole shows that they
+    /// belong together: a download that expects none must not continue it.
     var isJoined = false
 }
 
-/// A validator that two responses have in common only if their content is the same, byte by byte (RFC 9110, section
-/// 8.8.1). Only such a validator may join parts of content (sections 13.1.5 and 15.3.7.3).
+/// A validator that two responses have in common only if their content is the same, byte by byte (RFC 9110,
+/// section 8.8.1). Only such a validator may join parts of content (sections 13.1.5 and 15.3.7.3).
 enum StrongValidator: Hashable, Sendable {
     /// An entity tag, with its quotes.
     case entityTag(String)
@@ -48,8 +49,8 @@ enum StrongValidator: Hashable, Sendable {
 
     /// Whether a part of content with these fields belongs to this version.
     ///
-    /// A part has to repeat the entity tag. It need not repeat the date if the request had it in `If-Range` (RFC 9110,
-    /// section 15.3.7).
+    /// A part has to repeat the entity tag. It need not repeat the date if the request had it in `If-Range`
+    /// (RFC 9110, section 15.3.7).
     func isMeant(by headers: HTTPHeaders) -> Bool {
         switch self {
         case .entityTag(let tag): Self.entityTag(headers) == tag
@@ -73,8 +74,8 @@ enum StrongValidator: Hashable, Sendable {
         return bytes.dropFirst().dropLast().allSatisfy { $0 != quote && 0x21...0x7E ~= $0 }
     }
 
-    /// Returns the date if the server's clock was well past it when it sent the response. Otherwise the resource may
-    /// have changed a second time within the second that the date names.
+    /// Returns the date if the server's clock was well past it when it sent the response. Otherwise the
+    /// resource may have changed a second time within the second that the date names.
     private static func date(_ headers: HTTPHeaders) -> String? {
         let texts = headers.values(for: "Last-Modified")
         guard texts.count == 1, let text = texts.first, let modified = HTTPDate.parse(text),

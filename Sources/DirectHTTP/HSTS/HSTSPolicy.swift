@@ -9,8 +9,8 @@ struct HSTSPolicy: Equatable {
     /// Whether the policy applies to all names below the host as well.
     let includesSubdomains: Bool
 
-    /// Parses a field value; `nil` if it breaks the grammar, repeats a directive, or has no `max-age`. Such a field
-    /// has to be ignored as a whole. Unknown directives are skipped.
+    /// Parses a field value; `nil` if it breaks the grammar, repeats a directive, or has no `max-age`. Such a
+    /// field has to be ignored as a whole. Unknown directives are skipped.
     init?(_ field: [UInt8]) {
         var directives = FieldScanner(field)
         var names: Set<String> = []

@@ -1,8 +1,8 @@
 internal import DirectCore
 internal import DirectIO
 
-/// The format of the file is that of curl's `--hsts`. A line holds a name, with a leading dot if the names below it
-/// are included, and the expiry in UTC.
+/// The format of the file is that of curl's `--hsts`. A line holds a name, with a leading dot if the names
+/// below it are included, and the expiry in UTC.
 ///
 ///     .example.com "20270314 15:09:26"
 extension HSTSStore {
@@ -17,8 +17,8 @@ extension HSTSStore {
 
     /// Adds the entries of a file's text. Lines that cannot be read are skipped.
     ///
-    /// What the store has already stays: of two entries for a name the later expiry counts, and likewise for the names
-    /// below it.
+    /// What the store has already stays: of two entries for a name the later expiry counts, and likewise for
+    /// the names below it.
     ///
     /// - Returns: The lines that were skipped, and the reasons.
     @discardableResult
@@ -26,8 +26,8 @@ extension HSTSStore {
         add(text: text, at: .now)
     }
 
-    /// Writes all entries to a file that only its owner may read. An existing file is replaced atomically. If several
-    /// tasks save the store, the file has the entries of all of them in the end.
+    /// Writes all entries to a file that only its owner may read. An existing file is replaced atomically. If
+    /// several tasks save the store, the file has the entries of all of them in the end.
     ///
     /// - Throws: An error if the file cannot be written, `CancellationError` if the task was cancelled.
     @concurrent
@@ -38,8 +38,8 @@ extension HSTSStore {
     /// Adds the entries of a file. A file that does not exist counts as empty. Lines that cannot be read are
     /// skipped.
     ///
-    /// What the store has already stays: of two entries for a name the later expiry counts, and likewise for the names
-    /// below it.
+    /// What the store has already stays: of two entries for a name the later expiry counts, and likewise for
+    /// the names below it.
     ///
     /// - Returns: The lines that were skipped, and the reasons.
     /// - Throws: An error if the file exists and cannot be read.

@@ -2,11 +2,12 @@ public import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
 
-/// A store of the names that have to be reached over https (HSTS, RFC 6797). Any number of clients may share one.
+/// A store of the names that have to be reached over https (HSTS, RFC 6797). Any number of clients may share
+/// one.
 ///
-/// It learns from https responses whose certificate was accepted, for names and never for addresses. It changes
-/// http URLs to https before the client decides anything by them. Only observers and interceptors of calls see those
-/// as the caller wrote them.
+/// It learns from https responses whose certificate was accepted, for names and never for addresses. It
+/// changes http URLs to https before the client decides anything by them. Only observers and interceptors of
+/// calls see those as the caller wrote them.
 public final class HSTSStore: Sendable {
     /// A name that is reached over https only.
     public struct Entry: Hashable, Sendable {
@@ -30,8 +31,8 @@ public final class HSTSStore: Sendable {
         }
     }
 
-    /// What is known of a name. A file and the store may say different things, and neither is known to be newer. So the name
-    /// and the names below it have an expiry each.
+    /// What is known of a name. A file and the store may say different things, and neither is known to be
+    /// newer. So the name and the names below it have an expiry each.
     private struct Known: Equatable {
         let name: DomainName
         private(set) var expiry: UnixTime
@@ -71,14 +72,15 @@ public final class HSTSStore: Sendable {
 
     /// Creates an empty store.
     ///
-    /// - Parameter limit: The maximum number of names. If there are more, expired entries are removed, and then
-    ///   those that were added least recently.
+    /// - Parameter limit: The maximum number of names. If there are more, expired entries are removed, and
+    ///   then those that were added least recently.
     public init(limit: Int = 10_000) {
         self.limit = max(1, limit)
     }
 
-    /// The entries that have not expired, sorted by name. A name has two of them if a file has included the names below it
-    /// for a shorter time than the name itself. ``text`` copies both to another store; ``add(_:)`` would keep the last one.
+    /// The entries that have not expired, sorted by name. A name has two of them if a file has included the
+    /// names below it for a shorter time than the name itself. ``text`` copies both to another store;
+    /// ``add(_:)`` would keep the last one.
     public var entries: [Entry] { entries(at: .now) }
 
     /// Adds an entry; replaces the one for the same name.
@@ -148,8 +150,8 @@ extension HSTSStore {
         add(Entry(name, until: expiry, includesSubdomains: policy.includesSubdomains), at: now)
     }
 
-    /// Whether a valid entry exists for the name, or for a name above it that includes subdomains (section 8.2).
-    /// One entry never changes another (CVE-2024-9681).
+    /// Whether a valid entry exists for the name, or for a name above it that includes subdomains (section
+    /// 8.2). One entry never changes another (CVE-2024-9681).
     func isKnown(_ name: DomainName, at now: UnixTime) -> Bool {
         var isKnown = false
         table.withLock { table in

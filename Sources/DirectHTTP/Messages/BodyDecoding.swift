@@ -3,15 +3,16 @@
 public enum BodyDecoding: Hashable, Sendable {
     /// The body has no content coding.
     case notNeeded
-    /// The content is handed out as received, still coded as `Content-Encoding` says: the caller asked for that, the
-    /// content is a part of a coded whole (206), or this build does not know the coding.
+    /// The content is handed out as received, still coded as `Content-Encoding` says: the caller asked for
+    /// that, the content is a part of a coded whole (206), or this build does not know the coding.
     case leftCoded
     /// The content is decoded. The numbers count the bytes received so far, and those handed out.
     case decoded(wireBytes: UInt64, decodedBytes: UInt64)
 }
 
 extension ResponseBody {
-    /// The internal form of ``BodyDecoding``, for code that wraps bodies: it has the decoder instead of its numbers.
+    /// The internal form of ``BodyDecoding``, for code that wraps bodies: it has the decoder instead of its
+    /// numbers.
     enum Coding: Sendable {
         case none
         case left

@@ -1,5 +1,5 @@
-// Descriptions for printing, logging and `dump`. They name the target of a message and never show a header value, a
-// byte of a body, or the user and password of a URL.
+// Descriptions for printing, logging and `dump`. They name the target of a message and never show a header
+// value, a byte of a body, or the user and password of a URL.
 
 internal import DirectTransport
 

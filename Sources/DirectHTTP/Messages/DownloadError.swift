@@ -13,22 +13,23 @@ public enum DownloadError: Error, Hashable, Sendable {
     case field(String)
     /// Another download to the same path is in progress, in this process or another one.
     case inProgress
-    /// The server sends coded content although the request refuses that (`Accept-Encoding: identity`). Parts of coded
-    /// content cannot be put together safely, and the file would not be what the caller asked for.
+    /// The server sends coded content although the request refuses that (`Accept-Encoding: identity`). Parts
+    /// of coded content cannot be put together safely, and the file would not be what the caller asked for.
     case coded
-    /// The content has another length than ``DownloadOptions/length``. Content that is too long, and whose length the
-    /// server has not announced, is read no further: `actual` is the number of bytes up to there.
+    /// The content has another length than ``DownloadOptions/length``. Content that is too long, and whose
+    /// length the server has not announced, is read no further: `actual` is the number of bytes up to there.
     case wrongLength(expected: UInt64, actual: UInt64)
     /// The content has another SHA-256 digest than ``DownloadOptions/sha256``.
     case wrongDigest(expected: [UInt8], actual: [UInt8])
     /// The download began anew ``DownloadOptions/maximumRestarts`` times, and the servers disagreed again.
     case tooManyRestarts(Int, last: Restart)
 
-    /// The reason that a download begins anew: what is in the partial file does not belong to what the server has.
+    /// The reason that a download begins anew: what is in the partial file does not belong to what the server
+    /// has.
     @nonexhaustive
     public enum Restart: String, Hashable, Sendable {
-        /// The server sent the whole content instead of the rest: the resource has changed, or the server does not
-        /// support ranges.
+        /// The server sent the whole content instead of the rest: the resource has changed, or the server
+        /// does not support ranges.
         case wholeContent
         /// The server has no such range (416).
         case noSuchRange
@@ -42,8 +43,8 @@ public enum DownloadError: Error, Hashable, Sendable {
         case otherVersion
         /// A redirect led to another URL than before, to which the validator does not belong.
         case otherURL
-        /// The file was begun with a server that proved another identity, or none, or over a Unix domain socket; or the part
-        /// comes from such a server.
+        /// The file was begun with a server that proved another identity, or none, or over a Unix domain
+        /// socket; or the part comes from such a server.
         case otherIdentity
         /// The part is of another total length.
         case otherLength

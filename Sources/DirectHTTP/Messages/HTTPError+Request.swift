@@ -1,8 +1,8 @@
 internal import DirectCore
 internal import DirectHTTP1
 
-/// The method and the URL of a request, which errors of its response's body name. A class, so that a body holds no more
-/// than a reference.
+/// The method and the URL of a request, which errors of its response's body name. A class, so that a body
+/// holds no more than a reference.
 final class RequestLine: Sendable {
     let method: HTTPMethod
     let url: HTTPURL
@@ -14,8 +14,8 @@ final class RequestLine: Sendable {
 }
 
 extension HTTPError {
-    /// Returns the error with the method and the URL of its request, unless it has them already: the innermost layer that
-    /// knows the request is right, because a call may make several.
+    /// Returns the error with the method and the URL of its request, unless it has them already: the
+    /// innermost layer that knows the request is right, because a call may make several.
     func about(_ method: HTTPMethod, _ url: HTTPURL?) -> HTTPError {
         guard self.method == nil else { return self }
         var error = self

@@ -7,9 +7,9 @@ extension HTTPError {
     /// Whether the same request may succeed a little later: the network, or a host on the path, has failed.
     ///
     /// False if another attempt would fail the same way: the request is invalid, the name has no address, an
-    /// address is refused, or the server could not prove its identity. To retry in the last case would be a way
-    /// around the check. The failure of an authenticator counts as the error that it has thrown, so that a request for a
-    /// token is like any other.
+    /// address is refused, or the server could not prove its identity. To retry in the last case would be a
+    /// way around the check. The failure of an authenticator counts as the error that it has thrown, so that
+    /// a request for a token is like any other.
     public var isWorthRetrying: Bool {
         switch reason {
         case .authenticator(let error), .proxy(.authenticator(let error)):

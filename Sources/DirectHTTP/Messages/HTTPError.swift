@@ -5,15 +5,17 @@ public import DirectIO
 public import DirectTLS
 internal import DirectTransport
 
-/// The error of a request: the phase and the reason, and the request, the name and the endpoint if they are known.
+/// The error of a request: the phase and the reason, and the request, the name and the endpoint if they are
+/// known.
 ///
-/// Cancelling the task is not such an error: it throws `CancellationError`. The description and the dump of an error
-/// contain no header value, no user part or query value of a URL and no byte of a body; ``response`` has those of a
-/// response.
+/// Cancelling the task is not such an error: it throws `CancellationError`. The description and the dump of
+/// an error contain no header value, no user part or query value of a URL and no byte of a body; ``response``
+/// has those of a response.
 public struct HTTPError: Error, Sendable, CustomStringConvertible {
     /// The phase that a request had reached.
     public enum Phase: String, Hashable, Sendable {
-        /// Nothing was done yet: the request is invalid, its deadline had passed, or the authenticator failed.
+        /// Nothing was done yet: the request is invalid, its deadline had passed, or the authenticator
+        /// failed.
         case request
         /// Resolving the name.
         case resolve
@@ -52,9 +54,9 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         case refused(AddressRefusal)
         /// A system call failed.
         case system(SystemError)
-        /// The attempt was abandoned, because the attempt at another address settled the matter first. A network interceptor
-        /// also gets this for a hedge that is not sent: there is no other address for it, or the interceptor has made a
-        /// request of it that may be sent only once.
+        /// The attempt was abandoned, because the attempt at another address settled the matter first. A
+        /// network interceptor also gets this for a hedge that is not sent: there is no other address for it,
+        /// or the interceptor has made a request of it that may be sent only once.
         case overtaken
         /// The TLS handshake or the TLS connection failed.
         case tls(TLSError)
@@ -77,7 +79,8 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         /// The authenticator that has to provide the credentials for the server failed, for example with an
         /// ``AuthenticationError``. One for a proxy: ``ProxyError/authenticator(_:)``.
         case authenticator(any Error)
-        /// The body of the response has been read, or another task is reading it: it can be read once, by one task.
+        /// The body of the response has been read, or another task is reading it: it can be read once, by one
+        /// task.
         case bodyAlreadyRead
         /// The cache's copy of the response turned out to be damaged while it was read.
         case cache(CacheError)
@@ -103,7 +106,8 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         case notEventStream
         /// The file of a download cannot be completed.
         case download(DownloadError)
-        /// A call of ``HTTPClient/Blocking`` was made inside a task or on an event loop, where it could block itself.
+        /// A call of ``HTTPClient/Blocking`` was made inside a task or on an event loop, where it could block
+        /// itself.
         case blockingInTask
     }
 
@@ -111,11 +115,11 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     public let phase: Phase
     /// The reason of the failure.
     public let reason: Reason
-    /// The method of the request that failed, which after a redirect is not the caller's; `nil` if it is no token, or if no
-    /// layer that knows it has reported the error.
+    /// The method of the request that failed, which after a redirect is not the caller's; `nil` if it is no
+    /// token, or if no layer that knows it has reported the error.
     public internal(set) var method: HTTPMethod?
-    /// The URL of the request that failed, as a log may show it: ``HTTPURL/redacted``. `nil` if it is invalid, or if no
-    /// layer that knows it has reported the error.
+    /// The URL of the request that failed, as a log may show it: ``HTTPURL/redacted``. `nil` if it is
+    /// invalid, or if no layer that knows it has reported the error.
     public internal(set) var url: HTTPURL?
     /// The host of the URL, as it stands there; `nil` if the URL is invalid.
     public let name: String?
@@ -123,21 +127,21 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     public let endpoint: Endpoint?
     /// The endpoints that were tried before without success, and why they failed.
     public let attempts: [Attempt]
-    /// The earlier requests of the call: those whose response led to the next request, and those that failed and
-    /// were retried.
+    /// The earlier requests of the call: those whose response led to the next request, and those that failed
+    /// and were retried.
     public internal(set) var history: [Hop] = []
     /// The reason that the failure was not retried; `nil` if no retry policy applies to it.
     public internal(set) var retryStop: RetryStop?
-    /// The response that the caller refused with `requiringSuccess`, with the beginning of its body. Or the response that
-    /// arrived whole before the request could be sent whole: the server has accepted the request, but not received all
-    /// of it. `nil` for every other failure.
+    /// The response that the caller refused with `requiringSuccess`, with the beginning of its body. Or the
+    /// response that arrived whole before the request could be sent whole: the server has accepted the
+    /// request, but not received all of it. `nil` for every other failure.
     public internal(set) var response: ReceivedResponse?
 
     /// The certificates that the server sent, unread; `nil` if the failure is not about them.
     var chain: CertificateChain?
 
-    /// The certificates that the server sent, its own first, if the handshake failed because of them. Otherwise empty.
-    /// Parsed at each call.
+    /// The certificates that the server sent, its own first, if the handshake failed because of them.
+    /// Otherwise empty. Parsed at each call.
     public var certificates: [CertificateSummary] { chain?.summaries ?? [] }
 
     /// Makes an error, for a transport in tests, an interceptor or a resolver.
@@ -171,8 +175,8 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         self.response = response
     }
 
-    /// The method and the URL, the phase, the endpoint and the reason, then the failed attempts and retries. Without a
-    /// URL the name follows the phase.
+    /// The method and the URL, the phase, the endpoint and the reason, then the failed attempts and retries.
+    /// Without a URL the name follows the phase.
     public var description: String {
         var text = url.map { "\(method.map { "\($0) " } ?? "")\($0): " } ?? ""
         text += phase.rawValue
@@ -232,7 +236,8 @@ extension HTTPError.Reason: CustomStringConvertible {
 }
 
 extension HTTPError.Reason: CustomReflectable {
-    /// An empty mirror: an error of other code may contain anything, even secrets. The description says the rest.
+    /// An empty mirror: an error of other code may contain anything, even secrets. The description says the
+    /// rest.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -252,8 +257,8 @@ public struct Attempt: Sendable, CustomStringConvertible {
     /// The certificates that the server sent, unread; `nil` if the failure is not about them.
     var chain: CertificateChain?
 
-    /// The certificates that the server sent, its own first, if the attempt failed because of them. Otherwise empty. Parsed
-    /// at each call.
+    /// The certificates that the server sent, its own first, if the attempt failed because of them. Otherwise
+    /// empty. Parsed at each call.
     public var certificates: [CertificateSummary] { chain?.summaries ?? [] }
 
     /// Makes an attempt, for an error that a test or an interceptor makes.

@@ -9,7 +9,8 @@ public struct HTTPTransaction: Sendable, CustomStringConvertible {
 
     var connection: ConnectionFacts { record.connection }
 
-    /// Whether the connection had served an earlier request. False for the first request on a prewarmed connection.
+    /// Whether the connection had served an earlier request. False for the first request on a prewarmed
+    /// connection.
     public var isReused: Bool { record.isReused }
     /// Whether the connection was there before the request: a reused or a prewarmed one.
     var wasIdle: Bool { record.wasIdle }
@@ -21,11 +22,11 @@ public struct HTTPTransaction: Sendable, CustomStringConvertible {
     package var dialledEndpoint: Endpoint? { connection.dialledEndpoint }
     /// The source of the endpoint's address.
     public var source: AddressSource { connection.source }
-    /// The proxy, without user and password; `nil` without one. If the proxy resolved the name, the endpoint is the
-    /// proxy's own.
+    /// The proxy, without user and password; `nil` without one. If the proxy resolved the name, the endpoint
+    /// is the proxy's own.
     public var proxy: String? { connection.proxy }
-    /// The IPv6 address that was dialled if the endpoint's IPv4 address can be reached through a translator only
-    /// (RFC 6052).
+    /// The IPv6 address that was dialled if the endpoint's IPv4 address can be reached through a translator
+    /// only (RFC 6052).
     public var translatedAddress: IPAddress? { connection.translated }
     /// The Unix domain socket that the bytes went to; `nil` if they went to ``endpoint``.
     public var unixSocket: UnixSocketPath? { connection.unixSocket }
@@ -36,8 +37,8 @@ public struct HTTPTransaction: Sendable, CustomStringConvertible {
     /// The addresses that were tried before this one, and failed.
     public var failedAttempts: [Attempt] { connection.failedAttempts.map(Attempt.init) }
 
-    /// The time that the request waited in the queue because the client may have no more connections; close to zero if it
-    /// did not wait.
+    /// The time that the request waited in the queue because the client may have no more connections; close
+    /// to zero if it did not wait.
     public var queueTime: Duration { .nanoseconds(Int64(clamping: record.queued)) }
     /// The time to resolve the name; `nil` if that was not needed.
     public var resolveTime: Duration? { wasIdle ? nil : connection.resolveTime }
@@ -45,17 +46,18 @@ public struct HTTPTransaction: Sendable, CustomStringConvertible {
     public var connectTime: Duration? { wasIdle ? nil : connection.connectTime }
     /// The time of the TLS handshake; `nil` on a reused or prewarmed connection and for `http`.
     public var tlsTime: Duration? { wasIdle ? nil : connection.tlsTime }
-    /// The time from the start of the request, before its connection was found, until it was sent or its upload
-    /// began.
+    /// The time from the start of the request, before its connection was found, until it was sent or its
+    /// upload began.
     public var requestTime: Duration { record.sent.since(record.start) }
     /// The time from the start of the request, before its connection was found, to the head of the response.
     public var responseTime: Duration { record.response.since(record.start) }
 
-    /// The time from the head of the response to the last byte of its body, as it was read; zero if the body arrived together
-    /// with the head. `nil` as long as it has not been read whole, and for a response that switches protocols.
+    /// The time from the head of the response to the last byte of its body, as it was read; zero if the body
+    /// arrived together with the head. `nil` as long as it has not been read whole, and for a response that
+    /// switches protocols.
     public var bodyTime: Duration? { bodyEnd?.since(record.response) }
-    /// The time from the start of the request, before its connection was found, to the last byte of the response's body; `nil`
-    /// as long as that is for ``bodyTime``.
+    /// The time from the start of the request, before its connection was found, to the last byte of the
+    /// response's body; `nil` as long as that is for ``bodyTime``.
     public var totalTime: Duration? { bodyEnd?.since(record.start) }
 
     private var bodyEnd: Instant? { record.bodyEnd.map(\.time) ?? record.response }
@@ -71,8 +73,8 @@ public struct HTTPTransaction: Sendable, CustomStringConvertible {
     }
 }
 extension HTTPTransaction {
-    /// What the server is known by if it has not proved to be the URL's host: the name that it has proved instead, the key
-    /// that an override has accepted, or the Unix domain socket of a plain connection.
+    /// What the server is known by if it has not proved to be the URL's host: the name that it has proved
+    /// instead, the key that an override has accepted, or the Unix domain socket of a plain connection.
     ///
     /// `nil` if it has proved to be the host, and over plain HTTP, where no server proves anything.
     fileprivate func unprovedIdentity(for url: HTTPURL) -> String? {
@@ -90,8 +92,8 @@ extension HTTPTransaction {
 }
 
 extension Response {
-    /// What the server is known by if it has not proved to be the URL's host. `nil` if it has, and for a response that no
-    /// connection brought.
+    /// What the server is known by if it has not proved to be the URL's host. `nil` if it has, and for a
+    /// response that no connection brought.
     var unprovedIdentity: String? { transaction?.unprovedIdentity(for: url) }
 
     /// Whether its server has proved to be the URL's host, or had nothing to prove.

@@ -19,8 +19,8 @@ public struct Hop: Sendable, CustomStringConvertible {
         case misdirected
         /// The server refused the expectation of `100-continue` (417).
         case expectation
-        /// The response was late, and the request was sent to a second address as well. In reports only: such a request is
-        /// not part of a history.
+        /// The response was late, and the request was sent to a second address as well. In reports only: such
+        /// a request is not part of a history.
         case hedge
     }
 
@@ -30,7 +30,8 @@ public struct Hop: Sendable, CustomStringConvertible {
     public let method: HTTPMethod
     /// The URL of the request.
     public let url: HTTPURL
-    /// The connection and the times of the request; `nil` without a response, or if a cache or a mock answered.
+    /// The connection and the times of the request; `nil` without a response, or if a cache or a mock
+    /// answered.
     public let transaction: HTTPTransaction?
     private let outcome: Result<HTTPStatus, HTTPError>
 
@@ -42,8 +43,8 @@ public struct Hop: Sendable, CustomStringConvertible {
         outcome = .success(response.status)
     }
 
-    /// Makes a hop of a request without a response. Earlier hops stand before this one in a history, not in its
-    /// error.
+    /// Makes a hop of a request without a response. Earlier hops stand before this one in a history, not in
+    /// its error.
     init(_ reason: Reason, _ method: HTTPMethod, _ url: HTTPURL, _ error: HTTPError) {
         self.reason = reason
         self.method = method
@@ -68,7 +69,8 @@ public struct Hop: Sendable, CustomStringConvertible {
         "\(method) \(url): \(status.map { "\($0)" } ?? result), \(reason.rawValue)"
     }
 
-    /// The endpoint whose server, or the path to it, is to blame for the hop; `nil` if the request reached none.
+    /// The endpoint whose server, or the path to it, is to blame for the hop; `nil` if the request reached
+    /// none.
     var failedEndpoint: Endpoint? {
         switch outcome {
         case .success: endpoint

@@ -4,11 +4,12 @@ internal import DirectHTTP1
 internal import DirectTransport
 internal import Synchronization
 
-/// A connection that no longer speaks HTTP: bytes in both directions, under TLS if the connection used TLS before.
+/// A connection that no longer speaks HTTP: bytes in both directions, under TLS if the connection used TLS
+/// before.
 ///
-/// The connection has left the client's pool. One task may read while another one writes; releasing the stream
-/// closes it. A read waits as long as its `timeout` allows, a write as long as ``Timeouts/write`` allows without
-/// progress. TCP keep-alive probes detect a peer that is gone.
+/// The connection has left the client's pool. One task may read while another one writes; releasing the
+/// stream closes it. A read waits as long as its `timeout` allows, a write as long as ``Timeouts/write``
+/// allows without progress. TCP keep-alive probes detect a peer that is gone.
 ///
 /// Cancelling a task ends its wait and leaves the stream usable: a cancelled read has consumed nothing, and a
 /// cancelled write has sent an unknown part of its bytes. What is written next follows that part.
@@ -49,8 +50,8 @@ public final class RawStream: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - limit: The number of bytes that are returned at most.
-    ///   - timeout: The time for which the peer may send nothing. The stream stays usable after the error; `nil`
-    ///     means no limit.
+    ///   - timeout: The time for which the peer may send nothing. The stream stays usable after the error;
+    ///     `nil` means no limit.
     /// - Returns: The bytes; `nil` if the peer has ended its side.
     /// - Throws: ``HTTPError``, or `CancellationError` if the task is cancelled.
     @concurrent
@@ -191,8 +192,8 @@ package final class UpgradedBody: ResponseBodySource, Sendable {
 }
 
 extension Response {
-    /// Returns the connection once the server has switched protocols (101) or opened a tunnel (2xx to `CONNECT`).
-    /// Bytes that arrived behind the head are read from the stream first.
+    /// Returns the connection once the server has switched protocols (101) or opened a tunnel (2xx to
+    /// `CONNECT`). Bytes that arrived behind the head are read from the stream first.
     ///
     /// - Throws: ``HTTPError/Reason/noStream`` if there is no such connection, or if it has been taken.
     public func takeStream() throws -> RawStream {

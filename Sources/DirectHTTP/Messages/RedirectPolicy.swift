@@ -3,14 +3,16 @@ public import DirectHTTP1
 
 /// Whether and how redirects are followed.
 ///
-/// Each hop is a request of its own: the name in its URL determines SNI, the certificate check, cookies and the
-/// addresses. ``HTTPClient/Request/addresses`` are used for the host and port of the caller's request only. A
-/// request to another origin carries only those fields of the request before that are known to be safe, and the
-/// removed ones do not come back when a later redirect returns to the first origin (CVE-2024-45336).
+/// Each hop is a request of its own: the name in its URL determines SNI, the certificate check, cookies and
+/// the addresses. ``HTTPClient/Request/addresses`` are used for the host and port of the caller's request
+/// only. A request to another origin carries only those fields of the request before that are known to be
+/// safe, and the removed ones do not come back when a later redirect returns to the first origin
+/// (CVE-2024-45336).
 public struct RedirectPolicy: Sendable {
     /// Whether redirects are followed; if not, the response is delivered as it is.
     package var isFollowing = true
-    /// The highest number of redirects in a row. One more fails with ``RedirectError/tooMany(limit:isLoop:)``.
+    /// The highest number of redirects in a row. One more fails with
+    /// ``RedirectError/tooMany(limit:isLoop:)``.
     public var limit = 20
     /// Whether redirects from `https` to `http` are followed, where anyone on the path can read the request.
     public var insecureAllowsDowngrade = false
@@ -19,15 +21,17 @@ public struct RedirectPolicy: Sendable {
     /// Whether a hop carries the previous URL in `Referer`: never from `https` to `http`, and without user,
     /// password and fragment.
     public var sendsReferer = false
-    /// Names of fields, the request's and the client's, that may be sent to other origins although they are not
-    /// known to be safe.
+    /// Names of fields, the request's and the client's, that may be sent to other origins although they are
+    /// not known to be safe.
     public var extraCrossOriginFields: [String] = []
-    /// The longest delay that a redirect may ask for with `Retry-After` (RFC 9110, section 10.2.3). The client waits so long
-    /// before the hop. A redirect that asks for a longer delay, or for one past the call's deadline, fails with
-    /// ``RedirectError/delay(_:)``. `nil`, the default, follows all redirects at once.
+    /// The longest delay that a redirect may ask for with `Retry-After` (RFC 9110, section 10.2.3). The
+    /// client waits so long before the hop. A redirect that asks for a longer delay, or for one past the
+    /// call's deadline, fails with ``RedirectError/delay(_:)``. `nil`, the default, follows all redirects at
+    /// once.
     public var longestDelay: Duration?
-    /// Called before each hop, to change the request or to deliver the response. An error that it throws fails the
-    /// call. Time limits, redirect policy and hedging are those of the call, and cannot be set here.
+    /// Called before each hop, to change the request or to deliver the response. An error that it throws
+    /// fails the call. Time limits, redirect policy and hedging are those of the call, and cannot be set
+    /// here.
     public var decide: (@Sendable (Redirect) async throws -> RedirectDecision)? {
         get { decision?.make }
         set { decision = newValue.map(Decision.init) }
@@ -87,9 +91,9 @@ public struct Redirect: Sendable {
 
 /// The decision about a redirect; see ``RedirectPolicy/decide``.
 public enum RedirectDecision: Sendable {
-    /// Sends this request: ``Redirect/next``, changed or not, or another one. Options that it does not set are
-    /// taken from ``Redirect/next``, unless it is a copy of that. To another origin it carries no copied field that the proposed request would
-    /// not carry; fields that are set for that origin are sent.
+    /// Sends this request: ``Redirect/next``, changed or not, or another one. Options that it does not set
+    /// are taken from ``Redirect/next``, unless it is a copy of that. To another origin it carries no copied
+    /// field that the proposed request would not carry; fields that are set for that origin are sent.
     case follow(HTTPClient.Request)
     /// Delivers the response as it is.
     case deliver

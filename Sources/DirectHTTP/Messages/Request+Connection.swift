@@ -3,21 +3,22 @@ public import DirectTLS
 internal import DirectTransport
 
 extension Request {
-    /// The TLS settings for this request, in place of all of ``HTTPClient/Configuration/tls``. `nil` uses the client's.
+    /// The TLS settings for this request, in place of all of ``HTTPClient/Configuration/tls``. `nil` uses the
+    /// client's.
     ///
-    /// They hold for the origin of the URL only: a redirect to another origin is followed with the client's settings. A
-    /// request with settings of its own shares connections and TLS sessions only with requests that have equal
-    /// ones, and neither reads nor writes the client's cache.
+    /// They hold for the origin of the URL only: a redirect to another origin is followed with the client's
+    /// settings. A request with settings of its own shares connections and TLS sessions only with requests
+    /// that have equal ones, and neither reads nor writes the client's cache.
     public var tls: TLSSettings? {
         get { connectionSettings?.settings.tls }
         set { changeConnection { $0.tls = newValue } }
     }
 
-    /// The host that the server's certificate has to prove in place of the URL's, and the server name to send. `nil`, the
-    /// default, means the URL's host for both.
+    /// The host that the server's certificate has to prove in place of the URL's, and the server name to
+    /// send. `nil`, the default, means the URL's host for both.
     ///
-    /// It ends where ``tls`` ends, and like it keeps the request away from the client's cache. The server's HSTS policy
-    /// is not learned.
+    /// It ends where ``tls`` ends, and like it keeps the request away from the client's cache. The server's
+    /// HSTS policy is not learned.
     public var insecureServerIdentity: InsecureServerIdentity? {
         get { connectionSettings?.settings.identity }
         set { changeConnection { $0.identity = newValue } }
@@ -25,23 +26,24 @@ extension Request {
 
     /// The Unix domain socket to connect to instead of an address. `nil`, the default, means an address.
     ///
-    /// The URL keeps its name and its path, which determine `Host`, cookies and, for `https`, SNI and the certificate
-    /// check. No resolver is asked and no proxy is used. It ends where ``tls`` ends. Together with ``addresses`` or
-    /// ``localBinding`` it is an error, and so it is in a client that vets addresses.
+    /// The URL keeps its name and its path, which determine `Host`, cookies and, for `https`, SNI and the
+    /// certificate check. No resolver is asked and no proxy is used. It ends where ``tls`` ends. Together
+    /// with ``addresses`` or ``localBinding`` it is an error, and so it is in a client that vets addresses.
     public var unixSocket: UnixSocketPath? {
         get { connectionSettings?.settings.unixSocket }
         set { changeConnection { $0.unixSocket = newValue } }
     }
 
-    /// The address or the interface that the request leaves from, on its way to the server or to a proxy. `nil` means
-    /// ``HTTPClient/Configuration/localBinding``. It holds for redirects, too. Queries of resolvers are not bound.
+    /// The address or the interface that the request leaves from, on its way to the server or to a proxy.
+    /// `nil` means ``HTTPClient/Configuration/localBinding``. It holds for redirects, too. Queries of
+    /// resolvers are not bound.
     public var localBinding: LocalBinding? {
         get { connectionSettings?.settings.local }
         set { changeConnection { $0.local = newValue } }
     }
 
-    /// The probes on the request's connection. `nil` means ``HTTPClient/Configuration/tcpKeepAlive``. They hold for
-    /// redirects, too.
+    /// The probes on the request's connection. `nil` means ``HTTPClient/Configuration/tcpKeepAlive``. They
+    /// hold for redirects, too.
     public var tcpKeepAlive: TCPKeepAlive? {
         get { connectionSettings?.settings.keepAlive }
         set { changeConnection { $0.keepAlive = newValue } }
@@ -51,8 +53,8 @@ extension Request {
     @inline(__always)
     package var connectionSettings: ConnectionSettings.Box? { hasOptions ? options.connectionBox : nil }
 
-    /// Whether the request's trust in its server differs from the client's, so that its responses are not those that
-    /// other requests would get.
+    /// Whether the request's trust in its server differs from the client's, so that its responses are not
+    /// those that other requests would get.
     var changesTrust: Bool { connectionSettings?.settings.changesTrust ?? false }
 
     private mutating func changeConnection(_ change: (inout ConnectionSettings) -> Void) {

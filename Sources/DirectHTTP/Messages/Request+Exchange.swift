@@ -2,59 +2,59 @@ public import DirectHTTP1
 public import DirectTransport
 
 extension Request {
-    /// Whether to send the head alone first (`Expect: 100-continue`), and the body when the server asks for it or
-    /// when ``Timeouts/continue`` has passed. The server can refuse the request before the body is sent. Has no
-    /// effect on a request without a body.
+    /// Whether to send the head alone first (`Expect: 100-continue`), and the body when the server asks for
+    /// it or when ``Timeouts/continue`` has passed. The server can refuse the request before the body is
+    /// sent. Has no effect on a request without a body.
     public var expectsContinue: Bool {
         get { options.exchange.expectsContinue }
         set { options.exchange.expectsContinue = newValue }
     }
 
-    /// The protocols to switch to if the server agrees (`Upgrade`), the preferred one first. The server agrees with
-    /// 101; ``HTTPClient/Response/takeStream()`` then returns the connection.
+    /// The protocols to switch to if the server agrees (`Upgrade`), the preferred one first. The server
+    /// agrees with 101; ``HTTPClient/Response/takeStream()`` then returns the connection.
     public var upgrade: [String] {
         get { options.exchange.upgrade }
         set { options.exchange.upgrade = newValue }
     }
 
-    /// Called for each interim response, such as 103 (Early Hints), but not for 100 (Continue). Nothing more is
-    /// read until it returns, so it must not block.
+    /// Called for each interim response, such as 103 (Early Hints), but not for 100 (Continue). Nothing more
+    /// is read until it returns, so it must not block.
     public var onInterim: (@Sendable (ResponseHead) -> Void)? {
         get { options.exchange.onInterim }
         set { options.exchange.onInterim = newValue }
     }
 
-    /// Called whenever part of the body has been sent; starts again from zero if the request is sent again. It must
-    /// not block.
+    /// Called whenever part of the body has been sent; starts again from zero if the request is sent again.
+    /// It must not block.
     public var onUpload: (@Sendable (TransferProgress) -> Void)? {
         get { options.exchange.onUpload }
         set { options.exchange.onUpload = newValue }
     }
 
-    /// Called whenever part of the response's body has been received, before it is decoded; starts again from zero
-    /// with each response. It must not block.
+    /// Called whenever part of the response's body has been received, before it is decoded; starts again from
+    /// zero with each response. It must not block.
     public var onDownload: (@Sendable (TransferProgress) -> Void)? {
         get { options.exchange.onDownload }
         set { options.exchange.onDownload = newValue }
     }
 
-    /// Limits the speed at which the body is sent. `nil` means ``HTTPClient/Configuration/sendingRate``. It holds for
-    /// redirects and retries, too; requests with the same limit share it.
+    /// Limits the speed at which the body is sent. `nil` means ``HTTPClient/Configuration/sendingRate``. It
+    /// holds for redirects and retries, too; requests with the same limit share it.
     public var sendingRate: RateLimit? {
         get { options.exchange.sendingRate }
         set { options.exchange.sendingRate = newValue }
     }
 
     /// Limits the speed at which the body of the response is received, before it is decoded. `nil` means
-    /// ``HTTPClient/Configuration/receivingRate``. It holds for redirects and retries, too; requests with the same limit
-    /// share it.
+    /// ``HTTPClient/Configuration/receivingRate``. It holds for redirects and retries, too; requests with the
+    /// same limit share it.
     public var receivingRate: RateLimit? {
         get { options.exchange.receivingRate }
         set { options.exchange.receivingRate = newValue }
     }
 
-    /// Returns the request without `Expect` if the server refused that (417) and the request may be sent again;
-    /// else `nil`.
+    /// Returns the request without `Expect` if the server refused that (417) and the request may be sent
+    /// again; else `nil`.
     func withoutExpectation(after status: HTTPStatus) -> Request? {
         guard status == .expectationFailed, expectsContinue, body.canBeSent else { return nil }
         var request = self

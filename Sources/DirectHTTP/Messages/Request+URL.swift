@@ -4,8 +4,9 @@ internal import DirectIO
 extension Request {
     /// Returns the request with another URL.
     ///
-    /// Options for the former URL are dropped: `addresses` if the host or the port changes; `authenticator`, `tls`,
-    /// `insecureServerIdentity` and `unixSocket` if the origin changes. Everything else is kept, including the header fields.
+    /// Options for the former URL are dropped: `addresses` if the host or the port changes; `authenticator`,
+    /// `tls`, `insecureServerIdentity` and `unixSocket` if the origin changes. Everything else is kept,
+    /// including the header fields.
     public func replacing(url: HTTPURL) -> HTTPClient.Request {
         var request = self
         if case .success(let former) = parsedURL { request.forget(former, for: url) }
@@ -20,8 +21,8 @@ extension Request {
         replacing(url: try HTTPURL(text))
     }
 
-    /// Changes the URL, as ``replacing(url:)-(HTTPURL)`` does. A method, because Swift has no setters beside getters that
-    /// throw.
+    /// Changes the URL, as ``replacing(url:)-(HTTPURL)`` does. A method, because Swift has no setters beside
+    /// getters that throw.
     public mutating func setURL(_ url: HTTPURL) {
         self = replacing(url: url)
     }
@@ -42,7 +43,8 @@ extension Request {
         }
     }
 
-    /// The same for a caller on the way of every request: with a concrete type it would need room for the error.
+    /// The same for a caller on the way of every request: with a concrete type it would need room for the
+    /// error.
     @inline(__always)
     func checkedURLOfAnyError() throws -> HTTPURL {
         switch parsedURL {

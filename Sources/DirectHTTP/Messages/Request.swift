@@ -4,24 +4,25 @@ internal import DirectIO
 internal import DirectTransport
 
 extension HTTPClient {
-    /// A request: method, URL, header fields and body, with options that take precedence over the client's settings.
+    /// A request: method, URL, header fields and body, with options that take precedence over the client's
+    /// settings.
     public struct Request: Sendable {
         /// The method.
         public var method: HTTPMethod
-        /// The header fields that the caller sets. The client adds its default fields and those that it generates, such as
-        /// `Host`, when it sends the request.
+        /// The header fields that the caller sets. The client adds its default fields and those that it
+        /// generates, such as `Host`, when it sends the request.
         public var headers: HTTPHeaders
         /// The body.
         public var body: RequestBody
         /// The addresses to connect to, in order of preference, instead of asking a resolver. The URL still
-        /// determines SNI, the certificate check and `Host`. A port here changes only the port that the client connects
-        /// to.
+        /// determines SNI, the certificate check and `Host`. A port here changes only the port that the
+        /// client connects to.
         ///
         /// An empty list is an error; it never falls back to DNS.
         public var addresses: [Endpoint]?
-        /// Maps hosts to addresses, for this request if it has no ``addresses``, and for all redirects that it follows.
-        /// It takes precedence over ``HTTPClient/Configuration/addresses``. Hosts that are not in it are resolved as
-        /// the client's settings say.
+        /// Maps hosts to addresses, for this request if it has no ``addresses``, and for all redirects that
+        /// it follows. It takes precedence over ``HTTPClient/Configuration/addresses``. Hosts that are not in
+        /// it are resolved as the client's settings say.
         public var addressMap: StaticMap? {
             get { optionsBox?.options.addressMap }
             set { options.addressMap = newValue }
@@ -41,19 +42,20 @@ extension HTTPClient {
             get { optionsBox?.options.retries }
             set { options.retries = newValue }
         }
-        /// The hedging policy; `nil` for the client's policy. ``HedgingPolicy/off`` sends this request to one address at a time.
+        /// The hedging policy; `nil` for the client's policy. ``HedgingPolicy/off`` sends this request to one
+        /// address at a time.
         public var hedging: HedgingPolicy? {
             get { optionsBox?.options.hedging }
             set { options.hedging = newValue }
         }
-        /// Values of the program's own that travel with the request: to interceptors, observers and redirects. They are never
-        /// sent.
+        /// Values of the program's own that travel with the request: to interceptors, observers and
+        /// redirects. They are never sent.
         public var tags: RequestTags {
             get { optionsBox?.options.tags ?? RequestTags() }
             set { if !newValue.isEmpty || !tags.isEmpty { options.tags = newValue } }
         }
-        /// Provides credentials for the origin of this URL only, and for no other origin that a redirect leads to; `nil`
-        /// for the client's authenticator.
+        /// Provides credentials for the origin of this URL only, and for no other origin that a redirect
+        /// leads to; `nil` for the client's authenticator.
         public var authenticator: (any Authenticator)? {
             get { optionsBox?.options.authenticator }
             set { options.authenticator = newValue }
@@ -74,8 +76,8 @@ extension HTTPClient {
             set { optionsBox = OptionsBox(newValue) }
         }
 
-        /// The time limits set for this request; `nil` for the client's limits. Unlike ``timeouts``, this makes no value for
-        /// a request that sets none.
+        /// The time limits set for this request; `nil` for the client's limits. Unlike ``timeouts``, this
+        /// makes no value for a request that sets none.
         var explicitTimeouts: RequestTimeouts? { optionsBox?.options.timeouts }
 
         /// Whether any option is set.
@@ -84,8 +86,8 @@ extension HTTPClient {
         /// The tags set for this request; `nil` if there are none.
         var explicitTags: RequestTags? { optionsBox?.options.tags }
 
-        /// Takes from the request that code has been shown the options that the one it made of it, which is this one, does
-        /// not set. Those of an origin are not taken for another one; an invalid URL has none.
+        /// Takes from the request that code has been shown the options that the one it made of it, which is
+        /// this one, does not set. Those of an origin are not taken for another one; an invalid URL has none.
         mutating func inheritOptions(of shown: Request) {
             guard let given = shown.optionsBox, given !== optionsBox else { return }
             var isSameOrigin = true
@@ -93,8 +95,8 @@ extension HTTPClient {
             options.inherit(given.options, isSameOrigin: isSameOrigin)
         }
 
-        /// Returns the request so that copies of it can be told from requests that code builds anew. Only a request with
-        /// options needs that, and one with addresses.
+        /// Returns the request so that copies of it can be told from requests that code builds anew. Only a
+        /// request with options needs that, and one with addresses.
         var traced: Request {
             guard addresses != nil, !hasOptions else { return self }
             var request = self
@@ -107,8 +109,8 @@ extension HTTPClient {
             hasOptions && other.hasOptions && options.lineage == other.options.lineage
         }
 
-        /// Throws if code has set an option in what it made of the request that it has been shown, and the client has read
-        /// that option before.
+        /// Throws if code has set an option in what it made of the request that it has been shown, and the
+        /// client has read that option before.
         func check(madeOf shown: Request, for reader: OptionRule.Reader) throws(HTTPError) {
             guard let own = optionsBox, own !== shown.optionsBox else { return }
             let given = shown.options
@@ -181,8 +183,8 @@ package typealias Request = HTTPClient.Request
 /// request.tags[JobNumber.self] = JobNumber(value: 7)
 /// ```
 ///
-/// The client does not look at them and sends none of them. Retries, hedges and redirects keep them, and so does a request that
-/// an interceptor builds anew, unless it sets a value of that type itself.
+/// The client does not look at them and sends none of them. Retries, hedges and redirects keep them, and so
+/// does a request that an interceptor builds anew, unless it sets a value of that type itself.
 public struct RequestTags: Sendable {
     private var values: [ObjectIdentifier: any Sendable] = [:]
 

@@ -2,8 +2,8 @@ internal import DirectIO
 internal import DirectTransport
 
 extension RequestBody {
-    /// The bytes of the body, none if there is no body; `nil` if they would have to be read from a source first, as
-    /// those of a stream or a file.
+    /// The bytes of the body, none if there is no body; `nil` if they would have to be read from a source
+    /// first, as those of a stream or a file.
     public var bytesInMemory: [UInt8]? {
         switch content {
         case .none: []
@@ -14,12 +14,13 @@ extension RequestBody {
 
     /// Returns the bytes of the body, read from its source if it has one.
     ///
-    /// This is for a mock that checks what it was sent. A stream that can be read once cannot be sent afterwards: an
-    /// interceptor calls ``HTTPClient/Request/collectBody(upTo:)``, which keeps the bytes for sending.
+    /// This is for a mock that checks what it was sent. A stream that can be read once cannot be sent
+    /// afterwards: an interceptor calls ``HTTPClient/Request/collectBody(upTo:)``, which keeps the bytes for
+    /// sending.
     ///
-    /// - Throws: ``HTTPError`` with ``HTTPError/Reason/bodyTooLarge(limit:)`` if there are more than `limit` bytes,
-    ///   ``HTTPError/Reason/requestBody(_:)`` if the body has been read before and can be read once, or
-    ///   ``HTTPError/Reason/bodySource(_:)`` if its source fails.
+    /// - Throws: ``HTTPError`` with ``HTTPError/Reason/bodyTooLarge(limit:)`` if there are more than `limit`
+    ///   bytes, ``HTTPError/Reason/requestBody(_:)`` if the body has been read before and can be read once,
+    ///   or ``HTTPError/Reason/bodySource(_:)`` if its source fails.
     @concurrent
     public func collect(upTo limit: Int) async throws -> [UInt8] {
         guard case .stream(let body) = content else {
@@ -51,11 +52,12 @@ extension RequestBody {
 }
 
 extension Request {
-    /// Returns the bytes of the body, read from its source if it has one, and keeps them as the body: the request can
-    /// be sent afterwards, also more than once.
+    /// Returns the bytes of the body, read from its source if it has one, and keeps them as the body: the
+    /// request can be sent afterwards, also more than once.
     ///
-    /// - Throws: the errors of ``RequestBody/collect(upTo:)``. The body is unchanged then. If it can be read once and
-    ///   reading has begun, it cannot be sent any more; a length that is known and too large is refused before that.
+    /// - Throws: the errors of ``RequestBody/collect(upTo:)``. The body is unchanged then. If it can be read
+    ///   once and reading has begun, it cannot be sent any more; a length that is known and too large is
+    ///   refused before that.
     @concurrent
     @discardableResult
     public mutating func collectBody(upTo limit: Int) async throws -> [UInt8] {

@@ -34,9 +34,9 @@ public struct RequestBody: Sendable {
 
     /// The pieces of a sequence, sent as they arrive and no faster than the peer takes them.
     ///
-    /// The body can be sent once: a request that would have to be sent again, after a piece was taken from it, fails, and so does a second request
-    /// with this body (``RequestBodyError/alreadySent``). Use ``replayable(length:contentType:_:)`` for a body that
-    /// can be sent again.
+    /// The body can be sent once: a request that would have to be sent again, after a piece was taken from
+    /// it, fails, and so does a second request with this body (``RequestBodyError/alreadySent``). Use
+    /// ``replayable(length:contentType:_:)`` for a body that can be sent again.
     ///
     /// - Parameters:
     ///   - pieces: The sequence.
@@ -54,8 +54,8 @@ public struct RequestBody: Sendable {
         return RequestBody(.stream(body), contentType: contentType)
     }
 
-    /// The pieces of a sequence that can be made again if the request has to be sent again: after a redirect, after
-    /// a refusal or on another connection.
+    /// The pieces of a sequence that can be made again if the request has to be sent again: after a redirect,
+    /// after a refusal or on another connection.
     ///
     /// - Parameters:
     ///   - length: The exact number of bytes. `nil` sends the body in chunks.

@@ -4,7 +4,8 @@ internal import DirectTransport
 internal import Synchronization
 
 extension Request {
-    /// The options that most requests do not set. ``OptionRule/all`` says for each of them who may change it, and until when.
+    /// The options that most requests do not set. ``OptionRule/all`` says for each of them who may change it,
+    /// and until when.
     struct Options: Sendable {
         var addressMap: StaticMap?
         /// Whether stored responses are ignored, even for validation with the origin.
@@ -22,10 +23,11 @@ extension Request {
         var tags: RequestTags?
         var authenticator: (any Authenticator)?
         var cookies: (any CookieStore)?
-        /// The ``Resolver`` that is asked instead of the client's. The messages know no resolvers, so it is of any type.
+        /// The ``Resolver`` that is asked instead of the client's. The messages know no resolvers, so it is
+        /// of any type.
         var resolver: (any Sendable)?
-        /// `Expect: 100-continue`, the upgrade, the callbacks and the rates; `nil` if none is set. The transport takes them,
-        /// as it takes the settings of the connection, by reference.
+        /// `Expect: 100-continue`, the upgrade, the callbacks and the rates; `nil` if none is set. The
+        /// transport takes them, as it takes the settings of the connection, by reference.
         var exchangeBox: ExchangeOptions.Box?
         /// The settings of its connection; `nil` if none is set.
         var connectionBox: ConnectionSettings.Box?
@@ -44,8 +46,8 @@ extension Request {
 
         /// Takes over the options of the request that code has been shown, if it made this one of it.
         ///
-        /// A copy has what the code has left in it. A request that was built anew lacks what the code did not think of, and
-        /// gets each option that it does not set itself.
+        /// A copy has what the code has left in it. A request that was built anew lacks what the code did not
+        /// think of, and gets each option that it does not set itself.
         ///
         /// - Parameter isSameOrigin: whether both requests are for one origin.
         mutating func inherit(_ shown: Options, isSameOrigin: Bool) {
@@ -69,7 +71,8 @@ extension Request {
     }
 }
 
-/// What holds for one option of a request where code makes another request of it: an interceptor, `decide`, a delegate.
+/// What holds for one option of a request where code makes another request of it: an interceptor, `decide`, a
+/// delegate.
 struct OptionRule: Sendable {
     typealias Options = Request.Options
     typealias Path<Value> = any WritableKeyPath<Options, Value> & Sendable
@@ -126,8 +129,10 @@ struct OptionRule: Sendable {
 
     /// An option that is `nil` unless it is set.
     ///
-    /// - Parameter combine: makes one value of the request's own and of the one to inherit; by default the own one counts.
-    /// - Parameter isSame: tells values apart; for options that are not read before each request on the network.
+    /// - Parameter combine: makes one value of the request's own and of the one to inherit; by default the
+    ///   own one counts.
+    /// - Parameter isSame: tells values apart; for options that are not read before each request on the
+    ///   network.
     private init<Value: Sendable>(
         _ name: String,
         _ path: Path<Value?>,
@@ -194,8 +199,8 @@ struct OptionRule: Sendable {
 }
 
 extension Request {
-    /// Whether the response must come whole from the origin: no stored response is used, not even after validation.
-    /// The new response is stored as usual.
+    /// Whether the response must come whole from the origin: no stored response is used, not even after
+    /// validation. The new response is stored as usual.
     package var ignoresStoredResponses: Bool {
         get { hasOptions && options.ignoresStoredResponses }
         set { if newValue != ignoresStoredResponses { options.ignoresStoredResponses = newValue } }
@@ -209,13 +214,15 @@ extension Request {
         set { if newValue != bypassesCache { options.bypassesCache = newValue } }
     }
 
-    /// The endpoints where earlier requests for the same have failed. A request with a retry policy avoids them.
+    /// The endpoints where earlier requests for the same have failed. A request with a retry policy avoids
+    /// them.
     var failedEndpoints: FailedEndpoints {
         get { hasOptions ? options.failedEndpoints : FailedEndpoints() }
         set { options.failedEndpoints = newValue }
     }
 
-    /// Notes what is really sent, for a caller that sends the request several times; `nil` for one that does not.
+    /// Notes what is really sent, for a caller that sends the request several times; `nil` for one that does
+    /// not.
     var repeatability: Repeatability? {
         get { hasOptions ? options.repeatability : nil }
         set { options.repeatability = newValue }

@@ -1,7 +1,7 @@
 internal import DirectTransport
 
-/// The time limits of a single request. Each one replaces the client's limit of the same name; `nil` keeps the
-/// client's.
+/// The time limits of a single request. Each one replaces the client's limit of the same name; `nil` keeps
+/// the client's.
 public struct RequestTimeouts: Hashable, Sendable {
     /// A time limit that replaces the client's.
     public enum Limit: Hashable, Sendable {

@@ -24,8 +24,8 @@ public struct ResolverError: Error, Sendable {
         case lookup(LookupError)
         /// The resolver returned an invalid address.
         case address(AddressError)
-        /// A resolver threw an error that is not a ``ResolverError``. Its text may have secrets, so it stands neither in
-        /// descriptions nor in dumps of this one.
+        /// A resolver threw an error that is not a ``ResolverError``. Its text may have secrets, so it stands
+        /// neither in descriptions nor in dumps of this one.
         case other(any Error)
     }
 
@@ -89,7 +89,8 @@ extension ResolverError.Reason: CustomStringConvertible {
 }
 
 extension ResolverError.Reason: CustomReflectable {
-    /// An empty mirror: an error of other code may contain anything, even secrets. The description says the rest.
+    /// An empty mirror: an error of other code may contain anything, even secrets. The description says the
+    /// rest.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

@@ -6,8 +6,8 @@ extension HTTPClient.Response {
     public enum BodyStep: Sendable {
         /// These bytes arrive.
         case bytes([UInt8])
-        /// No more arrives. The reader waits until it is cancelled, or until ``Timeouts/read`` or ``Timeouts/total``
-        /// passes.
+        /// No more arrives. The reader waits until it is cancelled, or until ``Timeouts/read`` or
+        /// ``Timeouts/total`` passes.
         case stall
         /// The body fails with this error, such as `HTTPError(.body, .connectionClosed)`.
         case failure(any Error)
@@ -16,8 +16,8 @@ extension HTTPClient.Response {
         public static func text(_ text: String) -> BodyStep { .bytes(Array(text.utf8)) }
     }
 
-    /// Makes a response for a transport in tests, or for an interceptor, whose body arrives in steps: each `bytes` is a
-    /// piece of its own.
+    /// Makes a response for a transport in tests, or for an interceptor, whose body arrives in steps: each
+    /// `bytes` is a piece of its own.
     ///
     /// - Throws: ``HTTPError`` if the URL of the request is invalid.
     public init(
@@ -29,11 +29,12 @@ extension HTTPClient.Response {
         try self.init(to: request, status, headers: headers, stream: BodySteps(steps: steps))
     }
 
-    /// Makes a response for a transport in tests, or for an interceptor, whose body is a sequence. Its pieces are asked for
-    /// one at a time, when the body is read.
+    /// Makes a response for a transport in tests, or for an interceptor, whose body is a sequence. Its pieces
+    /// are asked for one at a time, when the body is read.
     ///
-    /// The time limits of the call apply, also to a sequence that ignores cancellation. Where an interceptor of calls makes
-    /// the response, only cancellation ends a wait, because the time limits are applied further inside.
+    /// The time limits of the call apply, also to a sequence that ignores cancellation. Where an interceptor
+    /// of calls makes the response, only cancellation ends a wait, because the time limits are applied
+    /// further inside.
     ///
     /// - Throws: ``HTTPError`` if the URL of the request is invalid.
     public init(
@@ -73,7 +74,8 @@ private struct BodySteps: AsyncSequence, Sendable {
 
         /// Waits for the cancellation of the task.
         private static func cancellation() async throws -> [UInt8]? {
-            // The iteration ends with its task's cancellation; the stream itself, which `end` keeps open, never does.
+            // The iteration ends with its task's cancellation; the stream itself, which `end` keeps open,
+            // never does.
             let (stream, end) = AsyncStream<Never>.makeStream()
             for await _ in stream {}
             end.finish()

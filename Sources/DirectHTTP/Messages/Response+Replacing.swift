@@ -2,9 +2,9 @@ public import DirectHTTP1
 
 /// Responses that an interceptor makes of others.
 extension HTTPClient.Response {
-    /// Returns the response with another body. Everything else is kept, except the fields that describe the former body
-    /// on the wire: `Content-Encoding` and `Transfer-Encoding` are removed, and `Content-Length` is that of the new
-    /// body.
+    /// Returns the response with another body. Everything else is kept, except the fields that describe the
+    /// former body on the wire: `Content-Encoding` and `Transfer-Encoding` are removed, and `Content-Length`
+    /// is that of the new body.
     ///
     /// The former body is given up when it is released: read it before, or its connection is closed.
     public func replacing(body bytes: [UInt8]) -> HTTPClient.Response {
@@ -13,15 +13,15 @@ extension HTTPClient.Response {
         return replacing(ResponseBody(content: .complete(bytes, HTTPHeaders(), nil)), headers)
     }
 
-    /// Returns the response with a sequence as its body. See ``replacing(body:)``. The sequence may read the former body
-    /// piece by piece; the time limits are those of ``init(to:_:headers:stream:)``.
+    /// Returns the response with a sequence as its body. See ``replacing(body:)``. The sequence may read the
+    /// former body piece by piece; the time limits are those of ``init(to:_:headers:stream:)``.
     public func replacing(stream: some AsyncSequence<[UInt8], any Error> & Sendable) -> HTTPClient.Response {
         let source = SequenceBody(stream, name: url.host.description)
         return replacing(ResponseBody(content: .arriving(source)), headers.withoutBodyFraming)
     }
 
-    /// Returns the response with other header fields. In a network interceptor they decide on decoding, cookies and
-    /// storing, as if the server had sent them.
+    /// Returns the response with other header fields. In a network interceptor they decide on decoding,
+    /// cookies and storing, as if the server had sent them.
     public func replacing(headers: HTTPHeaders) -> HTTPClient.Response {
         replacing(body, headers)
     }

@@ -56,13 +56,13 @@ extension HTTPClient {
         /// The HTTP version of the response.
         public var version: HTTPVersion { head.version }
 
-        /// Returns this response if its status is one of success (2xx). The beginning of the body of any other response
-        /// is read for the error, so that the time limits of the call apply.
+        /// Returns this response if its status is one of success (2xx). The beginning of the body of any
+        /// other response is read for the error, so that the time limits of the call apply.
         ///
-        /// - Parameter limit: The number of bytes of the body that ``HTTPError/response`` keeps at most. The rest is
-        ///   given up, as that of a body that is dropped.
-        /// - Throws: ``HTTPError/Reason/status(_:)`` for any other status, with the response; also if its body fails.
-        ///   `CancellationError` if the task is cancelled meanwhile.
+        /// - Parameter limit: The number of bytes of the body that ``HTTPError/response`` keeps at most. The
+        ///   rest is given up, as that of a body that is dropped.
+        /// - Throws: ``HTTPError/Reason/status(_:)`` for any other status, with the response; also if its
+        ///   body fails. `CancellationError` if the task is cancelled meanwhile.
         @discardableResult
         public func requiringSuccess(keeping limit: Int = 65_536) async throws -> HTTPClient.Response {
             guard !status.isSuccess else { return self }
@@ -150,8 +150,9 @@ extension HTTPClient {
         /// ``decodedText(fallback:)``.
         public var text: String? { try? decodedText() }
 
-        /// Returns the body as text, decoded as its byte order mark says, or else the `charset` of `Content-Type`. Bytes
-        /// that are invalid in that encoding become U+FFFD (Encoding Standard of the WHATWG).
+        /// Returns the body as text, decoded as its byte order mark says, or else the `charset` of
+        /// `Content-Type`. Bytes that are invalid in that encoding become U+FFFD (Encoding Standard of the
+        /// WHATWG).
         ///
         /// - Parameter fallback: The encoding if there is neither.
         /// - Throws: ``CharsetError/unsupported(label:)``, with the label of the charset.

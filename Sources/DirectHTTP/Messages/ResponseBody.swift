@@ -3,8 +3,8 @@ package import DirectTransport
 
 /// The body of a response: an asynchronous sequence of pieces of bytes.
 ///
-/// Nothing is read ahead, so a slow reader slows down the server. The body can be read once, by one task. Releasing
-/// it before its end closes the connection, unless the rest is small and arrives soon.
+/// Nothing is read ahead, so a slow reader slows down the server. The body can be read once, by one task.
+/// Releasing it before its end closes the connection, unless the rest is small and arrives soon.
 public struct ResponseBody: AsyncSequence, Sendable {
     /// A piece of the body.
     public typealias Element = [UInt8]
@@ -28,7 +28,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     /// Returns the whole body.
     ///
-    /// - Throws: ``HTTPError``, with ``HTTPError/Reason/bodyTooLarge(limit:)`` if the body is larger than `limit`.
+    /// - Throws: ``HTTPError``, with ``HTTPError/Reason/bodyTooLarge(limit:)`` if the body is larger than
+    ///   `limit`.
     @concurrent
     public func collect(upTo limit: Int) async throws -> [UInt8] {
         if let bytes = try completeBytes(upTo: limit) { return bytes }
@@ -40,7 +41,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Returns the beginning of the body, at most so many bytes, and gives up the rest. A body that fails ends there.
+    /// Returns the beginning of the body, at most so many bytes, and gives up the rest. A body that fails
+    /// ends there.
     ///
     /// - Throws: `CancellationError` if the task is cancelled.
     func beginning(upTo limit: Int) async throws -> [UInt8] {
@@ -57,7 +59,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
         return bytes
     }
 
-    /// Returns the whole body if it arrived together with the head and is not larger than `limit`; else `nil`.
+    /// Returns the whole body if it arrived together with the head and is not larger than `limit`; else
+    /// `nil`.
     func shortBytes(upTo limit: Int) -> [UInt8]? {
         if case .complete(let bytes, _, _) = content, bytes.count <= limit { bytes } else { nil }
     }
@@ -88,14 +91,14 @@ public struct ResponseBody: AsyncSequence, Sendable {
         return error.about(request)
     }
 
-    /// Reads and discards the rest if it is small and arrives soon, so that the connection can be reused; closes
-    /// the connection otherwise. Releasing the body does the same without waiting.
+    /// Reads and discards the rest if it is small and arrives soon, so that the connection can be reused;
+    /// closes the connection otherwise. Releasing the body does the same without waiting.
     func drain() async {
         if case .arriving(let pieces) = content { await pieces.drain() }
     }
 
-    /// Returns the body for a caller: readable once even if it arrived together with the head, so that all bodies behave
-    /// the same, and with the request for its errors.
+    /// Returns the body for a caller: readable once even if it arrived together with the head, so that all
+    /// bodies behave the same, and with the request for its errors.
     func delivered(for request: RequestLine) -> ResponseBody {
         var body = self
         body.request = request

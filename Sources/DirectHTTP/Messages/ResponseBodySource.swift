@@ -4,8 +4,8 @@ package import DirectIO
 package import DirectTransport
 internal import Synchronization
 
-/// The source of a response body's pieces: a connection, or another source whose pieces are decoded, stored or
-/// counted on the way.
+/// The source of a response body's pieces: a connection, or another source whose pieces are decoded, stored
+/// or counted on the way.
 ///
 /// Releasing it before its end abandons the rest of the body.
 package protocol ResponseBodySource: AnyObject, Sendable {
@@ -15,8 +15,8 @@ package protocol ResponseBodySource: AnyObject, Sendable {
     /// Returns the rest of the body; throws if it is larger than `limit`.
     func collect(upTo limit: Int) async throws -> [UInt8]
 
-    /// Reads and discards the rest if it is small and arrives soon, so that the connection can be reused; closes
-    /// the connection otherwise. Nothing can be read afterwards.
+    /// Reads and discards the rest if it is small and arrives soon, so that the connection can be reused;
+    /// closes the connection otherwise. Nothing can be read afterwards.
     func drain() async
 
     /// Sets the limits of the call, for a body that the program's own code has made.

@@ -6,8 +6,8 @@ internal import Synchronization
 
 /// A body whose pieces a sequence of the program's own supplies: that of a mock transport or an interceptor.
 ///
-/// The sequence may ignore cancellation and time limits, so each piece is waited for in a task of its own. One task may
-/// read at a time: `isBusy` guards all state below it.
+/// The sequence may ignore cancellation and time limits, so each piece is waited for in a task of its own.
+/// One task may read at a time: `isBusy` guards all state below it.
 final class SequenceBody: ResponseBodySource, @unchecked Sendable {
     typealias Next = @Sendable () async throws -> [UInt8]?
 
@@ -119,8 +119,8 @@ extension ResponseBody {
     }
 }
 
-/// The iterator of a sequence, for the one task at a time that reads a ``SequenceBody``. After a piece that was not waited
-/// for, no other is asked for.
+/// The iterator of a sequence, for the one task at a time that reads a ``SequenceBody``. After a piece that
+/// was not waited for, no other is asked for.
 private final class SoleIterator<Pieces: AsyncSequence<[UInt8], any Error>>: @unchecked Sendable {
     private var iterator: Pieces.AsyncIterator
 

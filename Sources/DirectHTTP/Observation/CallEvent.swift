@@ -6,8 +6,8 @@ internal import DirectTransport
 
 /// Receives the events of a client's calls: each event as it happens, those of one call in order.
 ///
-/// It runs on the thread where the event happens, for several calls at the same time, and must not block. Set it
-/// with ``HTTPClient/Configuration/observer``.
+/// It runs on the thread where the event happens, for several calls at the same time, and must not block. Set
+/// it with ``HTTPClient/Configuration/observer``.
 public typealias CallObserver = @Sendable (CallEvent) -> Void
 
 /// An event of a call.
@@ -26,10 +26,11 @@ public struct CallEvent: Sendable, CustomStringConvertible {
     public enum Kind: Sendable {
         /// The call began. The URL is `nil` if the request's URL is invalid.
         case began(HTTPMethod, HTTPURL?)
-        /// The addresses of a name are known. `after` is the time that a resolver took; `nil` if none was asked.
+        /// The addresses of a name are known. `after` is the time that a resolver took; `nil` if none was
+        /// asked.
         case resolved(name: String, [Endpoint], AddressSource, after: Duration?)
-        /// A resolver failed to name the addresses of a name. Another one of its chain may have named them, so the call may
-        /// succeed all the same.
+        /// A resolver failed to name the addresses of a name. Another one of its chain may have named them,
+        /// so the call may succeed all the same.
         case resolverFailed(name: String, ResolverError)
         /// An attempt at an address began, for this name.
         case attempted(Endpoint, name: String)

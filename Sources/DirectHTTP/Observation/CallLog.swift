@@ -168,8 +168,8 @@ final class CallLog: Sendable {
         state.exchanges[place].duration = loop.now.since(start) - state.exchanges[place].start
     }
 
-    /// Makes a change and passes its event to the observer, after all earlier ones. One thread at a time calls the
-    /// observer, and never under the lock, because the observer may call back into the log.
+    /// Makes a change and passes its event to the observer, after all earlier ones. One thread at a time
+    /// calls the observer, and never under the lock, because the observer may call back into the log.
     private func tell(_ tags: RequestTags? = nil, _ change: (inout State) -> CallEvent.Kind?) {
         let begins = state.withLock { state in
             guard let kind = change(&state), !state.isSilent(kind) else { return false }
@@ -195,7 +195,8 @@ final class CallLog: Sendable {
 }
 
 extension CallLog.State {
-    /// No event follows the end of a call: what it has abandoned, such as code of the caller's or a body, may end later.
+    /// No event follows the end of a call: what it has abandoned, such as code of the caller's or a body, may
+    /// end later.
     fileprivate func isSilent(_ kind: CallEvent.Kind) -> Bool {
         if case .ended = kind { false } else { hasEnded }
     }

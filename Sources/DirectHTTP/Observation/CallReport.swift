@@ -36,8 +36,8 @@ public struct CallReport: Sendable, CustomStringConvertible {
         public internal(set) var status: HTTPStatus?
         /// The connection and the times of the request; `nil` if it got no response.
         public internal(set) var transaction: HTTPTransaction?
-        /// The failures of resolvers, even if another one of their chain named the addresses. The servers of a service count
-        /// one by one.
+        /// The failures of resolvers, even if another one of their chain named the addresses. The servers of
+        /// a service count one by one.
         public internal(set) var resolverFailures: [ResolverError] = []
         /// The attempts at other addresses that failed.
         public internal(set) var failedAttempts: [Attempt] = []
@@ -69,7 +69,8 @@ public struct CallReport: Sendable, CustomStringConvertible {
     /// The reason that the last request was not retried; `nil` if no retry policy applies to its result.
     public let retryStop: RetryStop?
 
-    /// The method, the URL, the outcome, the number of requests and the duration, and the resolvers that failed.
+    /// The method, the URL, the outcome, the number of requests and the duration, and the resolvers that
+    /// failed.
     public var description: String {
         let target = url.map { "\($0)" } ?? "without a URL"
         let times = exchanges.count == 1 ? "1 request" : "\(exchanges.count) requests"

@@ -51,7 +51,8 @@ extension ExchangeLog {
         }
     }
 
-    /// Records that a resolver failed, and those that were asked before it. A table that does not list a name has not failed.
+    /// Records that a resolver failed, and those that were asked before it. A table that does not list a name
+    /// has not failed.
     private func noteFailure(_ error: ResolverError, to name: String) {
         for failure in error.each where !failure.isNotListed {
             call.note(place, tags: tags) { exchange in

@@ -3,8 +3,8 @@ internal import DirectHTTP1
 internal import DirectIO
 internal import DirectTransport
 
-/// The retry layer: sends one request, and retries it as the retry policy says. With or without a policy it sends the
-/// request once more after 421 (Misdirected Request) or 417 (Expectation Failed).
+/// The retry layer: sends one request, and retries it as the retry policy says. With or without a policy it
+/// sends the request once more after 421 (Misdirected Request) or 417 (Expectation Failed).
 final class Attempts: Layer {
     private let roundTrip: RoundTrip
     /// The optional layers between the attempts and the round trip; `nil` if there are none.
@@ -66,7 +66,8 @@ final class Attempts: Layer {
         return try await sendAgain(after: response, to: request, trail: trail, call: call)
     }
 
-    /// Sends a request once that knows from attempts before it which endpoints fail. Not inlined, as few requests do.
+    /// Sends a request once that knows from attempts before it which endpoints fail. Not inlined, as few
+    /// requests do.
     @inline(never)
     private func sendElsewhere(_ request: Request, trail: Trail?, call: Call) async throws -> Response {
         var request = request
@@ -80,7 +81,8 @@ final class Attempts: Layer {
         ).get()
     }
 
-    /// Sends the request of the first attempt once more. Not inlined: few requests come here, and each would need the room.
+    /// Sends the request of the first attempt once more. Not inlined: few requests come here, and each would
+    /// need the room.
     @inline(never)
     private func sendAgain(
         after response: Response,
@@ -137,7 +139,8 @@ final class Attempts: Layer {
                 call.log?.attemptsEnded(stop)
                 return try result.get(stop: stop, history: history)
             case .wait(let wait):
-                // The wait begins here: reading the rest of the response must not carry it past the call's deadline.
+                // The wait begins here: reading the rest of the response must not carry it past the call's
+                // deadline.
                 let end = loop.now.advanced(byNanoseconds: wait.clampedNanoseconds)
                 if let hop = await result.hopBeforeRetry(of: request) { history.append(call.logging(hop)) }
                 try await loop.sleep(until: end)
@@ -179,10 +182,10 @@ final class Attempts: Layer {
         }
     }
 
-    /// Sends the request once more if the server refused it without acting on it: after 421 (RFC 9110, section 15.5.20) on
-    /// a new connection, and to another endpoint if there is one; after 417 (section 15.5.18) without the expectation.
-    /// Because the server has not acted on the request, this does not count as a retry. Returns the response unchanged if
-    /// the request cannot be sent again.
+    /// Sends the request once more if the server refused it without acting on it: after 421 (RFC 9110,
+    /// section 15.5.20) on a new connection, and to another endpoint if there is one; after 417 (section
+    /// 15.5.18) without the expectation. Because the server has not acted on the request, this does not count
+    /// as a retry. Returns the response unchanged if the request cannot be sent again.
     private func sendAgain(
         after response: Response,
         to request: Request,
@@ -228,8 +231,8 @@ extension Response {
 }
 
 extension HTTPError {
-    /// The endpoint at which the request failed; `nil` if dialling failed, since the dialler remembers failed endpoints
-    /// itself, or if no endpoint was involved.
+    /// The endpoint at which the request failed; `nil` if dialling failed, since the dialler remembers failed
+    /// endpoints itself, or if no endpoint was involved.
     var endpointOfFailure: Endpoint? {
         switch phase {
         case .proxy, .write, .response, .body: endpoint

@@ -6,15 +6,16 @@ internal import Synchronization
 
 /// A response body that is still arriving. It owns the lease on its connection.
 ///
-/// Three states: without an `outcome` the body is being read and the lease is held; `complete` and `failed` are
-/// final, and on the way there `end` gives the connection back or closes it, once. Releasing the stream before that
-/// drains a small rest on the event loop and closes the connection otherwise.
+/// Three states: without an `outcome` the body is being read and the lease is held; `complete` and `failed`
+/// are final, and on the way there `end` gives the connection back or closes it, once. Releasing the stream
+/// before that drains a small rest on the event loop and closes the connection otherwise.
 ///
 /// One task at a time may use the stream: `isBusy` guards all other state, and a second task gets the error
-/// ``HTTPError/Reason/bodyAlreadyRead``. While the request is still being sent, the lease is held until that has
-/// ended too.
+/// ``HTTPError/Reason/bodyAlreadyRead``. While the request is still being sent, the lease is held until that
+/// has ended too.
 final class BodyStream: ResponseBodySource, @unchecked Sendable {
-    /// Held until the body has ended: a program that keeps a response does not keep the client's connections open.
+    /// Held until the body has ended: a program that keeps a response does not keep the client's connections
+    /// open.
     private var pool: ConnectionPool?
     private let lease: ConnectionPool.Lease
     /// Set while a task uses the stream; only that task touches the state below.
@@ -109,8 +110,8 @@ final class BodyStream: ResponseBodySource, @unchecked Sendable {
         do throws(TransportError) {
             let piece = try await reading.next()
             if let piece { reading.report(piece.count) }
-            // The connection is given back with the last piece and not after it: the caller may never ask for more.
-            // Only while the request is still being sent does the end wait for that, without a piece.
+            // The connection is given back with the last piece and not after it: the caller may never ask for
+            // more. Only while the request is still being sent does the end wait for that, without a piece.
             if reading.isAtEnd, piece == nil || reading.isRequestSent { try await finish() }
             if piece == nil { isRead = true }
             return piece

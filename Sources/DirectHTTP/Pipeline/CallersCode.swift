@@ -5,8 +5,8 @@ internal import DirectIO
 extension Call {
     /// Runs code of the caller's, such as an authenticator or an interceptor, and returns its result.
     ///
-    /// Throws when the call's deadline passes or the task is cancelled first, without waiting for the code: it may ignore
-    /// both.
+    /// Throws when the call's deadline passes or the task is cancelled first, without waiting for the code:
+    /// it may ignore both.
     func answer<Value: Sendable>(
         to url: HTTPURL?,
         _ phase: HTTPError.Phase,
@@ -27,15 +27,16 @@ extension Call {
 
 /// Runs code of the caller's in a task of its own, and returns its outcome.
 ///
-/// - Throws: `Abandoned` if the deadline passes or the task is cancelled first. The code's task is cancelled then, and not
-///   waited for.
+/// - Throws: `Abandoned` if the deadline passes or the task is cancelled first. The code's task is cancelled
+///   then, and not waited for.
 func callersCode<Value: Sendable>(
     until end: Instant,
     on loop: EventLoop,
     run: @escaping @Sendable () async throws -> Value
 ) async throws(BlockingWork.Abandoned) -> Result<Value, any Error> {
-    // Code that blocks the executor of its caller would block the end of the wait as well, so with a deadline it runs on
-    // Swift's own threads. Without one it stays on that executor: a blocking call may hold all other threads.
+    // Code that blocks the executor of its caller would block the end of the wait as well, so with a deadline
+    // it runs on Swift's own threads. Without one it stays on that executor: a blocking call may hold all
+    // other threads.
     let executor = end < .never ? nil : preferredExecutor()
     return try await supervised(until: end, on: loop, executor: executor) {
         do { return .success(try await run()) } catch { return .failure(error) }

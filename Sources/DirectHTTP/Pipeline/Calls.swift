@@ -3,8 +3,8 @@ internal import DirectHTTP1
 internal import DirectIO
 internal import DirectTransport
 
-/// Begins calls: makes the first request of each from the caller's, and the values that all of its requests share.
-/// Decodes the content of the last response.
+/// Begins calls: makes the first request of each from the caller's, and the values that all of its requests
+/// share. Decodes the content of the last response.
 final class Calls: CallLayer {
     private let redirects: Redirects
     private let layers: InnerLayers
@@ -57,8 +57,8 @@ final class Calls: CallLayer {
         try await send(hop.request, trail: hop.trail, through: layers, log: log)
     }
 
-    /// Returns the client's layers, or others for a call that has a cookie store or a hedging policy of its own. The store
-    /// belongs to the call, whatever request an interceptor sends on.
+    /// Returns the client's layers, or others for a call that has a cookie store or a hedging policy of its
+    /// own. The store belongs to the call, whatever request an interceptor sends on.
     @inline(__always)
     private func layers(for request: Request, original: Request) -> InnerLayers {
         guard request.hasOptions || original.hasOptions else { return layers }
@@ -117,8 +117,8 @@ final class Calls: CallLayer {
 }
 
 extension Error {
-    /// Returns the error, with the method and the URL of the request if it is an `HTTPError`. Not inlined: the frame of
-    /// `send` would be larger by it.
+    /// Returns the error, with the method and the URL of the request if it is an `HTTPError`. Not inlined:
+    /// the frame of `send` would be larger by it.
     @inline(never)
     fileprivate func told(about request: Request) -> any Error {
         (self as? HTTPError)?.about(request) ?? self
@@ -135,8 +135,8 @@ struct Call: Sendable {
     let end: Instant
     /// Records the call's events; `nil` without an observer.
     private(set) var log: CallLog?
-    /// What the layers above the network have to do with the request that is in progress; `nil` for nothing. One
-    /// reference for all of them, because each costs about 200 instructions a request.
+    /// What the layers above the network have to do with the request that is in progress; `nil` for nothing.
+    /// One reference for all of them, because each costs about 200 instructions a request.
     private var notes: Notes?
 
     init(_ timeouts: Timeouts.Nanoseconds, from start: Instant, _ log: CallLog? = nil) {

@@ -49,7 +49,8 @@ final class ClientFields: Sendable {
     }
 }
 
-/// The client's own fields that may be sent to another origin. Those that describe a body go there with a body only.
+/// The client's own fields that may be sent to another origin. Those that describe a body go there with a
+/// body only.
 struct CrossOriginFields: Sendable {
     let withBody: ContentDecoding
     let withoutBody: ContentDecoding

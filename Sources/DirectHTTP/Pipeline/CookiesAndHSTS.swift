@@ -3,8 +3,8 @@ internal import DirectHTTP1
 internal import DirectIO
 internal import DirectTransport
 
-/// The cookie store and the HSTS store of a client or of one call. Both are keyed by the name in the URL and never by
-/// an address.
+/// The cookie store and the HSTS store of a client or of one call. Both are keyed by the name in the URL and
+/// never by an address.
 struct CookiesAndHSTS: Sendable {
     private let cookies: (any CookieStore)?
     private let hsts: HSTSStore?
@@ -16,8 +16,8 @@ struct CookiesAndHSTS: Sendable {
         self.hsts = hsts
     }
 
-    /// Returns the request as it is to be sent: with an `https` URL if HSTS asks for that, before anything else is
-    /// derived from the URL, and with its cookies.
+    /// Returns the request as it is to be sent: with an `https` URL if HSTS asks for that, before anything
+    /// else is derived from the URL, and with its cookies.
     func prepared(_ request: Request) -> Request {
         guard case .success(var url) = request.parsedURL else { return request }
         var request = request
@@ -31,8 +31,9 @@ struct CookiesAndHSTS: Sendable {
 
     /// Stores the cookies and the HSTS policy of a response.
     ///
-    /// A server that has not proved the name is believed no more than one over plain HTTP, which anyone on the path could
-    /// be: it sets no HSTS policy (RFC 6797, section 8.1) and no `Secure` cookie, and replaces none.
+    /// A server that has not proved the name is believed no more than one over plain HTTP, which anyone on
+    /// the path could be: it sets no HSTS policy (RFC 6797, section 8.1) and no `Secure` cookie, and replaces
+    /// none.
     func learn(from response: Response, until end: Instant, on loop: EventLoop) async {
         let (url, headers) = (response.url, response.headers)
         let isProved = response.unprovedIdentity == nil

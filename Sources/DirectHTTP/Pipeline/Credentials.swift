@@ -26,7 +26,8 @@ final class Credentials: Layer {
         return try await sendAuthenticated(request, trail: trail, url: url, call: call, as: authenticator)
     }
 
-    /// Sends a request with an authenticator's credentials, and again with new ones if the server answers 401.
+    /// Sends a request with an authenticator's credentials, and again with new ones if the server answers
+    /// 401.
     private func sendAuthenticated(
         _ original: Request,
         trail: Trail?,
@@ -74,14 +75,15 @@ final class Credentials: Layer {
         return response
     }
 
-    /// The number of times that a request is sent again for a 401: a wrong password stays wrong, but a nonce may
-    /// have expired.
+    /// The number of times that a request is sent again for a 401: a wrong password stays wrong, but a nonce
+    /// may have expired.
     private static let credentialLimit = 2
 }
 
 /// The credentials of one request, made anew for each time that it is sent.
 ///
-/// A server may take an answer to its challenge for a replay if it comes twice: each has a count (RFC 7616, section 3.4).
+/// A server may take an answer to its challenge for a replay if it comes twice: each has a count (RFC 7616,
+/// section 3.4).
 final class RenewedCredentials: Sendable {
     private let make: @Sendable () async throws -> String?
     private let sent = Locked<String?>(nil)
@@ -93,7 +95,8 @@ final class RenewedCredentials: Sendable {
     /// The value that was made last; `nil` if there was none.
     var latest: String? { sent.withLock { $0 } }
 
-    /// Puts a new value into the request. If the authenticator has none, the request keeps the one that it has.
+    /// Puts a new value into the request. If the authenticator has none, the request keeps the one that it
+    /// has.
     func renew(_ request: inout Request) async throws {
         if let value = try await make() { set(value, for: &request) }
     }

@@ -5,9 +5,9 @@ internal import DirectTransport
 
 /// A request with all fields as they go to the server, for code that sees requests on the network.
 ///
-/// The client writes some of these fields itself when it sends the request, from its URL, its body and its options.
-/// Here they are added for the code to see, and removed from what it returns: so a body or a URL that the code replaces
-/// has the fields that fit it.
+/// The client writes some of these fields itself when it sends the request, from its URL, its body and its
+/// options. Here they are added for the code to see, and removed from what it returns: so a body or a URL
+/// that the code replaces has the fields that fit it.
 struct FinalRequest: Sendable {
     /// The request with all fields.
     let request: Request
@@ -36,8 +36,9 @@ struct FinalRequest: Sendable {
 
     /// Returns a request that code has made from this one, without the fields that the client writes itself.
     ///
-    /// A field that the code has removed stays removed, except those that the client writes in any case: `Host`, the
-    /// length, and what follows from ``HTTPClient/Request/expectsContinue`` and ``HTTPClient/Request/upgrade``.
+    /// A field that the code has removed stays removed, except those that the client writes in any case:
+    /// `Host`, the length, and what follows from ``HTTPClient/Request/expectsContinue`` and
+    /// ``HTTPClient/Request/upgrade``.
     func stripped(_ returned: Request) -> Request {
         var stripped = returned
         for field in derived where stripped.headers.values(for: field.name) == [field.value] {

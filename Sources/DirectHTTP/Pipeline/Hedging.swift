@@ -5,9 +5,9 @@ internal import DirectTransport
 
 /// Sends a request to a second address if its response is late, and returns the response that comes first.
 ///
-/// Both requests run in tasks of their own, so that the slower one can be cancelled. What happens to them arrives as
-/// events in one stream, which only the caller's task reads: it needs no lock, and the cancellation of the caller ends
-/// the stream.
+/// Both requests run in tasks of their own, so that the slower one can be cancelled. What happens to them
+/// arrives as events in one stream, which only the caller's task reads: it needs no lock, and the
+/// cancellation of the caller ends the stream.
 final class Hedging: NetworkLayer {
     /// The policy of the client or of the call; a request's own takes precedence.
     private let policy: HedgingPolicy
@@ -58,8 +58,9 @@ final class Hedging: NetworkLayer {
 
     /// The results of the requests that have ended and were not looked at yet.
     ///
-    /// They are not part of the events: the caller may leave one of those in the stream, and the body of a response refers to
-    /// the stream through its observer. Neither would ever be released, nor would the connection.
+    /// They are not part of the events: the caller may leave one of those in the stream, and the body of a
+    /// response refers to the stream through its observer. Neither would ever be released, nor would the
+    /// connection.
     private final class Results: Sendable {
         private let results = Locked<[Runner: Result<Response, any Error>]>([:])
 
@@ -176,7 +177,8 @@ final class Hedging: NetworkLayer {
                 if !response.status.isServerError { return result }
             }
             guard running == 0 else { return nil }
-            // Of two results that are not good, a response counts more than a failure, and the first more than a hedge's.
+            // Of two results that are not good, a response counts more than a failure, and the first more
+            // than a hedge's.
             if case .success? = first { return first }
             if case .success? = second { return second }
             return first ?? second
@@ -203,7 +205,8 @@ final class Hedging: NetworkLayer {
             }
         }
 
-        /// Cancels what still runs. A response that comes all the same is released, which closes its connection.
+        /// Cancels what still runs. A response that comes all the same is released, which closes its
+        /// connection.
         private func end() {
             timer?.cancel()
             for task in tasks { task.cancel() }

@@ -5,16 +5,16 @@ internal import DirectTransport
 
 /// One request of a call, with what it is allowed to carry to its origin.
 ///
-/// A ``HTTPClient/Request`` is a value that any code can build, so it cannot tell where it came from. State that
-/// belongs to the call or to one origin (the authenticator, the caller's addresses, whether an origin was crossed)
-/// is therefore kept beside it and derived from the URLs of the hops. Every layer inside the call interceptors
-/// takes the two; a request that interceptors or other code of the caller's return is accepted through
-/// `rebuilt` only.
+/// A ``HTTPClient/Request`` is a value that any code can build, so it cannot tell where it came from. State
+/// that belongs to the call or to one origin (the authenticator, the caller's addresses, whether an origin
+/// was crossed) is therefore kept beside it and derived from the URLs of the hops. Every layer inside the
+/// call interceptors takes the two; a request that interceptors or other code of the caller's return is
+/// accepted through `rebuilt` only.
 struct HopRequest: Sendable {
     /// The request as it is to be sent, without the client's default fields.
     ///
-    /// Its authenticator is removed and kept in the trail, so that code that is given the request cannot take the
-    /// authenticator to another origin.
+    /// Its authenticator is removed and kept in the trail, so that code that is given the request cannot take
+    /// the authenticator to another origin.
     private(set) var request: Request
     /// `nil` as long as the call has crossed no origin and has no authenticator.
     private(set) var trail: Trail?
@@ -32,7 +32,8 @@ struct HopRequest: Sendable {
         self.trail = trail
     }
 
-    /// Makes the first request of a call that continues another one's redirects, as if it had crossed an origin.
+    /// Makes the first request of a call that continues another one's redirects, as if it had crossed an
+    /// origin.
     init(continuing request: Request, _ crossing: Crossing) {
         self = .beginning(request)
         var facts = facts
@@ -77,9 +78,10 @@ extension HopRequest {
 
     /// Returns a request that other code made from this one, reduced to what it may carry to its origin.
     ///
-    /// Options that the code does not set are inherited, unless it has removed them from a copy. HSTS decides about its URL
-    /// as about any other. If the URL is of another origin, fields that the code sets for it are kept; fields that are mere
-    /// copies of those of requests for other origins are removed, as on a redirect.
+    /// Options that the code does not set are inherited, unless it has removed them from a copy. HSTS decides
+    /// about its URL as about any other. If the URL is of another origin, fields that the code sets for it
+    /// are kept; fields that are mere copies of those of requests for other origins are removed, as on a
+    /// redirect.
     ///
     /// - Parameter shown: the requests that the code could copy from.
     func rebuilt(as other: Request, shown: [Request], _ crossing: Crossing) -> HopRequest {
@@ -105,8 +107,8 @@ extension HopRequest {
 
     /// Returns the request at another URL, with the addresses that are for it.
     ///
-    /// - Parameter crossing: the fields that may be sent along if the URL is of another origin; `nil` if it is of
-    ///   the same.
+    /// - Parameter crossing: the fields that may be sent along if the URL is of another origin; `nil` if it
+    ///   is of the same.
     /// - Parameter byServer: whether a server has chosen the URL.
     private func moved(to url: HTTPURL, _ next: Request, crossing: Crossing?, byServer: Bool) -> HopRequest {
         var hop = with(next)
@@ -120,7 +122,8 @@ extension HopRequest {
         return hop
     }
 
-    /// Forgets the addresses and the authenticator that code has removed from a copy of each request that it could copy.
+    /// Forgets the addresses and the authenticator that code has removed from a copy of each request that it
+    /// could copy.
     private mutating func forget(what copy: Request, lacksOf shown: [Request]) {
         guard shown.allSatisfy(copy.isCopy) else { return }
         var facts = facts
@@ -134,7 +137,8 @@ extension HopRequest {
         if trail != nil { trail = Trail(facts) }
     }
 
-    /// Returns the addresses that were set for this host and port, by the last request for it or by the caller.
+    /// Returns the addresses that were set for this host and port, by the last request for it or by the
+    /// caller.
     private func addresses(for url: HTTPURL) -> [Endpoint]? {
         if let addresses = request.addresses(for: url) { return addresses }
         guard let facts = trail?.facts, let home = facts.home, let addresses = facts.addresses else {
@@ -156,8 +160,8 @@ extension HopRequest {
     }
 }
 
-/// The part of a call's state that depends on the origins it has visited. A class, so that requests without such
-/// state stay small.
+/// The part of a call's state that depends on the origins it has visited. A class, so that requests without
+/// such state stay small.
 final class Trail: Sendable {
     fileprivate struct Facts: Sendable {
         /// The URL of the caller's request; `nil` if other code had followed redirects before.
@@ -209,8 +213,8 @@ final class Trail: Sendable {
     /// Whether a redirect from another origin led to the present one.
     var isServersChoice: Bool { facts.isServersChoice }
 
-    /// Whether a redirect or an interceptor led to this URL, and not the caller: the client certificate is used
-    /// only for the host and port of the caller's request.
+    /// Whether a redirect or an interceptor led to this URL, and not the caller: the client certificate is
+    /// used only for the host and port of the caller's request.
     func isForeign(to url: HTTPURL) -> Bool {
         guard facts.hasCrossed else { return false }
         return facts.home.map { !$0.isSamePlace(as: url) } ?? true

@@ -53,8 +53,8 @@ func intercept(
 }
 
 extension Request {
-    /// Returns the request that an interceptor has made of `shown`, as the next one sees it: without copied secrets, and with
-    /// the options that it does not set.
+    /// Returns the request that an interceptor has made of `shown`, as the next one sees it: without copied
+    /// secrets, and with the options that it does not set.
     func completed(after shown: Request, _ crossing: Crossing) -> Request {
         let shown = crossing.fields.upgraded(shown)
         let made = crossing.fields.upgraded(introducingURLUser())
@@ -80,8 +80,8 @@ extension Request {
         return addresses
     }
 
-    /// Returns the request that an interceptor has made of `shown`. If it is for another origin, without the fields that
-    /// were only copied: an interceptor before it may have added a secret of the former origin.
+    /// Returns the request that an interceptor has made of `shown`. If it is for another origin, without the
+    /// fields that were only copied: an interceptor before it may have added a secret of the former origin.
     func withoutCopies(of shown: Request, surviving: [String]) -> Request {
         guard case .success(let url) = parsedURL, !shown.isFor(url.origin) else { return self }
         var kept = self

@@ -14,8 +14,8 @@ protocol CallLayer: AnyObject, Sendable {
 
 /// A layer of the pipeline between the redirects and the attempts.
 ///
-/// The request and its trail are the two parts of a ``HopRequest``. They are passed apart, because to copy a request
-/// costs about 300 instructions.
+/// The request and its trail are the two parts of a ``HopRequest``. They are passed apart, because to copy a
+/// request costs about 300 instructions.
 protocol Layer: AnyObject, Sendable {
     /// Sends one request of a call through the layers inside this one, and returns the response.
     func send(_ request: Request, trail: Trail?, call: Call) async throws -> Response

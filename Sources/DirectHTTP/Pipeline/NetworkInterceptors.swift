@@ -3,8 +3,8 @@ internal import DirectHTTP1
 internal import DirectIO
 internal import DirectTransport
 
-/// Sends requests through the client's network interceptors, which see all fields of each, to the network or to the
-/// function that answers instead of it.
+/// Sends requests through the client's network interceptors, which see all fields of each, to the network or
+/// to the function that answers instead of it.
 final class NetworkInterceptors: NetworkLayer {
     private let interceptors: [Interceptor]
     private let transport: Forward?
@@ -55,8 +55,8 @@ final class NetworkInterceptors: NetworkLayer {
         try await FinalRequest(request, on: loop, within: call.limit)
     }
 
-    /// Sends the request through the interceptors and then to `end`. Each interceptor sees the fields that fit what the
-    /// one before it has made of the request.
+    /// Sends the request through the interceptors and then to `end`. Each interceptor sees the fields that
+    /// fit what the one before it has made of the request.
     private func pass(
         _ shown: FinalRequest,
         through interceptors: ArraySlice<Interceptor>,

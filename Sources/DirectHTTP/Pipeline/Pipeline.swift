@@ -3,8 +3,8 @@ internal import DirectHTTP1
 internal import DirectIO
 internal import DirectTransport
 
-/// The layers of a client, from the caller's request to the network. It is built once from the configuration; a
-/// feature that is off adds no layer.
+/// The layers of a client, from the caller's request to the network. It is built once from the configuration;
+/// a feature that is off adds no layer.
 ///
 /// | Layer | Present | Why here |
 /// |---|---|---|
@@ -22,8 +22,8 @@ internal import DirectTransport
 /// | ``ProxyCredentials`` | if a proxy has an authenticator | A refusal of the proxy is no response of the server. |
 /// | ``RoundTrip`` | always | Finds the route; the rest is the ``Transport``'s. |
 ///
-/// A layer calls the one inside it once, several times or not at all. Above `Calls` it takes the caller's request;
-/// from there on a ``HopRequest``, which knows what may be sent to its origin.
+/// A layer calls the one inside it once, several times or not at all. Above `Calls` it takes the caller's
+/// request; from there on a ``HopRequest``, which knows what may be sent to its origin.
 final class Pipeline: Sendable {
     let configuration: HTTPClient.Configuration
     let transport: Transport
@@ -58,7 +58,8 @@ final class Pipeline: Sendable {
     /// Sends a request through all layers and returns the caller's response.
     ///
     /// - Parameter isContinued: whether the request continues redirects that other code has followed so far.
-    // Inlined, as the layers that are always present: each asynchronous function costs about 150 instructions.
+    // Inlined, as the layers that are always present: each asynchronous function costs about 150
+    // instructions.
     @inline(__always)
     func send(_ request: Request, isContinued: Bool = false) async throws -> Response {
         if let outer {
@@ -70,8 +71,8 @@ final class Pipeline: Sendable {
     /// Opens connections for a request, which is not sent.
     func prewarm(_ request: Request, count: Int) async throws {
         if Task.isCancelled { throw CancellationError() }
-        // Prepares the connection that a request would use: none where a custom transport answers, and TLS where
-        // HSTS demands it for the name.
+        // Prepares the connection that a request would use: none where a custom transport answers, and TLS
+        // where HSTS demands it for the name.
         guard configuration.transport == nil else { return }
         let request = fields.upgraded(request)
         try await roundTrip.warm(for: request, call: calls.call(for: request), count: count)

@@ -3,8 +3,8 @@ internal import DirectHTTP1
 internal import DirectIO
 internal import DirectTransport
 
-/// Sends the requests that a proxy forwards with the credentials of its authenticator, and again with new ones if the
-/// proxy answers 407. Tunnels get theirs when they are opened (`Dialler`).
+/// Sends the requests that a proxy forwards with the credentials of its authenticator, and again with new
+/// ones if the proxy answers 407. Tunnels get theirs when they are opened (`Dialler`).
 final class ProxyCredentials: NetworkLayer {
     private let roundTrip: RoundTrip
     private let loop: EventLoop

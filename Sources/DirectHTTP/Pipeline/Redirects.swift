@@ -35,8 +35,8 @@ struct Redirects: Sendable {
         return try await follow(response, to: request, trail: trail, call: call, through: layers)
     }
 
-    /// Follows the redirect in the response and those after it, if the policy says so. Not inlined: few requests come here,
-    /// and each would need the room.
+    /// Follows the redirect in the response and those after it, if the policy says so. Not inlined: few
+    /// requests come here, and each would need the room.
     @inline(never)
     private func follow(
         _ response: Response,
@@ -237,13 +237,14 @@ struct NextHop {
         } catch {
             throw .location(error)
         }
-        // HSTS comes first, so that an `http` URL of such a name does not count as a downgrade (RFC 6797, section
-        // 8.3).
+        // HSTS comes first, so that an `http` URL of such a name does not count as a downgrade (RFC 6797,
+        // section 8.3).
         if let upgraded = upgrade(target) { target = upgraded }
         guard url.scheme == .http || target.scheme == .https || policy.insecureAllowsDowngrade else {
             throw .downgrade
         }
-        // The response's URL and the request's may differ, because an interceptor can send another request on.
+        // The response's URL and the request's may differ, because an interceptor can send another request
+        // on.
         crossesOrigins = target.origin != url.origin || !request.isFor(target.origin)
         self.url = target
         var next = request
@@ -328,7 +329,8 @@ extension RequestBody {
 extension HTTPHeaders {
     /// Removes all fields except those that are known to be safe for another origin.
     ///
-    /// A list of the unsafe ones would never be complete (CVE-2026-40895): every API has a key field of its own.
+    /// A list of the unsafe ones would never be complete (CVE-2026-40895): every API has a key field of its
+    /// own.
     mutating func keepCrossOriginSafe(hasBody: Bool, surviving: [String]) {
         let surviving = surviving.map { $0.lowercased() }
         removeAll { !Self.mayCross($0, hasBody: hasBody, surviving: surviving) }

@@ -10,8 +10,8 @@ extension Call {
 }
 
 extension RetryPolicy {
-    /// Returns the step after an attempt: another one after a wait, or the end. A token of the budget is taken last,
-    /// only for a retry that will be made.
+    /// Returns the step after an attempt: another one after a wait, or the end. A token of the budget is
+    /// taken last, only for a retry that will be made.
     func next(
         after count: Int,
         _ result: Result<Response, HTTPError>,
@@ -62,8 +62,8 @@ extension Result<Response, HTTPError> {
         }
     }
 
-    /// Returns the attempt as a hop that a retry follows. Its response is drained, so that the connection can be
-    /// reused.
+    /// Returns the attempt as a hop that a retry follows. Its response is drained, so that the connection can
+    /// be reused.
     func hopBeforeRetry(of request: Request) async -> Hop? {
         switch self {
         case .success(let response):

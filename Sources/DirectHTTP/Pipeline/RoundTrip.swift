@@ -118,7 +118,8 @@ final class RoundTrip: NetworkLayer {
         }
     }
 
-    /// Returns the error for the caller, and notes it in the log. Not inlined: the frame of `send` would be larger by it.
+    /// Returns the error for the caller, and notes it in the log. Not inlined: the frame of `send` would be
+    /// larger by it.
     @inline(never)
     private func reported(
         _ failure: DialFailure,
@@ -183,8 +184,8 @@ final class RoundTrip: NetworkLayer {
         )
     }
 
-    /// Returns the settings of the request's connection, with the client's Unix domain socket for the origin if there is
-    /// one; `nil` if there are none.
+    /// Returns the settings of the request's connection, with the client's Unix domain socket for the origin
+    /// if there is one; `nil` if there are none.
     ///
     /// A server must not send the client to it: what listens there trusts the processes of this machine.
     @inline(__always)

@@ -4,10 +4,12 @@ internal import DirectTransport
 
 /// Decides where the requests of one client connect.
 ///
-/// The order of precedence: the request's own addresses, the request's map, the client's map, an address literal in
-/// the URL, the request's resolver, the client's. The system's resolver is asked only if the client has no other resolver.
+/// The order of precedence: the request's own addresses, the request's map, the client's map, an address
+/// literal in the URL, the request's resolver, the client's. The system's resolver is asked only if the
+/// client has no other resolver.
 ///
-/// An empty list of addresses, in a request or in a resolver's answer, is an error: the next source is not asked.
+/// An empty list of addresses, in a request or in a resolver's answer, is an error: the next source is not
+/// asked.
 struct RoutePlanner: Sendable {
     let map: StaticMap
     let resolver: (any Resolver)?
@@ -19,7 +21,8 @@ struct RoutePlanner: Sendable {
         loop = configuration.loop
     }
 
-    /// Returns the route if it is known without waiting for a resolver; `nil` if the resolver has to be asked.
+    /// Returns the route if it is known without waiting for a resolver; `nil` if the resolver has to be
+    /// asked.
     func knownRoute(for request: Request, to url: HTTPURL) throws(TransportError) -> Route? {
         if let chosen = try chosenRoute(for: request, to: url) { return chosen }
         switch url.host {

@@ -3,9 +3,9 @@ internal import DirectIO
 
 /// The format of the file in which a resolver cache keeps its answers.
 ///
-/// The first line names the format and its version. Each line after it holds one answer behind its checksum: host,
-/// port (0 for any), expiry in Unix time, time to live in seconds, `ordered` or `any`, canonical name or `-`, the
-/// endpoints, `by`, and the author. A line that cannot be read is skipped; the others count.
+/// The first line names the format and its version. Each line after it holds one answer behind its checksum:
+/// host, port (0 for any), expiry in Unix time, time to live in seconds, `ordered` or `any`, canonical name
+/// or `-`, the endpoints, `by`, and the author. A line that cannot be read is skipped; the others count.
 ///
 ///     direct-http answers 1
 ///     27fff3c2 www.example.com 0 1700000300 300 any - 192.0.2.7 [2001:db8::7]:8443 by resolver dns.example

@@ -1,12 +1,13 @@
 internal import DirectCore
 internal import DirectIO
 
-/// The answers that a resolver cache holds, positive and negative. The table has no lock and no clock of its own.
+/// The answers that a resolver cache holds, positive and negative. The table has no lock and no clock of its
+/// own.
 ///
-/// An entry holds addresses, or the fact that the name does not exist or has no address. The failure of a resolver
-/// to answer is never an entry. An entry is valid until `expiry`. Entries with addresses may be used for the stale
-/// time of `rules` after that, and are then marked as stale. When the table is full, the entries that are past their
-/// stale time go first, then those that expire first.
+/// An entry holds addresses, or the fact that the name does not exist or has no address. The failure of a
+/// resolver to answer is never an entry. An entry is valid until `expiry`. Entries with addresses may be used
+/// for the stale time of `rules` after that, and are then marked as stale. When the table is full, the
+/// entries that are past their stale time go first, then those that expire first.
 ///
 /// The addresses are packed into one `ByteStore`, which is copied when most of it is dead.
 struct AnswerTable {
@@ -77,8 +78,8 @@ struct AnswerTable {
         let isStale = now >= entry.expiry
         guard !isStale || now < entry.expiry.advanced(byNanoseconds: rules.stale) else { return .nothing }
         let left = isStale ? 0 : entry.expiry.nanoseconds - now.nanoseconds
-        // In the last tenth of its time to live the next answer is asked for, so that callers who ask often never
-        // wait.
+        // In the last tenth of its time to live the next answer is asked for, so that callers who ask often
+        // never wait.
         let isDue = rules.refreshesAhead && left < UInt64(entry.span) * 100_000
         let (endpoints, canonicalName) = contents(of: entry)
         var answer = Resolution(
@@ -96,7 +97,8 @@ struct AnswerTable {
         entries[key].map { now < $0.expiry } ?? false
     }
 
-    /// Whether the answer has come just now, and its resolver has no other one: the same question would get the same answer.
+    /// Whether the answer has come just now, and its resolver has no other one: the same question would get
+    /// the same answer.
     func isNewAndLast(_ key: AnswerKey, at now: Instant) -> Bool {
         guard let entry = entries[key], entry.isLast else { return false }
         let end = entry.expiry.advanced(byNanoseconds: Self.shortestRepeat)
@@ -106,8 +108,8 @@ struct AnswerTable {
     /// The shortest time between two questions for a name that has an answer, in nanoseconds.
     static let shortestRepeat: UInt64 = 5_000_000_000
 
-    /// Keeps an answer. An answer with a zone, with too many endpoints, or from one author too many cannot be kept:
-    /// the old answer is removed then.
+    /// Keeps an answer. An answer with a zone, with too many endpoints, or from one author too many cannot be
+    /// kept: the old answer is removed then.
     mutating func keep(_ answer: Resolution, for key: AnswerKey, at now: Instant) {
         guard !answer.endpoints.isEmpty,
             let packed = PackedAnswer(answer.endpoints, canonicalName: answer.canonicalName),
@@ -125,8 +127,8 @@ struct AnswerTable {
         )
     }
 
-    /// Keeps the failure if it is a negative answer, which replaces an older answer in any case (RFC 8767, section 5). A
-    /// failure to answer is not kept, so the resolver is asked again.
+    /// Keeps the failure if it is a negative answer, which replaces an older answer in any case (RFC 8767,
+    /// section 5). A failure to answer is not kept, so the resolver is asked again.
     mutating func keep(_ failure: ResolverError, for key: AnswerKey, at now: Instant) {
         guard let kind = failure.denial else { return }
         guard rules.negative > 0 else { return forget(key) }
@@ -218,8 +220,8 @@ struct AnswerTable {
         store = tidy
     }
 
-    /// Removes the entries that may not be used any more, and then more of them until a sixteenth of the capacity
-    /// is free, so that this rarely has to be done.
+    /// Removes the entries that may not be used any more, and then more of them until a sixteenth of the
+    /// capacity is free, so that this rarely has to be done.
     private mutating func makeRoom(at now: Instant) {
         let stale = rules.stale
         keep { now < $0.expiry.advanced(byNanoseconds: stale) }

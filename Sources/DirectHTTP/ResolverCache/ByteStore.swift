@@ -2,8 +2,9 @@ internal import DirectCore
 
 /// A store for very many short byte strings in one array.
 ///
-/// As allocations of their own they would lie between short-lived ones, and keep that memory from being reused for
-/// anything else (fragmentation). Removed bytes stay until the owner copies the live pieces into a new store.
+/// As allocations of their own they would lie between short-lived ones, and keep that memory from being
+/// reused for anything else (fragmentation). Removed bytes stay until the owner copies the live pieces into a
+/// new store.
 struct ByteStore {
     /// The position of a byte string in the store.
     struct Piece {

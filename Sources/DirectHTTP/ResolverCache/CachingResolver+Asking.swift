@@ -2,8 +2,8 @@ internal import DirectCore
 internal import DirectIO
 
 extension CachingResolver {
-    /// What is wrong with the table's answer. The table is looked at again when a question is about to begin: the answer to
-    /// another one may have arrived since.
+    /// What is wrong with the table's answer. The table is looked at again when a question is about to begin:
+    /// the answer to another one may have arrived since.
     enum Want {
         /// There is no valid answer.
         case missing
@@ -26,7 +26,8 @@ extension CachingResolver {
         context.loop.add(waiter.turn)
         defer { context.loop.remove(waiter.turn) }
         guard let query = join(host, port: port, waiter: waiter, context: context, for: want) else {
-            // Between the caller's look-up and this one, the answer has arrived. Or there is no other one now.
+            // Between the caller's look-up and this one, the answer has arrived. Or there is no other one
+            // now.
             var known = try await resolve(host, port: port, context: context)
             if case .useless(let tried) = want, !known.hasOthers(than: tried) { known.fallback = nil }
             return known
@@ -57,8 +58,8 @@ extension CachingResolver {
         refresh(host, port: port, loop: loop, for: .missing)
     }
 
-    /// Returns a cached answer with a fallback. A cached answer may be outdated: when none of its endpoints can be
-    /// reached, the resolver is asked again, and the fallback of that answer comes next.
+    /// Returns a cached answer with a fallback. A cached answer may be outdated: when none of its endpoints
+    /// can be reached, the resolver is asked again, and the fallback of that answer comes next.
     func withFallback(_ answer: Resolution, host: DomainName, port: UInt16) -> Resolution {
         var answer = answer
         let tried = answer.endpoints
@@ -85,8 +86,8 @@ extension CachingResolver {
         if state.withLock({ $0.keep(answer, for: key, of: generation, at: now) }) { saveSoon() }
     }
 
-    /// Joins the query for this key that is in flight, or starts one. Without a waiter the answer is wanted for the
-    /// cache alone.
+    /// Joins the query for this key that is in flight, or starts one. Without a waiter the answer is wanted
+    /// for the cache alone.
     ///
     /// Returns `nil` if the table's answer is not what is wrong.
     private func join(
@@ -114,8 +115,8 @@ extension CachingResolver {
 
     /// Removes a waiter that stopped waiting, and cancels the query if that was the last one.
     ///
-    /// - Parameter wantsAnswer: Whether the waiter only had no more time. The query goes on for its next question then,
-    ///   within its own limit: it might need longer than any caller has.
+    /// - Parameter wantsAnswer: Whether the waiter only had no more time. The query goes on for its next
+    ///   question then, within its own limit: it might need longer than any caller has.
     private func leave(_ query: InFlightQuery, waiter: InFlightQuery.Waiter, wantsAnswer: Bool) {
         let task = state.withLock { state -> Task<Void, Never>? in
             if wantsAnswer { query.isWanted = true }
@@ -150,8 +151,8 @@ extension CachingResolver {
         complete(query, answer: answer, failure: failure)
     }
 
-    /// Returns the fallback of an answer that names only useless endpoints, or else that answer. So all callers for whom
-    /// the old answer was useless share one question to each resolver of a chain.
+    /// Returns the fallback of an answer that names only useless endpoints, or else that answer. So all
+    /// callers for whom the old answer was useless share one question to each resolver of a chain.
     ///
     /// - Parameter failure: Set to the reason why the fallback gave no answer.
     private func other(
@@ -191,8 +192,8 @@ extension CachingResolver {
         if hasChanged { saveSoon() }
     }
 
-    /// Returns the answer with a fallback whose result replaces it in the table, so that the next request need not
-    /// find out again that the endpoints cannot be reached.
+    /// Returns the answer with a fallback whose result replaces it in the table, so that the next request
+    /// need not find out again that the endpoints cannot be reached.
     private func remembering(_ answer: Resolution, for key: AnswerKey, of generation: Int) -> Resolution {
         guard let ask = answer.fallback else { return answer }
         var answer = answer

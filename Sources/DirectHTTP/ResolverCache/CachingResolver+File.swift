@@ -4,18 +4,19 @@ internal import DirectIO
 extension CachingResolver {
     /// Writes the answers to the settings' file now. Has no effect without such a file.
     ///
-    /// - Throws: A ``SystemError`` if the file cannot be written, `CancellationError` if the task was cancelled.
+    /// - Throws: A ``SystemError`` if the file cannot be written, `CancellationError` if the task was
+    ///   cancelled.
     public func save() async throws {
         guard let path = settings.file else { return }
         try await readFile()
         try await saves.save(to: path, on: loop) { [self] in AnswerFile.write(lines()) }
     }
 
-    /// Reads the file unless that has been done. A file that cannot be read counts as empty, because a cache can be
-    /// filled again.
+    /// Reads the file unless that has been done. A file that cannot be read counts as empty, because a cache
+    /// can be filled again.
     ///
-    /// - Throws: `CancellationError` if the task was cancelled, ``SystemError`` if there is no thread; the next caller reads
-    ///   the file. An answer that came before the file's would take their place.
+    /// - Throws: `CancellationError` if the task was cancelled, ``SystemError`` if there is no thread; the
+    ///   next caller reads the file. An answer that came before the file's would take their place.
     func readFile() async throws {
         guard let path = state.withLock({ $0.unread }) else { return }
         let text = try await threads.run(on: loop) { () throws(SystemError) in
@@ -48,8 +49,8 @@ extension CachingResolver {
             guard state.unread != nil else { return }
             state.unread = nil
             for line in lines where state.table.entries[line.key] == nil {
-                // If the file was written under another clock, the expiry may lie far ahead: no answer is valid for
-                // longer than a new one would be.
+                // If the file was written under another clock, the expiry may lie far ahead: no answer is
+                // valid for longer than a new one would be.
                 let left = line.expiry.seconds.subtractingReportingOverflow(date.seconds)
                 guard !left.overflow else { continue }
                 let expiry: Instant

@@ -2,11 +2,11 @@ public import DirectCore
 internal import DirectIO
 
 extension CachingResolver {
-    /// Resolves these names now, so that later requests find the answers in the cache. Names whose answers are valid
-    /// are not asked for. A service that can be asked for several names at a time is asked so.
+    /// Resolves these names now, so that later requests find the answers in the cache. Names whose answers
+    /// are valid are not asked for. A service that can be asked for several names at a time is asked so.
     ///
-    /// The names are asked for sixteen at a time, each sixteen within ``Settings/queryTimeout``. Each answer is kept as soon as
-    /// it has come: a name that is not answered in time does not cost the others theirs.
+    /// The names are asked for sixteen at a time, each sixteen within ``Settings/queryTimeout``. Each answer
+    /// is kept as soon as it has come: a name that is not answered in time does not cost the others theirs.
     ///
     /// - Parameters:
     ///   - names: The names to resolve.
@@ -52,8 +52,8 @@ extension CachingResolver {
 
     private static let manyAtATime = 16
 
-    /// Returns the names that have to be asked for: neither the table nor the resolver has an answer at hand. Adds the
-    /// errors of those with a negative answer to `failures`.
+    /// Returns the names that have to be asked for: neither the table nor the resolver has an answer at hand.
+    /// Adds the errors of those with a negative answer to `failures`.
     private func missing(
         _ names: Set<DomainName>,
         port: UInt16,

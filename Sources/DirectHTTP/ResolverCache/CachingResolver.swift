@@ -6,17 +6,18 @@ package import DirectIO
 /// The parts: `AnswerTable` holds the answers, an `InFlightQuery` is a query under way with its waiters, and
 /// `Contents` guards both with one lock. A call to ``resolve(_:port:context:)`` takes one of these ways:
 ///
-/// - The table has an answer: it is returned at once, or thrown if it is negative. In the last tenth of its time to
-///   live, or once it is stale, a query for the next answer starts in the background.
+/// - The table has an answer: it is returned at once, or thrown if it is negative. In the last tenth of its
+///   time to live, or once it is stale, a query for the next answer starts in the background.
 /// - The resolver behind the cache has an answer at hand: it is returned, and not cached.
 /// - A query for the name is in flight: the caller joins it, and waits within its own deadline.
-/// - Another resolver answers meanwhile, if the settings say so (`whileAsking`), and a query starts in the background.
-/// - Otherwise the caller starts a query. It runs in a task of its own, so the cancellation of one caller does not
-///   end it for the others. When the last caller is cancelled, it is cancelled, unless it is a refresh, or a caller that
-///   had no more time wants the answer for its next question.
+/// - Another resolver answers meanwhile, if the settings say so (`whileAsking`), and a query starts in the
+///   background.
+/// - Otherwise the caller starts a query. It runs in a task of its own, so the cancellation of one caller
+///   does not end it for the others. When the last caller is cancelled, it is cancelled, unless it is a
+///   refresh, or a caller that had no more time wants the answer for its next question.
 ///
-/// Each call of ``forgetAll()`` begins a new generation. The answer of a query from an earlier generation goes to
-/// its waiters and is never kept. No code of the resolver runs while the lock is held.
+/// Each call of ``forgetAll()`` begins a new generation. The answer of a query from an earlier generation
+/// goes to its waiters and is never kept. No code of the resolver runs while the lock is held.
 ///
 /// Copies of a client, and several clients, may share a cache; it is a class for that reason.
 public final class CachingResolver: Resolver {
@@ -24,11 +25,11 @@ public final class CachingResolver: Resolver {
     public enum WhileAsking: Sendable {
         /// The caller waits for the resolver's answer.
         case wait
-        /// Another resolver answers the caller, and the resolver behind the cache is asked in the background, for the
-        /// next time. What the HTTPDNS documents call `resolveHostSyncNonBlocking`.
+        /// Another resolver answers the caller, and the resolver behind the cache is asked in the background,
+        /// for the next time. What the HTTPDNS documents call `resolveHostSyncNonBlocking`.
         ///
-        /// The other resolver also answers if the resolver behind the cache has no address for the name, fails, or named
-        /// endpoints that cannot be reached. Its answers are not cached here.
+        /// The other resolver also answers if the resolver behind the cache has no address for the name,
+        /// fails, or named endpoints that cannot be reached. Its answers are not cached here.
         case use(any Resolver)
 
         var other: (any Resolver)? {
@@ -44,23 +45,25 @@ public final class CachingResolver: Resolver {
         public var maximumTimeToLive: Duration = .seconds(86_400)
         /// The time to live of answers from resolvers that do not name one, such as the system's.
         public var unknownTimeToLive: Duration = .seconds(30)
-        /// The time to live of a negative answer: no such name, or no address. The failure of a resolver to answer
-        /// is never cached.
+        /// The time to live of a negative answer: no such name, or no address. The failure of a resolver to
+        /// answer is never cached.
         public var negativeTimeToLive: Duration = .seconds(5)
         /// The time for which an expired answer may still be used while the next one is being asked for. The
         /// transaction marks such an answer as stale.
         public var staleTime: Duration = .zero
-        /// Whether to ask for the next answer in the background when a caller uses an answer in the last tenth of
-        /// its time to live.
+        /// Whether to ask for the next answer in the background when a caller uses an answer in the last
+        /// tenth of its time to live.
         public var refreshesAhead = true
-        /// The time limit for a query to the resolver. A caller with an earlier deadline stops waiting at its own.
+        /// The time limit for a query to the resolver. A caller with an earlier deadline stops waiting at its
+        /// own.
         public var queryTimeout: Duration = .seconds(10)
         /// What callers get while the cache has no address for their name.
         public var whileAsking = WhileAsking.wait
         /// The maximum number of cached names.
         public var capacity = 100_000
-        /// The path of a file that keeps the answers from one run to the next. It is read when the first name is
-        /// asked for, and written by ``save()`` and a few seconds after a change. `nil` keeps them in memory only.
+        /// The path of a file that keeps the answers from one run to the next. It is read when the first name
+        /// is asked for, and written by ``save()`` and a few seconds after a change. `nil` keeps them in
+        /// memory only.
         public var file: String?
 
         /// Creates the default settings.
@@ -72,8 +75,8 @@ public final class CachingResolver: Resolver {
         private(set) var table: AnswerTable
         /// The queries in flight.
         var queries: [AnswerKey: InFlightQuery] = [:]
-        /// The times until which names are not asked for again while they have an answer, because the last such question
-        /// has failed.
+        /// The times until which names are not asked for again while they have an answer, because the last
+        /// such question has failed.
         private var pauses: [AnswerKey: Instant] = [:]
         /// The number of calls to `forgetAll`.
         private(set) var generation = 0
@@ -104,8 +107,9 @@ public final class CachingResolver: Resolver {
             return .answer(answer, wantsRefresh: false)
         }
 
-        /// Keeps an answer if its query began in the current generation; returns whether the table has changed. An
-        /// answer to a question that was asked in another network is not kept, however late it comes.
+        /// Keeps an answer if its query began in the current generation; returns whether the table has
+        /// changed. An answer to a question that was asked in another network is not kept, however late it
+        /// comes.
         mutating func keep(
             _ answer: InFlightQuery.Outcome,
             for key: AnswerKey,
@@ -127,8 +131,8 @@ public final class CachingResolver: Resolver {
             }
         }
 
-        /// A failing resolver is not asked again at once for a name that has an answer, however many callers want that (RFC
-        /// 9520, section 3.2, recommends five seconds).
+        /// A failing resolver is not asked again at once for a name that has an answer, however many callers
+        /// want that (RFC 9520, section 3.2, recommends five seconds).
         private mutating func pause(_ key: AnswerKey, at now: Instant) {
             guard table.entries[key] != nil else { return }
             if pauses.count >= Self.mostPauses { pauses = pauses.filter { now < $0.value } }
@@ -204,7 +208,8 @@ public final class CachingResolver: Resolver {
     public var name: String { upstream.name }
     /// The value of the resolver behind the cache when the cache was created.
     public let dependsOnPort: Bool
-    /// Whether the resolver behind the cache, or the one that is used meanwhile, may ask the system's resolver.
+    /// Whether the resolver behind the cache, or the one that is used meanwhile, may ask the system's
+    /// resolver.
     public var mayAskSystem: Bool {
         upstream.mayAskSystem || settings.whileAsking.other?.mayAskSystem == true
     }
@@ -214,8 +219,8 @@ public final class CachingResolver: Resolver {
     /// The number of cached names, including those with a negative answer.
     public var count: Int { state.withLock { $0.table.entries.count } }
 
-    /// Forgets all answers, and makes the resolver behind the cache forget its own. Call it when the machine has
-    /// moved to another network.
+    /// Forgets all answers, and makes the resolver behind the cache forget its own. Call it when the machine
+    /// has moved to another network.
     ///
     /// Queries in flight are answered, but their answers are not cached.
     public func forgetAll() {
@@ -228,8 +233,8 @@ public final class CachingResolver: Resolver {
 
     /// Returns the cached answer, or asks the resolver.
     ///
-    /// - Throws: The resolver's error; a ``ResolverError`` with ``ResolverError/Reason/timedOut(after:)`` if the
-    ///   deadline passes first; `CancellationError` if the task was cancelled.
+    /// - Throws: The resolver's error; a ``ResolverError`` with ``ResolverError/Reason/timedOut(after:)`` if
+    ///   the deadline passes first; `CancellationError` if the task was cancelled.
     public func resolve(
         _ host: DomainName,
         port: UInt16,
@@ -244,8 +249,8 @@ public final class CachingResolver: Resolver {
         return try await ask(host, port: port, context: context, for: .missing)
     }
 
-    /// Returns the cached answer, or the answer that the resolver behind the cache has at hand; `nil` if there is
-    /// neither.
+    /// Returns the cached answer, or the answer that the resolver behind the cache has at hand; `nil` if
+    /// there is neither.
     ///
     /// - Throws: The cached negative answer.
     public func knownAnswer(

@@ -53,7 +53,8 @@ final class InFlightQuery: @unchecked Sendable {
         return waiters.isEmpty && !isWanted
     }
 
-    /// Gives the answer to all waiters and returns them in the order of their arrival. The caller has to wake them, outside the lock.
+    /// Gives the answer to all waiters and returns them in the order of their arrival. The caller has to wake
+    /// them, outside the lock.
     func complete(_ answer: Outcome) -> [Waiter] {
         let all = waiters.values.sorted { $0.number < $1.number }
         for waiter in all { waiter.answer = answer }

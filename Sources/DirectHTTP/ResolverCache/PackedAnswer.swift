@@ -1,16 +1,18 @@
 internal import DirectCore
 internal import DirectIO
 
-/// A resolver's answer in a compact encoding: a few bytes for each endpoint, because the cache holds many more answers
-/// than are in use at any time.
+/// A resolver's answer in a compact encoding: a few bytes for each endpoint, because the cache holds many
+/// more answers than are in use at any time.
 ///
-/// The first byte is the number of endpoints. Each endpoint is a byte of flags (`Flag`), two bytes for the port if it
-/// has one, and 4 or 16 bytes for the address. The canonical name, if any, takes the remaining bytes. Numbers are
-/// big-endian. A zone has a meaning on this machine only and has no encoding: an answer with one cannot be packed.
+/// The first byte is the number of endpoints. Each endpoint is a byte of flags (`Flag`), two bytes for the
+/// port if it has one, and 4 or 16 bytes for the address. The canonical name, if any, takes the remaining
+/// bytes. Numbers are big-endian. A zone has a meaning on this machine only and has no encoding: an answer
+/// with one cannot be packed.
 struct PackedAnswer {
     private(set) var bytes: [UInt8] = []
 
-    /// Packs an answer. Fails if it has more than 255 endpoints, an endpoint with a zone, or an invalid endpoint.
+    /// Packs an answer. Fails if it has more than 255 endpoints, an endpoint with a zone, or an invalid
+    /// endpoint.
     init?(_ endpoints: [Endpoint], canonicalName: DomainName?) {
         bytes.reserveCapacity(
             1 + endpoints.reduce(0) { $0 + ($1.address.family == .v4 ? 5 : 17) + ($1.port == nil ? 0 : 2) }
@@ -45,8 +47,8 @@ struct PackedAnswer {
 
     /// Returns the endpoints and the canonical name of a packed answer.
     ///
-    /// The bytes must come from ``init(_:canonicalName:)``: they are not validated, and a truncated answer stops the
-    /// process at the bounds check of `Span`.
+    /// The bytes must come from ``init(_:canonicalName:)``: they are not validated, and a truncated answer
+    /// stops the process at the bounds check of `Span`.
     static func unpack(_ bytes: Span<UInt8>) -> (endpoints: [Endpoint], canonicalName: DomainName?) {
         guard bytes.count > 0 else { return ([], nil) }
         let count = bytes[0]

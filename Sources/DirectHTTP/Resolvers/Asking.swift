@@ -2,7 +2,8 @@ internal import DirectCore
 internal import DirectIO
 
 extension Resolver {
-    /// Asks for one name, and stops waiting at the deadline of the context. A success has at least one endpoint.
+    /// Asks for one name, and stops waiting at the deadline of the context. A success has at least one
+    /// endpoint.
     ///
     /// - Throws: If the task was cancelled.
     func answer(
@@ -14,8 +15,8 @@ extension Resolver {
         return answer.flatMap { $0.map { .success($0) } ?? .failure(ResolverError(name, .noAddresses)) }
     }
 
-    /// Asks for the fallback of one of this resolver's answers, and stops waiting at the deadline of the context. Returns
-    /// `nil` if there is none, or if it has no endpoints.
+    /// Asks for the fallback of one of this resolver's answers, and stops waiting at the deadline of the
+    /// context. Returns `nil` if there is none, or if it has no endpoints.
     ///
     /// - Throws: If the task was cancelled.
     func fallback(
@@ -32,8 +33,9 @@ extension Resolver {
         }
     }
 
-    /// Asks for several names. `deliver` gets each answer as soon as it has come, and the answer of each name once: a name
-    /// without an answer at the deadline of the context has failed then, whatever the others did.
+    /// Asks for several names. `deliver` gets each answer as soon as it has come, and the answer of each name
+    /// once: a name without an answer at the deadline of the context has failed then, whatever the others
+    /// did.
     ///
     /// - Throws: If the task was cancelled. The names that were not delivered have no answer then.
     func answers(
@@ -101,8 +103,8 @@ extension ResolveContext {
     /// Takes the answer of one of several names as soon as it has come.
     package typealias Delivery = @Sendable (DomainName, Result<Resolution, any Error>) -> Void
 
-    /// Returns the share of one of `count` that are asked one after the other, so that the time that is left is enough for
-    /// all of them: at most `limit`, and at least `least`.
+    /// Returns the share of one of `count` that are asked one after the other, so that the time that is left
+    /// is enough for all of them: at most `limit`, and at least `least`.
     package func share(of limit: Duration, among count: Int, least: Duration = .zero) -> Duration {
         let now = loop.now
         let end = now < awaitedUntil ? min(awaitedUntil, deadline) : deadline

@@ -3,8 +3,8 @@ internal import DirectIO
 
 /// Asks one resolver, and the next ones when that one has failed.
 ///
-/// ``Fallback`` alone decides whether and when the next resolver is asked. The system's resolver is a step like any
-/// other: unless ``SystemResolver`` is part of the chain, no name ever reaches it.
+/// ``Fallback`` alone decides whether and when the next resolver is asked. The system's resolver is a step
+/// like any other: unless ``SystemResolver`` is part of the chain, no name ever reaches it.
 public struct ChainResolver: Resolver {
     /// The condition on which the next resolver is asked.
     public enum Fallback: Hashable, Sendable {
@@ -28,8 +28,9 @@ public struct ChainResolver: Resolver {
     ///   - first: The resolver that is asked first.
     ///   - others: The resolvers that are asked after it, in this order.
     ///   - fallback: The condition on which the next resolver is asked.
-    ///   - stepTimeout: The time limit for each resolver but the last one, so that time is left for those after it. A caller
-    ///     may have less time: then each has an equal share of it. It does not apply if `fallback` is ``Fallback/never``.
+    ///   - stepTimeout: The time limit for each resolver but the last one, so that time is left for those
+    ///     after it. A caller may have less time: then each has an equal share of it. It does not apply if
+    ///     `fallback` is ``Fallback/never``.
     public init(
         _ first: any Resolver,
         _ others: any Resolver...,
@@ -158,8 +159,8 @@ public struct ChainResolver: Resolver {
         return own
     }
 
-    /// Returns the answer of a step with the failures of the steps before it, and with a fallback: if no endpoint of it can
-    /// be reached, the steps from `next` on are asked.
+    /// Returns the answer of a step with the failures of the steps before it, and with a fallback: if no
+    /// endpoint of it can be reached, the steps from `next` on are asked.
     private func extended(
         _ answer: Resolution,
         after failures: [ResolverError],

@@ -32,8 +32,9 @@ public struct ClosureResolver: Resolver {
 
     /// Creates a resolver of a function that blocks its thread, such as an SDK's synchronous call.
     ///
-    /// It is called on threads of its own, at most 8 at a time, so a function that hangs does not delay other resolvers. All
-    /// of them together use at most 64. The caller stops waiting at its deadline; the call itself cannot be interrupted.
+    /// It is called on threads of its own, at most 8 at a time, so a function that hangs does not delay other
+    /// resolvers. All of them together use at most 64. The caller stops waiting at its deadline; the call
+    /// itself cannot be interrupted.
     ///
     /// - Parameters:
     ///   - name: The name for errors and transactions.
@@ -85,7 +86,8 @@ public struct ClosureResolver: Resolver {
         try await answer(host, port, context)
     }
 
-    /// The threads for blocking calls. Those for files are not used: a service that hangs must not delay them.
+    /// The threads for blocking calls. Those for files are not used: a service that hangs must not delay
+    /// them.
     private static let threads = BlockingWork(threadLimit: 64)
 
     private static func resolution(_ name: String, _ texts: [String], timeToLive: Duration?)

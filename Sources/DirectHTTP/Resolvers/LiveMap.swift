@@ -3,11 +3,11 @@ internal import DirectIO
 
 /// A map that can be changed while clients use it.
 ///
-/// A request that begins after a change follows the change: it never uses a connection to an address that the map
-/// named before and names no longer.
+/// A request that begins after a change follows the change: it never uses a connection to an address that the
+/// map named before and names no longer.
 ///
-/// Use it as a client's resolver, alone or in a chain. It belongs in front of a cache and not behind one: a cache
-/// would keep the answers from before a change.
+/// Use it as a client's resolver, alone or in a chain. It belongs in front of a cache and not behind one: a
+/// cache would keep the answers from before a change.
 public final class LiveMap: Resolver {
     private let current: Locked<StaticMap>
 
@@ -22,11 +22,11 @@ public final class LiveMap: Resolver {
         set { current.withLock { $0 = newValue } }
     }
 
-    /// Changes the map in one step: a concurrent look-up sees the map before the change or after it, and nothing in
-    /// between.
+    /// Changes the map in one step: a concurrent look-up sees the map before the change or after it, and
+    /// nothing in between.
     ///
-    /// - Parameter change: Changes a copy of the map. If it throws, the map stays as it was. It runs while the
-    ///   map's lock is held, so it must not use this ``LiveMap``.
+    /// - Parameter change: Changes a copy of the map. If it throws, the map stays as it was. It runs while
+    ///   the map's lock is held, so it must not use this ``LiveMap``.
     public func update<Failure: Error>(
         _ change: (inout StaticMap) throws(Failure) -> Void
     ) throws(Failure) {

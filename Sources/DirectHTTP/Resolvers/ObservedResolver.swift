@@ -1,15 +1,16 @@
 public import DirectCore
 internal import DirectIO
 
-/// Receives the outcome of each question to an observed resolver. It runs on the thread where the question ended, for
-/// several questions at the same time, and must not block.
+/// Receives the outcome of each question to an observed resolver. It runs on the thread where the question
+/// ended, for several questions at the same time, and must not block.
 public typealias ResolverObserver = @Sendable (ResolverEvent) -> Void
 
 /// The end of one question to a resolver.
 public struct ResolverEvent: Sendable, CustomStringConvertible {
     /// The end of a question.
     public enum Outcome: Sendable {
-        /// The resolver named so many endpoints. The source says which resolver did, and whether a cache had the answer.
+        /// The resolver named so many endpoints. The source says which resolver did, and whether a cache had
+        /// the answer.
         case answered(endpoints: Int, source: AddressSource)
         /// The resolver has no address for the name, or failed.
         case failed(ResolverError)
@@ -43,8 +44,8 @@ extension ResolverEvent.Outcome: CustomStringConvertible {
 
 /// A resolver whose questions are reported to an observer.
 ///
-/// Put it around each resolver that you want to measure: around a service to see what is asked there, around a cache to
-/// see what is asked at all.
+/// Put it around each resolver that you want to measure: around a service to see what is asked there, around
+/// a cache to see what is asked at all.
 public struct ObservedResolver: Resolver {
     private let resolver: any Resolver
     private let observer: ResolverObserver

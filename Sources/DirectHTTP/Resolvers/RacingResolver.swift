@@ -3,8 +3,8 @@ internal import DirectIO
 
 /// Asks several resolvers at the same time, and returns the first answer that has addresses.
 ///
-/// Each of them learns every name that is asked for: that is the price of not waiting for the slowest one. The race
-/// fails only when every resolver has said that there is no address, or has failed.
+/// Each of them learns every name that is asked for: that is the price of not waiting for the slowest one.
+/// The race fails only when every resolver has said that there is no address, or has failed.
 public struct RacingResolver: Resolver {
     /// The names of all resolvers, such as `dns.example or system`.
     public let name: String

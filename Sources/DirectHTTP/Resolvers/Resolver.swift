@@ -10,13 +10,14 @@ public protocol Resolver: Sendable {
     /// The name that errors and transactions use for this resolver.
     var name: String { get }
 
-    /// Whether the answer for a name may differ from port to port. If not, a cache keeps one answer for all ports.
+    /// Whether the answer for a name may differ from port to port. If not, a cache keeps one answer for all
+    /// ports.
     var dependsOnPort: Bool { get }
 
     /// Whether a question to this resolver may lead to a question to the system's resolver.
     ///
-    /// If not, the client never asks the system's resolver for anything, not even for the translators from IPv6 to
-    /// IPv4 (RFC 7050).
+    /// If not, the client never asks the system's resolver for anything, not even for the translators from
+    /// IPv6 to IPv4 (RFC 7050).
     var mayAskSystem: Bool { get }
 
     /// Returns the addresses of a name. The answer is never empty.
@@ -24,20 +25,20 @@ public protocol Resolver: Sendable {
     /// The caller stops waiting at the deadline of the context, and then cancels the task.
     ///
     /// - Parameters:
-    ///   - host: The name, in lower case and without trailing dot. The resolver learns nothing else of the URL but
-    ///     the port.
+    ///   - host: The name, in lower case and without trailing dot. The resolver learns nothing else of the
+    ///     URL but the port.
     ///   - port: The port of the URL.
     ///   - context: The limits within which the answer has to come.
-    /// - Throws: The reason why there are no addresses: a ``ResolverError``, or any other error, which the client
-    ///   wraps in one.
+    /// - Throws: The reason why there are no addresses: a ``ResolverError``, or any other error, which the
+    ///   client wraps in one.
     func resolve(
         _ host: DomainName,
         port: UInt16,
         context: ResolveContext
     ) async throws -> Resolution
 
-    /// Returns the addresses of several names, for example to fill a cache. A service that can be asked for several
-    /// names at a time needs fewer requests for that.
+    /// Returns the addresses of several names, for example to fill a cache. A service that can be asked for
+    /// several names at a time needs fewer requests for that.
     ///
     /// - Parameters:
     ///   - hosts: The names, each once.
@@ -47,7 +48,8 @@ public protocol Resolver: Sendable {
     func resolve(_ hosts: [DomainName], port: UInt16, context: ResolveContext) async
         -> [DomainName: Result<Resolution, any Error>]
 
-    /// Returns the answer if it is at hand; `nil` if ``resolve(_:port:context:)->Resolution`` has to be called. Must not block.
+    /// Returns the answer if it is at hand; `nil` if ``resolve(_:port:context:)->Resolution`` has to be
+    /// called. Must not block.
     func knownAnswer(
         for host: DomainName,
         port: UInt16,
@@ -138,13 +140,16 @@ public struct Resolution: Sendable {
     public var timeToLive: Duration?
     /// The author of the answer, and its age.
     public var source: AddressSource
-    /// The name at the end of the chain of aliases; `nil` if the resolver does not know it or it is the same name.
+    /// The name at the end of the chain of aliases; `nil` if the resolver does not know it or it is the same
+    /// name.
     public var canonicalName: DomainName?
     /// Whether the endpoints are tried strictly one after the other, and never raced.
     public var isStrictlyOrdered = false
-    /// Returns another resolution when no endpoint of this one could be reached; `nil` if there is no fallback.
+    /// Returns another resolution when no endpoint of this one could be reached; `nil` if there is no
+    /// fallback.
     public var fallback: (@Sendable (ResolveContext) async throws -> Resolution?)?
-    /// The failures of those that were asked before: other resolvers of a chain or a race, or other servers of a service.
+    /// The failures of those that were asked before: other resolvers of a chain or a race, or other servers
+    /// of a service.
     package var failures: [ResolverError] = []
 
     /// Creates an answer without a strict order and without a fallback.
@@ -167,8 +172,8 @@ public struct ResolveContext: Sendable {
     package var deadline: Instant
     /// The loop whose clock the deadline refers to.
     package var loop: EventLoop
-    /// The moment until which someone waits for the answer, if that is earlier. After it the answer is still wanted, for a
-    /// cache.
+    /// The moment until which someone waits for the answer, if that is earlier. After it the answer is still
+    /// wanted, for a cache.
     package var awaitedUntil = Instant.never
     /// Takes the answers of a question for several names as they come; `nil` if they are wanted together.
     package var delivery: Delivery?

@@ -2,8 +2,8 @@ internal import DirectCore
 
 /// Counts the questions to resolvers and their outcomes, by the resolver's name.
 ///
-///     let metrics = ResolverMetrics()
-///     let resolver = CachingResolver(ChainResolver(metrics.observing(httpdns), metrics.observing(SystemResolver())))
+///     let metrics = ResolverMetrics() let resolver =
+///     CachingResolver(ChainResolver(metrics.observing(httpdns), metrics.observing(SystemResolver())))
 ///     print(metrics.counts)
 public final class ResolverMetrics: Sendable {
     /// The questions to one resolver, since the metrics were made.

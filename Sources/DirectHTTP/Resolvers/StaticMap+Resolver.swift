@@ -1,8 +1,8 @@
 internal import DirectCore
 internal import DirectIO
 
-/// A map can be part of a chain of resolvers, before or after others; a name that is not in the map goes to the
-/// next resolver.
+/// A map can be part of a chain of resolvers, before or after others; a name that is not in the map goes to
+/// the next resolver.
 extension StaticMap: Resolver {
     /// The name in errors and transactions: `static map`.
     public var name: String { "static map" }

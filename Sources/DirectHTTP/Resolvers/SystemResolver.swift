@@ -1,15 +1,16 @@
 internal import DirectCore
 internal import DirectIO
 
-/// The system's resolver (`getaddrinfo`): it uses the sources that this machine is configured for, asks for both
-/// address families, and sorts by RFC 6724.
+/// The system's resolver (`getaddrinfo`): it uses the sources that this machine is configured for, asks for
+/// both address families, and sorts by RFC 6724.
 ///
-/// Concurrent questions for one name share one call, even those of several clients. A call cannot be cancelled: if
-/// no caller waits for it any more, it runs to its end. It does not keep other names from being looked up.
+/// Concurrent questions for one name share one call, even those of several clients. A call cannot be
+/// cancelled: if no caller waits for it any more, it runs to its end. It does not keep other names from being
+/// looked up.
 ///
-/// If the answer for one family is late or lost, the addresses of the other are the answer a second after they are known.
-/// `localhost` and its subdomains are 127.0.0.1 and ::1 (RFC 6761), and names under `onion` have no address (RFC 7686): the
-/// system is not asked for these.
+/// If the answer for one family is late or lost, the addresses of the other are the answer a second after
+/// they are known. `localhost` and its subdomains are 127.0.0.1 and ::1 (RFC 6761), and names under `onion`
+/// have no address (RFC 7686): the system is not asked for these.
 public struct SystemResolver: Resolver {
     private let lookups: SystemLookups
 
@@ -32,8 +33,8 @@ public struct SystemResolver: Resolver {
     /// Looks the name up on a thread that may block.
     ///
     /// - Throws: A ``ResolverError``: ``ResolverError/Reason/lookup(_:)`` if the look-up failed,
-    ///   ``ResolverError/Reason/timedOut(after:)`` if it did not end before the deadline; `CancellationError` if
-    ///   the task was cancelled.
+    ///   ``ResolverError/Reason/timedOut(after:)`` if it did not end before the deadline; `CancellationError`
+    ///   if the task was cancelled.
     public func resolve(
         _ host: DomainName,
         port: UInt16,

@@ -3,20 +3,21 @@ internal import DirectIO
 
 /// When a slow request is sent to a second address as well.
 ///
-/// Servers behind one name are not equally fast at every moment. If the response is late, the request is sent once more,
-/// to another address of the same name, and the first response counts. The other request is cancelled, and its connection
-/// is closed.
+/// Servers behind one name are not equally fast at every moment. If the response is late, the request is sent
+/// once more, to another address of the same name, and the first response counts. The other request is
+/// cancelled, and its connection is closed.
 ///
-/// Only requests with idempotent methods are sent twice, and only if their body can be sent again: the server may act on
-/// both. A request that a network interceptor makes another one of is judged by that, too. A hedge needs an address other than the first one's and a connection at once, within the client's limits; it
-/// never waits in the queue. A response with `Retry-After` ends hedging for its origin until that time.
+/// Only requests with idempotent methods are sent twice, and only if their body can be sent again: the server
+/// may act on both. A request that a network interceptor makes another one of is judged by that, too. A hedge
+/// needs an address other than the first one's and a connection at once, within the client's limits; it never
+/// waits in the queue. A response with `Retry-After` ends hedging for its origin until that time.
 public struct HedgingPolicy: Sendable {
     /// The time to wait for the head of a response, from sending the request.
     public enum Delay: Hashable, Sendable {
         /// This long.
         case fixed(Duration)
-        /// As long as this share of the origin's latest responses took, such as 0.95. Until 20 responses of the origin are
-        /// known, none of its requests is sent twice.
+        /// As long as this share of the origin's latest responses took, such as 0.95. Until 20 responses of
+        /// the origin are known, none of its requests is sent twice.
         case quantile(Double)
     }
 
@@ -26,11 +27,13 @@ public struct HedgingPolicy: Sendable {
     public var delay = Delay.quantile(0.95)
     /// The shortest time to wait, whatever the quantile is.
     public var shortestDelay: Duration = .milliseconds(10)
-    /// Limits the hedges of all requests together, if no retry policy with a budget applies to the request: each takes a
-    /// token of that budget, or of this one. Copies of the policy share it. `nil` means no limit.
+    /// Limits the hedges of all requests together, if no retry policy with a budget applies to the request:
+    /// each takes a token of that budget, or of this one. Copies of the policy share it. `nil` means no
+    /// limit.
     public var budget: RetryBudget? = RetryBudget()
 
-    /// Makes a policy that sends a request to a second address if its response is slower than 95 % of the origin's.
+    /// Makes a policy that sends a request to a second address if its response is slower than 95 % of the
+    /// origin's.
     public init() {}
 
     /// Sends no request twice: for a request of a client that does otherwise.

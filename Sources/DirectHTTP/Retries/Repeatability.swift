@@ -5,9 +5,9 @@ internal import DirectTransport
 
 /// Whether the requests that were really sent for one request may be sent again.
 ///
-/// A network interceptor may send another request than the one that the layers above it know: a POST instead of a GET, or
-/// a body that can be read once. Each request is noted here right before it is sent. Without interceptors a request is
-/// sent as the layers know it, and none is noted.
+/// A network interceptor may send another request than the one that the layers above it know: a POST instead
+/// of a GET, or a body that can be read once. Each request is noted here right before it is sent. Without
+/// interceptors a request is sent as the layers know it, and none is noted.
 final class Repeatability: Sendable {
     private struct Facts {
         var isIdempotent = true

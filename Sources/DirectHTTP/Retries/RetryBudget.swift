@@ -3,19 +3,19 @@ internal import DirectIO
 
 /// Limits the number of retries of all requests that share it.
 ///
-/// Each retry takes one token. Tokens come back with time, and a tenth of a token with each response that needs no
-/// retry, up to the size of the budget. By default there are 200 tokens, and 10 come back in a second: a burst of
-/// requests that a server refuses for a moment can be retried as a whole, and a server that stays down gets 10
-/// retries a second. If the budget is empty, the response or the error is delivered as it came, with
-/// ``RetryStop/budget`` as its `retryStop`.
+/// Each retry takes one token. Tokens come back with time, and a tenth of a token with each response that
+/// needs no retry, up to the size of the budget. By default there are 200 tokens, and 10 come back in a
+/// second: a burst of requests that a server refuses for a moment can be retried as a whole, and a server
+/// that stays down gets 10 retries a second. If the budget is empty, the response or the error is delivered
+/// as it came, with ``RetryStop/budget`` as its `retryStop`.
 public final class RetryBudget: Sendable {
     private let state: Locked<TokenBucket>
 
     /// Makes a full budget.
     ///
     /// - Parameter retries: the highest number of tokens.
-    /// - Parameter perSecond: the number of tokens that come back in a second. With 0 only successful requests
-    ///   bring tokens back.
+    /// - Parameter perSecond: the number of tokens that come back in a second. With 0 only successful
+    ///   requests bring tokens back.
     public init(retries: Int = 200, perSecond: Int = 10) {
         state = Locked(TokenBucket(capacity: retries, perSecond: perSecond))
     }

@@ -4,11 +4,12 @@ internal import DirectIO
 
 /// Which responses and failures are retried, and after what delay.
 ///
-/// Only a request that may be sent twice is retried: its method is idempotent, or the caller allows any method, and
-/// its body can be sent again. That must be true of the request that the caller makes, and of what the network interceptors
-/// send in its place. No delay goes past the call's deadline. A client whose budget is empty stops
-/// retrying, because the retries of all its callers together can keep a server down. If a result that a retry might
-/// have changed is the last one, `retryStop` of the response, the error or the report says why.
+/// Only a request that may be sent twice is retried: its method is idempotent, or the caller allows any
+/// method, and its body can be sent again. That must be true of the request that the caller makes, and of
+/// what the network interceptors send in its place. No delay goes past the call's deadline. A client whose
+/// budget is empty stops retrying, because the retries of all its callers together can keep a server down. If
+/// a result that a retry might have changed is the last one, `retryStop` of the response, the error or the
+/// report says why.
 ///
 /// After a 5xx, a broken connection or a timeout the next attempt goes to another endpoint of those that the
 /// request may be sent to, if there is one.
@@ -25,13 +26,13 @@ public struct RetryPolicy: Sendable {
     /// Whether requests with methods that are not idempotent are retried, too; for servers that recognise
     /// repetitions, by an idempotency key for example.
     public var repeatsAnyMethod = false
-    /// The longest delay before the second attempt; it doubles with each further one. The delay is random between
-    /// zero and this, so that clients that failed together do not come back together.
+    /// The longest delay before the second attempt; it doubles with each further one. The delay is random
+    /// between zero and this, so that clients that failed together do not come back together.
     public var delay: Duration = .milliseconds(200)
     /// The longest delay of all. A response that asks for a longer one (`Retry-After`) is delivered.
     public var longestDelay: Duration = .seconds(60)
-    /// Limits the retries of all requests together. Copies of the policy share it; each `RetryPolicy()` has its
-    /// own. `nil` means no limit.
+    /// Limits the retries of all requests together. Copies of the policy share it; each `RetryPolicy()` has
+    /// its own. `nil` means no limit.
     public var budget: RetryBudget? = RetryBudget()
 
     /// Makes a policy with up to two retries.

@@ -1,5 +1,5 @@
-/// A line of a state file, such as a cookie file, that could not be read. It was skipped; the other lines were
-/// read.
+/// A line of a state file, such as a cookie file, that could not be read. It was skipped; the other lines
+/// were read.
 public struct LineFault: Hashable, Sendable, CustomStringConvertible {
     /// The number of the line, counted from 1.
     public let line: Int

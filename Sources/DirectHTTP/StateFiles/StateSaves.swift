@@ -1,7 +1,8 @@
 internal import DirectCore
 internal import DirectIO
 
-/// The saves of one store, of which one runs at a time. Each writes the state that the store has when it begins.
+/// The saves of one store, of which one runs at a time. Each writes the state that the store has when it
+/// begins.
 ///
 /// With bytes made beforehand, the older of two states could be the last one that is written.
 final class StateSaves: Sendable {
@@ -10,7 +11,8 @@ final class StateSaves: Sendable {
     /// Replaces a file atomically, on a thread that may block.
     ///
     /// - Parameter content: Returns the new content of the file.
-    /// - Throws: A ``SystemError`` if the file cannot be written, `CancellationError` if the task was cancelled.
+    /// - Throws: A ``SystemError`` if the file cannot be written, `CancellationError` if the task was
+    ///   cancelled.
     func save(
         to path: String,
         on loop: EventLoop = .shared,

@@ -1,7 +1,8 @@
 internal import DirectCore
 internal import DirectIO
 
-/// Reads state files, which hold one item per line. The work is done on threads that may block, not on the caller's.
+/// Reads state files, which hold one item per line. The work is done on threads that may block, not on the
+/// caller's.
 enum StateText {
     /// The size limit; larger files are refused.
     private static let largestFile = 64 * 1024 * 1024

@@ -2,9 +2,10 @@ internal import DirectCore
 
 /// A hash table from names to values, made for very many entries.
 ///
-/// All names lie in one array of bytes, and a look-up does not allocate, not even for the tail of a longer name.
-/// Collisions are resolved by linear probing; a removal moves the following slots up, so there are no tombstones.
-/// The bytes of removed names stay until they are more than 4096 and more than half of all; then it is rebuilt.
+/// All names lie in one array of bytes, and a look-up does not allocate, not even for the tail of a longer
+/// name. Collisions are resolved by linear probing; a removal moves the following slots up, so there are no
+/// tombstones. The bytes of removed names stay until they are more than 4096 and more than half of all; then
+/// it is rebuilt.
 ///
 /// The key is the name together with a tag, such as a port.
 struct NameTable<Value> {
@@ -19,8 +20,8 @@ struct NameTable<Value> {
         var value: Value
     }
 
-    /// Numbers of records, counted from 1; 0 is an empty slot. A record's number stands in the slot that its hash
-    /// selects, or in one of the slots after it. The count is a power of two.
+    /// Numbers of records, counted from 1; 0 is an empty slot. A record's number stands in the slot that its
+    /// hash selects, or in one of the slots after it. The count is a power of two.
     private var slots: [UInt32] = []
     private var records: [Record] = []
     private var names: [UInt8] = []
@@ -61,7 +62,8 @@ struct NameTable<Value> {
         for index in records.indices { change(&records[index].value) }
     }
 
-    /// Keeps the entries whose value satisfies the predicate, and drops all others and the bytes of their names.
+    /// Keeps the entries whose value satisfies the predicate, and drops all others and the bytes of their
+    /// names.
     mutating func keep(where isKept: (Value) -> Bool) {
         var kept = NameTable()
         let names = names[...]
@@ -150,8 +152,8 @@ struct NameTable<Value> {
         if deadBytes > 4096, deadBytes > names.count / 2 { keep { _ in true } }
     }
 
-    /// Empties a slot, and moves the following ones up as far as that brings them nearer to the slot that their
-    /// hash selects.
+    /// Empties a slot, and moves the following ones up as far as that brings them nearer to the slot that
+    /// their hash selects.
     private mutating func closeGap(_ slot: Int) {
         let mask = slots.count - 1
         var gap = slot

@@ -4,9 +4,10 @@ internal import DirectIO
 extension StaticMap {
     /// Parses entries in the format of curl's `--resolve`, one per element: `host:port:address[,address]`.
     ///
-    /// The host is a name, an IPv4 address, an IPv6 address in brackets, `*.name` or `*`. The port may be `*`,
-    /// which means any port. An address may be followed by a port of its own, and an IPv6 address may be in
-    /// brackets. A later entry replaces an earlier one for the same host and port, and `-host:port` removes it.
+    /// The host is a name, an IPv4 address, an IPv6 address in brackets, `*.name` or `*`. The port may be
+    /// `*`, which means any port. An address may be followed by a port of its own, and an IPv6 address may be
+    /// in brackets. A later entry replaces an earlier one for the same host and port, and `-host:port`
+    /// removes it.
     ///
     /// - Throws: ``StaticMapError/line(_:_:)`` with the number of the element that is wrong.
     public init(curl entries: some Sequence<String>) throws(StaticMapError) {
@@ -22,10 +23,11 @@ extension StaticMap {
         }
     }
 
-    /// Parses the text of a hosts file, hosts(5): on each line an address and its names, with `#` before a comment.
+    /// Parses the text of a hosts file, hosts(5): on each line an address and its names, with `#` before a
+    /// comment.
     ///
-    /// The entries apply to any port. If several lines have the same name, it gets all their addresses, in the
-    /// order of the lines.
+    /// The entries apply to any port. If several lines have the same name, it gets all their addresses, in
+    /// the order of the lines.
     ///
     /// - Throws: ``StaticMapError/line(_:_:)`` with the number of the line that is wrong.
     public init(hosts text: String) throws(StaticMapError) {
@@ -49,8 +51,8 @@ extension StaticMap {
     /// Reads a hosts file. Blocks until it is read.
     ///
     /// - Parameter path: The path of the file.
-    /// - Throws: ``StaticMapError/unreadable(_:_:)`` if the file cannot be read, or ``StaticMapError/line(_:_:)``
-    ///   with the number of the line that is wrong.
+    /// - Throws: ``StaticMapError/unreadable(_:_:)`` if the file cannot be read, or
+    ///   ``StaticMapError/line(_:_:)`` with the number of the line that is wrong.
     public init(hostsFile path: String = "/etc/hosts") throws(StaticMapError) {
         var bytes: [UInt8] = []
         do throws(SystemError) {

@@ -3,12 +3,13 @@ internal import DirectIO
 
 /// A table of the endpoints to connect to, by host and port, like curl's `--resolve`.
 ///
-/// The most specific entry wins. An exact host is more specific than `*.name`, a longer `*.name` than a shorter
-/// one, and `*` is the least specific. Of two entries for the same hosts, the one with a port wins over the one for
-/// any port. An entry for another port does not count: the next less specific entry is taken.
+/// The most specific entry wins. An exact host is more specific than `*.name`, a longer `*.name` than a
+/// shorter one, and `*` is the least specific. Of two entries for the same hosts, the one with a port wins
+/// over the one for any port. An entry for another port does not count: the next less specific entry is
+/// taken.
 ///
-/// A look-up hashes the name once or twice, and once or twice more for each parent name if the map has `*.name`
-/// entries.
+/// A look-up hashes the name once or twice, and once or twice more for each parent name if the map has
+/// `*.name` entries.
 public struct StaticMap: Hashable, Sendable {
     private var byName = NameTable<[Endpoint]>()
     private var byAddress: [AddressKey: [Endpoint]] = [:]
@@ -28,12 +29,12 @@ public struct StaticMap: Hashable, Sendable {
     /// Sets the endpoints for these hosts, on one port or on any; replaces the entry that was there.
     ///
     /// - Parameters:
-    ///   - endpoints: The endpoints, in order of preference. A port in an endpoint changes only the port that is
-    ///     dialled.
+    ///   - endpoints: The endpoints, in order of preference. A port in an endpoint changes only the port that
+    ///     is dialled.
     ///   - pattern: The hosts that the entry applies to.
     ///   - port: The port of the URL that the entry applies to; `nil` means any port.
-    /// - Throws: ``StaticMapError/noAddresses`` if the list is empty, ``StaticMapError/address(_:)`` if an endpoint
-    ///   holds a literal that is not an address.
+    /// - Throws: ``StaticMapError/noAddresses`` if the list is empty, ``StaticMapError/address(_:)`` if an
+    ///   endpoint holds a literal that is not an address.
     public mutating func set(
         _ endpoints: [Endpoint],
         for pattern: HostPattern,

@@ -12,8 +12,8 @@ public enum StaticMapError: Error, Hashable, Sendable {
     case invalidPort
     /// An address is invalid.
     case address(AddressError)
-    /// The entry has no address. An empty list could be taken for "connect nowhere" or for "resolve as usual", so
-    /// it is neither.
+    /// The entry has no address. An empty list could be taken for "connect nowhere" or for "resolve as
+    /// usual", so it is neither.
     case noAddresses
     /// The text is not `host:port:address[,address]`, or `-host:port`.
     case notAnEntry

@@ -46,8 +46,8 @@ struct BridgedRequest: Sendable {
         return request
     }
 
-    /// Runs a call, reports its progress, and converts its errors to `URLError`. Cancelling the progress cancels the
-    /// call.
+    /// Runs a call, reports its progress, and converts its errors to `URLError`. Cancelling the progress
+    /// cancels the call.
     func perform<Value: Sendable>(
         _ progress: Progress?,
         call: @Sendable @escaping (BridgedRequest, Request) async throws -> Value
@@ -112,8 +112,8 @@ struct BridgedRequest: Sendable {
         return try checked(head, isLocal: response.transaction == nil)
     }
 
-    /// Returns the caller's own URL, exactly as it was written, unless the response came from another one: after a
-    /// redirect, or because HSTS changed http to https.
+    /// Returns the caller's own URL, exactly as it was written, unless the response came from another one:
+    /// after a redirect, or because HSTS changed http to https.
     private func responseURL(_ url: HTTPURL, history: [Hop]) throws -> URL {
         let isOwn = try request.url.withoutCredentials == url
         let hasMoved = !isOwn || history.contains { $0.reason == .redirect }
@@ -140,11 +140,11 @@ struct BridgedRequest: Sendable {
 }
 
 extension Timeouts {
-    /// Applies the request's `timeoutInterval`, otherwise the session's, to each phase of the request, and the
-    /// session's `timeoutIntervalForResource` to the whole request.
+    /// Applies the request's `timeoutInterval`, otherwise the session's, to each phase of the request, and
+    /// the session's `timeoutIntervalForResource` to the whole request.
     ///
-    /// Foundation's defaults, 60 seconds and a week, cannot be told from limits that were not set: then the client's
-    /// limits hold, and the result is `nil`.
+    /// Foundation's defaults, 60 seconds and a week, cannot be told from limits that were not set: then the
+    /// client's limits hold, and the result is `nil`.
     func limited(by interval: TimeInterval, _ session: URLSessionConfiguration?) -> Timeouts? {
         let intervals = [interval, session?.timeoutIntervalForRequest ?? URLRequest.defaultTimeout]
         let limit = intervals.first { $0 != URLRequest.defaultTimeout }.flatMap(Duration.init(sane:))

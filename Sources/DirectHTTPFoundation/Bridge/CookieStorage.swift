@@ -12,9 +12,9 @@ public import Foundation
 extension HTTPClient.Configuration {
     /// Takes cookies from this storage and stores them there, instead of in a ``CookieJar``.
     ///
-    /// Cookies belong to the host in the URL, whatever address the request goes to. The rules of ``CookieJar``
-    /// decide which cookies a server may set and which requests they are sent with, because Foundation's own rules
-    /// are broken on Linux; the storage only stores.
+    /// Cookies belong to the host in the URL, whatever address the request goes to. The rules of
+    /// ``CookieJar`` decide which cookies a server may set and which requests they are sent with, because
+    /// Foundation's own rules are broken on Linux; the storage only stores.
     public mutating func useCookies(of storage: HTTPCookieStorage) {
         cookies = FoundationCookies(storage)
     }
@@ -55,7 +55,8 @@ extension HTTPCookie {
     }
 }
 
-/// A `CookieStore` that keeps its cookies in a storage of Foundation's and follows the rules of ``CookieJar``.
+/// A `CookieStore` that keeps its cookies in a storage of Foundation's and follows the rules of
+/// ``CookieJar``.
 final class FoundationCookies: BlockingCookieStore, CookieStoreOfHolder, CustomReflectable,
     @unchecked Sendable
 {
@@ -94,8 +95,9 @@ private final class StorageCopy: @unchecked Sendable {
         /// The cookies of the storage when the jar was filled.
         var stored: [HTTPCookie] = []
         var jar = CookieJar()
-        /// Whether a change of the jar is being repeated in the storage. That may take long, because the storage writes a
-        /// file and makes all others wait; and it shows a part of the change until it is done.
+        /// Whether a change of the jar is being repeated in the storage. That may take long, because the
+        /// storage writes a file and makes all others wait; and it shows a part of the change until it is
+        /// done.
         var isWriting = false
     }
 
@@ -139,9 +141,10 @@ private final class StorageCopy: @unchecked Sendable {
 extension StorageCopy.State {
     /// Fills the jar if the storage has other cookies than before.
     ///
-    /// `HTTPCookie` is immutable, and FoundationNetworking returns the same objects until a cookie is set or deleted: so
-    /// a thousand comparisons of pointers tell what `NSHTTPCookieManagerCookiesChanged` would. On Linux that notification
-    /// is declared and never posted (swift-corelibs-foundation, HTTPCookieStorage.swift).
+    /// `HTTPCookie` is immutable, and FoundationNetworking returns the same objects until a cookie is set or
+    /// deleted: so a thousand comparisons of pointers tell what `NSHTTPCookieManagerCookiesChanged` would. On
+    /// Linux that notification is declared and never posted (swift-corelibs-foundation,
+    /// HTTPCookieStorage.swift).
     fileprivate mutating func update(from storage: HTTPCookieStorage) {
         let now = storage.cookies ?? []
         guard !now.elementsEqual(stored, by: { $0 === $1 || $0 == $1 }) else { return }

@@ -9,11 +9,11 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// Answers a server's challenge with the user and password of a `URLCredential`: by Digest if the server offers it,
-/// otherwise by Basic.
+/// Answers a server's challenge with the user and password of a `URLCredential`: by Digest if the server
+/// offers it, otherwise by Basic.
 ///
-/// Like URLSession it waits for the first challenge. Once it has answered an origin, it sends the credential with
-/// the following requests to that origin without a challenge.
+/// Like URLSession it waits for the first challenge. Once it has answered an origin, it sends the credential
+/// with the following requests to that origin without a challenge.
 public final class CredentialAuthenticator: Authenticator {
     private let find: @Sendable (Challenge, HTTPURL) -> URLCredential?
     private let memory = Locked(Memory())
@@ -21,7 +21,8 @@ public final class CredentialAuthenticator: Authenticator {
     private struct Memory {
         /// The last answer for each origin.
         var known: [Origin: Known] = [:]
-        /// One authenticator for each use of a credential: two of them would count the uses of one nonce twice.
+        /// One authenticator for each use of a credential: two of them would count the uses of one nonce
+        /// twice.
         var made: [CredentialUse: any Authenticator] = [:]
     }
 
@@ -143,7 +144,8 @@ extension CredentialAuthenticator {
     private static let ofSessions = Locked<[(storage: WeakStorage, authenticator: CredentialAuthenticator)]>(
         [])
 
-    /// Returns the authenticator of all sessions with this storage. There is one, so that a nonce has one count of its uses.
+    /// Returns the authenticator of all sessions with this storage. There is one, so that a nonce has one
+    /// count of its uses.
     static func ofSessions(with storage: URLCredentialStorage) -> CredentialAuthenticator {
         let wanted = WeakStorage(storage)
         return ofSessions.withLock { all in
@@ -165,8 +167,8 @@ extension CredentialAuthenticator: CustomStringConvertible, CustomReflectable {
 }
 
 extension HTTPClient.Configuration {
-    /// Answers the origins for which the storage has credentials now. Origins that are added to it later are not
-    /// looked up.
+    /// Answers the origins for which the storage has credentials now. Origins that are added to it later are
+    /// not looked up.
     public mutating func useCredentials(of storage: URLCredentialStorage) {
         let authenticator = CredentialAuthenticator(storage)
         for origin in storage.origins { authenticators[origin] = authenticator }

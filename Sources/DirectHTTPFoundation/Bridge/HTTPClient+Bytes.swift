@@ -6,12 +6,14 @@ public import FoundationNetworking
 #endif
 
 extension HTTPClient {
-    /// Sends a request and returns the bytes of its response as they arrive, as `URLSession.bytes(for:)` does.
+    /// Sends a request and returns the bytes of its response as they arrive, as `URLSession.bytes(for:)`
+    /// does.
     ///
-    /// The call returns when the head has arrived. The body is not read ahead. Releasing the bytes ends the request.
+    /// The call returns when the head has arrived. The body is not read ahead. Releasing the bytes ends the
+    /// request.
     ///
-    /// - Throws: Always a `URLError`, here and while the bytes are read; the ``HTTPError`` that caused it is in its
-    ///   `httpError`.
+    /// - Throws: Always a `URLError`, here and while the bytes are read; the ``HTTPError`` that caused it is
+    ///   in its `httpError`.
     @concurrent
     public func bytes(for request: URLRequest) async throws -> (AsyncBytes, HTTPURLResponse) {
         let request = BridgedRequest(request, configuration)
@@ -78,7 +80,8 @@ extension HTTPClient {
         }
     }
 
-    /// The lines of a body. A line ends with LF, CR or CRLF. Bytes that are not UTF-8 are replaced with U+FFFD.
+    /// The lines of a body. A line ends with LF, CR or CRLF. Bytes that are not UTF-8 are replaced with
+    /// U+FFFD.
     public struct AsyncLines: AsyncSequence, Sendable {
         /// A line without its end.
         public typealias Element = String
@@ -99,8 +102,8 @@ extension HTTPClient {
                 self.bytes = bytes
             }
 
-            /// Returns the next line, or `nil` at the end of the body. A last line without a line end counts as a
-            /// line.
+            /// Returns the next line, or `nil` at the end of the body. A last line without a line end counts
+            /// as a line.
             ///
             /// - Throws: A `URLError` if the body could not be read to its end.
             public mutating func next() async throws -> String? {

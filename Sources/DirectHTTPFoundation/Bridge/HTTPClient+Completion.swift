@@ -15,14 +15,17 @@ public struct CallHandle: Sendable {
     public func cancel() { task.cancel() }
 }
 
-/// Calls for programs without `async`. They begin at once and return a handle to cancel them, which may be ignored.
+/// Calls for programs without `async`. They begin at once and return a handle to cancel them, which may be
+/// ignored.
 ///
-/// Each handler is called exactly once, also after `cancel()`: on the queue that is given, or on one of a few threads for
-/// handlers. Calls and handlers do not need libdispatch's threads, so these may all wait for them.
+/// Each handler is called exactly once, also after `cancel()`: on the queue that is given, or on one of a few
+/// threads for handlers. Calls and handlers do not need libdispatch's threads, so these may all wait for
+/// them.
 extension HTTPClient {
     /// Sends a request and passes the response with its whole body to a handler. See `fetch(_:)`.
     ///
-    /// - Parameter handler: Gets the response, or an `HTTPError`, a `CancellationError` or an error of your own functions.
+    /// - Parameter handler: Gets the response, or an `HTTPError`, a `CancellationError` or an error of your
+    ///   own functions.
     @discardableResult
     public func fetch(
         _ request: HTTPClient.Request,
@@ -33,7 +36,8 @@ extension HTTPClient {
         begin(on: queue, handler) { try await self.fetch(request) }
     }
 
-    /// Sends a request and passes data and head to a handler, as `URLSession.dataTask(with:completionHandler:)` does.
+    /// Sends a request and passes data and head to a handler, as
+    /// `URLSession.dataTask(with:completionHandler:)` does.
     ///
     /// - Parameter handler: Gets data and head, or a `URLError`; see `data(for:progress:)`.
     @discardableResult
@@ -60,8 +64,8 @@ extension HTTPClient {
         data(for: URLRequest(url: url), progress: progress, on: queue, completionHandler: handler)
     }
 
-    /// Sends a request with a body of these bytes, as `URLSession.uploadTask(with:from:completionHandler:)` does. See
-    /// `data(for:progress:on:completionHandler:)`.
+    /// Sends a request with a body of these bytes, as `URLSession.uploadTask(with:from:completionHandler:)`
+    /// does. See `data(for:progress:on:completionHandler:)`.
     @discardableResult
     public func upload(
         for request: URLRequest,
@@ -76,7 +80,8 @@ extension HTTPClient {
     }
 
     /// Sends a request and writes the response's body to a new file, as
-    /// `URLSession.downloadTask(with:completionHandler:)` does. The handler moves or removes the file: it stays.
+    /// `URLSession.downloadTask(with:completionHandler:)` does. The handler moves or removes the file: it
+    /// stays.
     ///
     /// - Parameter handler: Gets the file's URL and head, or a `URLError`; see `download(for:in:progress:)`.
     @discardableResult

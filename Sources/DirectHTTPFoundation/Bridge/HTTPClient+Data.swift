@@ -10,8 +10,8 @@ extension HTTPClient {
     ///
     /// Cancelling the task or the progress aborts the request.
     ///
-    /// - Parameter progress: Counts the bytes of the request's and of the response's body; cancelling it cancels the
-    ///   request.
+    /// - Parameter progress: Counts the bytes of the request's and of the response's body; cancelling it
+    ///   cancels the request.
     /// - Returns: The body, at most `configuration.maximumBufferedBody` bytes long, and the head.
     /// - Throws: Always a `URLError`; the ``HTTPError`` that caused it is in its `httpError`.
     @concurrent
@@ -44,8 +44,8 @@ extension HTTPClient {
 
     /// Sends a request with the content of a file as its body, as `URLSession.upload(for:fromFile:)` does.
     ///
-    /// The file is read while the request is sent, and again if the request has to be sent again. The call returns
-    /// and throws what `data(for:progress:)` does.
+    /// The file is read while the request is sent, and again if the request has to be sent again. The call
+    /// returns and throws what `data(for:progress:)` does.
     @concurrent
     public func upload(
         for request: URLRequest,

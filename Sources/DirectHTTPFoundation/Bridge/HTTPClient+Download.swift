@@ -8,8 +8,8 @@ public import FoundationNetworking
 extension HTTPClient {
     /// Sends a request and writes the response's body to a file, as `URLSession.download(for:)` does.
     ///
-    /// The file is new, and only its owner can read it. The caller moves or removes it. If the download fails, no
-    /// file is left behind.
+    /// The file is new, and only its owner can read it. The caller moves or removes it. If the download
+    /// fails, no file is left behind.
     ///
     /// - Parameter folder: The folder of the new file; the system's folder for temporary files by default.
     /// - Returns: The URL of the file, and the head of the response.

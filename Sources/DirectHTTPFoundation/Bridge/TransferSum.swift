@@ -3,8 +3,8 @@ internal import DirectHTTP
 internal import DirectIO
 internal import Foundation
 
-/// Adds up the progress of the request's body and of the response's body in one `Progress`, as a task of URLSession
-/// does in its own.
+/// Adds up the progress of the request's body and of the response's body in one `Progress`, as a task of
+/// URLSession does in its own.
 final class TransferSum: Sendable {
     private struct State {
         var sent = TransferProgress?.none

@@ -24,7 +24,8 @@ extension URLError {
         )
     }
 
-    /// The text of an error of this package or of Foundation. That of other code's errors may contain anything, even secrets.
+    /// The text of an error of this package or of Foundation. That of other code's errors may contain
+    /// anything, even secrets.
     private static func words(_ error: any Error) -> String {
         switch error {
         case is HTTPError, is HTTPURLError, is AuthenticationError, is CancellationError, is URLError:
@@ -89,7 +90,8 @@ extension URLError.Code {
         }
     }
 
-    /// A system error is one of the network, of a file for the request's body, or of a file for the response's.
+    /// A system error is one of the network, of a file for the request's body, or of a file for the
+    /// response's.
     private init(_ error: SystemError, in phase: HTTPError.Phase) {
         switch (error.call, phase) {
         case (_, .connect): self = .cannotConnectToHost
@@ -131,7 +133,8 @@ extension URLError.Code {
     }
 
     private init(_ error: HTTP1Error, in phase: HTTPError.Phase) {
-        // Foundation has no code for "this request cannot be expressed in HTTP". A bad URL is not sent either.
+        // Foundation has no code for "this request cannot be expressed in HTTP". A bad URL is not sent
+        // either.
         guard phase != .request, phase != .write else {
             self = .badURL
             return

@@ -66,7 +66,8 @@ struct InputPieces: AsyncSequence, @unchecked Sendable {
     }
 
     private static let pieceSize = 128 * 1024
-    // A stream may block for as long as its writer does. Threads of its own keep that from delaying name look-ups.
+    // A stream may block for as long as its writer does. Threads of its own keep that from delaying name
+    // look-ups.
     private static let readers = BlockingWork(threadLimit: 64)
 }
 

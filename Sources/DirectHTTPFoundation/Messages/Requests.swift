@@ -8,9 +8,9 @@ public import FoundationNetworking
 extension Request {
     /// Converts a request of Foundation's. Its problems are reported when it is sent.
     ///
-    /// URL, method, fields, body and cache policy are converted; `timeoutInterval` is honoured by the calls that
-    /// take a `URLRequest`. A `Content-Length` only gives the length of a body stream. `Host` may not differ from
-    /// the URL: to send the request to another address, set `addresses`.
+    /// URL, method, fields, body and cache policy are converted; `timeoutInterval` is honoured by the calls
+    /// that take a `URLRequest`. A `Content-Length` only gives the length of a body stream. `Host` may not
+    /// differ from the URL: to send the request to another address, set `addresses`.
     public init(_ request: URLRequest) {
         let fields = request.allHTTPHeaderFields ?? [:]
         self.init(
@@ -55,11 +55,13 @@ extension RequestBody {
         return .file(url.path)
     }
 
-    /// The bytes of an `InputStream`, which is read on a thread of its own and no faster than the server takes it.
+    /// The bytes of an `InputStream`, which is read on a thread of its own and no faster than the server
+    /// takes it.
     ///
     /// A stream can be sent once only.
     ///
-    /// - Parameter length: The exact number of bytes that the stream has. Without it the body is sent in chunks.
+    /// - Parameter length: The exact number of bytes that the stream has. Without it the body is sent in
+    ///   chunks.
     public static func stream(_ stream: InputStream, length: UInt64? = nil) -> RequestBody {
         .stream(InputPieces(stream), length: length)
     }
@@ -96,8 +98,8 @@ extension URLRequest.CachePolicy {
         }
     }
 
-    /// The policy as directives (RFC 9111, section 5.2.1), which the client's cache understands and caches on the
-    /// way as well.
+    /// The policy as directives (RFC 9111, section 5.2.1), which the client's cache understands and caches on
+    /// the way as well.
     fileprivate var directives: String? {
         switch self {
         case .useProtocolCachePolicy: nil

@@ -10,11 +10,12 @@ public import Foundation
 extension HTTPURLResponse {
     /// Converts the head of a response.
     ///
-    /// Foundation keeps one value for each name: several fields of one name are joined with commas in their order
-    /// (RFC 9110, section 5.3). That spoils `Set-Cookie`: read cookies from the `Response` itself, or let
-    /// `configuration.cookies` or `configuration.useCookies(of:)` handle them.
+    /// Foundation keeps one value for each name: several fields of one name are joined with commas in their
+    /// order (RFC 9110, section 5.3). That spoils `Set-Cookie`: read cookies from the `Response` itself, or
+    /// let `configuration.cookies` or `configuration.useCookies(of:)` handle them.
     ///
-    /// Of a body that was decoded the length is unknown: `Content-Length` is left out, so `expectedContentLength` is -1.
+    /// Of a body that was decoded the length is unknown: `Content-Length` is left out, so
+    /// `expectedContentLength` is -1.
     ///
     /// The URL is that of the response, after redirects. The result is `nil` if Foundation cannot parse it.
     public convenience init?(_ response: HTTPClient.Response) {
@@ -42,7 +43,8 @@ extension HTTPURLResponse {
 }
 
 extension HTTPHeaders {
-    /// Returns the fields as they fit the body that is handed out: without the length of one that was decoded.
+    /// Returns the fields as they fit the body that is handed out: without the length of one that was
+    /// decoded.
     func delivered(with decoding: BodyDecoding) -> HTTPHeaders {
         guard case .decoded = decoding else { return self }
         var fields = self

@@ -3,8 +3,8 @@ public import DirectHTTP
 public import Foundation
 
 extension HTTPURL {
-    /// Converts a URL by parsing its text with this package's strict parser. The parts that Foundation sees in it do
-    /// not count.
+    /// Converts a URL by parsing its text with this package's strict parser. The parts that Foundation sees
+    /// in it do not count.
     ///
     /// - Throws: The reason why the parser refuses it.
     public init(_ url: URL) throws(HTTPURLError) {
@@ -20,7 +20,8 @@ extension URL {
 }
 
 extension Request {
-    /// Creates a request to a URL of Foundation's. If it is no http or https URL, sending the request reports that.
+    /// Creates a request to a URL of Foundation's. If it is no http or https URL, sending the request reports
+    /// that.
     public init(_ method: HTTPMethod, _ url: URL, headers: HTTPHeaders = [:], body: RequestBody = .none) {
         self.init(method, url.absoluteString, headers: headers, body: body)
     }

@@ -12,8 +12,8 @@ public import Foundation
 extension HTTPClient {
     /// Makes a class for `URLSessionConfiguration.protocolClasses` whose requests this client sends.
     ///
-    /// Each call makes another class, which keeps the client for as long as the process lives: make one for each
-    /// client, not one for each session.
+    /// Each call makes another class, which keeps the client for as long as the process lives: make one for
+    /// each client, not one for each session.
     ///
     /// - Parameter hosts: The hosts whose requests the client sends; `nil` for all hosts.
     /// - Parameter schemes: The schemes whose requests the client sends.
@@ -27,9 +27,10 @@ extension HTTPClient {
 
 /// The classes that were made at run time.
 ///
-/// A session creates the objects of a `URLProtocol` itself and does not tell them its configuration: only the class
-/// distinguishes the bindings. Without Objective-C no class can be allocated at run time, but Swift makes a new one
-/// for each new argument of a generic class. Here the argument is a number in binary notation, written as a type.
+/// A session creates the objects of a `URLProtocol` itself and does not tell them its configuration: only the
+/// class distinguishes the bindings. Without Objective-C no class can be allocated at run time, but Swift
+/// makes a new one for each new argument of a generic class. Here the argument is a number in binary
+/// notation, written as a type.
 enum BoundProtocols {
     private static let bindings = Locked<[ObjectIdentifier: URLProtocolBinding]>([:])
 

@@ -10,20 +10,22 @@ public import Foundation
 
 /// Sends the requests of a URLSession with an `HTTPClient`.
 ///
-/// Add a class to `URLSessionConfiguration.protocolClasses`: one that `HTTPClient.urlProtocolClass(hosts:schemes:)`
-/// has made, or a subclass of your own that overrides `binding`. docs/URLSession.md lists what a session can do this
-/// way and what Foundation prevents; `HTTPClient.data(for:)` and the other calls of the bridge have no such limits.
+/// Add a class to `URLSessionConfiguration.protocolClasses`: one that
+/// `HTTPClient.urlProtocolClass(hosts:schemes:)` has made, or a subclass of your own that overrides
+/// `binding`. docs/URLSession.md lists what a session can do this way and what Foundation prevents;
+/// `HTTPClient.data(for:)` and the other calls of the bridge have no such limits.
 open class DirectURLProtocol: URLProtocol {
     private var loading: ProtocolLoading?
     private var isStopped = false
-    /// Whether the session has been told of the end. Set on the task's queue, with the last call to the client.
+    /// Whether the session has been told of the end. Set on the task's queue, with the last call to the
+    /// client.
     var isOver = false
 
     #if canImport(FoundationNetworking)
     /// The session; `nil` once it has been told of the end.
     ///
-    /// A task that is cancelled while it ends would be reported a second time, and the session ends the process if
-    /// it is called for a task that it no longer knows.
+    /// A task that is cancelled while it ends would be reported a second time, and the session ends the
+    /// process if it is called for a task that it no longer knows.
     override open var client: (any URLProtocolClient)? {
         get { isOver ? nil : super.client }
         set { super.client = newValue }
@@ -54,8 +56,9 @@ open class DirectURLProtocol: URLProtocol {
 
     /// Starts the request, or resumes it after a suspension.
     override open func startLoading() {
-        // FoundationNetworking may cancel a task before it starts it, and then still start it, because it looks for
-        // a cached response on another thread. Reporting anything to a task that has ended ends the process.
+        // FoundationNetworking may cancel a task before it starts it, and then still start it, because it
+        // looks for a cached response on another thread. Reporting anything to a task that has ended ends the
+        // process.
         guard !isStopped else { return }
         if let loading { return loading.resume() }
         let loading = ProtocolLoading(self, Self.binding.client)
@@ -63,8 +66,8 @@ open class DirectURLProtocol: URLProtocol {
         loading.start()
     }
 
-    /// Stops the request when the task is cancelled or has ended. Where a session calls this to suspend a task as
-    /// well, the request is only paused.
+    /// Stops the request when the task is cancelled or has ended. Where a session calls this to suspend a
+    /// task as well, the request is only paused.
     override open func stopLoading() {
         #if canImport(FoundationNetworking)
         if task?.state == .suspended { return loading?.pause() ?? () }

@@ -7,8 +7,8 @@ internal import Dispatch
 internal import FoundationNetworking
 #endif
 
-/// The session behind a URLProtocol. It is called on the queue or run loop that it expects, and not at all once the
-/// loading has stopped.
+/// The session behind a URLProtocol. It is called on the queue or run loop that it expects, and not at all
+/// once the loading has stopped.
 final class ProtocolClient: @unchecked Sendable {
     // Read and written under the lock only; it is used where the session expects it.
     private var host: DirectURLProtocol?
@@ -26,8 +26,8 @@ final class ProtocolClient: @unchecked Sendable {
         }
     }
     #else
-    /// Calls the session on the run loop of the thread that has started the loading, as `URLProtocol` demands on
-    /// Apple's platforms.
+    /// Calls the session on the run loop of the thread that has started the loading, as `URLProtocol` demands
+    /// on Apple's platforms.
     init(_ host: DirectURLProtocol) {
         self.host = host
         let loop = SharedRunLoop(RunLoop.current)

@@ -85,8 +85,8 @@ final class ProtocolLoading: Sendable {
         session.callLast { $0.urlProtocolDidFinishLoading($1) }
     }
 
-    /// Reports the response in one piece. FoundationNetworking's completion handlers get only the last piece of
-    /// several.
+    /// Reports the response in one piece. FoundationNetworking's completion handlers get only the last piece
+    /// of several.
     private func deliver(_ head: HTTPURLResponse, body: [UInt8]) async {
         await turnstile.pass()
         let data = Data(body)
@@ -98,8 +98,8 @@ final class ProtocolLoading: Sendable {
     }
 
     #if !canImport(FoundationNetworking)
-    /// Lets the session follow the redirect, which it does with a new object of the class; this loading ends with an
-    /// error, as `URLProtocol` demands.
+    /// Lets the session follow the redirect, which it does with a new object of the class; this loading ends
+    /// with an error, as `URLProtocol` demands.
     private func redirect(to next: URLRequest, _ head: HTTPURLResponse) {
         session.callLast { client, host in
             client.urlProtocol(host, wasRedirectedTo: next, redirectResponse: head)

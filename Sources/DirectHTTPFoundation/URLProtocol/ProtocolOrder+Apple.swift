@@ -3,7 +3,8 @@ internal import DirectHTTP
 internal import DirectIO
 internal import Foundation
 
-/// A session's request on Apple's platforms, which contains all of the session's settings and the body of an upload.
+/// A session's request on Apple's platforms, which contains all of the session's settings and the body of an
+/// upload.
 ///
 /// The session follows redirects itself, with a new object of the protocol class for each hop.
 struct ProtocolOrder: Sendable {
@@ -33,7 +34,8 @@ struct ProtocolOrder: Sendable {
             next.withLock {
                 $0 = hasCrossedOrigin || redirect.crossesOrigins ? request?.leavingHome() : request
             }
-            // The session cannot repeat a body that `URLRequest` cannot hold: then the client follows the redirect.
+            // The session cannot repeat a body that `URLRequest` cannot hold: then the client follows the
+            // redirect.
             return request == nil ? decision : .deliver
         }
         return request
@@ -59,8 +61,8 @@ struct ProtocolOrder: Sendable {
     /// Returns immediately: the session buffers by itself.
     func consumerHasTakenAll() async {}
 
-    /// Marks the request of a hop after the origin was left: no secret of the client's is sent with it, wherever it
-    /// goes.
+    /// Marks the request of a hop after the origin was left: no secret of the client's is sent with it,
+    /// wherever it goes.
     fileprivate static let away = "direct-http away from home"
 }
 

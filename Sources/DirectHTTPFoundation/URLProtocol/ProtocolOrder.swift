@@ -91,7 +91,8 @@ struct ProtocolOrder: @unchecked Sendable {
         }
     }
 
-    /// Waits until the delegate has handled the data it was given. Otherwise a fast server would fill the memory.
+    /// Waits until the delegate has handled the data it was given. Otherwise a fast server would fill the
+    /// memory.
     func consumerHasTakenAll() async {
         guard let inside, let queue = inside.queue, let session = inside.session else { return }
         await withCheckedContinuation { continuation in
@@ -106,7 +107,8 @@ struct ProtocolOrder: @unchecked Sendable {
         url: URL?
     ) -> Result<BodySource, URLError> {
         if task is URLSessionDownloadTask {
-            // FoundationNetworking ends a download by force-unwrapping a file that only its own classes can name.
+            // FoundationNetworking ends a download by force-unwrapping a file that only its own classes can
+            // name.
             let words = "FoundationNetworking takes no file from a URLProtocol: use HTTPClient.download(for:)"
             return .failure(URLError(.cannotCreateFile, words, for: url))
         }
@@ -136,7 +138,8 @@ extension RedirectPolicy {
     }
 }
 
-/// Answers with the session's credentials if they fit, otherwise with the client's authenticator for the origin.
+/// Answers with the session's credentials if they fit, otherwise with the client's authenticator for the
+/// origin.
 private struct SessionAuthenticator: Authenticator {
     private let credentials: CredentialAuthenticator
     private let clients: [Origin: any Authenticator]

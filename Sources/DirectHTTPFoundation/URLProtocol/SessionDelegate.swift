@@ -19,8 +19,8 @@ struct SessionDelegate: @unchecked Sendable {
         task = inside.task
     }
 
-    /// Asks for the body of an upload that was created without one, and asks again each further time that the body is sent, as
-    /// a session does; `nil` if the delegate has none.
+    /// Asks for the body of an upload that was created without one, and asks again each further time that the
+    /// body is sent, as a session does; `nil` if the delegate has none.
     func body() async throws -> RequestBody? {
         guard let stream = try await bodyStream() else { return nil }
         let first = Locked<InputPieces?>(InputPieces(stream))
@@ -60,7 +60,8 @@ struct SessionDelegate: @unchecked Sendable {
         return .follow(next)
     }
 
-    /// Calls the delegate and waits for its answer. A delegate may never answer, so the end of the task ends the wait.
+    /// Calls the delegate and waits for its answer. A delegate may never answer, so the end of the task ends
+    /// the wait.
     private func ask<Answer: Sendable>(
         _ question: @escaping @Sendable (_ answer: @escaping @Sendable (Answer) -> Void) -> Void
     ) async throws -> Answer {
@@ -90,8 +91,8 @@ extension URLRequest {
             && cachePolicy == other.cachePolicy
     }
 
-    /// Whether a body for the other one is a body for this one: Foundation cannot hold every body, so the proposed request
-    /// is shown without it. A request that the delegate has made anew has no body.
+    /// Whether a body for the other one is a body for this one: Foundation cannot hold every body, so the
+    /// proposed request is shown without it. A request that the delegate has made anew has no body.
     fileprivate func announcesTheSame(as other: URLRequest) -> Bool {
         func content(_ request: URLRequest) -> [String: String] {
             let fields = (request.allHTTPHeaderFields ?? [:]).map { ($0.key.lowercased(), $0.value) }

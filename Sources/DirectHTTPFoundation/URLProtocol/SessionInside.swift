@@ -4,18 +4,20 @@ internal import Dispatch
 internal import Foundation
 internal import FoundationNetworking
 
-/// The parts of a `URLSessionTask` that its URLProtocol needs and FoundationNetworking does not publish: the queue
-/// on which its client has to be called, the session, and the body of an upload.
+/// The parts of a `URLSessionTask` that its URLProtocol needs and FoundationNetworking does not publish: the
+/// queue on which its client has to be called, the session, and the body of an upload.
 ///
-/// They are looked up by the names of stored properties, as of Swift 6.3. If a name is not found, the value is
-/// `nil`, and the caller has to do without it. Create and use it on the task's own queue, on which `startLoading`
-/// runs.
+/// They are looked up by the names of stored properties, as of Swift 6.3. If a name is not found, the value
+/// is `nil`, and the caller has to do without it. Create and use it on the task's own queue, on which
+/// `startLoading` runs.
 struct SessionInside {
-    /// The queue on which the registry of the session's tasks may be used, which every call to the client does.
+    /// The queue on which the registry of the session's tasks may be used, which every call to the client
+    /// does.
     let queue: DispatchQueue?
     /// The session of the task.
     let session: URLSession?
-    /// The delegate of the task or of the session, which the session calls unless there is a completion handler.
+    /// The delegate of the task or of the session, which the session calls unless there is a completion
+    /// handler.
     let delegate: (any URLSessionTaskDelegate)?
     /// The task itself.
     let task: URLSessionTask
@@ -56,8 +58,8 @@ struct SessionInside {
         }
     }
 
-    /// Whether the session passes the response's bytes on to a delegate as they arrive. A completion handler would
-    /// get the last piece only.
+    /// Whether the session passes the response's bytes on to a delegate as they arrive. A completion handler
+    /// would get the last piece only.
     var isStreaming: Bool {
         guard let session, delegate is any URLSessionDataDelegate, task is URLSessionDataTask,
             let registry = Mirror(reflecting: session).child("taskRegistry"),
@@ -76,8 +78,8 @@ extension Mirror {
         return level
     }
 
-    /// Returns the stored property of that name. Its offset is remembered, so that the others need not be read
-    /// again.
+    /// Returns the stored property of that name. Its offset is remembered, so that the others need not be
+    /// read again.
     fileprivate func child(_ name: String) -> Any? {
         let place = MirrorPlace(type: ObjectIdentifier(subjectType), name: name)
         if let offset = knownPlaces.withLock({ $0[place] }), offset < children.count {

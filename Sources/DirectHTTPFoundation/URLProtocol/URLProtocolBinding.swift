@@ -24,8 +24,8 @@ public struct URLProtocolBinding: Sendable {
 
     /// Whether the client sends a request to this URL.
     ///
-    /// For a URL that this package's parser refuses, Foundation's view of it decides: the request has to fail here,
-    /// instead of being sent by another protocol class to a host on which two parsers disagree.
+    /// For a URL that this package's parser refuses, Foundation's view of it decides: the request has to fail
+    /// here, instead of being sent by another protocol class to a host on which two parsers disagree.
     package func accepts(_ url: URL) -> Bool {
         if let own = try? HTTPURL(url) { return schemes.contains(own.scheme) && accepts(own.host) }
         guard let scheme = url.scheme.map({ $0.lowercased() }).flatMap(HTTPURL.Scheme.init) else {

@@ -1,7 +1,7 @@
 package import DirectCore
 
-/// The blocking calls of one user of a pool: at most `width` of them run at a time, so that calls which hang do not take
-/// the threads of the pool's other users. The others wait in order.
+/// The blocking calls of one user of a pool: at most `width` of them run at a time, so that calls which hang
+/// do not take the threads of the pool's other users. The others wait in order.
 ///
 /// If the pool has no thread for them, they fail as calls of the pool do.
 package final class BlockingLane: Sendable {
@@ -23,8 +23,8 @@ package final class BlockingLane: Sendable {
         self.width = width
     }
 
-    /// Runs a call on a thread of the pool and returns its result. A call that has not started when the wait ends is never
-    /// made.
+    /// Runs a call on a thread of the pool and returns its result. A call that has not started when the wait
+    /// ends is never made.
     package func run<Value: Sendable>(
         until deadline: Instant,
         on loop: EventLoop,
@@ -74,7 +74,8 @@ package final class BlockingLane: Sendable {
         for job in refused { job(refusal) }
     }
 
-    /// Runs jobs until there is none. The last look and the end of the runner are one step, so no job is left behind.
+    /// Runs jobs until there is none. The last look and the end of the runner are one step, so no job is left
+    /// behind.
     private func runJobs() {
         while let job = state.withLock({ state -> Job? in
             let job = state.jobs.popFirst()

@@ -1,20 +1,21 @@
 package import DirectCore
 
-/// A pool of threads for blocking calls (reading files, name lookups), so that they block neither an event loop nor
-/// one of Swift's cooperative threads.
+/// A pool of threads for blocking calls (reading files, name lookups), so that they block neither an event
+/// loop nor one of Swift's cooperative threads.
 ///
 /// Calls start in order, at most `threadLimit` at a time. Threads are started on demand and end after an idle
-/// period. A call that has started cannot be interrupted; a call that has not is removed from the queue when its
-/// caller gives up.
+/// period. A call that has started cannot be interrupted; a call that has not is removed from the queue when
+/// its caller gives up.
 ///
-/// No call is ever made on the thread that asks for it. If the system refuses a thread (pthread_create(3), EAGAIN), the calls
-/// wait for one that exists, or for the next one that can be started; without any, they fail, except for those that must be
-/// made: these wait until there is one.
+/// No call is ever made on the thread that asks for it. If the system refuses a thread (pthread_create(3),
+/// EAGAIN), the calls wait for one that exists, or for the next one that can be started; without any, they
+/// fail, except for those that must be made: these wait until there is one.
 package final class BlockingWork: Sendable {
     /// The pool for file access, with 8 threads.
     package static let shared = BlockingWork(threadLimit: 8)
 
-    /// The reason why a caller stopped waiting. A call that has started runs to its end, and its result is dropped.
+    /// The reason why a caller stopped waiting. A call that has started runs to its end, and its result is
+    /// dropped.
     package enum Abandoned: Error, Equatable {
         /// The deadline has passed.
         case expired
@@ -36,7 +37,8 @@ package final class BlockingWork: Sendable {
         var jobs = Waitlist<Job>()
         /// The number of running threads.
         var threads = 0
-        /// The number of threads that wait for a job, including those that have been woken but have not yet run.
+        /// The number of threads that wait for a job, including those that have been woken but have not yet
+        /// run.
         var idle = 0
         /// Whether a task will try again to start a thread.
         var willRetry = false
@@ -56,8 +58,8 @@ package final class BlockingWork: Sendable {
     /// Creates a pool.
     ///
     /// - Parameter threadLimit: The maximum number of threads.
-    /// - Parameter idleTime: The idle time, in nanoseconds, after which a thread ends. A file is read piece by
-    ///   piece, and a thread for each piece would cost more than the reading.
+    /// - Parameter idleTime: The idle time, in nanoseconds, after which a thread ends. A file is read piece
+    ///   by piece, and a thread for each piece would cost more than the reading.
     package convenience init(threadLimit: Int, idleTime: UInt64 = 1_000_000_000) {
         self.init(threadLimit: threadLimit, idleTime: idleTime) { context, body in
             startDetachedThread(named: "direct-http io", context, body: body)
@@ -76,7 +78,8 @@ package final class BlockingWork: Sendable {
     /// immediately.
     ///
     /// - Parameter deadline: The deadline by the clock of `loop`.
-    /// - Throws: ``Abandoned`` if the deadline passes or the task is cancelled first, or if there is no thread.
+    /// - Throws: ``Abandoned`` if the deadline passes or the task is cancelled first, or if there is no
+    ///   thread.
     package func run<Value: Sendable>(
         until deadline: Instant,
         on loop: EventLoop,
@@ -101,8 +104,8 @@ package final class BlockingWork: Sendable {
         }
     }
 
-    /// Like ``run(until:on:_:)``, for a call that must be made even if its caller stops waiting, for example a
-    /// removal or the last step of several.
+    /// Like ``run(until:on:_:)``, for a call that must be made even if its caller stops waiting, for example
+    /// a removal or the last step of several.
     package func carryOut<Value: Sendable>(
         until deadline: Instant,
         on loop: EventLoop,
@@ -115,7 +118,8 @@ package final class BlockingWork: Sendable {
 
     /// Runs a call without waiting for it.
     ///
-    /// - Parameter refuse: Called instead if there is no thread. If it is `nil`, the call waits until there is one.
+    /// - Parameter refuse: Called instead if there is no thread. If it is `nil`, the call waits until there
+    ///   is one.
     package func submit(
         _ call: @escaping @Sendable () -> Void,
         orElse refuse: (@Sendable (SystemError) -> Void)? = nil
@@ -130,8 +134,8 @@ package final class BlockingWork: Sendable {
     package var threads: Int { queue.withLock { $0.threads } }
 
     private func withdraw(_ ticket: Ticket) {
-        // Returned from the lock and released outside it, since releasing the captured values may run arbitrary
-        // code.
+        // Returned from the lock and released outside it, since releasing the captured values may run
+        // arbitrary code.
         _ = queue.withLock { $0.jobs.remove(ticket) }
     }
 
@@ -158,8 +162,9 @@ package final class BlockingWork: Sendable {
         noteRefusal(refused)
     }
 
-    /// Leaves the jobs to the threads that exist. If there is none, refuses those that need not be done. Tries again later for
-    /// the others: all threads may be in calls that take long, or even wait for a job in the queue.
+    /// Leaves the jobs to the threads that exist. If there is none, refuses those that need not be done.
+    /// Tries again later for the others: all threads may be in calls that take long, or even wait for a job
+    /// in the queue.
     private func noteRefusal(_ error: SystemError) {
         let (refused, retries) = queue.withLock { queue -> ([Job], Bool) in
             queue.threads -= 1
@@ -188,8 +193,8 @@ package final class BlockingWork: Sendable {
 
     private static let nanosecondsBetweenAttempts: UInt64 = 50_000_000
 
-    /// Runs jobs until there has been none for `idleTime` nanoseconds. The thread then ends, since most programs
-    /// block rarely.
+    /// Runs jobs until there has been none for `idleTime` nanoseconds. The thread then ends, since most
+    /// programs block rarely.
     private func work(idleTime: UInt64) {
         while let job = nextJob(idleTime) { job.make() }
     }
@@ -214,8 +219,8 @@ package final class BlockingWork: Sendable {
 extension BlockingWork {
     /// Returns the result of a blocking call.
     ///
-    /// Throws `CancellationError` if the task is cancelled first, `Abandoned.expired` if `deadline` passes first, and
-    /// ``SystemError`` if there is no thread.
+    /// Throws `CancellationError` if the task is cancelled first, `Abandoned.expired` if `deadline` passes
+    /// first, and ``SystemError`` if there is no thread.
     package func run<Value: Sendable>(
         until deadline: Instant = .never,
         on loop: EventLoop,

@@ -10,11 +10,11 @@ package enum ForeignFailure: Error {
     case threw(any Error)
 }
 
-/// Asks code from outside the package, such as a resolver, an authenticator, an interceptor or the source of a body, and
-/// returns its value. It runs in a task of its own.
+/// Asks code from outside the package, such as a resolver, an authenticator, an interceptor or the source of
+/// a body, and returns its value. It runs in a task of its own.
 ///
-/// The code may ignore its deadline and its cancellation. So the caller waits no longer than until `deadline`, or until its
-/// own task is cancelled. The code's task is cancelled then, and not waited for.
+/// The code may ignore its deadline and its cancellation. So the caller waits no longer than until
+/// `deadline`, or until its own task is cancelled. The code's task is cancelled then, and not waited for.
 ///
 /// - Parameter executor: The executor that the code prefers; `nil` for Swift's own threads.
 package func askForeignCode<Value: Sendable>(

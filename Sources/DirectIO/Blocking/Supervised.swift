@@ -2,7 +2,8 @@ package import DirectCore
 
 /// Runs an operation that may ignore its deadline and its cancellation.
 ///
-/// At the deadline, or when the calling task is cancelled, the operation's task is cancelled and not waited for.
+/// At the deadline, or when the calling task is cancelled, the operation's task is cancelled and not waited
+/// for.
 ///
 /// - Parameter executor: The executor that the operation prefers; `nil` for Swift's own threads.
 package func supervised<Value: Sendable>(

@@ -4,8 +4,8 @@ internal import Glibc
 
 /// The kernel's readiness queue on Linux. This is the only file that uses epoll and eventfd.
 ///
-/// It is edge-triggered, and each descriptor is registered once for both directions. A poller for another system
-/// has the same five functions.
+/// It is edge-triggered, and each descriptor is registered once for both directions. A poller for another
+/// system has the same five functions.
 struct Poller: ~Copyable {
     private let queue: Int32
     /// An eventfd whose counter is increased to wake the loop.
@@ -58,8 +58,8 @@ struct Poller: ~Copyable {
         _ = try checked("epoll_ctl") { epoll_ctl(queue, EPOLL_CTL_ADD, descriptor, &event) }
     }
 
-    /// Unregisters a descriptor. A `poll` that starts after this returns does not report it; one that is running
-    /// may.
+    /// Unregisters a descriptor. A `poll` that starts after this returns does not report it; one that is
+    /// running may.
     func remove(_ descriptor: Int32) {
         var unused = epoll_event()
         _ = epoll_ctl(queue, EPOLL_CTL_DEL, descriptor, &unused)
@@ -102,8 +102,8 @@ struct Poller: ~Copyable {
         }
     }
 
-    /// The number of events for each call. It is small because an event may cause half a handshake, and the tasks
-    /// that earlier events made ready wait until all of them have been handled.
+    /// The number of events for each call. It is small because an event may cause half a handshake, and the
+    /// tasks that earlier events made ready wait until all of them have been handled.
     private static var capacity: Int { 16 }
 }
 #endif

@@ -6,30 +6,31 @@ internal import Glibc
 package import DirectCore
 internal import Synchronization
 
-/// A thread that waits in the kernel's readiness queue, wakes the tasks that wait for sockets, and runs the tasks
-/// that use it as executor.
+/// A thread that waits in the kernel's readiness queue, wakes the tasks that wait for sockets, and runs the
+/// tasks that use it as executor.
 ///
-/// A socket wakes its task through a `WaitPoint`, whatever executor the task runs on. A task that has this loop
-/// as its executor preference continues on the loop's thread without a switch; any other task continues on its own
-/// executor. There is one code path for both.
+/// A socket wakes its task through a `WaitPoint`, whatever executor the task runs on. A task that has this
+/// loop as its executor preference continues on the loop's thread without a switch; any other task continues
+/// on its own executor. There is one code path for both.
 ///
-/// One turn of the loop takes over the jobs that other threads have enqueued, runs up to 256 jobs (fewer if one of them
-/// yields), ends the waits whose deadline has passed, polls (without blocking if jobs are left), wakes the tasks whose
-/// sockets have become ready, and releases removed handles.
+/// One turn of the loop takes over the jobs that other threads have enqueued, runs up to 256 jobs (fewer if
+/// one of them yields), ends the waits whose deadline has passed, polls (without blocking if jobs are left),
+/// wakes the tasks whose sockets have become ready, and releases removed handles.
 ///
-/// Threads: `jobs` belongs to the loop's thread, `arrivals` and `registry` have locks, and the flags are atomic. To
-/// wake the loop, a thread first stores its flag (`hasArrivals`, `haveManyDeparted`, `hasClockMoved` or
-/// `earliestDeadline`) and then reads `isAsleep`. The loop first stores `isAsleep` and then reads the flags. Both
-/// are sequentially consistent, so at least one side sees the other and no wake-up is lost.
+/// Threads: `jobs` belongs to the loop's thread, `arrivals` and `registry` have locks, and the flags are
+/// atomic. To wake the loop, a thread first stores its flag (`hasArrivals`, `haveManyDeparted`,
+/// `hasClockMoved` or `earliestDeadline`) and then reads `isAsleep`. The loop first stores `isAsleep` and
+/// then reads the flags. Both are sequentially consistent, so at least one side sees the other and no wake-up
+/// is lost.
 ///
-/// A loop lives as long as the process. Its thread holds a reference to it, so there is no shutdown and no order of
-/// destruction to observe. Create few.
+/// A loop lives as long as the process. Its thread holds a reference to it, so there is no shutdown and no
+/// order of destruction to observe. Create few.
 public final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// The loop that clients use by default.
     public static let shared = EventLoop()
 
-    /// The jobs to run. Only the loop's thread touches them; they are behind a raw pointer so that Swift does not
-    /// check for exclusive access.
+    /// The jobs to run. Only the loop's thread touches them; they are behind a raw pointer so that Swift does
+    /// not check for exclusive access.
     private let jobs: UnsafeMutablePointer<JobQueue>
     private let poller: LazyPoller
     /// The source of this loop's time. `nil` uses the system's clock.
@@ -37,8 +38,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// Jobs that other threads have enqueued.
     private let arrivals = Locked<[UnownedJob]>([])
     private let hasArrivals = Atomic<Bool>(false)
-    /// Set by the loop before it sleeps, and cleared by the thread that wakes it, so that any number of arrivals
-    /// causes one write to the alarm.
+    /// Set by the loop before it sleeps, and cleared by the thread that wakes it, so that any number of
+    /// arrivals causes one write to the alarm.
     private let isAsleep = Atomic<Bool>(false)
     /// The loop's thread, once it runs.
     private let thread = Atomic<UInt>(0)
@@ -54,9 +55,9 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
     /// Starts a loop with its own thread.
     ///
-    /// If the system cannot provide a readiness queue because descriptors have run out, the loop asks again until
-    /// it gets one. Sockets cannot be opened until then. If the system refuses the thread, the process ends with a
-    /// message, as it would in libdispatch, since nothing could work without it.
+    /// If the system cannot provide a readiness queue because descriptors have run out, the loop asks again
+    /// until it gets one. Sockets cannot be opened until then. If the system refuses the thread, the process
+    /// ends with a message, as it would in libdispatch, since nothing could work without it.
     public convenience init() {
         self.init(clock: nil)
     }
@@ -121,9 +122,9 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Lets other tasks run. A task on the loop continues in the loop's next turn, so that deadlines and sockets are
-    /// looked at in between; otherwise a task that yields again and again would keep the loop from them for all the
-    /// jobs of a turn.
+    /// Lets other tasks run. A task on the loop continues in the loop's next turn, so that deadlines and
+    /// sockets are looked at in between; otherwise a task that yields again and again would keep the loop
+    /// from them for all the jobs of a turn.
     package func yield() async {
         if isCurrent { jobs.pointee.endTurn() }
         await Task.yield()
@@ -139,7 +140,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         if isAsleep.exchange(false, ordering: .sequentiallyConsistent) { poller.wake() }
     }
 
-    /// Registers a handle, so that the deadlines of its waits are observed. The loop holds it until ``remove(_:)``.
+    /// Registers a handle, so that the deadlines of its waits are observed. The loop holds it until
+    /// ``remove(_:)``.
     package func add(_ handle: LoopHandle) {
         registry.withLock { $0.insert(handle) }
     }
@@ -168,8 +170,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Removes a handle with a descriptor. The loop releases it after the events that it is currently handling,
-    /// since they may still refer to it.
+    /// Removes a handle with a descriptor. The loop releases it after the events that it is currently
+    /// handling, since they may still refer to it.
     func remove(_ handle: LoopHandle, descriptor: Int32) {
         poller.remove(descriptor)
         remove(handle)
@@ -211,7 +213,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         while true { turn(executor) }
     }
 
-    /// Runs one turn of a loop that has no thread: runs the jobs that are ready, then waits for the next event.
+    /// Runs one turn of a loop that has no thread: runs the jobs that are ready, then waits for the next
+    /// event.
     package func turn() {
         thread.store(Self.currentThread, ordering: .relaxed)
         turn(asUnownedTaskExecutor())
@@ -233,7 +236,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         var timeout: UInt64? = 0
         if jobs.pointee.isEmpty {
             isAsleep.store(true, ordering: .sequentiallyConsistent)
-            // Read after the flag is set: a thread that stores one of these later sees the flag and wakes the loop.
+            // Read after the flag is set: a thread that stores one of these later sees the flag and wakes the
+            // loop.
             let hasWork =
                 hasArrivals.load(ordering: .sequentiallyConsistent)
                 || haveManyDeparted.load(ordering: .sequentiallyConsistent)
@@ -253,8 +257,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         releaseDeparted()
     }
 
-    /// Ends the waits that are due. Returns the time to the next deadline in nanoseconds, or `nil` if there is
-    /// none.
+    /// Ends the waits that are due. Returns the time to the next deadline in nanoseconds, or `nil` if there
+    /// is none.
     private func expireDeadlines() -> UInt64? {
         let due = earliestDeadline.load(ordering: .sequentiallyConsistent)
         guard due < .max else { return nil }
@@ -274,8 +278,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         return time(to: soonest, from: now)
     }
 
-    /// Returns the time to sleep. With a held clock it is `nil`, since that clock moves only by hand, which wakes
-    /// the loop.
+    /// Returns the time to sleep. With a held clock it is `nil`, since that clock moves only by hand, which
+    /// wakes the loop.
     private func time(to moment: Instant, from now: Instant) -> UInt64? {
         heldClock == nil ? moment.nanoseconds - now.nanoseconds : nil
     }

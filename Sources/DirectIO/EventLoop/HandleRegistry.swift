@@ -4,8 +4,8 @@ internal import DirectCore
 struct HandleRegistry {
     private(set) var handles: [LoopHandle?] = []
     private var freeSlots: [Int] = []
-    /// Removed handles. They are kept because the events that the loop is currently handling may still refer to
-    /// them.
+    /// Removed handles. They are kept because the events that the loop is currently handling may still refer
+    /// to them.
     var departed: [LoopHandle] = []
 
     /// Whether no handle is registered.

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// A clock that stands still until it is moved by hand, and the date that goes with it.
 ///
-/// A loop with such a clock ends waits only when the clock is moved past their deadlines. Tests of time limits use
-/// it, so that their result does not depend on how fast or how busy the machine is.
+/// A loop with such a clock ends waits only when the clock is moved past their deadlines. Tests of time
+/// limits use it, so that their result does not depend on how fast or how busy the machine is.
 package final class HeldClock: Sendable {
     private let start: (instant: Instant, date: UnixTime)
     private let nanoseconds: Atomic<UInt64>
@@ -49,8 +49,8 @@ package final class HeldClock: Sendable {
         state.withLock { $0.loops }.contains { $0.hasWait(until: moment) }
     }
 
-    /// Returns once a wait with exactly this deadline is in progress, that is, once the code under test has got
-    /// that far.
+    /// Returns once a wait with exactly this deadline is in progress, that is, once the code under test has
+    /// got that far.
     package func waitBegins(until moment: Instant) async throws(CancellationError) {
         let number = state.withLock { state in
             state.observerCount += 1

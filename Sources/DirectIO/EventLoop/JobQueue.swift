@@ -2,8 +2,8 @@
 struct JobQueue: ~Copyable {
     private var ring: UnsafeMutablePointer<UnownedJob>
     private var mask: Int
-    /// The positions of the first job and behind the last. Both only ever grow; a job's slot is its position modulo
-    /// the capacity.
+    /// The positions of the first job and behind the last. Both only ever grow; a job's slot is its position
+    /// modulo the capacity.
     private var head = 0
     private var tail = 0
     /// The position behind the last job of this turn.

@@ -3,8 +3,8 @@ internal import Darwin
 
 /// The kernel's readiness queue on Apple platforms. This is the only file that uses kqueue.
 ///
-/// It has the same five functions as the poller for Linux. `EV_CLEAR` makes it edge-triggered. It has not yet run
-/// on an Apple machine; `scripts/apple` describes what has been tested, and how.
+/// It has the same five functions as the poller for Linux. `EV_CLEAR` makes it edge-triggered. It has not yet
+/// run on an Apple machine; `scripts/apple` describes what has been tested, and how.
 struct Poller: ~Copyable {
     private let queue: Int32
     private let events: UnsafeMutablePointer<kevent>
@@ -47,8 +47,8 @@ struct Poller: ~Copyable {
         }
     }
 
-    /// Unregisters a descriptor. A `poll` that starts after this returns does not report it; one that is running
-    /// may.
+    /// Unregisters a descriptor. A `poll` that starts after this returns does not report it; one that is
+    /// running may.
     func remove(_ descriptor: Int32) {
         for filter in [EVFILT_READ, EVFILT_WRITE] {
             try? Self.submit(
@@ -77,7 +77,8 @@ struct Poller: ~Copyable {
         for index in 0..<Int(count) {
             let event = events[index]
             guard let token = event.udata else { continue }
-            // The end of output may be caused by our own `shutdown`, and a dead connection ends its input as well.
+            // The end of output may be caused by our own `shutdown`, and a dead connection ends its input as
+            // well.
             let isInput = event.filter == Int16(EVFILT_READ)
             handle(
                 PollerEvent(
@@ -94,9 +95,9 @@ struct Poller: ~Copyable {
 
     /// Returns the time limit of a poll in whole microseconds.
     ///
-    /// It is rounded up, since the kernel rounds down and waking before the deadline would only lead to another
-    /// sleep. It is at most a day, since the kernel refuses a wait of more than 100,000,000 seconds, and the loop
-    /// would spin.
+    /// It is rounded up, since the kernel rounds down and waking before the deadline would only lead to
+    /// another sleep. It is at most a day, since the kernel refuses a wait of more than 100,000,000 seconds,
+    /// and the loop would spin.
     private static func limit(nanoseconds: UInt64) -> timespec {
         let longest: UInt64 = 86_400 * 1_000_000
         let microseconds = min(nanoseconds / 1000 + (nanoseconds % 1000 == 0 ? 0 : 1), longest)
@@ -128,8 +129,8 @@ struct Poller: ~Copyable {
 
     /// The identifier of our own event, which is not a descriptor.
     private static let alarm: UInt = 0
-    /// The number of events for each call. It is small because an event may cause half a handshake, and the tasks
-    /// that earlier events made ready wait until all of them have been handled.
+    /// The number of events for each call. It is small because an event may cause half a handshake, and the
+    /// tasks that earlier events made ready wait until all of them have been handled.
     private static var capacity: Int { 16 }
 }
 #endif

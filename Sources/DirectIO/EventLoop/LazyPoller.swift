@@ -8,8 +8,8 @@ internal import Synchronization
 
 /// A readiness queue that is opened again if no descriptor was free at first.
 ///
-/// A process that has run out of descriptors must not end because a loop is created at that moment. Opening is
-/// tried again whenever the queue is needed, and until it succeeds the loop sleeps in short steps.
+/// A process that has run out of descriptors must not end because a loop is created at that moment. Opening
+/// is tried again whenever the queue is needed, and until it succeeds the loop sleeps in short steps.
 final class LazyPoller: @unchecked Sendable {
     /// Initialised before `isOpen` is set, and never changed afterwards.
     private let poller = UnsafeMutablePointer<Poller>.allocate(capacity: 1)
@@ -41,8 +41,8 @@ final class LazyPoller: @unchecked Sendable {
         if isOpen.load(ordering: .acquiring) { poller.pointee.wake() }
     }
 
-    /// Waits for events and passes each one to `handle`. Until the queue is open, sleeps briefly and tries to open
-    /// it.
+    /// Waits for events and passes each one to `handle`. Until the queue is open, sleeps briefly and tries to
+    /// open it.
     func poll(nanoseconds: UInt64?, _ handle: (PollerEvent) -> Void) {
         if isOpen.load(ordering: .acquiring) { return poller.pointee.poll(nanoseconds: nanoseconds, handle) }
         // This sleep cannot be interrupted, so it is short.

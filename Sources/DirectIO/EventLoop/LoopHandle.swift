@@ -3,12 +3,12 @@ internal import Synchronization
 
 /// An object that an event loop manages: wait points and their deadlines.
 ///
-/// A socket is a subclass. On its own, a handle serves for waits that no descriptor ends (a turn in a queue, a
-/// lookup on another thread), which use `input` only.
+/// A socket is a subclass. On its own, a handle serves for waits that no descriptor ends (a turn in a queue,
+/// a lookup on another thread), which use `input` only.
 ///
 /// A socket may have one reading and one writing task at a time. The reader normally waits at `input` and the
-/// writer at `output`. TLS may need the opposite direction, and a wait point takes only one task, so each task has
-/// a second point for that case.
+/// writer at `output`. TLS may need the opposite direction, and a wait point takes only one task, so each
+/// task has a second point for that case.
 package class LoopHandle: @unchecked Sendable {
     /// The loop that observes the deadlines.
     package let loop: EventLoop
@@ -16,17 +16,17 @@ package class LoopHandle: @unchecked Sendable {
     package let input = WaitPoint()
     /// The point at which the writing task waits for room for output.
     package let output = WaitPoint()
-    /// The points at which the writing task waits for input and the reading task waits for room for output, since
-    /// TLS may need the opposite direction.
+    /// The points at which the writing task waits for input and the reading task waits for room for output,
+    /// since TLS may need the opposite direction.
     private let writersInput = WaitPoint(isReady: true)
     private let readersOutput = WaitPoint(isReady: true)
     /// Whether a task has ever waited at one of these two points. Never cleared.
     private let isCrossed = Atomic<Bool>(false)
-    /// Whether the peer has hung up. Once set, input never blocks again, since data and the end of the stream may
-    /// share one event.
+    /// Whether the peer has hung up. Once set, input never blocks again, since data and the end of the stream
+    /// may share one event.
     private let hungUp = Atomic<Bool>(false)
-    /// Whether a read that returns less than was asked for may leave more behind. Once set, only a read that would block
-    /// proves that there is no more.
+    /// Whether a read that returns less than was asked for may leave more behind. Once set, only a read that
+    /// would block proves that there is no more.
     private let stopsShort: Atomic<Bool>
     /// The handle's slot in the loop's registry, or -1. Guarded by the registry's lock.
     final var slot = -1
@@ -53,7 +53,8 @@ package class LoopHandle: @unchecked Sendable {
 
     /// Waits for a signal at `input` and takes it, for handles without a descriptor.
     ///
-    /// The signal is taken before the caller looks at what it announces: one that comes later ends the next wait.
+    /// The signal is taken before the caller looks at what it announces: one that comes later ends the next
+    /// wait.
     package final func waitForSignal(until deadline: Instant) async -> WaitPoint.Wake {
         let wake = await input.wait(until: deadline, on: loop)
         input.clear()
@@ -78,8 +79,8 @@ package class LoopHandle: @unchecked Sendable {
 
     /// Waits at a point for the opposite direction.
     ///
-    /// Both points are ready at first, so that the first wait returns immediately. Events before `isCrossed` was
-    /// set have not been noted there, so the operation must be tried again.
+    /// Both points are ready at first, so that the first wait returns immediately. Events before `isCrossed`
+    /// was set have not been noted there, so the operation must be tried again.
     private func wait(crosswiseAt point: WaitPoint, until deadline: Instant) async -> WaitPoint.Wake {
         isCrossed.store(true, ordering: .sequentiallyConsistent)
         let wake = await point.wait(until: deadline, on: loop)
@@ -96,8 +97,9 @@ package class LoopHandle: @unchecked Sendable {
 
     /// Wakes the tasks that wait for this event.
     ///
-    /// A task that waits for the opposite direction is woken by its own direction as well. A reader that waits for room,
-    /// because TLS has something to send first, must still take what arrives: a peer may not read before that.
+    /// A task that waits for the opposite direction is woken by its own direction as well. A reader that
+    /// waits for room, because TLS has something to send first, must still take what arrives: a peer may not
+    /// read before that.
     final func note(_ event: PollerEvent) {
         // Before the signal, so that the read that the signal allows knows it.
         if event.isHungUp { hungUp.store(true, ordering: .releasing) }

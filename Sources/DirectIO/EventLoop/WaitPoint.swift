@@ -1,8 +1,8 @@
 package import DirectCore
 internal import Synchronization
 
-/// A point at which one task at a time waits for one event: input on a socket, room for output, its turn, or a
-/// reply.
+/// A point at which one task at a time waits for one event: input on a socket, room for output, its turn, or
+/// a reply.
 ///
 /// `word` is in one of three states: idle, ready, or the bits of the continuation of the waiting task.
 ///
@@ -10,9 +10,9 @@ internal import Synchronization
 /// - ``clear()``: ready → idle. A waiting continuation stays.
 /// - ``wait(until:on:)``: idle → waiting. Returns immediately if ready.
 ///
-/// Any thread may signal, and the waiting task may run on any executor. Only one task may wait at a time, namely
-/// the one that holds the lease on the resource. A deadline or a cancellation resumes the same continuation as the
-/// event does, so nothing is raced and nothing is allocated.
+/// Any thread may signal, and the waiting task may run on any executor. Only one task may wait at a time,
+/// namely the one that holds the lease on the resource. A deadline or a cancellation resumes the same
+/// continuation as the event does, so nothing is raced and nothing is allocated.
 package final class WaitPoint: Sendable {
     /// The reason why a wait has ended.
     package enum Wake: UInt8, Sendable {
@@ -28,8 +28,8 @@ package final class WaitPoint: Sendable {
     private let word: Atomic<UInt>
     /// The number of the wait in the upper bits, and the ``Wake`` that ended it in the lowest eight.
     ///
-    /// A late deadline or cancellation of one wait must not end the next. Every stop therefore names its wait, and
-    /// has no effect once that wait is over.
+    /// A late deadline or cancellation of one wait must not end the next. Every stop therefore names its
+    /// wait, and has no effect once that wait is over.
     private let stop = Atomic<UInt64>(0)
     /// The deadline of the wait in progress, in nanoseconds on the loop's clock.
     private let deadline = Atomic<UInt64>(.max)
@@ -42,14 +42,14 @@ package final class WaitPoint: Sendable {
     /// Whether the event may have happened. This is only a hint; the system call decides.
     package var isReady: Bool { word.load(ordering: .acquiring) == Word.ready }
 
-    /// Clears the readiness. Call this before the system call that consumes it, so that an event during the call is
-    /// not lost. A waiting continuation stays.
+    /// Clears the readiness. Call this before the system call that consumes it, so that an event during the
+    /// call is not lost. A waiting continuation stays.
     package func clear() {
         _ = word.compareExchange(expected: Word.ready, desired: Word.idle, ordering: .sequentiallyConsistent)
     }
 
-    /// Notes that the event has happened and wakes the waiting task. May be called from any thread, any number of
-    /// times.
+    /// Notes that the event has happened and wakes the waiting task. May be called from any thread, any
+    /// number of times.
     package func signal() {
         let before = word.exchange(Word.ready, ordering: .sequentiallyConsistent)
         guard before > Word.ready else { return }
@@ -90,12 +90,13 @@ package final class WaitPoint: Sendable {
     /// Starts a new wait and returns its number.
     private func begin(until instant: Instant, on loop: EventLoop) -> UInt64 {
         let number = (stop.load(ordering: .relaxed) >> 8) &+ 1
-        // Between the two stores, the old number goes with no deadline, so a scan cannot end the new wait early.
+        // Between the two stores, the old number goes with no deadline, so a scan cannot end the new wait
+        // early.
         deadline.store(.max, ordering: .relaxed)
         stop.store(number << 8, ordering: .releasing)
         guard instant < .never else { return number }
-        // Sequentially consistent with the loop's scan: it sees this deadline, or we see that the loop has reset
-        // its own.
+        // Sequentially consistent with the loop's scan: it sees this deadline, or we see that the loop has
+        // reset its own.
         deadline.store(instant.nanoseconds, ordering: .sequentiallyConsistent)
         loop.noteDeadline(instant)
         return number
@@ -103,7 +104,8 @@ package final class WaitPoint: Sendable {
 
     /// Ends the wait with this number, unless the event has happened or the wait is over.
     private func end(_ number: UInt64, reason: Wake) {
-        // The event came first, and the task has only not run yet. A busy executor must not look like a late peer.
+        // The event came first, and the task has only not run yet. A busy executor must not look like a late
+        // peer.
         guard word.load(ordering: .sequentiallyConsistent) != Word.ready else { return }
         let running = number << 8
         let (exchanged, _) = stop.compareExchange(

@@ -5,17 +5,20 @@ internal import Glibc
 #endif
 internal import DirectCore
 
-/// A file that is written under a temporary name and renamed to its final one when it is complete. Readers of that name
-/// find either the old file or the whole new one. Every file that the package writes is one of these. Every call blocks.
+/// A file that is written under a temporary name and renamed to its final one when it is complete. Readers of
+/// that name find either the old file or the whole new one. Every file that the package writes is one of
+/// these. Every call blocks.
 ///
-/// The temporary name is random and says nothing of the final one, which may be as long as the file system allows. Until
-/// the file gets its final name it is accessible to its owner only. A draft that is released before that deletes it.
+/// The temporary name is random and says nothing of the final one, which may be as long as the file system
+/// allows. Until the file gets its final name it is accessible to its owner only. A draft that is released
+/// before that deletes it.
 package final class FileDraft: @unchecked Sendable {
     /// What may be at a path and is written to directly, since nothing can take its place.
     package enum DirectOutput: Sendable {
         /// Nothing: what is no regular file is an error.
         case none
-        /// Terminals, disks, `/dev/null`, and regular files that are open already, under a name such as `/dev/stdout`.
+        /// Terminals, disks, `/dev/null`, and regular files that are open already, under a name such as
+        /// `/dev/stdout`.
         case devices
         /// These, and pipes, where a write without a reader raises SIGPIPE.
         case devicesAndPipes
@@ -120,7 +123,8 @@ package final class FileDraft: @unchecked Sendable {
     package func settle() throws(SystemError) {
         if isDirect { return }
         #if canImport(Darwin)
-        // On Darwin, fsync returns when the disk's own cache has the data. Some file systems support nothing better.
+        // On Darwin, fsync returns when the disk's own cache has the data. Some file systems support nothing
+        // better.
         if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
         #endif
         _ = try checked("fsync") { fsync(descriptor) }
@@ -142,8 +146,8 @@ package final class FileDraft: @unchecked Sendable {
         isPending = false
     }
 
-    /// Deletes the temporary file unless it has been committed. Deletes it now rather than when the last reference
-    /// is released.
+    /// Deletes the temporary file unless it has been committed. Deletes it now rather than when the last
+    /// reference is released.
     package func discard() {
         // The temporary name is unique, so deleting it twice does no harm.
         if !isDirect { _ = try? place.remove() }
@@ -174,19 +178,21 @@ extension FileDraft {
         _ = try checked("fchmod", path: target.path) { fchmod(descriptor, mode_t(wanted)) }
     }
 
-    /// Gives the file the owner and the group of the old one, as far as the system allows, and returns the permissions
-    /// that it may have then.
+    /// Gives the file the owner and the group of the old one, as far as the system allows, and returns the
+    /// permissions that it may have then.
     private func takeOwner(of old: stat, from own: stat) -> UInt16 {
         // The caller may ask for less than the old file allowed, as far as reading and writing are concerned.
         let kept = old.permissions & (mode | (mode & 0o444) >> 2)
         if old.st_uid == own.st_uid, old.st_gid == own.st_gid { return kept }
         if fchown(descriptor, old.st_uid, old.st_gid) == 0 { return kept }
-        // Only root may give a file to another user (chown(2)). What the old group could do, no other group may.
+        // Only root may give a file to another user (chown(2)). What the old group could do, no other group
+        // may.
         return fchown(descriptor, uid_t.max, old.st_gid) == 0 ? kept : kept & 0o707
     }
 
-    /// The permissions that the system gives a new file here. They depend on the umask, which cannot be read without
-    /// changing it for all threads (umask(2)), and on the folder's default ACL (acl(5)). So a file has to show it.
+    /// The permissions that the system gives a new file here. They depend on the umask, which cannot be read
+    /// without changing it for all threads (umask(2)), and on the folder's default ACL (acl(5)). So a file
+    /// has to show it.
     private func modeOfNewFile() throws(SystemError) -> UInt16 {
         if mode & 0o077 == 0 { return mode }
         let sample = place.sibling(Self.temporaryName)

@@ -5,8 +5,8 @@ internal import Glibc
 #endif
 internal import DirectCore
 
-/// A name in a folder, by which a file is opened, examined, renamed and removed. None of these follows a symbolic link
-/// of that name. Every call blocks.
+/// A name in a folder, by which a file is opened, examined, renamed and removed. None of these follows a
+/// symbolic link of that name. Every call blocks.
 package struct FilePlace: Sendable {
     /// An open folder, or `AT_FDCWD`.
     private let folder: Int32
@@ -20,8 +20,8 @@ package struct FilePlace: Sendable {
         (self.folder, prefix, self.name) = (folder, "", name)
     }
 
-    /// The file that this path leads to. Symbolic links are followed, also to a file that does not exist yet, so the
-    /// folder is that of the file itself.
+    /// The file that this path leads to. Symbolic links are followed, also to a file that does not exist yet,
+    /// so the folder is that of the file itself.
     ///
     /// - Throws: `EACCES` for a link that another user may have planted, as Linux does (``isTrusted(_:)``).
     package init(_ path: String) throws(SystemError) {
@@ -42,7 +42,8 @@ package struct FilePlace: Sendable {
         throw SystemError("open", code: ELOOP, path: path)
     }
 
-    /// The regular file that this path leads to, or will: what else is there is an error, since no file can replace it.
+    /// The regular file that this path leads to, or will: what else is there is an error, since no file can
+    /// replace it.
     init(replaceable path: String) throws(SystemError) {
         try self.init(named: path)
         let isOwn = ownDescriptor != nil
@@ -50,8 +51,8 @@ package struct FilePlace: Sendable {
         throw SystemError("open", code: facts.isFolder ? EISDIR : EINVAL, path: path)
     }
 
-    /// The file that this path leads to, for writing. A path without a name is an error now, and not when the file is
-    /// complete.
+    /// The file that this path leads to, for writing. A path without a name is an error now, and not when the
+    /// file is complete.
     init(named path: String) throws(SystemError) {
         guard !path.isEmpty else { throw SystemError("open", code: ENOENT, path: path) }
         try self.init(path)
@@ -74,8 +75,8 @@ package struct FilePlace: Sendable {
     /// The path, for errors; `nil` in an open folder, whose path is unknown.
     var path: String? { folder == AT_FDCWD ? prefix + name : nil }
 
-    /// The number, if this is one of the process's own descriptors, as `/dev/stdout` is. The system follows such a name
-    /// to what is open, and not to what the name says.
+    /// The number, if this is one of the process's own descriptors, as `/dev/stdout` is. The system follows
+    /// such a name to what is open, and not to what the name says.
     var ownDescriptor: Int32? {
         guard prefix == "/proc/self/fd/" || prefix == "/dev/fd/" else { return nil }
         // Such as `+1` and `01` are the names of nothing there.
@@ -147,11 +148,12 @@ extension FilePlace {
         return false
     }
 
-    /// Whether a file or a link here was made by a user who may decide what is here: this process's, or the owner of the
-    /// folder. In a folder that is not writable by all users, that is the case for every file.
+    /// Whether a file or a link here was made by a user who may decide what is here: this process's, or the
+    /// owner of the folder. In a folder that is not writable by all users, that is the case for every file.
     ///
-    /// It is the rule of Linux's `fs.protected_symlinks` and `fs.protected_regular` (proc_sys_fs(5)). These can be off,
-    /// other systems have no such rule, and none applies to a link that a program reads by itself.
+    /// It is the rule of Linux's `fs.protected_symlinks` and `fs.protected_regular` (proc_sys_fs(5)). These
+    /// can be off, other systems have no such rule, and none applies to a link that a program reads by
+    /// itself.
     func isTrusted(_ facts: stat) throws(SystemError) -> Bool {
         if facts.st_uid == geteuid() { return true }
         var own = stat()

@@ -6,7 +6,8 @@ internal import Glibc
 
 /// Reads a regular file once, from its start to its end. Every call blocks.
 ///
-/// It may be released while another thread is still reading. The descriptor is closed with the last reference.
+/// It may be released while another thread is still reading. The descriptor is closed with the last
+/// reference.
 package final class FileReader: @unchecked Sendable {
     /// The size of the file when it was opened, in bytes.
     package let size: UInt64
@@ -52,6 +53,7 @@ package final class FileReader: @unchecked Sendable {
         return UInt64(max(0, facts.st_size))
     }
 
-    /// The size of a piece. It is large enough that handing the read to another thread costs little in comparison.
+    /// The size of a piece. It is large enough that handing the read to another thread costs little in
+    /// comparison.
     private static let pieceSize = 256 * 1024
 }

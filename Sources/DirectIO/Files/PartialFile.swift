@@ -4,16 +4,18 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A file that is filled over several runs of a program and renamed to its final path when it is complete, and the record
-/// beside it.
+/// A file that is filled over several runs of a program and renamed to its final path when it is complete,
+/// and the record beside it.
 ///
-/// One process, and one user within a process, has the file at a time: the lock ends with the descriptor, even if the
-/// process is killed. Every call blocks. The methods may be called from any thread, but not at the same time.
+/// One process, and one user within a process, has the file at a time: the lock ends with the descriptor,
+/// even if the process is killed. Every call blocks. The methods may be called from any thread, but not at
+/// the same time.
 ///
-/// Another user must not decide how the file begins. What is under its name, or under that of the record, is used only if
-/// it is a regular file of this process's user, which no other user can write to and which has no other name. Anything else
-/// is left alone, and the file is filled under a random name in a single run. The same happens where the file cannot be
-/// locked, and on a file system that shows files with other owners or permissions than they were made with.
+/// Another user must not decide how the file begins. What is under its name, or under that of the record, is
+/// used only if it is a regular file of this process's user, which no other user can write to and which has
+/// no other name. Anything else is left alone, and the file is filled under a random name in a single run.
+/// The same happens where the file cannot be locked, and on a file system that shows files with other owners
+/// or permissions than they were made with.
 package final class PartialFile: @unchecked Sendable {
     private let draft: FileDraft
     /// `nil` if the file is filled in this run or never.
@@ -35,8 +37,8 @@ package final class PartialFile: @unchecked Sendable {
     ///
     /// Returns `nil` if another user has locked it.
     ///
-    /// - Parameter mode: The permissions that a new file gets with its final name, from which the process's umask is
-    ///   subtracted.
+    /// - Parameter mode: The permissions that a new file gets with its final name, from which the process's
+    ///   umask is subtracted.
     /// - Parameter user: The user whose files are used.
     /// - Parameter stem: Returns the name of the file up to `.part`, from that of the final file.
     package static func open(
@@ -72,7 +74,8 @@ package final class PartialFile: @unchecked Sendable {
 
     /// Unlocks the file. It must not be used afterwards.
     package func close() {
-        // A process that is being started has a copy of the descriptor until its exec, and a copy would keep the lock.
+        // A process that is being started has a copy of the descriptor until its exec, and a copy would keep
+        // the lock.
         _ = flock(draft.descriptor, LOCK_UN)
     }
 
@@ -168,7 +171,8 @@ extension PartialFile {
         guard own.isPrivate, own.st_uid == user, try isUsable(record, of: user) else { return .unusable }
         let (result, code) = retryingInterrupts { flock(draft.descriptor, LOCK_EX | LOCK_NB) }
         if result == -1 { return code == EWOULDBLOCK ? .inUse : .unusable }
-        // The former user may have renamed or removed the file between the two calls. Then the lock is worthless.
+        // The former user may have renamed or removed the file between the two calls. Then the lock is
+        // worthless.
         let found = try draft.place.facts()
         return found?.st_ino == own.st_ino && found?.st_dev == own.st_dev ? .usable(draft) : .gone
     }

@@ -6,9 +6,10 @@ internal import Glibc
 
 /// A file that keeps a client's state from one run to the next: cookies, a cache, resolver answers.
 ///
-/// It is readable only by its owner (mode 0600). A reader that opens it during a replacement finds either the old file
-/// or the whole new one. A file that another user may have put there, that others can write to, or that has a second
-/// name, is an error (`EPERM`). Symbolic links are followed unless another user may have put them there. Every call blocks.
+/// It is readable only by its owner (mode 0600). A reader that opens it during a replacement finds either the
+/// old file or the whole new one. A file that another user may have put there, that others can write to, or
+/// that has a second name, is an error (`EPERM`). Symbolic links are followed unless another user may have
+/// put them there. Every call blocks.
 package enum StateFile {
     /// Returns the bytes of the file, or `nil` if there is no such file.
     ///

@@ -7,8 +7,8 @@ package import DirectCore
 
 /// A private folder of state files, such as a cache's. Every call blocks.
 ///
-/// Files are written under temporary names and then renamed, so that a reader finds either the old file or the
-/// whole new one, even if the writer crashes. Symbolic links are never followed.
+/// Files are written under temporary names and then renamed, so that a reader finds either the old file or
+/// the whole new one, even if the writer crashes. Symbolic links are never followed.
 package final class StateFolder: Sendable {
     /// The attributes of a file that are known without opening it.
     package struct Facts: Sendable {
@@ -26,8 +26,8 @@ package final class StateFolder: Sendable {
 
     /// Opens the folder and creates it if necessary. Its parent must exist.
     ///
-    /// A folder that belongs to another user or that others can write to is refused, since they could plant files
-    /// in it.
+    /// A folder that belongs to another user or that others can write to is refused, since they could plant
+    /// files in it.
     package init(_ path: String) throws(SystemError) {
         if mkdir(path, mode_t(0o700)) == -1, errno != EEXIST { throw SystemError("mkdir", code: errno) }
         let folder = try checked("open") { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
@@ -72,11 +72,11 @@ package final class StateFolder: Sendable {
         try place(name).remove()
     }
 
-    /// Calls `body` while the folder is locked for other processes, and for other objects in this one (flock(2)). Only one
-    /// thread at a time may call it.
+    /// Calls `body` while the folder is locked for other processes, and for other objects in this one
+    /// (flock(2)). Only one thread at a time may call it.
     ///
-    /// Waits for a tenth of a second at most, because the other process may be stopped. A folder that the system cannot
-    /// lock, for example one of another machine, is taken for that of a single process.
+    /// Waits for a tenth of a second at most, because the other process may be stopped. A folder that the
+    /// system cannot lock, for example one of another machine, is taken for that of a single process.
     ///
     /// - Parameter body: Gets `false` if the folder is still locked by another process.
     package func whileLocked<Value>(

@@ -1,6 +1,7 @@
 internal import DirectCore
 
-/// What the system's resolver has said of a name: asked for both families in one call, and for each of them alone.
+/// What the system's resolver has said of a name: asked for both families in one call, and for each of them
+/// alone.
 struct LookupAnswers {
     /// How many of the addresses are known.
     enum Extent: Equatable {
@@ -29,8 +30,8 @@ struct LookupAnswers {
         }
     }
 
-    /// Whether the call for both families has failed in a way in which a call for one of them may succeed: musl fails as a
-    /// whole if a server fails for one family.
+    /// Whether the call for both families has failed in a way in which a call for one of them may succeed:
+    /// musl fails as a whole if a server fails for one family.
     var bothHasFailed: Bool { both.map { !Self.isFinal($0) } ?? false }
 
     init(hasFamilies: Bool) {
@@ -46,8 +47,8 @@ struct LookupAnswers {
         }
     }
 
-    /// Returns the addresses of two answers, IPv6 first as in the default policy of RFC 6724. If there are none, a failure to
-    /// answer counts more than the answer that there are none.
+    /// Returns the addresses of two answers, IPv6 first as in the default policy of RFC 6724. If there are
+    /// none, a failure to answer counts more than the answer that there are none.
     private func joined(_ v4: SystemLookups.Answer, _ v6: SystemLookups.Answer) -> SystemLookups.Answer {
         let addresses = [v6, v4].flatMap { (try? $0.get()) ?? [] }
         guard addresses.isEmpty else { return .success(addresses) }
@@ -55,7 +56,8 @@ struct LookupAnswers {
         return v4
     }
 
-    /// Whether the answer for both families is the last word. Where descriptors have run out, more calls would find none either.
+    /// Whether the answer for both families is the last word. Where descriptors have run out, more calls
+    /// would find none either.
     private static func isFinal(_ answer: SystemLookups.Answer) -> Bool {
         switch answer {
         case .success: true

@@ -1,7 +1,7 @@
 internal import DirectCore
 
-/// The calls of the system's resolver for both families or for one of them, with threads of their own: calls for one family
-/// that hang keep no call for the other one waiting.
+/// The calls of the system's resolver for both families or for one of them, with threads of their own: calls
+/// for one family that hang keep no call for the other one waiting.
 ///
 /// Callers that ask for the same name at the same time share one call. See ``LookupPlan``.
 final class LookupCalls: Sendable {

@@ -1,26 +1,26 @@
 internal import DirectCore
 
-/// The scheduler of lookups by the system's resolver: it decides which name is looked up next and which callers get
-/// the result. It has no threads, lock or clock of its own.
+/// The scheduler of lookups by the system's resolver: it decides which name is looked up next and which
+/// callers get the result. It has no threads, lock or clock of its own.
 ///
-/// Callers for one name share one call, across all clients. Names wait in two queues: those that have been answered
-/// before, and all others. The others may not use the last `reserved` calls, so that names that hang leave room for
-/// names that do not.
+/// Callers for one name share one call, across all clients. Names wait in two queues: those that have been
+/// answered before, and all others. The others may not use the last `reserved` calls, so that names that hang
+/// leave room for names that do not.
 ///
-/// A call of the resolver cannot be interrupted. A call that all its callers have abandoned still occupies its
-/// thread, so it counts towards the limit of threads but no longer towards the limit of awaited calls. The same holds
-/// for a call that takes longer than `patience`: it probably waits for a server that does not answer, and names that
-/// are answered should not wait for it.
+/// A call of the resolver cannot be interrupted. A call that all its callers have abandoned still occupies
+/// its thread, so it counts towards the limit of threads but no longer towards the limit of awaited calls.
+/// The same holds for a call that takes longer than `patience`: it probably waits for a server that does not
+/// answer, and names that are answered should not wait for it.
 ///
-/// A name is in one of three states (``Standing``): idle, queued, or called. Its entry is removed when it has neither
-/// callers nor calls.
+/// A name is in one of three states (``Standing``): idle, queued, or called. Its entry is removed when it has
+/// neither callers nor calls.
 struct LookupPlan<Asker> {
     /// The limits on calls.
     struct Limits {
         /// The maximum number of calls that have waiting callers and are younger than `patience`.
         var awaited = 16
-        /// The number of these calls, and of threads, that only names that have been answered before may use. Names
-        /// that hang thus leave room for names that do not.
+        /// The number of these calls, and of threads, that only names that have been answered before may use.
+        /// Names that hang thus leave room for names that do not.
         var reserved = 4
         /// The maximum number of calls for one name, with or without waiting callers.
         var perName = 4
@@ -69,8 +69,8 @@ struct LookupPlan<Asker> {
 
     /// The state of a name.
     private enum Standing {
-        /// There are no callers, or no further call is made for them: a call in progress will answer them when it
-        /// ends.
+        /// There are no callers, or no further call is made for them: a call in progress will answer them
+        /// when it ends.
         case idle
         /// The name is waiting for a call to be started.
         case queued(Waitlist<String>.Ticket, isKnown: Bool)
@@ -117,8 +117,8 @@ struct LookupPlan<Asker> {
     /// The number of waiting callers.
     var askerCount: Int { questions.values.reduce(0) { $0 + $1.askers.count } }
 
-    /// Adds a caller for a name. A call that is in progress for the name answers this caller too, unless it was
-    /// started before the last ``forgetAll()``.
+    /// Adds a caller for a name. A call that is in progress for the name answers this caller too, unless it
+    /// was started before the last ``forgetAll()``.
     mutating func ask(
         _ name: String,
         asker: Asker,
@@ -172,7 +172,8 @@ struct LookupPlan<Asker> {
         return nil
     }
 
-    /// Returns what has become of the name that a caller waits for; `nil` if the caller has left or was answered.
+    /// Returns what has become of the name that a caller waits for; `nil` if the caller has left or was
+    /// answered.
     func progress(of ticket: Ticket) -> Progress? {
         guard let question = questions[ticket.name], question.askers[ticket.number] != nil else { return nil }
         guard case .called(let call) = question.standing else { return .queued }
@@ -182,8 +183,8 @@ struct LookupPlan<Asker> {
     /// The nanoseconds after which a call no longer counts as awaited.
     var patience: UInt64 { limits.patience }
 
-    /// Notes that a call is over, and returns the callers that get its result: all callers for the name except
-    /// those that came after a ``forgetAll()`` that is later than the call.
+    /// Notes that a call is over, and returns the callers that get its result: all callers for the name
+    /// except those that came after a ``forgetAll()`` that is later than the call.
     mutating func end(_ call: Call) -> [Asker] {
         calls -= 1
         guard var question = questions[call.name] else { return [] }
@@ -214,8 +215,8 @@ struct LookupPlan<Asker> {
         stand(.queued(ticket, isKnown: isKnown), question: &question)
     }
 
-    /// Changes the state of a name together with the queues and the count that depend on it. No other function
-    /// changes it.
+    /// Changes the state of a name together with the queues and the count that depend on it. No other
+    /// function changes it.
     private mutating func stand(_ next: Standing, question: inout Question) {
         switch question.standing {
         case .idle: break
@@ -264,10 +265,11 @@ struct LookupPlan<Asker> {
         known.insert(name)
     }
 
-    /// Returns the latest time at which a call for a caller may start: nine tenths of the way to its deadline.
+    /// Returns the latest time at which a call for a caller may start: nine tenths of the way to its
+    /// deadline.
     ///
-    /// A caller in the last tenth is as good as gone. If many give up one after the other, each would otherwise
-    /// make room for a call for the next one, and all threads would hang.
+    /// A caller in the last tenth is as good as gone. If many give up one after the other, each would
+    /// otherwise make room for a call for the next one, and all threads would hang.
     private static func lastStart(until deadline: Instant, at now: Instant) -> Instant {
         guard deadline < .never, deadline > now else { return deadline }
         return Instant(nanoseconds: deadline.nanoseconds - (deadline.nanoseconds - now.nanoseconds) / 10)

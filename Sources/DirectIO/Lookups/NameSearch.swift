@@ -2,11 +2,12 @@ package import DirectCore
 
 /// A caller's question for the addresses of a name.
 ///
-/// The resolver is asked for both families in one call, because only that gives what this machine is configured for: the
-/// order of RFC 6724 across the families, and a name that the table of hosts has for one family is not looked up elsewhere
-/// for the other (nsswitch.conf(5)). But such a call takes as long as the slower family: if the answer for one is lost, glibc
-/// asks again after 5 s (resolv.conf(5), `timeout`). So when it is late, or has failed without saying that there are no
-/// addresses, each family is asked for alone. Then the first one that has addresses is enough to begin with.
+/// The resolver is asked for both families in one call, because only that gives what this machine is
+/// configured for: the order of RFC 6724 across the families, and a name that the table of hosts has for one
+/// family is not looked up elsewhere for the other (nsswitch.conf(5)). But such a call takes as long as the
+/// slower family: if the answer for one is lost, glibc asks again after 5 s (resolv.conf(5), `timeout`). So
+/// when it is late, or has failed without saying that there are no addresses, each family is asked for alone.
+/// Then the first one that has addresses is enough to begin with.
 package final class NameSearch: Sendable {
     /// Addresses, or the reason why there are none.
     struct Found {
@@ -80,9 +81,10 @@ package final class NameSearch: Sendable {
 
     /// Waits for addresses. Only one task may wait at a time.
     ///
-    /// - Parameter deadline: Returns the deadline, given the start of the call for both families. It is called before the wait,
-    ///   and again each time that the search looks at its calls.
-    /// - Throws: ``BlockingWork/Abandoned`` if the deadline passes or the task is cancelled before there are addresses.
+    /// - Parameter deadline: Returns the deadline, given the start of the call for both families. It is
+    ///   called before the wait, and again each time that the search looks at its calls.
+    /// - Throws: ``BlockingWork/Abandoned`` if the deadline passes or the task is cancelled before there are
+    ///   addresses.
     func found(
         _ grace: Grace,
         deadline: (_ callStart: Instant?) -> Instant
@@ -117,7 +119,8 @@ package final class NameSearch: Sendable {
         }
     }
 
-    /// Returns all addresses once the resolver has answered for both families; none if it does not before the deadline.
+    /// Returns all addresses once the resolver has answered for both families; none if it does not before the
+    /// deadline.
     package func all(until deadline: Instant) async -> [IPAddress] {
         guard let found = try? await found(.unlimited, deadline: { _ in deadline }), found.isWhole else {
             return []
@@ -125,7 +128,8 @@ package final class NameSearch: Sendable {
         return (try? found.answer.get()) ?? []
     }
 
-    /// Asks for the families if it is time, and starts the calls that have room. Returns the time of the next look.
+    /// Asks for the families if it is time, and starts the calls that have room. Returns the time of the next
+    /// look.
     private func advance() -> Instant {
         var places = places.withLock { $0 }
         let moment = momentToAskFamilies(places)
@@ -141,8 +145,8 @@ package final class NameSearch: Sendable {
         return places.reduce(momentToAskFamilies(places)) { min($0, nextLook(at: $1)) }
     }
 
-    /// The time at which each family is asked for alone: when the call for both has failed, or has begun a while ago; if it
-    /// still waits for room among other calls, a while longer.
+    /// The time at which each family is asked for alone: when the call for both has failed, or has begun a
+    /// while ago; if it still waits for room among other calls, a while longer.
     private func momentToAskFamilies(_ places: [Place]) -> Instant {
         guard places.count == 1, let both = places.first, lookups.calls(for: .v4) != nil else {
             return .never
@@ -159,8 +163,8 @@ package final class NameSearch: Sendable {
         }
     }
 
-    /// The time at which a caller looks again: when its call no longer counts as awaited. Until its call is started, it looks
-    /// as often.
+    /// The time at which a caller looks again: when its call no longer counts as awaited. Until its call is
+    /// started, it looks as often.
     private func nextLook(at place: Place) -> Instant {
         let (now, patience) = (turn.loop.now, place.calls.patience)
         switch place.calls.progress(of: place.ticket) {
@@ -192,8 +196,8 @@ package final class NameSearch: Sendable {
         places.withLock { $0.append(Place(calls: calls, ticket: ticket)) }
     }
 
-    /// Leaves the calls. With the addresses of one family in hand the search stays: the next caller then joins a call that is
-    /// known to be late, and need not wait for that again.
+    /// Leaves the calls. With the addresses of one family in hand the search stays: the next caller then
+    /// joins a call that is known to be late, and need not wait for that again.
     private func leave() {
         guard !isHalf else { return }
         let places = places.withLock { places in
@@ -207,7 +211,7 @@ package final class NameSearch: Sendable {
         if case .half = state.withLock({ $0.answers.extent }) { true } else { false }
     }
 
-    /// The nanoseconds after which the call for both families is late. Most answers take less, and the extra questions of
-    /// those that take longer do no harm.
+    /// The nanoseconds after which the call for both families is late. Most answers take less, and the extra
+    /// questions of those that take longer do no harm.
     private static let delay: UInt64 = 250_000_000
 }

@@ -2,10 +2,10 @@ package import DirectCore
 
 /// Lookups by the system's resolver. All lookups of the process go through this type.
 ///
-/// Callers that ask for the same name at the same time share one call, across all clients. A caller that gives up
-/// is removed immediately. A call without callers is not started, and one that has started does not keep other
-/// names from being looked up. Neither does one that takes longer than a second, as long as there are threads. See
-/// ``NameSearch`` for what a caller gets, and ``LookupPlan`` for the calls.
+/// Callers that ask for the same name at the same time share one call, across all clients. A caller that
+/// gives up is removed immediately. A call without callers is not started, and one that has started does not
+/// keep other names from being looked up. Neither does one that takes longer than a second, as long as there
+/// are threads. See ``NameSearch`` for what a caller gets, and ``LookupPlan`` for the calls.
 package final class SystemLookups: Sendable {
     /// The addresses of a name, or the resolver's error.
     package typealias Answer = Result<[IPAddress], LookupError>
@@ -34,8 +34,8 @@ package final class SystemLookups: Sendable {
         self.init(Limits(), both: { call($0, nil) }, family: { call($0, $1) })
     }
 
-    /// Creates lookups by the system's resolver for a program that looks up many names, some of which are never
-    /// answered.
+    /// Creates lookups by the system's resolver for a program that looks up many names, some of which are
+    /// never answered.
     ///
     /// - Parameters:
     ///   - awaited: The maximum number of calls that have waiting callers and are younger than half a second.
@@ -68,7 +68,8 @@ package final class SystemLookups: Sendable {
         }
     }
 
-    /// Returns the addresses of a name. If there are those of one family, the others have a second more to come.
+    /// Returns the addresses of a name. If there are those of one family, the others have a second more to
+    /// come.
     ///
     /// - Throws: ``BlockingWork/Abandoned`` if the deadline passes or the task is cancelled first.
     package func addresses(
@@ -80,8 +81,8 @@ package final class SystemLookups: Sendable {
         return try await search(for: name, until: deadline, on: loop).found(.list) { _ in deadline }.answer
     }
 
-    /// Returns the addresses of a name to begin with: of both families, or of the first one that has any. In that case also
-    /// returns the search, which continues.
+    /// Returns the addresses of a name to begin with: of both families, or of the first one that has any. In
+    /// that case also returns the search, which continues.
     ///
     /// - Throws: ``BlockingWork/Abandoned`` if the deadline passes or the task is cancelled first.
     package func firstAddresses(
@@ -95,10 +96,11 @@ package final class SystemLookups: Sendable {
         return (found.answer, found.isWhole ? nil : search)
     }
 
-    /// Returns the addresses of a name, and the time that the resolver took. At the limit, those of one family are enough.
+    /// Returns the addresses of a name, and the time that the resolver took. At the limit, those of one
+    /// family are enough.
     ///
-    /// The time before the call of the resolver begins does not count: however many names wait, each has the same
-    /// time.
+    /// The time before the call of the resolver begins does not count: however many names wait, each has the
+    /// same time.
     ///
     /// - Parameter limit: The time limit of the call in nanoseconds.
     /// - Throws: ``BlockingWork/Abandoned`` if the time limit passes or the task is cancelled first.
@@ -136,7 +138,8 @@ package final class SystemLookups: Sendable {
         family == .v4 ? families?.v4 : families?.v6
     }
 
-    /// Keeps calls that were started before from answering later callers. Call this when the network has changed.
+    /// Keeps calls that were started before from answering later callers. Call this when the network has
+    /// changed.
     package func forgetAll() {
         both.forgetAll()
         families?.v4.forgetAll()

@@ -5,10 +5,11 @@ internal import Glibc
 #endif
 package import DirectCore
 
-/// A UDP socket that exchanges datagrams with one peer: non-blocking, close-on-exec, registered once with an event loop.
+/// A UDP socket that exchanges datagrams with one peer: non-blocking, close-on-exec, registered once with an
+/// event loop.
 ///
-/// The system chooses a random port for it, and drops datagrams from other addresses and ports than the peer's. Its
-/// owner must close it.
+/// The system chooses a random port for it, and drops datagrams from other addresses and ports than the
+/// peer's. Its owner must close it.
 package final class DatagramSocket: LoopHandle, @unchecked Sendable {
     private var descriptor: Int32
 
@@ -65,9 +66,11 @@ package final class DatagramSocket: LoopHandle, @unchecked Sendable {
         }
     }
 
-    /// Returns a datagram that has arrived, or `nil` if there is none. What is longer than `limit` is cut off.
+    /// Returns a datagram that has arrived, or `nil` if there is none. What is longer than `limit` is cut
+    /// off.
     ///
-    /// - Throws: A ``SystemError``, for example if the peer's machine has reported that nothing listens at the port.
+    /// - Throws: A ``SystemError``, for example if the peer's machine has reported that nothing listens at
+    ///   the port.
     package func receive(upTo limit: Int) throws(SystemError) -> [UInt8]? {
         input.clear()
         var count = 0

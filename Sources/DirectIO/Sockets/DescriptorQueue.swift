@@ -4,8 +4,8 @@ internal import Synchronization
 /// The connection attempts that wait for a free descriptor, in order of arrival. There is one queue for the
 /// process, since there is one table of descriptors.
 ///
-/// Only the first in the queue is woken, whenever a descriptor may have become free. When it leaves, the next one
-/// is woken, since where one descriptor was free there may be two.
+/// Only the first in the queue is woken, whenever a descriptor may have become free. When it leaves, the next
+/// one is woken, since where one descriptor was free there may be two.
 package final class DescriptorQueue: Sendable {
     /// The queue of this process.
     package static let shared = DescriptorQueue()
@@ -21,8 +21,8 @@ package final class DescriptorQueue: Sendable {
     /// Whether no attempt waits for a descriptor.
     package var isEmpty: Bool { !hasWaiting.load(ordering: .sequentiallyConsistent) }
 
-    /// Joins the queue. The handle's `input` is signalled when it becomes first, and then whenever a descriptor may
-    /// have become free.
+    /// Joins the queue. The handle's `input` is signalled when it becomes first, and then whenever a
+    /// descriptor may have become free.
     ///
     /// After joining, try once more before waiting: descriptors that were closed earlier are not signalled.
     package func join(_ handle: LoopHandle) {

@@ -14,14 +14,14 @@ package enum Descriptors {
         return Int(clamping: limits.rlim_cur)
     }
 
-    /// Returns the number of descriptors that connections must leave free. The system's resolver needs some for
-    /// each lookup, files need some, and libdispatch ends the process if it cannot open one.
+    /// Returns the number of descriptors that connections must leave free. The system's resolver needs some
+    /// for each lookup, files need some, and libdispatch ends the process if it cannot open one.
     package static func reserve(of limit: Int) -> Int {
         max(8, min(limit / 8, 64))
     }
 
-    /// Whether a new descriptor is one of the last. The system assigns the lowest free number, so all numbers below
-    /// it are in use.
+    /// Whether a new descriptor is one of the last. The system assigns the lowest free number, so all numbers
+    /// below it are in use.
     static func isInReserve(_ descriptor: Int32) -> Bool {
         let limit = limit
         return Int(descriptor) >= limit - reserve(of: limit)

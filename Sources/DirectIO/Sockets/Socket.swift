@@ -28,7 +28,8 @@ package final class Socket: LoopHandle, @unchecked Sendable {
 
     private init(descriptor: Int32, family: Int32, loop: EventLoop) {
         self.descriptor = descriptor
-        // On a Unix domain socket a read ends at a message with descriptors (unix(7)), of which no event tells.
+        // On a Unix domain socket a read ends at a message with descriptors (unix(7)), of which no event
+        // tells.
         super.init(loop: loop, mayStopShort: family == AF_UNIX)
     }
 
@@ -45,8 +46,8 @@ package final class Socket: LoopHandle, @unchecked Sendable {
         case system(SystemError)
     }
 
-    /// Starts a connection attempt. The socket is connected, or has failed, once it has room for output; then call
-    /// ``finishConnecting()``.
+    /// Starts a connection attempt. The socket is connected, or has failed, once it has room for output; then
+    /// call ``finishConnecting()``.
     ///
     /// - Parameters:
     ///   - options: The options to set before.
@@ -150,9 +151,9 @@ package final class Socket: LoopHandle, @unchecked Sendable {
 
     /// Receives the available bytes without waiting.
     ///
-    /// If fewer bytes arrive than were asked for, the socket is empty (epoll(7)), and further calls make no system call
-    /// until the loop reports more. Where a read may stop short of what is there (``mayStopShort``), only a call that would
-    /// block shows that.
+    /// If fewer bytes arrive than were asked for, the socket is empty (epoll(7)), and further calls make no
+    /// system call until the loop reports more. Where a read may stop short of what is there
+    /// (``mayStopShort``), only a call that would block shows that.
     package func receive(into buffer: UnsafeMutableRawPointer, count: Int) -> Outcome {
         guard input.isReady || isHungUp else { return .wouldBlock }
         input.clear()
@@ -160,8 +161,8 @@ package final class Socket: LoopHandle, @unchecked Sendable {
         if received == count || received > 0 && mayStopShort { input.signal() }
         if received > 0 { return .moved(received) }
         if received == 0 {
-            // The system reports a reset to one call only, and to later ones the end of the stream. After a FIN it would
-            // have been EPIPE (Linux, tcp_reset), so this is no end that the peer has announced.
+            // The system reports a reset to one call only, and to later ones the end of the stream. After a
+            // FIN it would have been EPIPE (Linux, tcp_reset), so this is no end that the peer has announced.
             return wasReset.load(ordering: .relaxed) ? .failed(ECONNRESET) : .endOfStream
         }
         return code == EAGAIN || code == EWOULDBLOCK ? .wouldBlock : .failed(code)
@@ -202,11 +203,11 @@ package final class Socket: LoopHandle, @unchecked Sendable {
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// The number of bytes that must have arrived before the loop reports input (SO_RCVLOWAT). Belongs to the reading
-    /// task. The end of the stream and errors are reported in any case.
+    /// The number of bytes that must have arrived before the loop reports input (SO_RCVLOWAT). Belongs to the
+    /// reading task. The end of the stream and errors are reported in any case.
     ///
-    /// Lowering it reports the bytes that are there. Only Linux is known to do all of this with its readiness queue, so
-    /// elsewhere it has no effect.
+    /// Lowering it reports the bytes that are there. Only Linux is known to do all of this with its readiness
+    /// queue, so elsewhere it has no effect.
     package var receiveMark: Int {
         get { unsafe mark }
         set {
@@ -260,7 +261,8 @@ package final class Socket: LoopHandle, @unchecked Sendable {
             _ = closeDescriptor(descriptor)
             throw SystemError("socket", code: EMFILE)
         }
-        // Disables Nagle's algorithm. A request is written in one piece, so waiting for more would only delay it.
+        // Disables Nagle's algorithm. A request is written in one piece, so waiting for more would only delay
+        // it.
         if family != AF_UNIX { SocketOptions.set(descriptor, level: Int32(IPPROTO_TCP), option: TCP_NODELAY) }
         return descriptor
     }

@@ -10,13 +10,16 @@ internal import Glibc
 
 /// The place on this machine that connections leave from.
 public enum LocalBinding: Hashable, Sendable {
-    /// This address of the machine. Only addresses of the same family can be reached from it; attempts at others fail.
+    /// This address of the machine. Only addresses of the same family can be reached from it; attempts at
+    /// others fail.
     case address(IPAddress)
-    /// This network interface, by its name, such as `eth0`. On Linux before 5.7 it takes the capability `CAP_NET_RAW`.
+    /// This network interface, by its name, such as `eth0`. On Linux before 5.7 it takes the capability
+    /// `CAP_NET_RAW`.
     case interface(String)
 }
 
-/// The probes with which the system notices a peer that is gone, on connections without data (RFC 9293, section 3.8.4).
+/// The probes with which the system notices a peer that is gone, on connections without data (RFC 9293,
+/// section 3.8.4).
 ///
 /// Times are whole seconds, from 1 to 32,767; others are rounded up, or moved to the nearest of these.
 public struct TCPKeepAlive: Hashable, Sendable {

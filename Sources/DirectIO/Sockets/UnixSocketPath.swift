@@ -13,7 +13,8 @@ public struct UnixSocketPath: Hashable, Sendable, CustomStringConvertible {
     /// The path.
     public let path: String
 
-    /// Checks a path. A relative one is relative to the process's working directory when a connection is made.
+    /// Checks a path. A relative one is relative to the process's working directory when a connection is
+    /// made.
     public init(_ path: String) throws(UnixSocketPathError) {
         guard !path.isEmpty else { throw .empty }
         guard !path.utf8.contains(0) else { throw .containsNUL }

@@ -11,8 +11,9 @@ package import Glibc
 extension IPAddress {
     /// Calls `body` with the address and port as the `sockaddr` that `connect` and `bind` take.
     ///
-    /// The pointer is valid only inside `body`. A zone is converted to the index of its interface. A zone without
-    /// an interface is an error and never becomes scope 0, which would leave the choice of interface to the kernel.
+    /// The pointer is valid only inside `body`. A zone is converted to the index of its interface. A zone
+    /// without an interface is an error and never becomes scope 0, which would leave the choice of interface
+    /// to the kernel.
     package func withSocketAddress<Result>(
         port: UInt16,
         _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
@@ -67,7 +68,8 @@ extension IPAddress {
         }
     }
 
-    /// Tries the zone as a name first, since an interface may be called `2`, then as a number. glibc does the same.
+    /// Tries the zone as a name first, since an interface may be called `2`, then as a number. glibc does the
+    /// same.
     private func scopeID() throws(AddressError) -> UInt32 {
         guard let zone else { return 0 }
         let index = if_nametoindex(zone)

@@ -31,21 +31,22 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The error of a TCP connection attempt that has met itself: no process listens on the port.
     package static let connectedToItself = SystemError("connect", code: ECONNREFUSED)
 
-    /// Whether a connection attempt failed before it left this machine, so that the error says nothing about the peer.
+    /// Whether a connection attempt failed before it left this machine, so that the error says nothing about
+    /// the peer.
     package var isOfThisSide: Bool {
         ["socket", "bind", "setsockopt", "if_nametoindex"].contains(call)
             || call == "connect" && [EADDRNOTAVAIL, ENOBUFS, ENOMEM].contains(code)
     }
 
-    /// Whether a server's queue of connections is full. Linux says so at once for a Unix domain socket, and queues no
-    /// attempt (unix(7)).
+    /// Whether a server's queue of connections is full. Linux says so at once for a Unix domain socket, and
+    /// queues no attempt (unix(7)).
     package var meansFullBacklog: Bool { code == EAGAIN }
 
     /// Whether the system has given up waiting for the peer.
     package var meansTimedOut: Bool { code == ETIMEDOUT }
 
-    /// Whether the system refused to send for a reason of its own, so that the connection still exists and the peer
-    /// does not know of it.
+    /// Whether the system refused to send for a reason of its own, so that the connection still exists and
+    /// the peer does not know of it.
     package var leavesConnectionOpen: Bool {
         code == ENOBUFS || code == ENOMEM || code == EACCES || code == EPERM
     }

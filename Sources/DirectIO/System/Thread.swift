@@ -17,8 +17,8 @@ nonisolated package func startDetachedThread(
 ) -> SystemError? {
     let start = UnsafeMutablePointer<ThreadStart>.allocate(capacity: 1)
     start.initialize(to: ThreadStart(name: name, context: context, body: body))
-    // Signals belong to the host's threads. The new thread inherits a mask that blocks all but the synchronous
-    // ones, which crash reporters must see.
+    // Signals belong to the host's threads. The new thread inherits a mask that blocks all but the
+    // synchronous ones, which crash reporters must see.
     var others = sigset_t()
     var before = sigset_t()
     sigfillset(&others)

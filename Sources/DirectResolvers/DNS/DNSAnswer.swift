@@ -8,7 +8,8 @@ package struct DNSAnswer: Sendable {
     package struct Address: Sendable {
         /// The address.
         package var address: IPAddress
-        /// The time to live in seconds: the shortest of all records on the path from the name to this address.
+        /// The time to live in seconds: the shortest of all records on the path from the name to this
+        /// address.
         package var timeToLive: UInt32
     }
 
@@ -18,7 +19,8 @@ package struct DNSAnswer: Sendable {
     var hasOptions = false
     /// The addresses of the requested type, in the order of the message.
     package var addresses: [Address] = []
-    /// The name at the end of the alias chain. `nil` if there are no aliases, or if the name cannot be in a URL.
+    /// The name at the end of the alias chain. `nil` if there are no aliases, or if the name cannot be in a
+    /// URL.
     package var canonicalName: DomainName?
 
     /// Parses the response to an address query.
@@ -28,7 +30,8 @@ package struct DNSAnswer: Sendable {
     ///   - host: The name that was queried; the message's question must have the same.
     ///   - type: The record type that was queried: ``DNSType/a`` or ``DNSType/aaaa``.
     ///   - id: The identifier of the query.
-    /// - Throws: A ``DNSMessageError`` if the message is malformed, truncated, or the response to another query.
+    /// - Throws: A ``DNSMessageError`` if the message is malformed, truncated, or the response to another
+    ///   query.
     package init(
         _ bytes: [UInt8],
         to host: DomainName,
@@ -37,8 +40,8 @@ package struct DNSAnswer: Sendable {
     ) throws(DNSMessageError) {
         let message = try DNSMessage(bytes)
         guard message.isResponse, message.id == id else { throw DNSMessageError(.notTheAnswer, at: 0) }
-        // A server that does not understand the query (RFC 6891, section 7), or refuses it (as Unbound does), may answer
-        // with a header only.
+        // A server that does not understand the query (RFC 6891, section 7), or refuses it (as Unbound does),
+        // may answer with a header only.
         if message.questionCount == 0, !Self.conclusiveCodes.contains(message.code) {
             try self.init(message, type: type)
             return

@@ -5,11 +5,12 @@ internal import DirectTransport
 
 /// One question to one DNS server over UDP, and over TCP if the answer is truncated.
 ///
-/// - Each question has a random identifier and a socket of its own, and so a random port. The system drops datagrams
-///   from other addresses and ports.
+/// - Each question has a random identifier and a socket of its own, and so a random port. The system drops
+///   datagrams from other addresses and ports.
 /// - A datagram that is not the answer is ignored, as is a malformed one: it may be forged. At most
 ///   `mostDatagrams` are looked at.
-/// - The case of letters in the question is not varied ("0x20"): some servers do not return it, and would seem silent.
+/// - The case of letters in the question is not varied ("0x20"): some servers do not return it, and would
+///   seem silent.
 struct DNSExchange {
     let host: DomainName
     let type: UInt16

@@ -1,8 +1,8 @@
 /// A DNS message, parsed to its last byte (RFC 1035, section 4).
 ///
 /// The whole message is checked before any of it is used: every name, every length, that no bytes follow the
-/// last record, and the data of the record types that are used here.
-/// The counts in the header are not trusted: each record must really be there, and no memory is reserved by a count.
+/// last record, and the data of the record types that are used here. The counts in the header are not
+/// trusted: each record must really be there, and no memory is reserved by a count.
 package struct DNSMessage {
     /// An entry of the question section.
     struct Question {
@@ -27,7 +27,8 @@ package struct DNSMessage {
     let id: UInt16
     private(set) var isResponse = false
     private(set) var isTruncated = false
-    /// The response code (RFC 6895, section 2.3): 0 is success, 3 is "no such name". EDNS extends it to 12 bits.
+    /// The response code (RFC 6895, section 2.3): 0 is success, 3 is "no such name". EDNS extends it to 12
+    /// bits.
     private(set) var code: UInt16 = 0
     /// Whether there is an EDNS record.
     private(set) var hasOptions = false
@@ -86,7 +87,8 @@ package struct DNSMessage {
         position = data + length
         if type == DNSType.options {
             hasOptions = true
-            // EDNS keeps the upper bits of the response code in the time-to-live field (RFC 6891, section 6.1.3).
+            // EDNS keeps the upper bits of the response code in the time-to-live field (RFC 6891, section
+            // 6.1.3).
             code |= UInt16(time >> 24) << 4
             return
         }

@@ -9,8 +9,8 @@ package enum DNSQuery {
     /// - Parameters:
     ///   - host: The name to query.
     ///   - type: The record type: ``DNSType/a`` or ``DNSType/aaaa``.
-    ///   - isPadded: Whether the query is padded to a multiple of 128 bytes (RFC 8467), so that its length says
-    ///     less about the name.
+    ///   - isPadded: Whether the query is padded to a multiple of 128 bytes (RFC 8467), so that its length
+    ///     says less about the name.
     package static func message(_ host: DomainName, type: UInt16, isPadded: Bool) -> [UInt8] {
         var message = question(host, type: type, id: 0, hasOptions: true)
         appendOptions(bufferSize, to: &message)

@@ -1,8 +1,8 @@
 /// The names in a DNS message (RFC 1035, sections 3.1 and 4.1.4).
 ///
-/// A compression pointer must point to before the start of the part of the name that it ends. So every jump goes
-/// further back, and a loop is impossible. The number of jumps is limited as well: each costs time, and no
-/// legitimate name needs many.
+/// A compression pointer must point to before the start of the part of the name that it ends. So every jump
+/// goes further back, and a loop is impossible. The number of jumps is limited as well: each costs time, and
+/// no legitimate name needs many.
 ///
 /// Only ``endOfName(at:)`` checks a name. The other functions require a name that it has accepted.
 extension Span<UInt8> {
@@ -37,7 +37,8 @@ extension Span<UInt8> {
         }
     }
 
-    /// Returns the offset of a name's next label, or of the zero byte at its end, after following all pointers.
+    /// Returns the offset of a name's next label, or of the zero byte at its end, after following all
+    /// pointers.
     func label(from position: Int) -> Int {
         var position = position
         while self[position] >= 0xC0 {

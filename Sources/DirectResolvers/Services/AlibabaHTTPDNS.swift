@@ -26,13 +26,13 @@ public struct AlibabaHTTPDNS: Resolver {
     ///   - secret: The account's key, with which queries are signed. `nil` sends them unsigned.
     ///   - servers: The servers, usually ``ServiceServers/https(_:name:)`` without a name.
     ///   - version: The version of the interface.
-    ///   - clientAddress: The client address for which the service chooses its answers. `nil` lets the service
-    ///     use the address that the query comes from.
-    ///   - sdns: The parameters of custom resolution (SDNS), without the prefix `sdns-`. All queries of this resolver
-    ///     have them; use another resolver, with a cache of its own, for other parameters.
+    ///   - clientAddress: The client address for which the service chooses its answers. `nil` lets the
+    ///     service use the address that the query comes from.
+    ///   - sdns: The parameters of custom resolution (SDNS), without the prefix `sdns-`. All queries of this
+    ///     resolver have them; use another resolver, with a cache of its own, for other parameters.
     ///   - interval: The time after which the service is asked for its servers again (`/ss`); the service
-    ///     recommends 8 hours. `servers` are then the ones to start with: they are asked at first, after ``forgetAll()``,
-    ///     and when the others fail. `nil` keeps to `servers`.
+    ///     recommends 8 hours. `servers` are then the ones to start with: they are asked at first, after
+    ///     ``forgetAll()``, and when the others fail. `nil` keeps to `servers`.
     ///   - settings: Time limits, TLS and address families.
     public init(
         account: String,
@@ -82,7 +82,8 @@ public struct AlibabaHTTPDNS: Resolver {
         await client.resolve(hosts, context: context)
     }
 
-    /// Forgets which servers failed, and closes the connections to them: idle ones now, busy ones when they are free.
+    /// Forgets which servers failed, and closes the connections to them: idle ones now, busy ones when they
+    /// are free.
     public func forgetAll() {
         client.forgetAll()
     }

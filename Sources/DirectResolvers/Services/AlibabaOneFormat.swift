@@ -51,8 +51,8 @@ struct AlibabaOneFormat: ServiceFormat {
         return ServiceQuestion(target: target)
     }
 
-    /// Reads the addresses of one name. `ips` has those of IPv4, unless `type` is that of IPv6 records: an answer for
-    /// several names has an entry for each name and type.
+    /// Reads the addresses of one name. `ips` has those of IPv4, unless `type` is that of IPv6 records: an
+    /// answer for several names has an entry for each name and type.
     private func answer(_ root: JSONPart) throws(ResolverError.Reason) -> ServiceAnswer {
         var answer = ServiceAnswer()
         let isV6 = try root.optional("type")?.integer(in: 0...Int64(UInt16.max)) == Int64(DNSType.aaaa)

@@ -18,7 +18,8 @@ enum AlibabaSignature {
         throw .refused(text)
     }
 
-    /// Returns the first 64 characters of a server's text with control characters replaced, for use in a log line.
+    /// Returns the first 64 characters of a server's text with control characters replaced, for use in a log
+    /// line.
     static func shortened(_ text: String) -> String {
         String(
             String.UnicodeScalarView(
@@ -63,8 +64,8 @@ struct SDNSParameters: Sendable {
 
     /// Returns the parameters of the request, sorted by key.
     ///
-    /// A key has letters, digits, `-` and `_`. A value has visible ASCII characters but `&`, which separates the
-    /// parameters in the signed text. Errors do not quote them: they may say who the user is.
+    /// A key has letters, digits, `-` and `_`. A value has visible ASCII characters but `&`, which separates
+    /// the parameters in the signed text. Errors do not quote them: they may say who the user is.
     func checked() throws(ResolverError.Reason) -> [(String, String)] {
         var parameters: [(String, String)] = []
         for (key, value) in values.sorted(by: { $0.key < $1.key }) {

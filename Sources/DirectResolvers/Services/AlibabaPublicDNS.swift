@@ -49,7 +49,8 @@ public struct AlibabaPublicDNS: Resolver {
         try await client.resolve(host, context: context)
     }
 
-    /// Forgets which servers failed, and closes the connections to them: idle ones now, busy ones when they are free.
+    /// Forgets which servers failed, and closes the connections to them: idle ones now, busy ones when they
+    /// are free.
     public func forgetAll() {
         client.forgetAll()
     }
@@ -68,8 +69,8 @@ struct AlibabaDNSKey: Sendable {
     let id: String
     let secret: Secret
 
-    /// Returns the parameters that sign a query for this name: the SHA-256 digest of account, secret, time, name and ID of
-    /// the key, without separators.
+    /// Returns the parameters that sign a query for this name: the SHA-256 digest of account, secret, time,
+    /// name and ID of the key, without separators.
     func parameters(for host: DomainName, at time: UnixTime) throws(ResolverError.Reason) -> String {
         let text = "\(account)\(secret.text)\(time.seconds)\(host)\(id)"
         guard let digest = MessageDigest.sha256.digest(of: Array(text.utf8)) else {

@@ -80,7 +80,8 @@ struct AlibabaTwoFormat: ServiceFormat {
                 }
                 answer.addresses.append(address)
             }
-            // A family without addresses has a time to live, too. It must not shorten that of the other family.
+            // A family without addresses has a time to live, too. It must not shorten that of the other
+            // family.
             if !addresses.isEmpty, let time = try answers.optional("ttl") {
                 answer.bound(try time.integer(in: 0...Int64(UInt32.max)))
             }

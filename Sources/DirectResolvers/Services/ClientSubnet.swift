@@ -1,9 +1,11 @@
 public import DirectCore
 
 extension PlainDNS {
-    /// The network that an answer is to be for, instead of that of the resolver (EDNS client subnet, RFC 7871).
+    /// The network that an answer is to be for, instead of that of the resolver (EDNS client subnet, RFC
+    /// 7871).
     ///
-    /// Servers that choose addresses by the location of the client use it. Everyone on the path to them can see it.
+    /// Servers that choose addresses by the location of the client use it. Everyone on the path to them can
+    /// see it.
     public struct ClientSubnet: Hashable, Sendable {
         /// The address, of which only the first ``prefixLength`` bits are sent.
         public let address: IPAddress

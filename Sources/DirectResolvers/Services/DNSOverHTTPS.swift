@@ -11,7 +11,8 @@ public struct DNSOverHTTPS: Resolver {
     public enum Method: Hashable, Sendable {
         /// The query is the body of a POST request. It is shorter and does not appear in logs of URLs.
         case post
-        /// The query is in the URL of a GET request. The server and caches in front of it can cache the response.
+        /// The query is in the URL of a GET request. The server and caches in front of it can cache the
+        /// response.
         case get
     }
 
@@ -52,7 +53,8 @@ public struct DNSOverHTTPS: Resolver {
         try await client.resolve(host, context: context)
     }
 
-    /// Forgets which servers failed, and closes the connections to them: idle ones now, busy ones when they are free.
+    /// Forgets which servers failed, and closes the connections to them: idle ones now, busy ones when they
+    /// are free.
     public func forgetAll() {
         client.forgetAll()
     }
@@ -140,15 +142,15 @@ extension BufferedResponse {
         guard status == .ok else { throw .refused("HTTP status \(status.code)") }
     }
 
-    /// Throws unless the response has this media type. A captive portal also answers with status 200, but with a
-    /// page.
+    /// Throws unless the response has this media type. A captive portal also answers with status 200, but
+    /// with a page.
     func checkMediaType(_ expected: String) throws(ResolverError.Reason) {
         let given = headers["Content-Type"].map { $0.prefix { $0 != ";" && $0 != " " }.lowercased() }
         guard given == expected else { throw .malformed("it is not \(expected)") }
     }
 
-    /// Limits the time to live by the freshness lifetime of the HTTP response, and subtracts the time that the
-    /// response spent in an HTTP cache (RFC 8484, section 5.1).
+    /// Limits the time to live by the freshness lifetime of the HTTP response, and subtracts the time that
+    /// the response spent in an HTTP cache (RFC 8484, section 5.1).
     func boundByFreshness(_ answer: inout ServiceAnswer) {
         let control = CacheControl(headers)
         let lifetime = control.noStore || control.noCache ? 0 : control.maxAge

@@ -41,7 +41,8 @@ public struct DNSOverJSON: Resolver {
         try await client.resolve(host, context: context)
     }
 
-    /// Forgets which servers failed, and closes the connections to them: idle ones now, busy ones when they are free.
+    /// Forgets which servers failed, and closes the connections to them: idle ones now, busy ones when they
+    /// are free.
     public func forgetAll() {
         client.forgetAll()
     }

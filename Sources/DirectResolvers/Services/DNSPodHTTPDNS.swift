@@ -8,8 +8,8 @@ internal import DirectIO
 ///
 ///     let resolver = DNSPodHTTPDNS(.insecureHTTP(["119.29.29.29"]))
 ///
-/// The service answers with IPv4 addresses unless it is asked for others. It is asked for IPv6 addresses if the settings
-/// want these alone.
+/// The service answers with IPv4 addresses unless it is asked for others. It is asked for IPv6 addresses if
+/// the settings want these alone.
 public struct DNSPodHTTPDNS: Resolver {
     private let client: ServiceClient
 
@@ -19,8 +19,8 @@ public struct DNSPodHTTPDNS: Resolver {
     ///   - servers: The servers.
     ///   - id: The ID of the account, if the service needs one.
     ///   - token: The token of the account, if the service needs one.
-    ///   - clientAddress: The client address for which the service chooses its answers. `nil` lets the service
-    ///     use the address that the query comes from.
+    ///   - clientAddress: The client address for which the service chooses its answers. `nil` lets the
+    ///     service use the address that the query comes from.
     ///   - settings: Time limits, TLS and address families.
     public init(
         _ servers: ServiceServers,
@@ -49,7 +49,8 @@ public struct DNSPodHTTPDNS: Resolver {
         try await client.resolve(host, context: context)
     }
 
-    /// Forgets which servers failed, and closes the connections to them: idle ones now, busy ones when they are free.
+    /// Forgets which servers failed, and closes the connections to them: idle ones now, busy ones when they
+    /// are free.
     public func forgetAll() {
         client.forgetAll()
     }

@@ -6,8 +6,9 @@ internal import DirectIO
 ///
 ///     let resolver = PlainDNS([Endpoint("192.0.2.53")])
 ///
-/// Nothing is encrypted: everyone on the path can read the question and forge the answer. A forger off the path has to
-/// guess a random port and a random identifier. The client still authenticates the server that it reaches.
+/// Nothing is encrypted: everyone on the path can read the question and forge the answer. A forger off the
+/// path has to guess a random port and a random identifier. The client still authenticates the server that it
+/// reaches.
 public struct PlainDNS: Resolver {
     private let client: ServiceClient
 
@@ -82,8 +83,8 @@ struct DatagramFormat: SocketFormat {
         return try ServiceAnswer(message)
     }
 
-    /// Whether a server may have failed because the question had EDNS: those from before it have several answers to
-    /// that (RFC 2671, section 5.3; RFC 6891, section 7).
+    /// Whether a server may have failed because the question had EDNS: those from before it have several
+    /// answers to that (RFC 2671, section 5.3; RFC 6891, section 7).
     private static func mayKnowNoEDNS(_ answer: DNSAnswer) -> Bool {
         switch answer.code {
         case DNSAnswer.formatError, DNSAnswer.notImplemented: true

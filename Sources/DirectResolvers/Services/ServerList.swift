@@ -2,12 +2,14 @@ internal import DirectCore
 internal import DirectHTTP
 internal import DirectIO
 
-/// The servers of a service, in the order in which they are tried, and when the service is to be asked for them again.
+/// The servers of a service, in the order in which they are tried, and when the service is to be asked for
+/// them again.
 ///
-/// The servers that the caller gave are the first ones. If the service names others, those come before them; the given
-/// ones remain at the end of the list, as the way back.
+/// The servers that the caller gave are the first ones. If the service names others, those come before them;
+/// the given ones remain at the end of the list, as the way back.
 struct ServerList: Sendable {
-    /// A server, and the list in which its index stands: outcomes that come late must not count for another server.
+    /// A server, and the list in which its index stands: outcomes that come late must not count for another
+    /// server.
     struct Choice: Sendable {
         let endpoint: Endpoint
         fileprivate let index: Int
@@ -63,8 +65,8 @@ struct ServerList: Sendable {
         due = min(due, max(now, earliest))
     }
 
-    /// Whether the service is to be asked for its servers now. Returns the version that the update begins with; `nil` if
-    /// it is not.
+    /// Whether the service is to be asked for its servers now. Returns the version that the update begins
+    /// with; `nil` if it is not.
     mutating func beginUpdate(at now: Instant) -> Int? {
         guard interval != nil, !isUpdating, now >= due else { return nil }
         isUpdating = true

@@ -3,7 +3,8 @@ internal import DirectHTTP
 internal import DirectIO
 
 extension ServiceClient {
-    /// Asks the service for its servers in the background if that is due. Queries use the present ones meanwhile.
+    /// Asks the service for its servers in the background if that is due. Queries use the present ones
+    /// meanwhile.
     func updateServers(on loop: EventLoop) {
         guard let format = format as? any ScheduledFormat,
             let version = list.withLock({ $0.beginUpdate(at: loop.now) })
@@ -29,8 +30,8 @@ extension ServiceClient {
 }
 
 extension ServiceClient {
-    /// Returns the addresses of several names, with as few requests as the service allows. A name that is given twice
-    /// is asked for once.
+    /// Returns the addresses of several names, with as few requests as the service allows. A name that is
+    /// given twice is asked for once.
     func resolve(_ hosts: [DomainName], context: ResolveContext) async
         -> [DomainName: Result<Resolution, any Error>]
     {

@@ -4,8 +4,8 @@ internal import DirectIO
 
 /// Queries the servers of a service, one after the other, until one gives an answer.
 ///
-/// - A server that fails is moved to the end of the order for `badServerTime`. At most `maximumAttempts` servers
-///   are tried for one query, and none after the deadline.
+/// - A server that fails is moved to the end of the order for `badServerTime`. At most `maximumAttempts`
+///   servers are tried for one query, and none after the deadline.
 /// - "No such name" and "no addresses" are answers. They are not verified with another server.
 /// - The requests for A and AAAA are sent at the same time. If one has addresses, the wait for the other is
 ///   limited.
@@ -18,8 +18,8 @@ final class ServiceClient: Sendable {
     private let client: HTTPClient
     let list: Locked<ServerList>
 
-    /// - Parameter updateInterval: The time after which a ``ScheduledFormat`` is asked for its servers again; `nil` keeps
-    ///   to the given ones.
+    /// - Parameter updateInterval: The time after which a ``ScheduledFormat`` is asked for its servers again;
+    ///   `nil` keeps to the given ones.
     init(
         _ format: any ServiceFormat,
         _ servers: ServiceServers,
@@ -52,8 +52,8 @@ final class ServiceClient: Sendable {
 
     var name: String { format.name }
 
-    /// Returns the addresses of a name. The next server is tried only after a failure: one server's answer that the
-    /// name does not exist is final.
+    /// Returns the addresses of a name. The next server is tried only after a failure: one server's answer
+    /// that the name does not exist is final.
     func resolve(_ host: DomainName, context: ResolveContext) async throws -> Resolution {
         var (answer, failures) = try await firstAnswer(within: context) { server, limit in
             try await self.ask(server, host: host, within: limit, on: context.loop)
@@ -62,8 +62,8 @@ final class ServiceClient: Sendable {
         return answer
     }
 
-    /// Returns what the first server answers that does not fail, and the failures of those before it. Each server has its
-    /// share of the time that is left.
+    /// Returns what the first server answers that does not fail, and the failures of those before it. Each
+    /// server has its share of the time that is left.
     ///
     /// - Throws: `ResolverError`, or `CancellationError`.
     func firstAnswer<Answer>(
@@ -150,10 +150,11 @@ final class ServiceClient: Sendable {
 
     /// Asks all questions at the same time and returns their answers in the order of the questions.
     ///
-    /// As soon as one family has addresses, the other is awaited for as long again (at least `otherFamilyTime`),
-    /// then cancelled: a service that does not answer for one family must not delay the addresses of the other
-    /// (RFC 8305, section 3). So does "no such name" for A, because it holds for every type (RFC 8020, section 2). For
-    /// AAAA it does not: some servers say that of names that have IPv4 addresses only (RFC 4074, section 4.2).
+    /// As soon as one family has addresses, the other is awaited for as long again (at least
+    /// `otherFamilyTime`), then cancelled: a service that does not answer for one family must not delay the
+    /// addresses of the other (RFC 8305, section 3). So does "no such name" for A, because it holds for every
+    /// type (RFC 8020, section 2). For AAAA it does not: some servers say that of names that have IPv4
+    /// addresses only (RFC 4074, section 4.2).
     private func answers(
         to questions: [ServiceQuestion],
         on loop: EventLoop,
@@ -226,8 +227,8 @@ final class ServiceClient: Sendable {
 
     /// Merges the answers for both families.
     ///
-    /// One family's failure is ignored if the other has addresses. Otherwise the failure is thrown, rather than
-    /// "no addresses": the failed query might have had some.
+    /// One family's failure is ignored if the other has addresses. Otherwise the failure is thrown, rather
+    /// than "no addresses": the failed query might have had some.
     func merge(_ answers: [Result<ServiceAnswer, any Error>]) throws -> Resolution {
         var addresses: [IPAddress] = []
         var seconds: Int64?
@@ -259,8 +260,8 @@ final class ServiceClient: Sendable {
     }
 
     private static let largestBody = 256 * 1024
-    /// The shortest time for a server, if the deadline leaves as much: a question takes four round trips, most of them for
-    /// the handshakes, and a server that is only far away must not seem silent.
+    /// The shortest time for a server, if the deadline leaves as much: a question takes four round trips,
+    /// most of them for the handshakes, and a server that is only far away must not seem silent.
     private static let leastAttempt = Duration.seconds(1)
     /// The longest time to live of an answer that lacks one family, so that it is queried again soon.
     private static let partialTimeToLive = Duration.seconds(10)
@@ -269,8 +270,8 @@ final class ServiceClient: Sendable {
 extension ServiceClient: CustomStringConvertible, CustomReflectable {
     /// The name of the service.
     var description: String { name }
-    /// An empty mirror, so that `dump` shows no accounts, paths or settings. Every resolver of this module stores
-    /// only a `ServiceClient`.
+    /// An empty mirror, so that `dump` shows no accounts, paths or settings. Every resolver of this module
+    /// stores only a `ServiceClient`.
     var customMirror: Mirror { Mirror(self, children: []) }
 }
 

@@ -91,7 +91,8 @@ struct ServiceAnswer: Sendable {
     /// Whether the name does not exist at all.
     var isNoSuchName = false
 
-    /// Adds the addresses of an answer to another question for the same name. The shorter time to live counts.
+    /// Adds the addresses of an answer to another question for the same name. The shorter time to live
+    /// counts.
     mutating func add(_ other: ServiceAnswer) {
         addresses += other.addresses
         if let seconds = other.seconds { bound(seconds) }

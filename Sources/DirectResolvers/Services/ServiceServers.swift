@@ -1,7 +1,8 @@
 internal import DirectCore
 public import DirectHTTP
 
-/// The servers of a resolver, given by address, because a resolver cannot resolve the name of its own servers.
+/// The servers of a resolver, given by address, because a resolver cannot resolve the name of its own
+/// servers.
 ///
 /// At least one is needed. The first query fails if the list is empty or contains an invalid address.
 public struct ServiceServers: Sendable {
@@ -38,8 +39,8 @@ public struct ServiceServers: Sendable {
         }
     }
 
-    /// Returns the URL of a target at a server. It contains the name of the servers if there is one, otherwise the
-    /// address, and never the port that is dialled.
+    /// Returns the URL of a target at a server. It contains the name of the servers if there is one,
+    /// otherwise the address, and never the port that is dialled.
     func url(_ target: String, at endpoint: Endpoint) throws(ResolverError.Reason) -> HTTPURL {
         if let fault = endpoint.fault { throw .address(fault) }
         let host: HTTPHost
@@ -74,11 +75,11 @@ public struct ServiceSettings: Sendable {
     public var families = Families.both
     /// The TLS settings for servers with https.
     public var tls = TLSSettings()
-    /// The time limit for the answer of one server. If the time for the question is too short for all servers that may be
-    /// tried, each has an equal share of it, but at least a second.
+    /// The time limit for the answer of one server. If the time for the question is too short for all servers
+    /// that may be tried, each has an equal share of it, but at least a second.
     public var attemptTimeout: Duration = .seconds(3)
-    /// The shortest wait for the other family's addresses once one family has some. If the first took longer than
-    /// this, the wait is as long as the first took.
+    /// The shortest wait for the other family's addresses once one family has some. If the first took longer
+    /// than this, the wait is as long as the first took.
     package var otherFamilyTime: Duration = .milliseconds(100)
     /// The maximum number of servers tried for one query.
     public var maximumAttempts = 3

@@ -1,7 +1,7 @@
 internal import CDirectOpenSSL
 
-/// The certificates of a handshake in DER, kept so that they can be read later. They are not read before, because most never
-/// are.
+/// The certificates of a handshake in DER, kept so that they can be read later. They are not read before,
+/// because most never are.
 ///
 /// OpenSSL's objects take up to ten times the memory, and all that a server sends, so none of them is kept.
 package struct CertificateChain: Sendable {
@@ -24,12 +24,12 @@ package struct CertificateChain: Sendable {
     /// The length of all certificates together.
     package var byteCount: Int { certificates.reduce(0) { $0 + $1.count } }
 
-    /// The bytes that a chain takes at most, as a rule. Whatever keeps chains has a limit of its own for what is beyond, so
-    /// that servers with large certificates cannot make it large.
+    /// The bytes that a chain takes at most, as a rule. Whatever keeps chains has a limit of its own for what
+    /// is beyond, so that servers with large certificates cannot make it large.
     package static let ordinaryByteCount = 8 * 1024
 
-    /// Returns when the first certificate of a borrowed stack ends, in seconds since 1970; `nil` if none of their dates can
-    /// be read.
+    /// Returns when the first certificate of a borrowed stack ends, in seconds since 1970; `nil` if none of
+    /// their dates can be read.
     static func expiry(of stack: OpaquePointer?) -> Int? {
         certificates(of: stack).compactMap { CertificateReader($0).notAfter }.min()
     }
@@ -47,6 +47,7 @@ package struct CertificateChain: Sendable {
 }
 
 extension CertificateChain: Hashable {
-    /// Hashes few bytes: values that differ in nothing but the certificates are few, and `==` tells them apart.
+    /// Hashes few bytes: values that differ in nothing but the certificates are few, and `==` tells them
+    /// apart.
     package func hash(into hasher: inout Hasher) { hasher.combine(byteCount) }
 }

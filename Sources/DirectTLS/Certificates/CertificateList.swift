@@ -58,7 +58,8 @@ final class CertificateList {
         }
     }
 
-    /// Uses the first as the client's certificate and the rest as its chain. The context adds references of its own.
+    /// Uses the first as the client's certificate and the rest as its chain. The context adds references of
+    /// its own.
     func show(in context: OpaquePointer) throws(TLSError) {
         for (index, certificate) in items.enumerated() {
             let taken =

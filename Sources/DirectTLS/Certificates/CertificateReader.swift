@@ -3,8 +3,8 @@ internal import DirectCore
 
 /// Reads the contents of one certificate, which may be hostile. Borrows the pointer.
 ///
-/// The contents come from the operator of the server, or from an attacker: names may contain NUL bytes, dates may be
-/// invalid, and there may be ten thousand names.
+/// The contents come from the operator of the server, or from an attacker: names may contain NUL bytes, dates
+/// may be invalid, and there may be ten thousand names.
 struct CertificateReader {
     private let certificate: OpaquePointer
 
@@ -25,7 +25,8 @@ struct CertificateReader {
         var all: [String] { dns + addresses }
     }
 
-    /// Returns the dNSName and iPAddress entries of the subjectAltName. Bytes that are not UTF-8 are replaced.
+    /// Returns the dNSName and iPAddress entries of the subjectAltName. Bytes that are not UTF-8 are
+    /// replaced.
     func names(atMost limit: Int) -> Names {
         var names = Names()
         ErrorQueue.clear()
@@ -82,7 +83,8 @@ struct CertificateReader {
         defer { BIO_free(memory) }
         ErrorQueue.clear()
         defer { ErrorQueue.clear() }
-        // Without this flag UTF-8 is left as it is. Deceptive characters in it are escaped where the text is printed.
+        // Without this flag UTF-8 is left as it is. Deceptive characters in it are escaped where the text is
+        // printed.
         let flags = direct_XN_FLAG_RFC2253() & ~UInt(ASN1_STRFLGS_ESC_MSB)
         guard X509_NAME_print_ex(memory, name, 0, flags) >= 0 else { return "" }
         var start: UnsafeMutablePointer<CChar>?
@@ -123,8 +125,8 @@ func secondsSince1970(_ moment: UnsafePointer<ASN1_TIME>?) -> Int? {
     return ((days * 24 + Int(parts.tm_hour)) * 60 + Int(parts.tm_min)) * 60 + Int(parts.tm_sec)
 }
 
-/// Returns the number of days since 1970 in the Gregorian calendar. Years are counted from March, so that the leap
-/// day is a year's last day.
+/// Returns the number of days since 1970 in the Gregorian calendar. Years are counted from March, so that the
+/// leap day is a year's last day.
 private func daysSince1970(year: Int, month: Int, day: Int) -> Int {
     let shifted = month > 2 ? year : year - 1
     let monthFromMarch = (month + 9) % 12

@@ -45,7 +45,8 @@ public struct CertificateSummary: Hashable, Sendable {
 }
 
 extension CertificateSummary: CustomStringConvertible {
-    /// One line for a log: subject, issuer, names and fingerprint. Characters that could break the line are escaped.
+    /// One line for a log: subject, issuer, names and fingerprint. Characters that could break the line are
+    /// escaped.
     public var description: String {
         let names = (dnsNames + ipAddresses).prefix(20).map(printable).joined(separator: ", ")
         let hidden = dnsNames.count + ipAddresses.count + omittedNames - 20

@@ -10,7 +10,8 @@ public struct ClientIdentity: Hashable, Sendable, CustomStringConvertible, Custo
     /// The private key of the first certificate, not encrypted.
     public let privateKey: [UInt8]
 
-    /// Creates an identity without parsing it: a chain or key that cannot be used is reported when a client connects.
+    /// Creates an identity without parsing it: a chain or key that cannot be used is reported when a client
+    /// connects.
     public init(certificateChain: [UInt8], privateKey: [UInt8]) {
         self.certificateChain = certificateChain
         self.privateKey = privateKey

@@ -6,15 +6,16 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A log of the secrets of TLS connections, in the format of `SSLKEYLOGFILE`, with which Wireshark decrypts a capture.
+/// A log of the secrets of TLS connections, in the format of `SSLKEYLOGFILE`, with which Wireshark decrypts a
+/// capture.
 ///
-/// What is given up: whoever has the log and a capture reads everything, credentials included. It is for debugging. No
-/// environment variable turns it on. Two logs are equal if they are the same object.
+/// What is given up: whoever has the log and a capture reads everything, credentials included. It is for
+/// debugging. No environment variable turns it on. Two logs are equal if they are the same object.
 public final class InsecureKeyLog: Hashable, Sendable {
     private let write: @Sendable (String) -> Void
 
-    /// Makes a log that passes each line to the closure, without its line end. The call is made on the thread that runs the
-    /// handshake, so it must not block.
+    /// Makes a log that passes each line to the closure, without its line end. The call is made on the thread
+    /// that runs the handshake, so it must not block.
     public init(_ write: @escaping @Sendable (String) -> Void) {
         self.write = write
     }

@@ -2,9 +2,10 @@ internal import CDirectOpenSSL
 
 /// A session that a later connection may resume, with what its first handshake has proved.
 ///
-/// It is a copy, so that no connection uses it on another thread, of a session whose connection has released the certificates
-/// that the server sent beside its own. DER would need no object of OpenSSL's, but to read the server's certificate again
-/// takes as many instructions as the rest of a resumed handshake: 4.1 million in place of 2.5.
+/// It is a copy, so that no connection uses it on another thread, of a session whose connection has released
+/// the certificates that the server sent beside its own. DER would need no object of OpenSSL's, but to read
+/// the server's certificate again takes as many instructions as the rest of a resumed handshake: 4.1 million
+/// in place of 2.5.
 final class SavedSession: @unchecked Sendable {
     /// Owned, and never changed.
     private let raw: OpaquePointer
@@ -12,9 +13,9 @@ final class SavedSession: @unchecked Sendable {
     let expiry: Int
     /// Whether it is used once.
     let isSingleUse: Bool
-    /// What the session's first handshake has proved. A resumed handshake sends no certificates, so pins are checked against
-    /// these. A session ends with the first of the certificates and with the statements about them: a new handshake
-    /// could pass where the resumed one fails, for example with a renewed certificate.
+    /// What the session's first handshake has proved. A resumed handshake sends no certificates, so pins are
+    /// checked against these. A session ends with the first of the certificates and with the statements about
+    /// them: a new handshake could pass where the resumed one fails, for example with a renewed certificate.
     let proof: ServerProof
 
     /// The bytes of certificates beyond those that a session keeps as a rule.
@@ -47,9 +48,10 @@ private func isTLS13(_ session: OpaquePointer) -> Bool {
     SSL_SESSION_get_protocol_version(session) >= TLS1_3_VERSION
 }
 
-/// Returns the time from which the session is no longer offered: when the server's lifetime hint has passed, if it gave
-/// one, and after seven days at the latest (RFC 8446, section 4.6.1). In TLS 1.3 a hint of zero means that the session
-/// must not be used at all; in older versions it means that the server gave no hint (RFC 5077, section 3.3).
+/// Returns the time from which the session is no longer offered: when the server's lifetime hint has passed,
+/// if it gave one, and after seven days at the latest (RFC 8446, section 4.6.1). In TLS 1.3 a hint of zero
+/// means that the session must not be used at all; in older versions it means that the server gave no hint
+/// (RFC 5077, section 3.3).
 private func sessionExpiry(_ session: OpaquePointer) -> Int {
     let hint = Int(clamping: SSL_SESSION_get_ticket_lifetime_hint(session))
     let lifetime = isTLS13(session) || hint > 0 ? hint : Int(SSL_SESSION_get_timeout(session))

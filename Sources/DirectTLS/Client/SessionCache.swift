@@ -10,8 +10,8 @@ internal import Glibc
 /// Identifies the connections that may share a session: those with the same identity, server name, port and
 /// context.
 ///
-/// The context determines trust, client identity, pins, versions and ALPN. The IP address is not part of the key: a
-/// connection to the same name at another address may resume a session, one to another name never.
+/// The context determines trust, client identity, pins, versions and ALPN. The IP address is not part of the
+/// key: a connection to the same name at another address may resume a session, one to another name never.
 struct SessionKey: Hashable {
     let identity: ServerIdentity
     /// The server name that is sent; `nil` for none.
@@ -29,7 +29,8 @@ package final class SessionCache: Sendable {
     /// - Parameters:
     ///   - perServer: The largest number of sessions for one name and port.
     ///   - total: The largest number of sessions.
-    ///   - bytes: The largest number of bytes of certificates beyond those that sessions keep as a rule, all together.
+    ///   - bytes: The largest number of bytes of certificates beyond those that sessions keep as a rule, all
+    ///     together.
     package init(perServer: Int = 4, total: Int = 512, bytes: Int = 100 * 1024) {
         table = Locked(SessionTable(limitPerKey: max(1, perServer), limit: max(1, total), byteLimit: bytes))
     }
@@ -51,8 +52,8 @@ package final class SessionCache: Sendable {
 
     /// Returns the newest session for the key that is still valid.
     ///
-    /// A TLS 1.3 ticket is removed from the cache: if it were used twice, an observer could link the connections (RFC
-    /// 8446, appendix C.4). A session of an older version stays.
+    /// A TLS 1.3 ticket is removed from the cache: if it were used twice, an observer could link the
+    /// connections (RFC 8446, appendix C.4). A session of an older version stays.
     func take(for key: SessionKey, now: Int = time(nil)) -> SavedSession? {
         table.withLock { $0.take(for: key, now: now) }
     }
@@ -68,7 +69,8 @@ private struct SessionTable {
     /// The sum of the sessions' excess.
     private var excess = 0
     private var lists: [SessionKey: SessionList] = [:]
-    /// The number of uses so far, which orders the lists: the least recently used one loses its sessions first.
+    /// The number of uses so far, which orders the lists: the least recently used one loses its sessions
+    /// first.
     private var useCount: UInt64 = 0
 
     init(limitPerKey: Int, limit: Int, byteLimit: Int) {

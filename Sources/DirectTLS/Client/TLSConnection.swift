@@ -2,7 +2,8 @@ internal import CDirectOpenSSL
 
 /// A TLS connection to a server that must prove its identity.
 ///
-/// Reads and writes are refused until it has, so no byte of a request is sent before the certificate was accepted.
+/// Reads and writes are refused until it has, so no byte of a request is sent before the certificate was
+/// accepted.
 package final class TLSConnection: TLSLayer, @unchecked Sendable {
     /// The identity that the server's certificate must prove.
     package let identity: ServerIdentity
@@ -24,8 +25,8 @@ package final class TLSConnection: TLSLayer, @unchecked Sendable {
     /// Whether the session of the `SSL` was new before the server was verified.
     private var hasEarlySession = false
 
-    /// Prepares a connection that will prove `identity` and offer a session of the same identity and `port`. No bytes
-    /// are sent yet. The identity is sent as SNI if it is a name.
+    /// Prepares a connection that will prove `identity` and offer a session of the same identity and `port`.
+    /// No bytes are sent yet. The identity is sent as SNI if it is a name.
     package convenience init(
         context: TLSContext,
         identity: ServerIdentity,
@@ -81,8 +82,8 @@ package final class TLSConnection: TLSLayer, @unchecked Sendable {
         return step
     }
 
-    /// Drops the sessions of the server after a fatal alert, in either direction (RFC 5246, section 7.2.2; RFC 8446, section
-    /// 6.2).
+    /// Drops the sessions of the server after a fatal alert, in either direction (RFC 5246, section 7.2.2;
+    /// RFC 8446, section 6.2).
     override func willClose(after error: TLSError) {
         switch error {
         case .alertReceived, .protocolFailure: sessions?.removeAll(for: sessionKey)
@@ -100,8 +101,8 @@ extension TLSConnection {
         else { throw .badIdentity("cannot be checked: \(printable(identity.text))") }
     }
 
-    /// Makes the checks that OpenSSL leaves to its caller: it lets a session of one name resume for another, and
-    /// reports success if no certificate was checked.
+    /// Makes the checks that OpenSSL leaves to its caller: it lets a session of one name resume for another,
+    /// and reports success if no certificate was checked.
     func verifyPeer() throws(TLSError) {
         guard let certificate = SSL_get0_peer_certificate(ssl) else { throw .noPeerCertificate }
         let code = Int32(clamping: SSL_get_verify_result(ssl))
@@ -114,14 +115,16 @@ extension TLSConnection {
         try askVerifier()
     }
 
-    /// Keeps the chain of a full handshake: the verified one, or the one that was sent if its fault was accepted.
+    /// Keeps the chain of a full handshake: the verified one, or the one that was sent if its fault was
+    /// accepted.
     private func noteChain() {
         proof.chain = CertificateChain(chain)
         if sessions != nil { proof.chainExpiry = CertificateChain.expiry(of: chain) }
         proof.revocationExpiry = context.revocationExpiry
     }
 
-    /// The chain of a full handshake: the verified one, or the one that was sent if its fault was accepted. Borrowed.
+    /// The chain of a full handshake: the verified one, or the one that was sent if its fault was accepted.
+    /// Borrowed.
     private var chain: OpaquePointer? {
         overruled == nil ? SSL_get0_verified_chain(ssl) : SSL_get_peer_cert_chain(ssl)
     }
@@ -184,8 +187,9 @@ extension TLSConnection {
         return true
     }
 
-    /// Reads the staple, and requires one that says "good" if the settings do. On a resumed session the staple of its first
-    /// handshake counts; the session is not offered for longer than that holds (CVE-2024-0853).
+    /// Reads the staple, and requires one that says "good" if the settings do. On a resumed session the
+    /// staple of its first handshake counts; the session is not offered for longer than that holds
+    /// (CVE-2024-0853).
     fileprivate func checkStaple() throws(TLSError) {
         let mode = context.settings.stapling
         guard mode != .ignored else { return }
@@ -202,7 +206,8 @@ extension TLSConnection {
         throw .staple(proof.stapledStatus)
     }
 
-    /// Asks the settings' verifier, with the chain and the staple of the handshake that the session began with.
+    /// Asks the settings' verifier, with the chain and the staple of the handshake that the session began
+    /// with.
     fileprivate func askVerifier() throws(TLSError) {
         guard let verifier = context.settings.verifier else { return }
         let server = VerifiedServer(
@@ -218,9 +223,9 @@ extension TLSConnection {
 }
 
 extension TLSConnection {
-    /// Requires a pinned key in the verified chain, not in the certificates that the server sent (CVE-2016-2402).
-    /// Runs before any byte of a request, also on a resumed session, with the keys of the chain that the session
-    /// began with.
+    /// Requires a pinned key in the verified chain, not in the certificates that the server sent
+    /// (CVE-2016-2402). Runs before any byte of a request, also on a resumed session, with the keys of the
+    /// chain that the session began with.
     func checkPins() throws(TLSError) {
         let pins = context.settings.pins
         guard !pins.isEmpty else { return }
@@ -241,7 +246,8 @@ extension TLSConnection {
         KeyMismatch(name: identity.text, seen: proof.keys, wasReportOnly: wasReportOnly)
     }
 
-    /// The keys of the verified chain. If its fault was accepted, the server's own, which the handshake has proved.
+    /// The keys of the verified chain. If its fault was accepted, the server's own, which the handshake has
+    /// proved.
     private var provedKeys: [KeyPin] {
         guard let chain else { return [] }
         let certificates = CheckedCertificate.all(of: chain).prefix(overruled == nil ? .max : 1)
@@ -252,15 +258,16 @@ extension TLSConnection {
 }
 
 extension TLSConnection {
-    /// OpenSSL's callback for a new session that can be resumed: at the end of a TLS 1.2 handshake, and within any
-    /// later read in TLS 1.3. Returns 0: OpenSSL keeps the reference that it passes.
+    /// OpenSSL's callback for a new session that can be resumed: at the end of a TLS 1.2 handshake, and
+    /// within any later read in TLS 1.3. Returns 0: OpenSSL keeps the reference that it passes.
     static let keepNewSession: @convention(c) (OpaquePointer?, OpaquePointer?) -> Int32 = { ssl, session in
         guard let ssl, let session, let connection = TLSConnection.owning(ssl) else { return 0 }
         connection.keep(session)
         return 0
     }
 
-    /// Returns the connection that this `SSL` belongs to. It outlives its `SSL`, so the pointer cannot dangle.
+    /// Returns the connection that this `SSL` belongs to. It outlives its `SSL`, so the pointer cannot
+    /// dangle.
     static func owning(_ ssl: OpaquePointer) -> TLSConnection? {
         SSL_get_ex_data(ssl, 0).map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
     }
@@ -275,9 +282,9 @@ extension TLSConnection {
         SSL_SESSION_free(session)
     }
 
-    /// Drops the sessions of this server after a handshake that offered one and has failed, or was never answered. The
-    /// next connection then makes a full handshake, which fails only if the server itself is not acceptable. A session of
-    /// TLS 1.2 would otherwise be offered again and again.
+    /// Drops the sessions of this server after a handshake that offered one and has failed, or was never
+    /// answered. The next connection then makes a full handshake, which fails only if the server itself is
+    /// not acceptable. A session of TLS 1.2 would otherwise be offered again and again.
     package func dropOfferedSessions() {
         guard hasOfferedSession else { return }
         hasOfferedSession = false

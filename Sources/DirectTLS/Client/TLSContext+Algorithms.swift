@@ -8,8 +8,8 @@ extension TLSContext {
         if let groups = settings.groups { try restrict(toGroups: groups) }
     }
 
-    /// The suites of TLS 1.3 and of older versions are separate lists in OpenSSL. A version for which no suite is named is
-    /// not offered.
+    /// The suites of TLS 1.3 and of older versions are separate lists in OpenSSL. A version for which no
+    /// suite is named is not offered.
     private func restrict(toSuites suites: [String]) throws(TLSError) {
         var new: [String] = []
         var old: [String] = []

@@ -1,15 +1,16 @@
 internal import CDirectOpenSSL
 internal import Synchronization
 
-/// The state that all connections with the same settings share: one `SSL_CTX`, never changed after its creation.
+/// The state that all connections with the same settings share: one `SSL_CTX`, never changed after its
+/// creation.
 ///
 /// Immutable, and OpenSSL counts its references atomically: any thread may use it.
 package final class TLSContext: @unchecked Sendable {
     /// The settings that the context was created with.
     package let settings: TLSSettings
 
-    /// Distinguishes the sessions of this context from those of any other, even of one with equal settings that has
-    /// read its files at another time.
+    /// Distinguishes the sessions of this context from those of any other, even of one with equal settings
+    /// that has read its files at another time.
     let number: UInt64
 
     /// The oldest and the newest version to offer, as OpenSSL numbers them.
@@ -23,8 +24,8 @@ package final class TLSContext: @unchecked Sendable {
     /// Owned: freed in `deinit`. Every `SSL` created from it holds a reference of its own.
     let raw: OpaquePointer
 
-    /// Reads files and parses certificates, which takes about 17 ms if the system has only a bundle of roots. Must
-    /// not be called on an event loop.
+    /// Reads files and parses certificates, which takes about 17 ms if the system has only a bundle of roots.
+    /// Must not be called on an event loop.
     package init(_ settings: TLSSettings) throws(TLSError) {
         OpenSSLLibrary.start()
         ErrorQueue.clear()
@@ -33,8 +34,8 @@ package final class TLSContext: @unchecked Sendable {
         }
         self.settings = settings
         self.raw = raw
-        // `SSL_CTX_new` has applied the configuration file (config(5), "system_default"), before which all versions count
-        // as allowed: 0.
+        // `SSL_CTX_new` has applied the configuration file (config(5), "system_default"), before which all
+        // versions count as allowed: 0.
         systemMinimum = direct_SSL_CTX_get_min_proto_version(raw)
         let systemMaximum = direct_SSL_CTX_get_max_proto_version(raw)
         let (lowest, highest) = (
@@ -106,8 +107,8 @@ package final class TLSContext: @unchecked Sendable {
     }
 
     private func setStrictness() {
-        // The level applies to curves, ciphers and signatures as well as to the chain. The administrator may demand a
-        // higher one.
+        // The level applies to curves, ciphers and signatures as well as to the chain. The administrator may
+        // demand a higher one.
         let level = settings.certificateRules.minimumSecurityLevel
         SSL_CTX_set_security_level(raw, max(level, SSL_CTX_get_security_level(raw)))
         if settings.certificateRules == .webPKI {
@@ -122,7 +123,8 @@ extension TLSContext {
     /// Verifies a chain like a handshake, but without a connection.
     ///
     /// - Parameters:
-    ///   - chain: The server's certificate in DER, followed by the other certificates that it sends, in any order.
+    ///   - chain: The server's certificate in DER, followed by the other certificates that it sends, in any
+    ///     order.
     ///   - identity: The identity that the server's certificate must prove.
     ///   - time: The time for checking dates, in seconds since 1970; `nil` means now.
     ///   - intermediates: The largest number of certificates between the server's and a root.

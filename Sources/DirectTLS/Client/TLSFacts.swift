@@ -4,7 +4,8 @@ internal import CDirectOpenSSL
 public struct TLSFacts: Hashable, Sendable {
     /// The TLS version.
     public let version: TLSVersion
-    /// Whether OpenSSL's configuration file demands a newer version: ``TLSSettings/minimumVersion`` allowed this one.
+    /// Whether OpenSSL's configuration file demands a newer version: ``TLSSettings/minimumVersion`` allowed
+    /// this one.
     public let isBelowSystemMinimum: Bool
     /// The cipher suite's IANA name, such as `TLS_AES_256_GCM_SHA384`.
     public let cipher: String
@@ -18,7 +19,8 @@ public struct TLSFacts: Hashable, Sendable {
     public let verifiedName: String
     /// What the server's OCSP staple said; on a resumed session, that of its first handshake.
     public let stapledStatus: StapledStatus
-    /// The fault that ``TLSSettings/insecureOverride`` accepted; `nil` if there was none. The certificate then proves nothing.
+    /// The fault that ``TLSSettings/insecureOverride`` accepted; `nil` if there was none. The certificate
+    /// then proves nothing.
     public let acceptedFault: TLSError?
     /// The verified chain, or what the server sent if its fault was accepted.
     package let chain: CertificateChain?
@@ -26,8 +28,8 @@ public struct TLSFacts: Hashable, Sendable {
     /// The server's certificate: its names, dates, issuer, and the bytes themselves. Parsed at each call.
     public var certificate: CertificateSummary? { chain?.first }
 
-    /// The verified chain, from the server's certificate to a root; on a resumed session, that of its first handshake. After
-    /// an accepted fault, the certificates that the server sent. Parsed at each call.
+    /// The verified chain, from the server's certificate to a root; on a resumed session, that of its first
+    /// handshake. After an accepted fault, the certificates that the server sent. Parsed at each call.
     public var certificates: [CertificateSummary] { chain?.summaries ?? [] }
 }
 

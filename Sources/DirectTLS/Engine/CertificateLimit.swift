@@ -1,14 +1,15 @@
 internal import CDirectOpenSSL
 
-// OpenSSL reads all certificates that a server sends before it verifies the first one. In OpenSSL 3.0 each takes a million
-// instructions, however small it is, because the decoders of all kinds of keys are looked up for it, and ten times its
-// length in memory. So not only their bytes are limited: each counts as 2 KiB at least.
+// OpenSSL reads all certificates that a server sends before it verifies the first one. In OpenSSL 3.0 each
+// takes a million instructions, however small it is, because the decoders of all kinds of keys are looked up
+// for it, and ten times its length in memory. So not only their bytes are limited: each counts as 2 KiB at
+// least.
 
 /// The bytes that a certificate counts as at least.
 let smallestCertificate = 2 * 1024
 
-/// Ends handshakes in which the server sends more bytes of certificates. OpenSSL looks at the length of the message before
-/// it receives it (`SSL_R_EXCESSIVE_MESSAGE_SIZE`), and `checkCertificates` at the rest.
+/// Ends handshakes in which the server sends more bytes of certificates. OpenSSL looks at the length of the
+/// message before it receives it (`SSL_R_EXCESSIVE_MESSAGE_SIZE`), and `checkCertificates` at the rest.
 func limitCertificates(of context: OpaquePointer, to limit: Int) {
     // The length in the head of a message has 24 bits (RFC 8446, section 4).
     SSL_CTX_ctrl(context, SSL_CTRL_SET_MAX_CERT_LIST, min(max(1, limit), 1 << 24), nil)
@@ -21,9 +22,10 @@ func certificateLimit(of ssl: OpaquePointer) -> Int {
 
 /// Makes OpenSSL refuse a Certificate message with too many certificates. Returns whether it is one.
 ///
-/// OpenSSL's message callback sees each message before it is read, and cannot refuse it. But the bytes are OpenSSL's own
-/// buffer, from which it reads them afterwards: a first byte of 255 is a length that no message has, in TLS 1.3 of the context
-/// (RFC 8446, section 4.4.2: "SHALL be zero length"), in older versions of the list (RFC 5246, section 7.4.2).
+/// OpenSSL's message callback sees each message before it is read, and cannot refuse it. But the bytes are
+/// OpenSSL's own buffer, from which it reads them afterwards: a first byte of 255 is a length that no message
+/// has, in TLS 1.3 of the context (RFC 8446, section 4.4.2: "SHALL be zero length"), in older versions of the
+/// list (RFC 5246, section 7.4.2).
 func refusesCertificates(_ message: UnsafeRawBufferPointer, version: Int32, ssl: OpaquePointer) -> Bool {
     guard message.count > 4, message[0] == SSL3_MT_CERTIFICATE,
         weight(of: message, isNew: version >= TLS1_3_VERSION) > certificateLimit(of: ssl),

@@ -3,10 +3,12 @@ internal import DirectCore
 
 /// OpenSSL's error queue, of which each thread has its own.
 ///
-/// An entry that any code leaves behind makes the next successful call on this thread look failed, and an entry made
-/// on one thread is not visible on another. So clearing, calling and draining belong in one function without `await`.
+/// An entry that any code leaves behind makes the next successful call on this thread look failed, and an
+/// entry made on one thread is not visible on another. So clearing, calling and draining belong in one
+/// function without `await`.
 enum ErrorQueue {
-    /// Clears the queue. Checks first: `ERR_clear_error` alone wipes sixteen entries that are nearly always empty.
+    /// Clears the queue. Checks first: `ERR_clear_error` alone wipes sixteen entries that are nearly always
+    /// empty.
     @inline(__always)
     static func clear() {
         if ERR_peek_error() != 0 { ERR_clear_error() }
@@ -19,8 +21,8 @@ enum ErrorQueue {
         return first
     }
 
-    /// Returns whether one of the errors says that memory ran out, and clears the queue. It need not be the first
-    /// one: calls that fail for lack of memory often report another error.
+    /// Returns whether one of the errors says that memory ran out, and clears the queue. It need not be the
+    /// first one: calls that fail for lack of memory often report another error.
     static func drainSaysNoMemory() -> Bool {
         var saysNoMemory = false
         while case let code = ERR_get_error(), code != 0 {

@@ -1,12 +1,12 @@
 internal import CDirectOpenSSL
 
 // A peer may send TLS messages without data at any time: session tickets, key updates, in TLS 1.2 requests to
-// renegotiate. Each costs the receiver more than the sender, and a reading call would process them for as long as
-// they come.
+// renegotiate. Each costs the receiver more than the sender, and a reading call would process them for as
+// long as they come.
 //
-// So they are counted, by two of OpenSSL's callbacks. The info callback, which is called for steps of the handshake's
-// state machine and not for data, installs the message callback; the next data removes it again. So requests do not
-// pay for it.
+// So they are counted, by two of OpenSSL's callbacks. The info callback, which is called for steps of the
+// handshake's state machine and not for data, installs the message callback; the next data removes it again.
+// So requests do not pay for it.
 
 /// Makes reads in this context return after each message, and counts the messages.
 func limitMessages(of context: OpaquePointer) {

@@ -2,9 +2,9 @@ internal import CDirectOpenSSL
 
 /// OpenSSL's initialisation.
 enum OpenSSLLibrary {
-    /// Loads OpenSSL's configuration file, as any program does: it may contain the administrator's policy or a FIPS
-    /// provider (skipping it would save 0.3 ms). OpenSSL's own clean-up at `exit` is disabled: it would unload the
-    /// library under threads that still use it.
+    /// Loads OpenSSL's configuration file, as any program does: it may contain the administrator's policy or
+    /// a FIPS provider (skipping it would save 0.3 ms). OpenSSL's own clean-up at `exit` is disabled: it
+    /// would unload the library under threads that still use it.
     static func start() { _ = started }
 
     private static let started = OPENSSL_init_ssl(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)

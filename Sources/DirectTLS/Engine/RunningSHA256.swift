@@ -42,11 +42,12 @@ package final class RunningSHA256 {
         return RunningSHA256(isReady ? copy : nil)
     }
 
-    /// Returns the hash of the bytes that were added so far; more can be added. Returns no bytes if there was no memory
-    /// for it.
+    /// Returns the hash of the bytes that were added so far; more can be added. Returns no bytes if there was
+    /// no memory for it.
     package func current() -> [UInt8] { copy().finish() }
 
-    /// Returns the hash of all bytes that were added; no bytes if there was no memory for it. Must be called only once.
+    /// Returns the hash of all bytes that were added; no bytes if there was no memory for it. Must be called
+    /// only once.
     package func finish() -> [UInt8] {
         guard let state else { return [] }
         return [UInt8](unsafeUninitializedCapacity: 32) { buffer, used in

@@ -2,11 +2,12 @@ internal import CDirectOpenSSL
 
 /// An OpenSSL connection over a transport: the mechanics that clients and surveys have in common.
 ///
-/// It owns the `SSL` and the state of its BIO. It decides nothing: whether a server is trusted, and whether data may
-/// be sent, is up to its owner, `TLSConnection` or `SurveyConnection`. One caller at a time; no call waits. Each call
-/// clears this thread's error queue before OpenSSL is called, and drains it after a failure.
+/// It owns the `SSL` and the state of its BIO. It decides nothing: whether a server is trusted, and whether
+/// data may be sent, is up to its owner, `TLSConnection` or `SurveyConnection`. One caller at a time; no call
+/// waits. Each call clears this thread's error queue before OpenSSL is called, and drains it after a failure.
 ///
-/// A value that cannot be copied, so that it is part of its owner, and no pointer has to be followed to reach it.
+/// A value that cannot be copied, so that it is part of its owner, and no pointer has to be followed to reach
+/// it.
 struct SSLDriver: ~Copyable {
     /// Owned: freed before the state that its BIO points to.
     let ssl: OpaquePointer
@@ -51,8 +52,8 @@ struct SSLDriver: ~Copyable {
 
     /// Continues the handshake. `.done` does not mean that the certificate is valid.
     ///
-    /// - Parameter rejection: The error of a failed verification. It takes precedence over the errors that the
-    ///   verification left in the queue.
+    /// - Parameter rejection: The error of a failed verification. It takes precedence over the errors that
+    ///   the verification left in the queue.
     func handshake(rejection: @autoclosure () -> TLSError?) -> HandshakeStep {
         ErrorQueue.clear()
         state.pointee.beginReading()
@@ -73,13 +74,14 @@ struct SSLDriver: ~Copyable {
         DirectTLS.resetMessageCount(ssl, transport: state)
     }
 
-    /// Reads data that has arrived, at most one record of 16 KiB. Returns after bounded work, however much arrives.
+    /// Reads data that has arrived, at most one record of 16 KiB. Returns after bounded work, however much
+    /// arrives.
     @inline(__always)
     func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadStep {
         state.pointee.beginReading()
         defer { state.pointee.endReading() }
-        // The session tickets of a new connection are skipped here; a peer that sends more such messages makes this
-        // return `.again`.
+        // The session tickets of a new connection are skipped here; a peer that sends more such messages
+        // makes this return `.again`.
         for _ in 0..<4 {
             var count = 0
             ErrorQueue.clear()
@@ -143,9 +145,9 @@ struct SSLDriver: ~Copyable {
 
     /// Frees the certificates that the server sent, apart from its own, and the verified chain.
     ///
-    /// OpenSSL would keep them, ten times as large as they were sent, for as long as the connection exists, and never reads
-    /// them after a handshake. It has no function for this, but it returns its own stacks, and copies them as they are into
-    /// the sessions of later tickets.
+    /// OpenSSL would keep them, ten times as large as they were sent, for as long as the connection exists,
+    /// and never reads them after a handshake. It has no function for this, but it returns its own stacks,
+    /// and copies them as they are into the sessions of later tickets.
     func releaseCertificates() {
         for stack in [SSL_get_peer_cert_chain(ssl), SSL_get0_verified_chain(ssl)] {
             while let certificate = OPENSSL_sk_pop(stack) { X509_free(OpaquePointer(certificate)) }
@@ -172,7 +174,8 @@ extension SSLDriver {
     var group: String? {
         let number = direct_SSL_get_negotiated_group(ssl)
         guard number != NID_undef else { return nil }
-        // Groups that have no object identifier, such as the hybrid ones of OpenSSL 3.5, are known by TLS's number.
+        // Groups that have no object identifier, such as the hybrid ones of OpenSSL 3.5, are known by TLS's
+        // number.
         let isNumber = number & TLSEXT_nid_unknown != 0
         return (isNumber ? SSL_group_to_name(ssl, number) : OBJ_nid2sn(number)).map { String(cString: $0) }
     }

@@ -8,8 +8,8 @@ enum SSLResult {
     case truncated
     case failed(TLSError)
 
-    /// Classifies the result of the last call, and clears this thread's error queue. A failed certificate check takes
-    /// precedence over the errors it left in the queue.
+    /// Classifies the result of the last call, and clears this thread's error queue. A failed certificate
+    /// check takes precedence over the errors it left in the queue.
     init(
         of ssl: OpaquePointer,
         _ result: Int32,
@@ -23,7 +23,8 @@ enum SSLResult {
         case SSL_ERROR_ZERO_RETURN:
             ErrorQueue.clear()
             self = .closeNotify
-        // Behind a TLS proxy, sending the alert about a rejected certificate clears the queue: then this is returned too.
+        // Behind a TLS proxy, sending the alert about a rejected certificate clears the queue: then this is
+        // returned too.
         case SSL_ERROR_SYSCALL:
             if let rejection = rejection() {
                 ErrorQueue.clear()

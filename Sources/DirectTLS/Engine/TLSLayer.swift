@@ -1,28 +1,30 @@
 /// One TLS connection over a transport, from handshake to close.
 ///
-/// It has one owner at a time: it may move between threads, but two threads must never use it at the same time. No call
-/// blocks. Each call makes the progress that the transport allows, and returns whether it needs the transport to be
-/// readable or writable.
+/// It has one owner at a time: it may move between threads, but two threads must never use it at the same
+/// time. No call blocks. Each call makes the progress that the transport allows, and returns whether it needs
+/// the transport to be readable or writable.
 ///
-/// A connection is handshaking, open, or closed. Reads and writes fail until it is open. It is closed after the first
-/// fatal error or after `close`; from then on the handshake, reads and writes fail with that error, or with `notOpen`.
+/// A connection is handshaking, open, or closed. Reads and writes fail until it is open. It is closed after
+/// the first fatal error or after `close`; from then on the handshake, reads and writes fail with that error,
+/// or with `notOpen`.
 ///
-/// The two subclasses differ in when the connection opens: a ``TLSConnection`` opens when the server has proved its
-/// identity, a ``SurveyConnection`` after any successful handshake. Everything after that is the same for both, and is
-/// `final`.
+/// The two subclasses differ in when the connection opens: a ``TLSConnection`` opens when the server has
+/// proved its identity, a ``SurveyConnection`` after any successful handshake. Everything after that is the
+/// same for both, and is `final`.
 package class TLSLayer: @unchecked Sendable {
     final let driver: SSLDriver
 
     final private(set) var phase = Phase.handshaking
     /// Whether this side has sent its close_notify.
     private final var hasFinishedSending = false
-    /// Bytes that a write has accepted and OpenSSL could not send yet. OpenSSL requires that the same bytes are passed
-    /// to it again (SSL_write(3)), so no others are passed before these are sent.
+    /// Bytes that a write has accepted and OpenSSL could not send yet. OpenSSL requires that the same bytes
+    /// are passed to it again (SSL_write(3)), so no others are passed before these are sent.
     private final var unfinishedRecord: [UInt8] = []
-    /// Whether `unfinishedRecord` has bytes. Stored separately because every request reads it, and reading a stored
-    /// Boolean is cheaper than accessing an array in an object.
+    /// Whether `unfinishedRecord` has bytes. Stored separately because every request reads it, and reading a
+    /// stored Boolean is cheaper than accessing an array in an object.
     @exclusivity(unchecked) private final var holdsUnfinishedRecord = false
-    /// The largest number of bytes in one record, which is also what one call to OpenSSL sends with partial writes.
+    /// The largest number of bytes in one record, which is also what one call to OpenSSL sends with partial
+    /// writes.
     private static let maximumRecordSize = 16384
     /// The first fatal error, returned by all later calls.
     private final var failure: TLSError?
@@ -77,8 +79,8 @@ package class TLSLayer: @unchecked Sendable {
         return .done
     }
 
-    /// Reads data that has arrived, at most one record of 16 KiB. The work of one call is bounded, however much data
-    /// arrives.
+    /// Reads data that has arrived, at most one record of 16 KiB. The work of one call is bounded, however
+    /// much data arrives.
     package final func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadStep {
         guard phase == .open, buffer.count > 0 else { return emptyRead }
         switch driver.read(into: buffer) {
@@ -89,8 +91,9 @@ package class TLSLayer: @unchecked Sendable {
 
     /// Accepts some of the bytes, at most one record, and sends them if the transport has room.
     ///
-    /// Accepted bytes are sent before any others, even if the caller gives up: OpenSSL may have encrypted them already.
-    /// `hasUnfinishedRecord` tells whether some of them have not been sent yet, and `flush` sends them.
+    /// Accepted bytes are sent before any others, even if the caller gives up: OpenSSL may have encrypted
+    /// them already. `hasUnfinishedRecord` tells whether some of them have not been sent yet, and `flush`
+    /// sends them.
     package final func write(_ bytes: UnsafeRawBufferPointer) -> WriteStep {
         guard phase == .open, bytes.count > 0 else { return emptyWrite }
         if holdsUnfinishedRecord {
@@ -122,40 +125,42 @@ package class TLSLayer: @unchecked Sendable {
 
     private final func writeOnce(_ bytes: UnsafeRawBufferPointer) -> WriteStep {
         switch driver.write(bytes) {
-        // Not fatal for reads: a peer that no longer reads may have sent a response before, which can still be read.
+        // Not fatal for reads: a peer that no longer reads may have sent a response before, which can still
+        // be read.
         case .failed(.connectionLost(let errno)): return .failed(.connectionLost(errno: errno))
         case .failed(let error): return .failed(fail(with: error))
         case let step: return step
         }
     }
 
-    /// Tells the server that no more data will follow. Data from the server can still be read. After `.wantsWrite`,
-    /// call again.
+    /// Tells the server that no more data will follow. Data from the server can still be read. After
+    /// `.wantsWrite`, call again.
     package final func finishSending() -> WriteStep {
         guard phase == .open, !hasFinishedSending else { return emptyWrite }
         let flushed = flush()
         guard case .bytes = flushed else { return flushed }
         let step = driver.shutDown()
-        // A second call would make OpenSSL look for the server's close_notify, and fail on data that the server still
-        // sends.
+        // A second call would make OpenSSL look for the server's close_notify, and fail on data that the
+        // server still sends.
         if case .bytes = step { hasFinishedSending = true }
         return step
     }
 
-    /// Tells the server that no more data will follow, if the transport accepts it immediately. Reads and writes fail
-    /// afterwards.
+    /// Tells the server that no more data will follow, if the transport accepts it immediately. Reads and
+    /// writes fail afterwards.
     package final func close() {
         guard phase == .open else { return phase = .closed }
         phase = .closed
-        // Bytes of an unfinished record are still to be sent: a close_notify among them would corrupt the record.
+        // Bytes of an unfinished record are still to be sent: a close_notify among them would corrupt the
+        // record.
         if !hasFinishedSending, !holdsUnfinishedRecord { driver.close() }
     }
 
     /// Whether accepted bytes have not been sent yet.
     package final var hasUnfinishedRecord: Bool { holdsUnfinishedRecord }
 
-    /// Frees the record buffers while the connection is idle (about 33 KiB). OpenSSL allocates them again when
-    /// needed.
+    /// Frees the record buffers while the connection is idle (about 33 KiB). OpenSSL allocates them again
+    /// when needed.
     package final func releaseBuffers() { driver.releaseBuffers() }
 
     /// Whether bytes have been read from the transport that no `read` has returned yet.

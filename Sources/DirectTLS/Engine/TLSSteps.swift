@@ -16,8 +16,8 @@ package enum HandshakeStep: Equatable {
 package enum ReadStep: Equatable {
     /// This many bytes were read.
     case bytes(Int)
-    /// Input was used without data for the caller, and there may be more input. The caller checks its limits, lets
-    /// other tasks run, and reads again. It must not wait for the transport.
+    /// Input was used without data for the caller, and there may be more input. The caller checks its limits,
+    /// lets other tasks run, and reads again. It must not wait for the transport.
     case again
     /// More input is needed from the transport.
     case wantsRead

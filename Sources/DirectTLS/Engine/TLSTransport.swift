@@ -1,7 +1,8 @@
 /// The transport of the encrypted bytes: a socket, another TLS connection, or a test's memory.
 ///
-/// It consists of two plain C functions and a pointer, because every record passes through it. Each function returns
-/// the number of bytes it moved, or one of the values below. Neither may raise a signal (`MSG_NOSIGNAL`).
+/// It consists of two plain C functions and a pointer, because every record passes through it. Each function
+/// returns the number of bytes it moved, or one of the values below. Neither may raise a signal
+/// (`MSG_NOSIGNAL`).
 package struct TLSTransport {
     /// Reads at most the given number of bytes into the buffer.
     package typealias Read = @convention(c) (UnsafeMutableRawPointer, UnsafeMutableRawPointer, Int) -> Int
@@ -17,8 +18,8 @@ package struct TLSTransport {
     /// The transport must first move bytes in the other direction, as one that is itself TLS sometimes must.
     package static let wouldBlockCrosswise = Int.min
 
-    /// The transport has used input without a byte for its reader, and may have more without waiting. Only a read
-    /// returns this.
+    /// The transport has used input without a byte for its reader, and may have more without waiting. Only a
+    /// read returns this.
     package static let again = Int.min + 1
 
     /// Returns the value for a transport that failed with this `errno`.

@@ -2,20 +2,20 @@ internal import CDirectOpenSSL
 
 /// The state of the BIO that connects OpenSSL to the transport.
 ///
-/// OpenSSL's own socket BIO is not used: it sends with `write(2)`, and a dead peer would then kill the host process
-/// with SIGPIPE.
+/// OpenSSL's own socket BIO is not used: it sends with `write(2)`, and a dead peer would then kill the host
+/// process with SIGPIPE.
 struct TransportState {
-    /// The transport's object, which the driver keeps alive, and its functions. Kept as a pointer, because a reference
-    /// would be counted for every record.
+    /// The transport's object, which the driver keeps alive, and its functions. Kept as a pointer, because a
+    /// reference would be counted for every record.
     private let owner: UnsafeMutableRawPointer
     private let readFunction: TLSTransport.Read
     private let writeFunction: TLSTransport.Write
-    /// The `errno` with which the transport failed, or 0. Kept here because OpenSSL may overwrite `errno` before it
-    /// returns.
+    /// The `errno` with which the transport failed, or 0. Kept here because OpenSSL may overwrite `errno`
+    /// before it returns.
     var errno: Int32 = 0
     var reachedEnd = false
-    /// Whether the transport had no more input when OpenSSL last asked for it. Only then is there anything to wait
-    /// for: OpenSSL also asks for input after it has used some that yielded no data.
+    /// Whether the transport had no more input when OpenSSL last asked for it. Only then is there anything to
+    /// wait for: OpenSSL also asks for input after it has used some that yielded no data.
     var isDrained = false
     /// The number of times that OpenSSL may still read the transport within this call.
     var readsLeft = Int32.max
@@ -25,9 +25,9 @@ struct TransportState {
     /// Whether a message with too many certificates has been refused.
     var hasTooManyCertificates = false
 
-    /// The largest number of messages without data, in a handshake (which has six) and after it (session tickets and
-    /// key updates). Go has the same limit. OpenSSL has none, and a peer that only sends key updates would keep it
-    /// busy forever.
+    /// The largest number of messages without data, in a handshake (which has six) and after it (session
+    /// tickets and key updates). Go has the same limit. OpenSSL has none, and a peer that only sends key
+    /// updates would keep it busy forever.
     static let mostMessages: Int32 = 16
 
     init(transport: TLSTransport) {
@@ -141,12 +141,13 @@ private func noteStop(
     }
 }
 
-/// OpenSSL requests a flush after each flight. All other requests (push, pop, pending bytes, kernel TLS) are answered
-/// with 0, for "no" or "nothing".
+/// OpenSSL requests a flush after each flight. All other requests (push, pop, pending bytes, kernel TLS) are
+/// answered with 0, for "no" or "nothing".
 ///
-/// So is `BIO_CTRL_EOF`, on purpose: if OpenSSL 3 learns of an end without close_notify, it treats it as a fatal
-/// error, sends an alert to a peer that is gone, and spoils the session, although TLS no longer requires that (RFC
-/// 5246, section 7.2.1). `TransportState` remembers the end, and `SSLResult` reports it as a truncation.
+/// So is `BIO_CTRL_EOF`, on purpose: if OpenSSL 3 learns of an end without close_notify, it treats it as a
+/// fatal error, sends an alert to a peer that is gone, and spoils the session, although TLS no longer
+/// requires that (RFC 5246, section 7.2.1). `TransportState` remembers the end, and `SSLResult` reports it as
+/// a truncation.
 private func answerControl(
     _ bio: OpaquePointer?,
     command: Int32,

@@ -4,8 +4,8 @@ internal import CDirectOpenSSL
 package struct ChainJudgement: Sendable {
     /// One fault, found by OpenSSL or by one of our rules.
     package struct Fault: Hashable, Sendable {
-        /// OpenSSL's `X509_V_ERR_…` number, for reports; -1 if the chain could not be judged. Decisions are made by
-        /// ``kind``.
+        /// OpenSSL's `X509_V_ERR_…` number, for reports; -1 if the chain could not be judged. Decisions are
+        /// made by ``kind``.
         package let code: Int
         /// OpenSSL's text, or the rule's.
         package let reason: String

@@ -153,7 +153,8 @@ extension CertificateReader {
         return urls
     }
 
-    /// Whether the TLS features that the certificate requires contain status_request (RFC 7633, section 4.2.1).
+    /// Whether the TLS features that the certificate requires contain status_request (RFC 7633, section
+    /// 4.2.1).
     fileprivate var requiresStaple: Bool {
         ErrorQueue.clear()
         defer { ErrorQueue.clear() }

@@ -7,8 +7,8 @@ package final class ServedChain: @unchecked Sendable {
     let context: SurveyContext
     /// An OpenSSL stack with references of its own. Owned, never empty.
     let stack: OpaquePointer
-    /// Identifies the chain: the SHA-256 hash of the only certificate, or of the hashes of all certificates in their
-    /// order.
+    /// Identifies the chain: the SHA-256 hash of the only certificate, or of the hashes of all certificates
+    /// in their order.
     package let fingerprint: [UInt8]
 
     /// Copies the borrowed stack.
@@ -46,7 +46,8 @@ package final class ServedChain: @unchecked Sendable {
         }
     }
 
-    /// Returns the certificates as values, the server's own first, at most `limit` of them. Copied at each call.
+    /// Returns the certificates as values, the server's own first, at most `limit` of them. Copied at each
+    /// call.
     package func certificates(atMost limit: Int) -> [ServedCertificate] {
         (0..<min(OPENSSL_sk_num(stack), Int32(clamping: limit))).compactMap { index in
             OPENSSL_sk_value(stack, index).map { ServedCertificate(OpaquePointer($0)) }
@@ -62,8 +63,8 @@ package final class ServedChain: @unchecked Sendable {
         }
     }
 
-    /// Whether the certificates that lead up from the server's own are in order, even if others are between or after
-    /// them.
+    /// Whether the certificates that lead up from the server's own are in order, even if others are between
+    /// or after them.
     package var isInOrderApartFromOthers: Bool {
         guard var top = leaf else { return false }
         var others: [OpaquePointer] = []

@@ -2,7 +2,8 @@ internal import CDirectOpenSSL
 
 /// A TLS connection that accepts any certificate, and records the certificates.
 ///
-/// For examining servers, never for secrets: code that sends data here must have judged the certificates itself.
+/// For examining servers, never for secrets: code that sends data here must have judged the certificates
+/// itself.
 package final class SurveyConnection: TLSLayer, @unchecked Sendable {
     private let context: SurveyContext
     /// Whether the server sent a CertificateRequest message. Set by OpenSSL's callback, within `handshake`.
@@ -71,8 +72,8 @@ package final class SurveyConnection: TLSLayer, @unchecked Sendable {
     }
 }
 
-/// The kinds of keys that a survey accepts in the server's certificate. A server with several certificates chooses by
-/// the signature algorithms that the client offers (RFC 8446, section 4.2.3).
+/// The kinds of keys that a survey accepts in the server's certificate. A server with several certificates
+/// chooses by the signature algorithms that the client offers (RFC 8446, section 4.2.3).
 package enum SurveyKeys: Sendable {
     case all
     /// ECDSA keys.

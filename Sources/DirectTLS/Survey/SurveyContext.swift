@@ -1,10 +1,10 @@
 internal import CDirectOpenSSL
 
-/// The state that survey handshakes share: an `SSL_CTX` that accepts every certificate, and, separate from it, the
-/// roots to judge the certificates by afterwards.
+/// The state that survey handshakes share: an `SSL_CTX` that accepts every certificate, and, separate from
+/// it, the roots to judge the certificates by afterwards.
 ///
-/// A client can never use it: clients use `TLSContext`, which is another type, and a `SurveyConnection` makes no
-/// promise about the server's identity. Immutable once created: any thread may use it.
+/// A client can never use it: clients use `TLSContext`, which is another type, and a `SurveyConnection` makes
+/// no promise about the server's identity. Immutable once created: any thread may use it.
 package final class SurveyContext: @unchecked Sendable {
     /// Both are owned.
     let raw: OpaquePointer
@@ -13,8 +13,8 @@ package final class SurveyContext: @unchecked Sendable {
 
     /// Reads files and may parse a bundle of certificates. Must not be called on an event loop.
     ///
-    /// The versions are offered even if OpenSSL's configuration file forbids them to clients: a survey is to see what a
-    /// server offers.
+    /// The versions are offered even if OpenSSL's configuration file forbids them to clients: a survey is to
+    /// see what a server offers.
     package init(
         roots: TrustRoots = .system,
         versions: ClosedRange<TLSVersion> = .tls12 ... .tls13,
@@ -60,13 +60,15 @@ package final class SurveyContext: @unchecked Sendable {
     private static let mostCertificateBytes = 1280 * 1024
 }
 
-/// OpenSSL's callback that replaces its verification. The chain is judged later, and cannot end the handshake.
+/// OpenSSL's callback that replaces its verification. The chain is judged later, and cannot end the
+/// handshake.
 private let letPass: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { check, _ in
     X509_STORE_CTX_set_error(check, X509_V_OK)
     return 1
 }
 
-/// OpenSSL's callback for steps of the handshake and for alerts. The client refuses a renegotiation by a warning.
+/// OpenSSL's callback for steps of the handshake and for alerts. The client refuses a renegotiation by a
+/// warning.
 private let noteStep: @convention(c) (OpaquePointer?, Int32, Int32) -> Void = { ssl, step, value in
     guard let ssl else { return }
     installMessageCount(ssl)
@@ -78,8 +80,8 @@ private let noteStep: @convention(c) (OpaquePointer?, Int32, Int32) -> Void = { 
     }
 }
 
-/// OpenSSL's callback for a request for a client certificate, before one is chosen. The request is recorded, and the
-/// certificate of the context is sent, if it has one.
+/// OpenSSL's callback for a request for a client certificate, before one is chosen. The request is recorded,
+/// and the certificate of the context is sent, if it has one.
 private let noteCertificateRequest: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = {
     ssl,
     _ in

@@ -1,8 +1,8 @@
 internal import CDirectOpenSSL
 internal import DirectCore
 
-/// A bundle of roots in addition to a hashed directory. It is parsed only when a chain needs an issuer that the
-/// directory does not have, which is rare.
+/// A bundle of roots in addition to a hashed directory. It is parsed only when a chain needs an issuer that
+/// the directory does not have, which is rare.
 ///
 /// OpenSSL asks its lookups in order, and this one last. Parsing takes about 17 ms, once.
 final class DeferredBundle: Sendable {
@@ -35,7 +35,8 @@ final class DeferredBundle: Sendable {
             // After a failure, the next handshake that needs the bundle reads it again.
             switch (RootFile(path: path).add(to: store), state) {
             case (.whole, _): state = .read
-            // A root that is malformed stays so. Lack of memory would hardly end two attempts at the same place.
+            // A root that is malformed stays so. Lack of memory would hardly end two attempts at the same
+            // place.
             case (.broken(let count), .broken(let before)) where count == before: state = .read
             case (.broken(let count), _): state = .broken(after: count)
             case (.incomplete, _): state = .unread

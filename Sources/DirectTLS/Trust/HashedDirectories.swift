@@ -9,11 +9,12 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// Directories with a file of roots for each hash of a subject (`c_rehash`). They are searched for one issuer at a
-/// time, during the handshake that needs it.
+/// Directories with a file of roots for each hash of a subject (`c_rehash`). They are searched for one issuer
+/// at a time, during the handshake that needs it.
 ///
-/// This replaces OpenSSL's own lookup, which puts a root into the store while it reads it: a root read while memory
-/// runs out may lack its key, and then all certificates below it are rejected for as long as the store exists.
+/// This replaces OpenSSL's own lookup, which puts a root into the store while it reads it: a root read while
+/// memory runs out may lack its key, and then all certificates below it are rejected for as long as the store
+/// exists.
 final class HashedDirectories: Sendable {
     private let paths: [String]
 

@@ -2,8 +2,8 @@ internal import CDirectOpenSSL
 
 /// Lists of revoked certificates (RFC 5280, section 5) that a server's chain is checked against.
 ///
-/// A list must be valid now and signed by the issuer of the certificate. A certificate whose issuer has no list here is
-/// rejected, because nothing says that it has not been revoked.
+/// A list must be valid now and signed by the issuer of the certificate. A certificate whose issuer has no
+/// list here is rejected, because nothing says that it has not been revoked.
 public struct RevocationLists: Hashable, Sendable {
     /// The certificates that are checked.
     public enum Scope: Hashable, Sendable {
@@ -13,8 +13,8 @@ public struct RevocationLists: Hashable, Sendable {
         case wholeChain
     }
 
-    /// The lists, in PEM or DER. One PEM source may have several. Files are read when a client first connects, and not
-    /// watched.
+    /// The lists, in PEM or DER. One PEM source may have several. Files are read when a client first
+    /// connects, and not watched.
     public var sources: [CertificateSource]
     /// The certificates that are checked.
     public var scope: Scope

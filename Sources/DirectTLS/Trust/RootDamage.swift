@@ -1,12 +1,12 @@
 internal import CDirectOpenSSL
 
-// If memory runs out while OpenSSL reads a certificate, it may report success and keep a certificate without its key,
-// or one whose extensions count as invalid. A root stays in its store and is never read again, so every certificate
-// below it would be rejected for as long as the store exists.
+// If memory runs out while OpenSSL reads a certificate, it may report success and keep a certificate without
+// its key, or one whose extensions count as invalid. A root stays in its store and is never read again, so
+// every certificate below it would be rejected for as long as the store exists.
 
 extension TrustStore {
-    /// Makes OpenSSL read now all parts of each root that it would otherwise read during handshakes. Throws if memory
-    /// ran out.
+    /// Makes OpenSSL read now all parts of each root that it would otherwise read during handshakes. Throws
+    /// if memory ran out.
     static func demandWholeRoots(in store: OpaquePointer) throws(TLSError) {
         X509_STORE_lock(store)
         let objects = X509_STORE_get0_objects(store)

@@ -10,8 +10,8 @@ internal import Glibc
 
 /// A file of roots in PEM.
 ///
-/// It is read as a whole before it is parsed. OpenSSL's readers of PEM take a read that fails for the end of the file: a
-/// store would have only the roots before that place, for as long as it exists.
+/// It is read as a whole before it is parsed. OpenSSL's readers of PEM take a read that fails for the end of
+/// the file: a store would have only the roots before that place, for as long as it exists.
 struct RootFile {
     let path: String
     /// What the file has, for errors.
@@ -29,16 +29,17 @@ struct RootFile {
         case whole
         /// The file cannot be read, or memory ran out.
         case incomplete
-        /// After so many roots there is one that cannot be parsed: it is malformed, or memory ran out. OpenSSL 3.5 does not
-        /// say when it could not enlarge a string (`CRYPTO_realloc`), and reports an error of ASN.1.
+        /// After so many roots there is one that cannot be parsed: it is malformed, or memory ran out.
+        /// OpenSSL 3.5 does not say when it could not enlarge a string (`CRYPTO_realloc`), and reports an
+        /// error of ASN.1.
         case broken(after: Int)
     }
 
-    /// Adds the file's roots to a store that other connections use at the same time, during a handshake. The store skips
-    /// those that it already has.
+    /// Adds the file's roots to a store that other connections use at the same time, during a handshake. The
+    /// store skips those that it already has.
     ///
-    /// A root that is incomplete for lack of memory is not added, because the store would keep it for good. The error queue
-    /// is left without errors of its own.
+    /// A root that is incomplete for lack of memory is not added, because the store would keep it for good.
+    /// The error queue is left without errors of its own.
     @discardableResult
     func add(to store: OpaquePointer) -> Reading {
         guard let bytes = try? bytes() else { return .incomplete }
@@ -101,8 +102,8 @@ struct RootFile {
 }
 
 extension TrustStore {
-    /// Answers a lookup with a root from the store, in the form that OpenSSL expects of a lookup method. Returns
-    /// whether there is one.
+    /// Answers a lookup with a root from the store, in the form that OpenSSL expects of a lookup method.
+    /// Returns whether there is one.
     static func answer(
         _ result: OpaquePointer?,
         with name: OpaquePointer?,

@@ -9,8 +9,8 @@ internal import Glibc
 
 /// The places where this system keeps its trusted certificates.
 ///
-/// A directory with links named by hash is searched for one issuer at a time, during the handshake that needs it
-/// (microseconds). A bundle is parsed as a whole (about 17 ms), so it is the second choice.
+/// A directory with links named by hash is searched for one issuer at a time, during the handshake that needs
+/// it (microseconds). A bundle is parsed as a whole (about 17 ms), so it is the second choice.
 struct SystemRoots: Hashable, Sendable {
     /// The directories, separated by colons as in `SSL_CERT_DIR`.
     var directories: String?
@@ -34,7 +34,8 @@ struct SystemRoots: Hashable, Sendable {
         throw .badSettings("this system's roots were not found; set SSL_CERT_FILE or SSL_CERT_DIR")
     }
 
-    /// Adds the directories as a lookup, and reads the bundle, or defers reading it if there is a hashed directory.
+    /// Adds the directories as a lookup, and reads the bundle, or defers reading it if there is a hashed
+    /// directory.
     func add(to store: OpaquePointer) throws(TLSError) {
         let paths = directories?.split(separator: ":").map(String.init) ?? []
         if let directories {
@@ -55,8 +56,8 @@ struct SystemRoots: Hashable, Sendable {
         }
     }
 
-    /// Returns one store for all contexts that trust only the system: OpenSSL keeps in it the certificates it has
-    /// read from the directory. The caller owns one reference.
+    /// Returns one store for all contexts that trust only the system: OpenSSL keeps in it the certificates it
+    /// has read from the directory. The caller owns one reference.
     static func shared() throws(TLSError) -> OpaquePointer {
         try cache.store(for: find())
     }
@@ -64,8 +65,8 @@ struct SystemRoots: Hashable, Sendable {
     private static let cache = SharedStore()
 }
 
-/// The store that was built last, and the places it was built from. If the places change, because the environment has
-/// changed, a new store replaces it.
+/// The store that was built last, and the places it was built from. If the places change, because the
+/// environment has changed, a new store replaces it.
 private final class SharedStore: Sendable {
     private let current = Locked<(roots: SystemRoots, store: OpaquePointer)?>(nil)
 
@@ -84,8 +85,8 @@ private final class SharedStore: Sendable {
     }
 }
 
-/// Whether the directory has as many `xxxxxxxx.0` entries as a system's roots. A handful are an administrator's
-/// additions: then the system's roots are in the bundle.
+/// Whether the directory has as many `xxxxxxxx.0` entries as a system's roots. A handful are an
+/// administrator's additions: then the system's roots are in the bundle.
 private func isHashed(_ path: String, atLeast count: Int = fewestRoots) -> Bool {
     guard let directory = opendir(path) else { return false }
     defer { closedir(directory) }
@@ -108,9 +109,9 @@ private func isHashName(_ entry: UnsafeMutablePointer<dirent>) -> Bool {
     }
 }
 
-/// Returns the value of an environment variable; `nil` if it is empty or not set. A program with raised privileges
-/// ignores its environment, as OpenSSL does: also one with file capabilities, whose user is the real one
-/// (secure_getenv(3)).
+/// Returns the value of an environment variable; `nil` if it is empty or not set. A program with raised
+/// privileges ignores its environment, as OpenSSL does: also one with file capabilities, whose user is the
+/// real one (secure_getenv(3)).
 private func environmentVariable(_ name: String) -> String? {
     #if canImport(Darwin)
     let value = issetugid() == 0 ? getenv(name) : nil

@@ -36,7 +36,8 @@ public enum CertificateSource: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Hasher {
-    /// Hashes 256 of the bytes, spread evenly, so that some of them are of the key and the signature of a certificate.
+    /// Hashes 256 of the bytes, spread evenly, so that some of them are of the key and the signature of a
+    /// certificate.
     mutating func combine(sampleOf bytes: [UInt8]) {
         combine(bytes.count)
         for index in stride(from: 0, to: bytes.count, by: max(1, bytes.count / 256)) { combine(bytes[index]) }

@@ -1,11 +1,11 @@
 public import DirectCore
 
-/// An identity for a server that is not the host of its URL: another host that its certificate has to prove, and another
-/// name to send as SNI.
+/// An identity for a server that is not the host of its URL: another host that its certificate has to prove,
+/// and another name to send as SNI.
 ///
-/// What is given up: the certificate no longer proves the host of the URL. `Host`, cookies and the place of the
-/// connection still follow the URL, so whoever holds a certificate for ``verified`` receives what is meant for the URL's
-/// host. It is made of hosts and names, never of an address that is dialled.
+/// What is given up: the certificate no longer proves the host of the URL. `Host`, cookies and the place of
+/// the connection still follow the URL, so whoever holds a certificate for ``verified`` receives what is
+/// meant for the URL's host. It is made of hosts and names, never of an address that is dialled.
 public struct InsecureServerIdentity: Hashable, Sendable {
     /// The server name that the client sends (RFC 6066, section 3).
     public enum ServerName: Hashable, Sendable {

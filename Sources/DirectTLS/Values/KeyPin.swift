@@ -17,7 +17,8 @@ public struct KeyPin: Hashable, Sendable {
         sha256 = hash
     }
 
-    /// Creates a pin from the bytes of a hash, such as ``CertificateSummary/spkiSHA256``; `nil` if they are not 32.
+    /// Creates a pin from the bytes of a hash, such as ``CertificateSummary/spkiSHA256``; `nil` if they are
+    /// not 32.
     public init?(sha256: [UInt8]) {
         guard sha256.count == 32 else { return nil }
         self.sha256 = sha256

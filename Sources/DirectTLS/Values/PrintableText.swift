@@ -1,5 +1,5 @@
-/// Returns the text with all characters escaped that could break a line, be invisible, or reorder the text that
-/// follows.
+/// Returns the text with all characters escaped that could break a line, be invisible, or reorder the text
+/// that follows.
 func printable(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isDeceptive) else { return text }
     var result = ""

@@ -21,10 +21,11 @@ package struct ServerIdentity: Hashable, Sendable, CustomStringConvertible {
     /// The name or address.
     package var description: String { text }
 
-    /// Creates the identity of a DNS name in ASCII, without a trailing dot. Letters are converted to lower case.
+    /// Creates the identity of a DNS name in ASCII, without a trailing dot. Letters are converted to lower
+    /// case.
     ///
-    /// The name is parsed here, because OpenSSL does not do that: an empty name turns OpenSSL's check off, and one
-    /// with a leading dot matches any subdomain.
+    /// The name is parsed here, because OpenSSL does not do that: an empty name turns OpenSSL's check off,
+    /// and one with a leading dot matches any subdomain.
     package static func name(_ text: String) throws(TLSError) -> ServerIdentity {
         do throws(HTTPHostError) {
             return ServerIdentity(kind: .name, text: try DomainName(text).text)

@@ -1,5 +1,5 @@
-/// The use of OCSP staples: a statement of the issuer on the server's certificate, which the server sends in its handshake
-/// (RFC 6066, section 8).
+/// The use of OCSP staples: a statement of the issuer on the server's certificate, which the server sends in
+/// its handshake (RFC 6066, section 8).
 public enum OCSPStapling: Hashable, Sendable {
     /// No staple is asked for.
     case ignored
@@ -22,8 +22,8 @@ public enum StapledStatus: Hashable, Sendable {
     case revoked
     /// The responder does not know the certificate.
     case unknown
-    /// The staple proves nothing: it is malformed, not signed for the issuer, about another certificate, or not of this
-    /// time. The text says which.
+    /// The staple proves nothing: it is malformed, not signed for the issuer, about another certificate, or
+    /// not of this time. The text says which.
     case invalid(String)
 }
 

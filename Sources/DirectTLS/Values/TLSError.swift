@@ -11,7 +11,8 @@ public indirect enum TLSError: Error, Sendable, Hashable {
     case keyNotPinned(KeyMismatch)
     /// The server's certificate is trusted, but ``TLSSettings/verifier`` rejected it.
     case rejectedByVerifier(reason: String)
-    /// The server's certificate is trusted, but the OCSP staple that the settings require is missing or says otherwise.
+    /// The server's certificate is trusted, but the OCSP staple that the settings require is missing or says
+    /// otherwise.
     case staple(StapledStatus)
     /// The server sent no certificate.
     case noPeerCertificate
@@ -21,7 +22,8 @@ public indirect enum TLSError: Error, Sendable, Hashable {
     case alertReceived(TLSAlert)
     /// The server chose a protocol that was not offered (RFC 7301).
     case unexpectedProtocol(String)
-    /// The bytes from the server are not TLS, or break its rules. `reason` and `code` are OpenSSL's, for logs.
+    /// The bytes from the server are not TLS, or break its rules. `reason` and `code` are OpenSSL's, for
+    /// logs.
     case protocolFailure(ProtocolFailure, reason: String, code: UInt)
     /// The server sent more than this many TLS messages, such as key updates, without any data.
     case tooManyMessages(limit: Int)
@@ -31,8 +33,8 @@ public indirect enum TLSError: Error, Sendable, Hashable {
     case truncated
     /// The host of the URL cannot be checked against a certificate.
     case badIdentity(String)
-    /// The settings cannot be used: a file cannot be read, a key does not match its certificate, or there are no
-    /// roots.
+    /// The settings cannot be used: a file cannot be read, a key does not match its certificate, or there are
+    /// no roots.
     case badSettings(String)
     /// The connection was used before its handshake was complete, or after it was closed.
     case notOpen

@@ -1,14 +1,16 @@
-/// A caller's own check of servers that have passed all other checks. It can reject a server; it cannot accept one that was
-/// rejected, for which there is ``InsecureCertificateOverride``.
+/// A caller's own check of servers that have passed all other checks. It can reject a server; it cannot
+/// accept one that was rejected, for which there is ``InsecureCertificateOverride``.
 ///
-/// It is called before any byte of a request, for each handshake, also for one that resumes a session. The call is made on
-/// the thread that runs the handshake, so it must not block. Two verifiers are equal if they are the same object.
+/// It is called before any byte of a request, for each handshake, also for one that resumes a session. The
+/// call is made on the thread that runs the handshake, so it must not block. Two verifiers are equal if they
+/// are the same object.
 public final class CertificateVerifier: Hashable, Sendable {
     /// The result of the check.
     public enum Verdict: Hashable, Sendable {
         /// The server is accepted.
         case accept
-        /// The server is rejected, for this reason. The handshake fails with ``TLSError/rejectedByVerifier(reason:)``.
+        /// The server is rejected, for this reason. The handshake fails with
+        /// ``TLSError/rejectedByVerifier(reason:)``.
         case reject(String)
     }
 
@@ -32,24 +34,26 @@ public struct VerifiedServer: Sendable {
     public let name: String
     /// What its OCSP staple says.
     public let stapledStatus: StapledStatus
-    /// Whether the handshake resumes a session. The chain and the staple are then those of the session's first handshake.
+    /// Whether the handshake resumes a session. The chain and the staple are then those of the session's
+    /// first handshake.
     public let isResumed: Bool
     /// The fault that an ``InsecureCertificateOverride`` has accepted; `nil` if there was none.
     public let acceptedFault: TLSError?
     let chain: CertificateChain?
 
-    /// The verified chain, from the server's certificate to a root. After an accepted fault, the certificates that the
-    /// server sent. Parsed at each call.
+    /// The verified chain, from the server's certificate to a root. After an accepted fault, the certificates
+    /// that the server sent. Parsed at each call.
     public var certificates: [CertificateSummary] { chain?.summaries ?? [] }
 }
 
 /// A caller's decision to accept a server whose certificate was rejected.
 ///
-/// What is given up: whatever the closure accepts is believed, be it an attacker on the way to the server. Connections that
-/// were accepted like this leave no session to resume, and HSTS is not learned from them. Pins are checked against the
-/// key of the server's own certificate alone, since no chain has been verified.
+/// What is given up: whatever the closure accepts is believed, be it an attacker on the way to the server.
+/// Connections that were accepted like this leave no session to resume, and HSTS is not learned from them.
+/// Pins are checked against the key of the server's own certificate alone, since no chain has been verified.
 ///
-/// It is called on the thread that runs the handshake, so it must not block. Two are equal if they are the same object.
+/// It is called on the thread that runs the handshake, so it must not block. Two are equal if they are the
+/// same object.
 public final class InsecureCertificateOverride: Hashable, Sendable {
     let accepts: @Sendable (RejectedServer) -> Bool
 
@@ -79,22 +83,23 @@ public struct RejectedServer: Sendable {
     public var certificates: [CertificateSummary] { chain?.summaries ?? [] }
 }
 
-/// What a full handshake has proved of a server. A resumed handshake has no certificates of its own, so this is kept with
-/// the session.
+/// What a full handshake has proved of a server. A resumed handshake has no certificates of its own, so this
+/// is kept with the session.
 struct ServerProof: Sendable {
     /// The keys of the verified chain. Empty if there are no pins to check.
     var keys: [KeyPin] = []
     /// The verified chain.
     var chain: CertificateChain?
-    /// When the first certificate of the verified chain ends, in seconds since 1970; `nil` if that is not known.
+    /// When the first certificate of the verified chain ends, in seconds since 1970; `nil` if that is not
+    /// known.
     var chainExpiry: Int?
     /// What the staple said.
     var stapledStatus = StapledStatus.notRequested
     /// When the staple's statement ends, in seconds since 1970; `nil` without one.
     var stapleExpiry: Int?
 
-    /// When the first of the revocation lists ends that the chain was checked against, in seconds since 1970; `nil`
-    /// without one.
+    /// When the first of the revocation lists ends that the chain was checked against, in seconds since 1970;
+    /// `nil` without one.
     var revocationExpiry: Int?
 
     /// The time from which it proves nothing more, in seconds since 1970.

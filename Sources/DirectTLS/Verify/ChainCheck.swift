@@ -1,6 +1,7 @@
 internal import CDirectOpenSSL
 
-/// Verifies a server's certificates: with OpenSSL, along other paths if OpenSSL's own path fails, and with our rules.
+/// Verifies a server's certificates: with OpenSSL, along other paths if OpenSSL's own path fails, and with
+/// our rules.
 struct ChainCheck {
     /// An `X509_STORE_CTX` that is ready to verify. Borrowed.
     private let check: OpaquePointer
@@ -13,8 +14,8 @@ struct ChainCheck {
         self.identity = identity
     }
 
-    /// Verifies the chain, and leaves the result in the `X509_STORE_CTX` too, from which OpenSSL takes the alert and
-    /// the chain.
+    /// Verifies the chain, and leaves the result in the `X509_STORE_CTX` too, from which OpenSSL takes the
+    /// alert and the chain.
     func run() -> VerificationFailure? {
         // Failed attempts leave errors behind, and one in the queue would make a good handshake look failed.
         ERR_set_mark()
@@ -33,7 +34,8 @@ struct ChainCheck {
         return rejection
     }
 
-    /// Verifies the path that OpenSSL builds, and returns its first fault: OpenSSL's own, else one of our rules.
+    /// Verifies the path that OpenSSL builds, and returns its first fault: OpenSSL's own, else one of our
+    /// rules.
     private func rejectionOfFirstPath() -> VerificationFailure? {
         guard X509_verify_cert(check) == 1 else {
             if X509_STORE_CTX_get_error(check) == X509_V_OK {

@@ -1,8 +1,8 @@
 internal import CDirectOpenSSL
 
 extension ChainRule {
-    /// RFC 5280, section 4.2.1.9: authorities are marked as such by basicConstraints. OpenSSL accepts a root or an
-    /// old certificate without it.
+    /// RFC 5280, section 4.2.1.9: authorities are marked as such by basicConstraints. OpenSSL accepts a root
+    /// or an old certificate without it.
     static let caHasBasicConstraints = ChainRule(
         "an authority without basicConstraints (RFC 5280, 4.2.1.9)"
     ) { certificate in
@@ -16,8 +16,8 @@ extension ChainRule {
         certificate.isServers && certificate.isAuthority
     }
 
-    /// Baseline Requirements, section 7.1.2.1.3: a root's authorityKeyIdentifier, if there is one, contains the
-    /// root's own key identifier, and neither issuer nor serial number.
+    /// Baseline Requirements, section 7.1.2.1.3: a root's authorityKeyIdentifier, if there is one, contains
+    /// the root's own key identifier, and neither issuer nor serial number.
     static let rootsPointToThemselves = ChainRule(
         "a root's authorityKeyIdentifier is not just its own key identifier (Baseline Requirements, 7.1.2.1.3)"
     ) { certificate in
@@ -30,15 +30,16 @@ extension ChainRule {
         return ASN1_OCTET_STRING_cmp(named, own) != 0
     }
 
-    /// Baseline Requirements, section 7.1.2.1.2: a root's certificate does not limit what the root may sign for.
+    /// Baseline Requirements, section 7.1.2.1.2: a root's certificate does not limit what the root may sign
+    /// for.
     static let rootHasNoEKU = ChainRule(
         "a root with extKeyUsage (Baseline Requirements, 7.1.2.1.2)"
     ) { certificate in
         certificate.isRoot && !certificate.isServers && certificate.has(NID_ext_key_usage)
     }
 
-    /// RFC 5280, section 4.1.2.2: positive, and at most 20 bytes long. Many good roots have the number 0, and roots
-    /// are not revoked by their numbers.
+    /// RFC 5280, section 4.1.2.2: positive, and at most 20 bytes long. Many good roots have the number 0, and
+    /// roots are not revoked by their numbers.
     static let positiveSerialNumbers = ChainRule(
         "a serial number that is not positive or is too long (RFC 5280, 4.1.2.2)"
     ) { certificate in

@@ -8,8 +8,8 @@ extension ChainRule {
         certificate.has(NID_name_constraints) && !certificate.hasFlag(EXFLAG_CA)
     }
 
-    /// RFC 5280, section 4.2.1.10: "MUST NOT issue certificates where name constraints is an empty sequence". Name
-    /// constraints that cannot be decoded do not constrain anything either.
+    /// RFC 5280, section 4.2.1.10: "MUST NOT issue certificates where name constraints is an empty sequence".
+    /// Name constraints that cannot be decoded do not constrain anything either.
     static let noEmptyConstraints = ChainRule("empty or unreadable name constraints (RFC 5280, 4.2.1.10)") {
         certificate in
         certificate.has(NID_name_constraints)
@@ -40,7 +40,8 @@ extension ChainRule {
         }
     }
 
-    /// RFC 5280, section 4.2.1.10: a host name, neither with a period in front (which is for URIs) nor a wildcard.
+    /// RFC 5280, section 4.2.1.10: a host name, neither with a period in front (which is for URIs) nor a
+    /// wildcard.
     static let plainNameConstraints = ChainRule(
         "name constraints with a period or wildcard before the name (RFC 5280, 4.2.1.10)"
     ) { certificate in

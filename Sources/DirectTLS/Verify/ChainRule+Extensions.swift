@@ -12,8 +12,8 @@ extension ChainRule {
         }
     }
 
-    /// RFC 5280, sections 4.2.1.8, 11, 14 and 15. OpenSSL's strict checks cover the key identifiers, and any critical
-    /// extension that OpenSSL does not know is an error already.
+    /// RFC 5280, sections 4.2.1.8, 11, 14 and 15. OpenSSL's strict checks cover the key identifiers, and any
+    /// critical extension that OpenSSL does not know is an error already.
     static let rightCriticality = ChainRule(
         "an extension that is critical and must not be, or is not and must be (RFC 5280, 4.2.1)"
     ) { certificate in

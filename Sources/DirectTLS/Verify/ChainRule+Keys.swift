@@ -1,8 +1,8 @@
 internal import CDirectOpenSSL
 
 extension ChainRule {
-    /// Baseline Requirements, section 6.1.5, and RFC 8446, section 4.2.3: RSA and elliptic curves. TLS 1.3, browsers,
-    /// Go and rustls have dropped DSA; OpenSSL still accepts it in authorities.
+    /// Baseline Requirements, section 6.1.5, and RFC 8446, section 4.2.3: RSA and elliptic curves. TLS 1.3,
+    /// browsers, Go and rustls have dropped DSA; OpenSSL still accepts it in authorities.
     static let onlyCurrentKeyKinds = ChainRule(
         "a key that is neither RSA nor elliptic curve (Baseline Requirements, 6.1.5)"
     ) { certificate in

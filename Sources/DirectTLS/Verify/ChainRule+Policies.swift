@@ -1,11 +1,11 @@
 internal import CDirectOpenSSL
 
 extension ChainRule {
-    /// RFC 5280, sections 4.2.1.11 and 6.1: if an authority requires by policyConstraints that the certificates below
-    /// it have a policy in common with those above, they have one.
+    /// RFC 5280, sections 4.2.1.11 and 6.1: if an authority requires by policyConstraints that the
+    /// certificates below it have a policy in common with those above, they have one.
     ///
-    /// OpenSSL can check that, but does so only if told to. In other chains there is no need for the check: a client
-    /// that requires no policy of its own, as TLS clients do not, accepts any or none.
+    /// OpenSSL can check that, but does so only if told to. In other chains there is no need for the check: a
+    /// client that requires no policy of its own, as TLS clients do not, accepts any or none.
     static let demandedPolicyIsThere = ChainRule(
         "no valid policy, though an authority requires one (RFC 5280, 4.2.1.11)",
         code: X509_V_ERR_NO_EXPLICIT_POLICY
@@ -19,7 +19,8 @@ extension ChainRule {
 
 /// Whether the policies of the chain meet the requirements of its authorities. Borrows the stack.
 ///
-/// Policies that cannot be read, or contradict each other, do not meet them. Nor does any chain if memory runs out.
+/// Policies that cannot be read, or contradict each other, do not meet them. Nor does any chain if memory
+/// runs out.
 private func hasDemandedPolicy(_ chain: OpaquePointer) -> Bool {
     ErrorQueue.clear()
     defer { ErrorQueue.clear() }

@@ -3,9 +3,9 @@ internal import CDirectOpenSSL
 extension ChainRule {
     /// RFC 5280, section 4.2.1.12, for the whole chain: an extKeyUsage, if there is one, contains serverAuth.
     ///
-    /// OpenSSL accepts the two purposes of "server gated crypto" instead. Their only use was to unlock strong ciphers
-    /// in browsers of the 1990s. Browsers, Go and rustls no longer know them, and an authority that is limited to
-    /// them has not been approved to certify servers.
+    /// OpenSSL accepts the two purposes of "server gated crypto" instead. Their only use was to unlock strong
+    /// ciphers in browsers of the 1990s. Browsers, Go and rustls no longer know them, and an authority that
+    /// is limited to them has not been approved to certify servers.
     static let purposeIsServers = ChainRule(
         "an extKeyUsage without serverAuth (RFC 5280, 4.2.1.12)",
         code: X509_V_ERR_INVALID_PURPOSE
@@ -14,7 +14,8 @@ extension ChainRule {
         X509_get_extended_key_usage(certificate.raw) & UInt32(XKU_SSL_SERVER) == 0
     }
 
-    /// Baseline Requirements, section 7.1.2.7.10: extKeyUsage is present, not critical, and does not contain "any".
+    /// Baseline Requirements, section 7.1.2.7.10: extKeyUsage is present, not critical, and does not contain
+    /// "any".
     static let serversHaveServerPurpose = ChainRule(
         "a server's extKeyUsage is missing, critical, or for any purpose (Baseline Requirements, 7.1.2.7.10)"
     ) { certificate in
@@ -25,16 +26,16 @@ extension ChainRule {
         return X509_get_extended_key_usage(certificate.raw) & UInt32(XKU_ANYEKU) != 0
     }
 
-    /// RFC 5280, section 4.2.1.6, and Baseline Requirements, section 7.1.2.7.12: letters, digits and hyphens (RFC
-    /// 1034, section 3.5), optionally with a wildcard as the whole first label.
+    /// RFC 5280, section 4.2.1.6, and Baseline Requirements, section 7.1.2.7.12: letters, digits and hyphens
+    /// (RFC 1034, section 3.5), optionally with a wildcard as the whole first label.
     static let onlyHostNames = ChainRule(
         "a dNSName that is not a host name (RFC 5280, 4.2.1.6)"
     ) { certificate in
         certificate.isServers && !certificate.names.dns.allSatisfy(isHostNameOrWildcard)
     }
 
-    /// Baseline Requirements, section 7.1.4.3: a common name repeats a name of the subjectAltName, character by
-    /// character.
+    /// Baseline Requirements, section 7.1.4.3: a common name repeats a name of the subjectAltName, character
+    /// by character.
     static let commonNameIsAlternativeName = ChainRule(
         "a common name that is not in the subjectAltName (Baseline Requirements, 7.1.4.3)"
     ) { certificate in

@@ -19,8 +19,8 @@ struct ChainRule: Sendable {
         self.isBroken = isBroken
     }
 
-    /// Public authorities follow these rules because they must. Private ones do because other clients insist, or
-    /// because they never had a reason to break them.
+    /// Public authorities follow these rules because they must. Private ones do because other clients insist,
+    /// or because they never had a reason to break them.
     static let standard = [
         noConstraintsBelowAuthorities,
         noEmptyConstraints,

@@ -43,8 +43,8 @@ struct CheckedCertificate {
         return index >= 0 && X509_EXTENSION_get_critical(X509_get_ext(raw, index)) == 1
     }
 
-    /// Calls `body` with the decoded extension; `nil` if there is none or it cannot be decoded. The extension is
-    /// freed afterwards.
+    /// Calls `body` with the decoded extension; `nil` if there is none or it cannot be decoded. The extension
+    /// is freed afterwards.
     func withExtension<Result>(
         _ kind: Int32,
         free: (OpaquePointer) -> Void,

@@ -1,6 +1,8 @@
-/// Pinned public keys: the chain of a server must contain one of its pinned keys, in addition to being trusted.
+/// Pinned public keys: the chain of a server must contain one of its pinned keys, in addition to being
+/// trusted.
 ///
-/// Always pin at least one key that is not in use yet: if the only pinned key is lost, all clients are locked out.
+/// Always pin at least one key that is not in use yet: if the only pinned key is lost, all clients are locked
+/// out.
 public struct KeyPins: Hashable, Sendable {
     /// The observer that is called for every chain without a pinned key, even if the connection then fails.
     public var observer: KeyPinObserver?
@@ -23,14 +25,14 @@ public struct KeyPins: Hashable, Sendable {
         for (pattern, texts) in pins { try add(texts, for: pattern) }
     }
 
-    /// Adds pins for a pattern of servers. The chain of a server must contain at least one pinned key. If several
-    /// patterns match the server, a pin of any of them is enough.
+    /// Adds pins for a pattern of servers. The chain of a server must contain at least one pinned key. If
+    /// several patterns match the server, a pin of any of them is enough.
     ///
     /// - Parameters:
     ///   - texts: Pins as `sha256/BASE64`.
     ///   - pattern: A name or an address for one host; `*.example.com` for the names one label below;
-    ///     `**.example.com` for the name itself and all names below. A dot at the end and the case of letters are
-    ///     ignored.
+    ///     `**.example.com` for the name itself and all names below. A dot at the end and the case of letters
+    ///     are ignored.
     ///   - isReportOnly: Whether a chain without the pins is only reported to ``observer``, and accepted.
     /// - Throws: ``KeyPinError`` for an invalid pin or pattern, and if there are no pins.
     public mutating func add(
@@ -54,8 +56,8 @@ public struct KeyPins: Hashable, Sendable {
     }
 }
 
-/// An observer of chains without a pinned key. The call happens during the handshake, on the thread that runs it, so
-/// it must not block. Two observers are equal if they are the same object.
+/// An observer of chains without a pinned key. The call happens during the handshake, on the thread that runs
+/// it, so it must not block. Two observers are equal if they are the same object.
 public final class KeyPinObserver: Hashable, Sendable {
     private let handler: @Sendable (KeyMismatch) -> Void
 
@@ -80,7 +82,8 @@ enum KeyPinPattern: Hashable {
     case atOrBelow(String)
 
     init(_ text: String) throws(KeyPinError) {
-        // The normal form is the same as that of the identity, so that a dot or a capital letter cannot bypass a pin.
+        // The normal form is the same as that of the identity, so that a dot or a capital letter cannot
+        // bypass a pin.
         let dotless = text.hasSuffix(".") ? String(text.dropLast()) : text
         do throws(TLSError) {
             if dotless.hasPrefix("**.") {

@@ -2,8 +2,8 @@ internal import CDirectOpenSSL
 
 /// The check of a server's name or address against the subjectAltName of its certificate.
 ///
-/// A wildcard stands for one label, as a whole, with at least two labels after it, and the subject's common name never
-/// counts (RFC 9525, sections 6.3 and 6.4).
+/// A wildcard stands for one label, as a whole, with at least two labels after it, and the subject's common
+/// name never counts (RFC 9525, sections 6.3 and 6.4).
 extension ServerIdentity {
     private static let flags = UInt32(
         X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT
@@ -14,7 +14,8 @@ extension ServerIdentity {
         X509_VERIFY_PARAM_set_hostflags(parameters, Self.flags)
         guard kind == .name else { return X509_VERIFY_PARAM_set1_ip_asc(parameters, text) == 1 }
         guard X509_VERIFY_PARAM_set1_host(parameters, text, 0) == 1 else { return false }
-        // A later OpenSSL may take no asterisk in a name. The name is checked all the same, by its own idea of a wildcard.
+        // A later OpenSSL may take no asterisk in a name. The name is checked all the same, by its own idea
+        // of a wildcard.
         if let wildcard, X509_VERIFY_PARAM_add1_host(parameters, wildcard, 0) != 1 { ErrorQueue.clear() }
         return true
     }
@@ -37,10 +38,10 @@ extension ServerIdentity {
 
     /// The wildcard that covers the name, if OpenSSL itself would not let it; else `nil`.
     ///
-    /// To OpenSSL a wildcard stands for letters, digits and hyphens only, and before labels of the same that neither begin
-    /// nor end with a hyphen. RFC 9525 has no such rule, and neither have browsers and curl: names with underscores are in
-    /// use below the wildcards of several large hosts. Asked for the wildcard as if it were a name, OpenSSL finds that entry
-    /// and no other.
+    /// To OpenSSL a wildcard stands for letters, digits and hyphens only, and before labels of the same that
+    /// neither begin nor end with a hyphen. RFC 9525 has no such rule, and neither have browsers and curl:
+    /// names with underscores are in use below the wildcards of several large hosts. Asked for the wildcard
+    /// as if it were a name, OpenSSL finds that entry and no other.
     private var wildcard: String? {
         guard kind == .name, let dot = text.firstIndex(of: ".") else { return nil }
         let parent = text[dot...]

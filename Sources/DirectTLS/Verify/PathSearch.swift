@@ -1,16 +1,17 @@
 internal import CDirectOpenSSL
 
-/// Searches for another path from a server's certificate to a root, among the certificates that the server sent.
+/// Searches for another path from a server's certificate to a root, among the certificates that the server
+/// sent.
 ///
-/// OpenSSL follows only one issuer for each certificate, the first that matches by name and date, and gives up if
-/// that leads to no root. Servers send cross-signed certificates of the same authority, in any order, and RFC 8446,
-/// section 4.4.2 asks clients to cope (RFC 4158 describes path building).
+/// OpenSSL follows only one issuer for each certificate, the first that matches by name and date, and gives
+/// up if that leads to no root. Servers send cross-signed certificates of the same authority, in any order,
+/// and RFC 8446, section 4.4.2 asks clients to cope (RFC 4158 describes path building).
 ///
-/// The search is depth-first from the server's certificate. Each path whose top has a trusted issuer is given to
-/// OpenSSL alone, which verifies it like any other: no chain is accepted that OpenSSL would not accept from a server
-/// that sends just these certificates. The first chain that OpenSSL and our rules accept ends the search. The server
-/// chooses the certificates, so their number, the length of a path, the steps and the attempts are all limited, and
-/// an authority occurs only once in a path.
+/// The search is depth-first from the server's certificate. Each path whose top has a trusted issuer is given
+/// to OpenSSL alone, which verifies it like any other: no chain is accepted that OpenSSL would not accept
+/// from a server that sends just these certificates. The first chain that OpenSSL and our rules accept ends
+/// the search. The server chooses the certificates, so their number, the length of a path, the steps and the
+/// attempts are all limited, and an authority occurs only once in a path.
 struct PathSearch {
     /// The verification that failed, used for its roots and parameters. Borrowed.
     private let check: OpaquePointer
@@ -31,7 +32,8 @@ struct PathSearch {
         others = (0..<max(0, min(OPENSSL_sk_num(sent), Self.mostCertificates))).compactMap { index in
             OPENSSL_sk_value(sent, index).map { OpaquePointer($0) }
         }.filter { certificate in
-            // A self-signed certificate ends a path without result: a root counts only because it is in the store.
+            // A self-signed certificate ends a path without result: a root counts only because it is in the
+            // store.
             X509_get_extension_flags(certificate) & UInt32(EXFLAG_SS) == 0 && X509_cmp(certificate, leaf) != 0
         }
         guard !others.isEmpty else { return nil }

@@ -2,8 +2,8 @@ internal import CDirectOpenSSL
 
 /// The result of checking an OCSP response that a server stapled to its handshake (RFC 6066, section 8).
 ///
-/// Nothing is fetched: the response was sent by the server, and is signed by the issuer of the certificate or by a
-/// responder that the issuer has authorised.
+/// Nothing is fetched: the response was sent by the server, and is signed by the issuer of the certificate or
+/// by a responder that the issuer has authorised.
 package struct StapleJudgement: Hashable, Sendable {
     /// What the response says about the server's certificate.
     package enum Status: Hashable, Sendable {
@@ -102,7 +102,8 @@ package struct StapleJudgement: Hashable, Sendable {
 
     /// Returns the entry of the response for this certificate. Borrowed from the response.
     ///
-    /// The responder may have hashed the issuer's name and key with any digest, so each entry is compared by its own.
+    /// The responder may have hashed the issuer's name and key with any digest, so each entry is compared by
+    /// its own.
     private static func entry(of leaf: OpaquePointer, chain: OpaquePointer, in basic: OpaquePointer)
         -> OpaquePointer?
     {
@@ -128,8 +129,9 @@ package struct StapleJudgement: Hashable, Sendable {
 
     /// The clocks of client and responder may differ by this many seconds.
     private static let tolerance = 300
-    /// The number of seconds for which a response without nextUpdate is valid. It says that newer ones are always available
-    /// (RFC 6960, section 2.4), so that an old one is a replay. Firefox allows a day as well.
+    /// The number of seconds for which a response without nextUpdate is valid. It says that newer ones are
+    /// always available (RFC 6960, section 2.4), so that an old one is a replay. Firefox allows a day as
+    /// well.
     private static let longestAge = 24 * 3600
     /// More entries than a response about one certificate has. A hostile one may have a million.
     private static let mostEntries: Int32 = 64

@@ -4,7 +4,8 @@ package import DirectIO
 package import DirectTLS
 
 extension Connection {
-    /// Makes a connection for examining its server, which need not have proved its identity. No pool may own it.
+    /// Makes a connection for examining its server, which need not have proved its identity. No pool may own
+    /// it.
     ///
     /// - Parameters:
     ///   - name: The host that is meant.

@@ -5,11 +5,11 @@ internal import DirectTLS
 
 /// A connection to one address: its socket, the TLS layers on it, and the bytes read ahead of the parser.
 ///
-/// It has one owner at a time, either a call that holds its lease or the pool, and the owner may run on any thread.
-/// Nothing here is locked, except while a separate task sends a body (see `beginDuplex`).
+/// It has one owner at a time, either a call that holds its lease or the pool, and the owner may run on any
+/// thread. Nothing here is locked, except while a separate task sends a body (see `beginDuplex`).
 ///
-/// The buffer holds requests while they are written and responses while they are read. `unparsed` is the range of
-/// it that has been received, decrypted and not yet parsed.
+/// The buffer holds requests while they are written and responses while they are read. `unparsed` is the
+/// range of it that has been received, decrypted and not yet parsed.
 ///
 /// Attempts to move bytes (`read`, `write`, `fill`, `flush`) never block. They return a `Step`, and
 /// `wait(for:as:_:)` waits for whatever the step asks for. After `close`, attempts return `.ended`; after
@@ -20,15 +20,15 @@ package final class Connection: @unchecked Sendable {
     package enum Step {
         /// This many bytes were moved.
         case moved(Int)
-        /// Input was consumed without a result so far, and there may be more: check the limits, let other tasks
-        /// run, and try again. There is nothing to wait for.
+        /// Input was consumed without a result so far, and there may be more: check the limits, let other
+        /// tasks run, and try again. There is nothing to wait for.
         case again
         /// Nothing can be moved until the socket is readable.
         case wantsRead
         /// Nothing can be moved until the socket is writable.
         case wantsWrite
-        /// The peer sends no more bytes. The end is not clean if TLS ended without `close_notify`, because the
-        /// stream may have been truncated.
+        /// The peer sends no more bytes. The end is not clean if TLS ended without `close_notify`, because
+        /// the stream may have been truncated.
         case ended(clean: Bool)
         /// The connection failed.
         case failed(TransportError.Reason)
@@ -37,8 +37,8 @@ package final class Connection: @unchecked Sendable {
     package let socket: Socket
     /// What is known of the connection since it was made.
     package let facts: ConnectionFacts
-    /// The bytes of certificates that it keeps beyond those that a connection keeps as a rule. OpenSSL keeps the server's own
-    /// certificate, parsed, in about eight times its bytes.
+    /// The bytes of certificates that it keeps beyond those that a connection keeps as a rule. OpenSSL keeps
+    /// the server's own certificate, parsed, in about eight times its bytes.
     let excess: Int
     /// The pool's state of this connection, written by the pool under its lock.
     var pooledState: PooledState {
@@ -53,19 +53,19 @@ package final class Connection: @unchecked Sendable {
     let forwarding: Forwarding?
     /// Whether there is a proxy between the client and the server.
     package let isProxied: Bool
-    // There is one owner at a time, so Swift need not check for overlapping access at run time: the checks would be
-    // one instruction in twenty of a small request.
+    // There is one owner at a time, so Swift need not check for overlapping access at run time: the checks
+    // would be one instruction in twenty of a small request.
     @exclusivity(unchecked) private var reader: ResponseReader
-    /// The memory in which requests are written and responses are read. One comes after the other, so one piece of
-    /// memory serves both.
+    /// The memory in which requests are written and responses are read. One comes after the other, so one
+    /// piece of memory serves both.
     @exclusivity(unchecked) package private(set) var buffer = unsafe UnsafeMutableRawBufferPointer(
         start: nil,
         count: 0
     )
     /// The range of `buffer` that is received, decrypted and not yet parsed.
     private var unparsed = 0..<0
-    /// Serialises the reading and the writing task while there are two: OpenSSL allows one call at a time for a
-    /// connection. It guards no value, but the thread sanitizer misreads a lock of `Void`.
+    /// Serialises the reading and the writing task while there are two: OpenSSL allows one call at a time for
+    /// a connection. It guards no value, but the thread sanitizer misreads a lock of `Void`.
     private var duplex: Locked<Bool>?
     private var isClosed = false
     /// Whether a layer has bytes that wait for room, updated with each write.
@@ -125,8 +125,8 @@ package final class Connection: @unchecked Sendable {
         duplex = nil
     }
 
-    /// Sends `close_notify` if the peer still listens, and closes the descriptor. Later attempts to move bytes
-    /// fail.
+    /// Sends `close_notify` if the peer still listens, and closes the descriptor. Later attempts to move
+    /// bytes fail.
     package func close() {
         exclusively {
             guard !isClosed else { return }
@@ -139,11 +139,11 @@ package final class Connection: @unchecked Sendable {
     /// Returns whether the peer has left the idle connection alone, so that it can be reused.
     ///
     /// Anything it sends now, whether the end of the connection or an unsolicited response (RFC 9112, section
-    /// 11.1), makes the connection unusable. Only TLS may have received messages of its own, such as a session
-    /// ticket.
+    /// 11.1), makes the connection unusable. Only TLS may have received messages of its own, such as a
+    /// session ticket.
     ///
-    /// With `asksKernel` input that the loop has not seen yet counts as well: a task that has occupied the loop's
-    /// thread has kept the loop from looking.
+    /// With `asksKernel` input that the loop has not seen yet counts as well: a task that has occupied the
+    /// loop's thread has kept the loop from looking.
     func isIdleAndAlive(asksKernel: Bool = false) -> Bool {
         if asksKernel, !mayHaveInput { socket.noticeUnseenInput() }
         guard mayHaveInput else { return true }
@@ -158,8 +158,8 @@ package final class Connection: @unchecked Sendable {
         }
     }
 
-    /// Throws if the server of a new connection has sent bytes, or closed it, before it was sent a request: such
-    /// bytes cannot be a response (RFC 9112, section 9.2).
+    /// Throws if the server of a new connection has sent bytes, or closed it, before it was sent a request:
+    /// such bytes cannot be a response (RFC 9112, section 9.2).
     package func checkSilence() throws(TransportError) {
         guard mayHaveInput else { return }
         reserve(Self.smallBuffer)
@@ -345,7 +345,8 @@ package final class Connection: @unchecked Sendable {
             unsafe buffer.copyMemory(from: moved)
             unparsed = 0..<unparsed.count
         } else {
-            // The parser's limits bound this: it refuses a head that is too long before it asks for more bytes.
+            // The parser's limits bound this: it refuses a head that is too long before it asks for more
+            // bytes.
             unsafe reserve(buffer.count * 2)
         }
     }
@@ -363,8 +364,8 @@ package final class Connection: @unchecked Sendable {
 extension Connection {
     /// Waits until an attempt to move bytes that returned this step may be repeated.
     ///
-    /// The reading task and the writing task wait at points of their own, for either direction: TLS may want the
-    /// other direction, for example when keys are changed.
+    /// The reading task and the writing task wait at points of their own, for either direction: TLS may want
+    /// the other direction, for example when keys are changed.
     ///
     /// - Throws: If the step was an end or a failure, or if the deadline passes or the task is cancelled.
     package func wait(

@@ -16,7 +16,8 @@ package final class ConnectionFacts: Sendable {
     let createdAt: Instant
     /// Whether the address came from a resolver's answer.
     package let tracksResolver: Bool
-    /// The resolver's answer whose addresses all failed, so that this connection was made instead; `nil` otherwise.
+    /// The resolver's answer whose addresses all failed, so that this connection was made instead; `nil`
+    /// otherwise.
     let fallbackForAnswer: [Endpoint]?
     package let proxy: String?
     package let translated: IPAddress?
@@ -61,8 +62,8 @@ package final class ConnectionFacts: Sendable {
         self.local = local
     }
 
-    /// Whether this connection was made because the route's own addresses failed. They are not tried again while it
-    /// lives.
+    /// Whether this connection was made because the route's own addresses failed. They are not tried again
+    /// while it lives.
     func standsIn(for route: Route) -> Bool {
         guard let fallbackForAnswer else { return false }
         return route.answer == fallbackForAnswer

@@ -3,8 +3,8 @@ internal import DirectIO
 internal import DirectTLS
 internal import Synchronization
 
-/// Settings of connections, ready for use. Connections are grouped by its identity, and sessions by its TLS context, so two
-/// profiles never share a connection or a TLS session.
+/// Settings of connections, ready for use. Connections are grouped by its identity, and sessions by its TLS
+/// context, so two profiles never share a connection or a TLS session.
 package final class ConnectionProfile: Sendable {
     let tls: TLSClientState
     /// The identity that servers have to prove in place of the URL's host; `nil` for the host.
@@ -13,7 +13,8 @@ package final class ConnectionProfile: Sendable {
     let unixSocket: UnixSocketPath?
     /// The options of its sockets.
     let socket: SocketOptions
-    /// Tells the profiles of the process apart, for hashing: an object's address would be another one in each run.
+    /// Tells the profiles of the process apart, for hashing: an object's address would be another one in each
+    /// run.
     let number: Int
 
     init(
@@ -35,8 +36,8 @@ private let profileNumbers = Atomic<Int>(0)
 
 /// The profiles of one client. Equal settings get the same profile.
 ///
-/// A profile is found for as long as it exists: while it has a connection, whose pool holds it, or is one of those that were
-/// used last. So no connection is left without a request that can use it.
+/// A profile is found for as long as it exists: while it has a connection, whose pool holds it, or is one of
+/// those that were used last. So no connection is left without a request that can use it.
 package final class ConnectionProfiles: Sendable {
     /// The profile of requests without settings of their own.
     let base: ConnectionProfile

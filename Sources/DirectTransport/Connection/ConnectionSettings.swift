@@ -1,7 +1,8 @@
 package import DirectIO
 package import DirectTLS
 
-/// The settings of a request that decide which connections may serve it, apart from its origin and its addresses.
+/// The settings of a request that decide which connections may serve it, apart from its origin and its
+/// addresses.
 package struct ConnectionSettings: Hashable, Sendable {
     /// The TLS settings that replace the client's; `nil` for the client's own.
     package var tls: TLSSettings?
@@ -23,8 +24,8 @@ package struct ConnectionSettings: Hashable, Sendable {
     /// Whether the trust in the server differs from the client's.
     package var changesTrust: Bool { tls != nil || identity != nil }
 
-    /// Holds the settings by reference, with their hash, which would be computed from keys and certificates for each
-    /// request.
+    /// Holds the settings by reference, with their hash, which would be computed from keys and certificates
+    /// for each request.
     package final class Box: Hashable, Sendable {
         package let settings: ConnectionSettings
         private let hash: Int

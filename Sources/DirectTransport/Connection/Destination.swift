@@ -26,8 +26,8 @@ package struct Destination: Hashable, Sendable {
         )
     }
 
-    /// The name for the system's resolver. With its final dot, the resolver does not append the domains of its search list to
-    /// it.
+    /// The name for the system's resolver. With its final dot, the resolver does not append the domains of
+    /// its search list to it.
     var lookupName: String { isComplete ? host.description + "." : host.description }
 }
 

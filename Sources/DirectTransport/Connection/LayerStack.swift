@@ -2,11 +2,11 @@ internal import DirectCore
 package import DirectIO
 package import DirectTLS
 
-/// The layers that bytes to a server pass through: a socket, and each TLS connection on it, established and, except
-/// in a survey, verified.
+/// The layers that bytes to a server pass through: a socket, and each TLS connection on it, established and,
+/// except in a survey, verified.
 ///
-/// Bytes are read and written only at the top, so no layer can be left out. A layer is put on top of the others and
-/// never removed.
+/// Bytes are read and written only at the top, so no layer can be left out. A layer is put on top of the
+/// others and never removed.
 struct LayerStack: Sendable {
     let socket: Socket
     /// The uppermost TLS connection; `nil` if bytes go over the socket as they are.

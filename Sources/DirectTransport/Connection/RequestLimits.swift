@@ -1,6 +1,6 @@
 package import DirectCore
 
-/// When a request began, how long it may take, and who is told what happens to it.
+/// When a request began, how long it may take, and its observer.
 package struct RequestLimits: Sendable {
     package let start: Instant
     /// The deadline of the whole call.

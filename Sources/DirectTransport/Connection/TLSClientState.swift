@@ -2,13 +2,14 @@ internal import DirectCore
 internal import DirectIO
 internal import DirectTLS
 
-/// The TLS state that all connections of one profile share: the prepared settings, and the sessions to resume.
+/// The TLS state that all connections of one profile share: the prepared settings, and the sessions to
+/// resume.
 final class TLSClientState: Sendable {
     let sessions: SessionCache
     private let settings: TLSSettings
     private let made = Locked<TLSContext?>(nil)
-    /// Held while the context is made, on threads that may block. Nothing else waits for it. It guards no value,
-    /// but the thread sanitizer misreads a lock of `Void`.
+    /// Held while the context is made, on threads that may block. Nothing else waits for it. It guards no
+    /// value, but the thread sanitizer misreads a lock of `Void`.
     private let making = Locked(false)
 
     init(_ settings: TLSSettings, sessions: SessionCache) {
@@ -16,7 +17,8 @@ final class TLSClientState: Sendable {
         self.sessions = sessions
     }
 
-    /// Returns the context for connections, which is made on first use. This reads files, so it runs off the loop.
+    /// Returns the context for connections, which is made on first use. This reads files, so it runs off the
+    /// loop.
     func context(_ deadline: Deadline, on loop: EventLoop) async throws(TransportError) -> TLSContext {
         if let context = made.withLock({ $0 }) { return context }
         let outcome: Result<TLSContext, TLSError>

@@ -1,8 +1,9 @@
 internal import DirectCore
 internal import DirectIO
 
-/// Remembers the results of recent connection attempts, and orders addresses by them. Where there are several, one
-/// that failed is tried after the others for a while, and is never banned; the one that worked last is tried first.
+/// Remembers the results of recent connection attempts, and orders addresses by them. Where there are
+/// several, one that failed is tried after the others for a while, and is never banned; the one that worked
+/// last is tried first.
 final class AddressHistory: Sendable {
     private let state = Locked(State())
 
@@ -16,8 +17,8 @@ final class AddressHistory: Sendable {
         state.withLock { $0.noteSuccess(endpoint, destination: destination, now: now) }
     }
 
-    /// Notes that no connection was made. A connect failure counts for every host, a handshake failure only for
-    /// this one.
+    /// Notes that no connection was made. A connect failure counts for every host, a handshake failure only
+    /// for this one.
     func recordFailure(
         _ endpoint: Endpoint,
         in phase: TransportError.Phase,
@@ -117,7 +118,8 @@ final class AddressHistory: Sendable {
     private static let capacity = 4096
 }
 
-/// Returns the addresses with their families alternating, the family of the first one first (RFC 8305, section 4).
+/// Returns the addresses with their families alternating, the family of the first one first (RFC 8305,
+/// section 4).
 func interleaved(_ endpoints: [Endpoint]) -> [Endpoint] {
     guard let family = endpoints.first?.address.family,
         endpoints.contains(where: { $0.address.family != family })

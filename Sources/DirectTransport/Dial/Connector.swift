@@ -5,7 +5,8 @@ package import DirectTLS
 /// An established transport to a server, verified if it uses TLS.
 struct EstablishedTransport: Sendable {
     var layers: LayerStack
-    /// The result of the TLS handshake with the server itself; `nil` for plain HTTP, also over TLS to a proxy.
+    /// The result of the TLS handshake with the server itself; `nil` for plain HTTP, also over TLS to a
+    /// proxy.
     var tls: TLSFacts?
     /// The IPv6 address that was dialled in place of an IPv4 one, behind a NAT64 translator.
     var translated: IPAddress?
@@ -61,8 +62,8 @@ struct Connector: Sendable {
         return try await established(socket, translated: nil, from: start)
     }
 
-    /// Opens a socket to a Unix domain socket. While the server's queue is full, tries again until the time to connect is
-    /// over: at an address the system itself would do so.
+    /// Opens a socket to a Unix domain socket. While the server's queue is full, tries again until the time
+    /// to connect is over: at an address the system itself would do so.
     private func openSocket(to path: UnixSocketPath) async throws(AttemptFailure) -> Socket {
         let deadline = limits.deadline(.connect, stall: limits.timeouts.connect)
         while true {
@@ -154,8 +155,9 @@ struct Connector: Sendable {
         let socket = try await openSocket { () throws(TransportError) in
             try network.socket(to: address, port: port, options: options, on: loop)
         }
-        // An attempt at a port of this machine without a listener may get the same port for its own side, and is then
-        // connected to itself (RFC 9293, section 3.5, simultaneous open). Ports below 1024 are never chosen for that.
+        // An attempt at a port of this machine without a listener may get the same port for its own side, and
+        // is then connected to itself (RFC 9293, section 3.5, simultaneous open). Ports below 1024 are never
+        // chosen for that.
         if port >= 1024, let local = socket.localEndpoint, local.port == port,
             local.address == address.reached
         {
@@ -184,8 +186,8 @@ struct Connector: Sendable {
         return socket
     }
 
-    /// Performs the handshake. No byte of a request is written before this has returned: by then the certificate
-    /// has been accepted.
+    /// Performs the handshake. No byte of a request is written before this has returned: by then the
+    /// certificate has been accepted.
     private func secure(_ socket: Socket, transport: TLSTransport) async throws(AttemptFailure)
         -> TLSConnection
     {
@@ -249,8 +251,8 @@ extension Socket {
 }
 
 extension TLSLayer {
-    /// Performs the handshake over the socket. After the deadline it is continued once more: input may have arrived in
-    /// time although this task runs late.
+    /// Performs the handshake over the socket. After the deadline it is continued once more: input may have
+    /// arrived in time although this task runs late.
     package func performHandshake(over socket: Socket, _ deadline: Deadline) async throws(TransportError) {
         var isLate = false
         while true {

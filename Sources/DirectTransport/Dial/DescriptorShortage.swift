@@ -1,8 +1,8 @@
 package import DirectCore
 package import DirectIO
 
-/// Handles a shortage of file descriptors in the process: closes idle connections, and waits if there are none.
-/// This takes no longer than the time limit of the pool's queue.
+/// Handles a shortage of file descriptors in the process: closes idle connections, and waits if there are
+/// none. This takes no longer than the time limit of the pool's queue.
 package struct DescriptorShortage: Sendable {
     /// The process's queue for descriptors.
     let queue: DescriptorQueue
@@ -19,7 +19,8 @@ package struct DescriptorShortage: Sendable {
         self.closeIdleConnection = closeIdleConnection
     }
 
-    /// Opens a socket. As long as there is no descriptor, closes idle connections or waits, in order of arrival.
+    /// Opens a socket. As long as there is no descriptor, closes idle connections or waits, in order of
+    /// arrival.
     func openSocket(
         _ limits: DialLimits,
         open: () throws(TransportError) -> Socket
@@ -46,8 +47,9 @@ package struct DescriptorShortage: Sendable {
         }
     }
 
-    /// Returns the answer of the system's resolver, which is asked again if it had no descriptor for its query. The
-    /// resolver may use a reserve of descriptors (`Descriptors.reserve`) that sockets do not use, so it does not queue behind connections.
+    /// Returns the answer of the system's resolver, which is asked again if it had no descriptor for its
+    /// query. The resolver may use a reserve of descriptors (`Descriptors.reserve`) that sockets do not use,
+    /// so it does not queue behind connections.
     func retryLookup<Answer>(
         _ limits: DialLimits,
         lookup: () async throws(DialFailure) -> Answer
@@ -81,9 +83,9 @@ package struct DescriptorShortage: Sendable {
         }
     }
 
-    /// Makes the last attempt when the time limit has passed. It may be the first one, of a second address that is tried
-    /// late. Idle connections still make room for it; a shortage without them is now an error, or a time-out if the
-    /// whole call is over.
+    /// Makes the last attempt when the time limit has passed. It may be the first one, of a second address
+    /// that is tried late. Idle connections still make room for it; a shortage without them is now an error,
+    /// or a time-out if the whole call is over.
     private func openLastTime(
         _ limits: DialLimits,
         open: () throws(TransportError) -> Socket
@@ -97,8 +99,8 @@ package struct DescriptorShortage: Sendable {
         }
     }
 
-    /// Opens the socket, closing idle connections to free descriptors. Returns `nil` if there is no descriptor and
-    /// no idle connection left.
+    /// Opens the socket, closing idle connections to free descriptors. Returns `nil` if there is no
+    /// descriptor and no idle connection left.
     private func openClosingIdle(_ open: () throws(TransportError) -> Socket) throws(TransportError)
         -> Socket?
     {
@@ -112,8 +114,8 @@ package struct DescriptorShortage: Sendable {
         return nil
     }
 
-    /// Waits for a short time before the next attempt: files, and the sockets of other code, are closed without
-    /// notice to the queue.
+    /// Waits for a short time before the next attempt: files, and the sockets of other code, are closed
+    /// without notice to the queue.
     private func pause(at handle: LoopHandle, until end: Instant) async throws(TransportError) {
         let next = handle.loop.now.advanced(byNanoseconds: Self.nanosecondsBetweenAttempts)
         try await wait(at: handle, until: min(next, end))

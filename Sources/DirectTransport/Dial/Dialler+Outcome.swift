@@ -1,8 +1,8 @@
 internal import DirectCore
 internal import DirectIO
 
-/// What the outcome of a race says: for the address history, for the resolver that named the addresses, and for the
-/// caller's error.
+/// What the outcome of a race says: for the address history, for the resolver that named the addresses, and
+/// for the caller's error.
 extension Dialler {
     /// Remembers, and reports to the resolver that named the addresses, which of them work.
     func learn(
@@ -71,7 +71,8 @@ extension HappyEyeballs.RaceOutcome {
         }
     }
 
-    /// The reason why this attempt failed; `nil` if the whole call was cancelled, which is not the address's fault.
+    /// The reason why this attempt failed; `nil` if the whole call was cancelled, which is not the address's
+    /// fault.
     fileprivate func reason(at index: Int) -> TransportError.Reason? {
         switch attempts[index].failure?.cause {
         case .failed(_, let reason): reason
@@ -87,8 +88,9 @@ extension HappyEyeballs.RaceOutcome {
         }
     }
 
-    /// Whether the failure says something about the address. A cancellation does so only if another attempt that
-    /// had begun later was faster. A lack of descriptors, a fault on this side and one of the proxy never do.
+    /// Whether the failure says something about the address. A cancellation does so only if another attempt
+    /// that had begun later was faster. A lack of descriptors, a fault on this side and one of the proxy
+    /// never do.
     fileprivate func isTelling(_ index: Int) -> Bool {
         guard let failure = attempts[index].failure, !failure.isDescriptorShortage else { return false }
         guard failure.isCancellation else { return failure.concernsAddress }

@@ -2,8 +2,9 @@ internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
 
-/// Dialling through a proxy. The connection to the proxy is made like any other (`search`). Then either the proxy
-/// forwards each `http` request, or a `ProxyNegotiation` opens a tunnel, and TLS with the server runs inside it.
+/// Dialling through a proxy. The connection to the proxy is made like any other (`search`). Then either the
+/// proxy forwards each `http` request, or a `ProxyNegotiation` opens a tunnel, and TLS with the server runs
+/// inside it.
 extension Dialler {
     /// Connects to the URL's host, whose name the proxy resolves.
     func dial(
@@ -52,8 +53,9 @@ extension Dialler {
         return connection(established, facts: facts, forwarding: forwarding)
     }
 
-    /// Throws if the client's address vetting refuses the URL's address, or if only the proxy knows the address: a name
-    /// that resolves to an address of the internal network must not be reachable through a proxy (SSRF).
+    /// Throws if the client's address vetting refuses the URL's address, or if only the proxy knows the
+    /// address: a name that resolves to an address of the internal network must not be reachable through a
+    /// proxy (SSRF).
     private func checkVetting(of url: HTTPURL, for destination: Destination) throws(DialFailure) {
         guard let vetting = settings.vetting else { return }
         guard let address = url.host.address else {
@@ -93,8 +95,8 @@ extension Dialler {
         )
     }
 
-    /// Connects to the proxy itself. Its address is not vetted, because it comes from the client's settings and not from a
-    /// URL.
+    /// Connects to the proxy itself. Its address is not vetted, because it comes from the client's settings
+    /// and not from a URL.
     ///
     /// It leaves from where a direct connection would: the options of the socket are those for the server.
     private func connect(
@@ -139,7 +141,8 @@ extension Dialler {
         }
     }
 
-    /// Returns the route to the proxy: its configured addresses, the IP address in its URL, or the system's resolver.
+    /// Returns the route to the proxy: its configured addresses, the IP address in its URL, or the system's
+    /// resolver.
     private func route(to proxy: Proxy) throws(DialFailure) -> Route {
         if let addresses = proxy.addresses {
             guard !addresses.isEmpty else { throw DialFailure(cause: .failed(.proxy, .noAddresses)) }
@@ -152,8 +155,8 @@ extension Dialler {
         return .system
     }
 
-    /// Opens a tunnel to the target through the proxy and, if the destination is secure, performs the TLS handshake with
-    /// the server inside it.
+    /// Opens a tunnel to the target through the proxy and, if the destination is secure, performs the TLS
+    /// handshake with the server inside it.
     ///
     /// - Parameter authorization: the credentials for the proxy; `nil` for those of its settings.
     func openTunnel(

@@ -4,8 +4,8 @@ internal import DirectIO
 
 /// Tunnels through proxies whose authenticator makes the credentials.
 extension Dialler {
-    /// Opens a tunnel to the target through the proxy. If the proxy refuses the credentials (407) and its authenticator has
-    /// others, tries again on a new connection to the same address of the proxy.
+    /// Opens a tunnel to the target through the proxy. If the proxy refuses the credentials (407) and its
+    /// authenticator has others, tries again on a new connection to the same address of the proxy.
     func openTunnel(
         with connector: Connector,
         target: ProxyTarget,

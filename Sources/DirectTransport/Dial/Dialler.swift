@@ -6,20 +6,23 @@ internal import DirectTLS
 /// Makes connections: from a URL's name and a route to a connection to one of the name's addresses.
 ///
 /// One call of `dial` passes through these steps:
-/// - The addresses: the route names them, or the system's resolver is asked (`selection`). They are ordered by RFC
-///   8305 and by earlier results (`AddressHistory`); for a retry, `Detour` puts the failed ones last.
-/// - The race (`HappyEyeballs`) between them. Each attempt checks the address against the client's vetting immediately
-///   before it connects, connects, and performs the TLS handshake (`Connector`).
+/// - The addresses: the route names them, or the system's resolver is asked (`selection`). They are ordered
+///   by RFC 8305 and by earlier results (`AddressHistory`); for a retry, `Detour` puts the failed ones last.
+/// - The race (`HappyEyeballs`) between them. Each attempt checks the address against the client's vetting
+///   immediately before it connects, connects, and performs the TLS handshake (`Connector`).
 /// - If no address will do, the route's fallback is asked for others, and the race is run again (`search`).
-/// - The results go to `AddressHistory` and to the resolver that named the addresses (`learn`, in `Dialler+Outcome.swift`).
+/// - The results go to `AddressHistory` and to the resolver that named the addresses (`learn`, in
+///   `Dialler+Outcome.swift`).
 ///
-/// With a proxy there are two forms, in `Dialler+Proxy.swift`. If the client chooses the address, each attempt of
-/// the race opens its own tunnel to that address. If the proxy resolves the name (`Route.byProxy`), only the proxy
-/// itself is dialled, and it is asked for a tunnel to the name or, for `http`, to forward requests.
+/// With a proxy there are two forms, in `Dialler+Proxy.swift`. If the client chooses the address, each
+/// attempt of the race opens its own tunnel to that address. If the proxy resolves the name
+/// (`Route.byProxy`), only the proxy itself is dialled, and it is asked for a tunnel to the name or, for
+/// `http`, to forward requests.
 ///
-/// A failed certificate check never leads to a connection. By default it also ends the race, since the network
-/// works and trying other addresses would hide the fault. Apart from the proxy's own addresses, only those of the
-/// route and its fallback are dialled, and the IPv6 form of such an IPv4 address behind a NAT64 translator.
+/// A failed certificate check never leads to a connection. By default it also ends the race, since the
+/// network works and trying other addresses would hide the fault. Apart from the proxy's own addresses, only
+/// those of the route and its fallback are dialled, and the IPv6 form of such an IPv4 address behind a NAT64
+/// translator.
 package struct Dialler: Sendable {
     package let settings: DialConfiguration
     /// The settings of connections: the client's own, and those of requests that have others.
@@ -41,11 +44,12 @@ package struct Dialler: Sendable {
         network.forgetAll()
     }
 
-    /// Returns a connection for the URL's name to one of the route's addresses or, if none will do, to one of the
-    /// route's fallback.
+    /// Returns a connection for the URL's name to one of the route's addresses or, if none will do, to one of
+    /// the route's fallback.
     ///
-    /// If an address cannot be reached, the next one is tried. If a server's certificate is not accepted, no other
-    /// address is tried, unless the settings say so: the network works, and trying on would hide the fault.
+    /// If an address cannot be reached, the next one is tried. If a server's certificate is not accepted, no
+    /// other address is tried, unless the settings say so: the network works, and trying on would hide the
+    /// fault.
     package func dial(
         _ target: borrowing ConnectionTarget,
         within limits: RequestLimits
@@ -73,8 +77,8 @@ package struct Dialler: Sendable {
                 }
                 return try await connector.connect(to: unixSocket)
             }
-            // The address is vetted immediately before it is dialled, whatever its source: nothing can happen in
-            // between.
+            // The address is vetted immediately before it is dialled, whatever its source: nothing can happen
+            // in between.
             if let refusal = vetting?.refusal(of: endpoint, for: destination) {
                 throw .failed(.connect, reason: .refused(refusal))
             }
@@ -182,7 +186,8 @@ package struct Dialler: Sendable {
         }
     }
 
-    /// Returns the addresses of the route. Asks the system's resolver where the route leaves the choice to it.
+    /// Returns the addresses of the route. Asks the system's resolver where the route leaves the choice to
+    /// it.
     package func selection(
         _ destination: Destination,
         route: Route,
@@ -265,8 +270,8 @@ package struct Dialler: Sendable {
         selection.isStrictlyOrdered || settings.dialling.keepsOrder
     }
 
-    /// Whether earlier results decide the order of the addresses. A single address needs no order, so nothing is
-    /// remembered of it or looked up.
+    /// Whether earlier results decide the order of the addresses. A single address needs no order, so nothing
+    /// is remembered of it or looked up.
     func hasRanks(_ selection: EndpointSelection) -> Bool {
         (selection.endpoints.count > 1 || selection.rest != nil) && !isOrdered(selection)
     }

@@ -19,30 +19,32 @@ struct ConnectAttempt: Sendable {
     }
 }
 
-/// Happy eyeballs: tries addresses until one will do, one after the other or in parallel (RFC 8305, section 5).
+/// Happy eyeballs: tries addresses until one will do, one after the other or in parallel (RFC 8305, section
+/// 5).
 ///
-/// An attempt wins when it has connected *and* completed the TLS handshake. `HappyEyeballsSchedule` says when each
-/// attempt begins. An attempt ends in one of three ways:
-/// - It succeeds or fails decisively (by default a wrong certificate does, and a fault on this side): this decides
-///   the race, and the other attempts are cancelled.
-/// - It fails in a way that says nothing about the other addresses: the next one begins immediately, except that a
-///   late one lets the running attempts have their head start.
-/// - It is overtaken: its transport is closed, even if it was established just then, and the attempt counts as
-///   cancelled.
+/// An attempt wins when it has connected *and* completed the TLS handshake. `HappyEyeballsSchedule` says when
+/// each attempt begins. An attempt ends in one of three ways:
+/// - It succeeds or fails decisively (by default a wrong certificate does, and a fault on this side): this
+///   decides the race, and the other attempts are cancelled.
+/// - It fails in a way that says nothing about the other addresses: the next one begins immediately, except
+///   that a late one lets the running attempts have their head start.
+/// - It is overtaken: its transport is closed, even if it was established just then, and the attempt counts
+///   as cancelled.
 ///
 /// If the call is cancelled, the race ends and its attempts count as cancelled.
 ///
-/// The addresses of one family may come first (RFC 8305, section 3). The race begins with these, and takes the others in when
-/// they are known: the two families alternate from there on. As long as they are not, no failure is the last one.
+/// The addresses of one family may come first (RFC 8305, section 3). The race begins with these, and takes
+/// the others in when they are known: the two families alternate from there on. As long as they are not, no
+/// failure is the last one.
 ///
-/// `run` returns only when every attempt has ended, so no attempt keeps a descriptor afterwards. All attempts that
-/// began are reported, in the order in which they began, and at most one of them has a transport.
+/// `run` returns only when every attempt has ended, so no attempt keeps a descriptor afterwards. All attempts
+/// that began are reported, in the order in which they began, and at most one of them has a transport.
 struct HappyEyeballs: Sendable {
     /// Endpoints in the order in which to try them.
     struct Candidates: Sendable {
         var endpoints: [Endpoint]
-        /// The number of endpoints, from the end, that are tried only when the others have failed or have had a long
-        /// head start.
+        /// The number of endpoints, from the end, that are tried only when the others have failed or have had
+        /// a long head start.
         var late = 0
 
         /// Returns the candidates with `begun` in front, in place of the same endpoints.
@@ -53,10 +55,11 @@ struct HappyEyeballs: Sendable {
     }
 
     let candidates: Candidates
-    /// Returns all candidates when they are known, and none if they will not be; `nil` if those from the beginning are all.
+    /// Returns all candidates when they are known, and none if they will not be; `nil` if those from the
+    /// beginning are all.
     var rest: (@Sendable () async -> Candidates)?
-    /// The nanoseconds after which the next attempt begins beside the previous one; `nil` to begin it only after
-    /// that has failed.
+    /// The nanoseconds after which the next attempt begins beside the previous one; `nil` to begin it only
+    /// after that has failed.
     let stagger: UInt64?
     /// Whether a wrong certificate leads to the next address. Otherwise it decides the race.
     let passesOverWrongServers: Bool
@@ -71,7 +74,8 @@ struct HappyEyeballs: Sendable {
         var attempts: [ConnectAttempt]
         /// The index of the attempt that decided the race, by success or failure; `nil` if none did.
         var decisive: Int?
-        /// Whether the call was cancelled. No attempt need have been in progress: the race may only have waited for `rest`.
+        /// Whether the call was cancelled. No attempt need have been in progress: the race may only have
+        /// waited for `rest`.
         var isCancelled = false
     }
 
@@ -158,8 +162,8 @@ struct HappyEyeballs: Sendable {
                         schedule.noteEnd(isDecisive: isDecisive(entry.attempt))
                     }
                 case .over:
-                    // The group waits for the cancelled attempts: they close their sockets and end when the loop
-                    // resumes them.
+                    // The group waits for the cancelled attempts: they close their sockets and end when the
+                    // loop resumes them.
                     group.cancelAll()
                     return
                 }
@@ -194,8 +198,8 @@ struct HappyEyeballs: Sendable {
         }
     }
 
-    /// Returns the outcome: the first attempt to end decisively decides it, and the transports of attempts that
-    /// came too late are closed.
+    /// Returns the outcome: the first attempt to end decisively decides it, and the transports of attempts
+    /// that came too late are closed.
     private func judge(_ ended: [EndedAttempt]) -> RaceOutcome {
         let first = Task.isCancelled ? nil : ended.first { isDecisive($0.attempt) }?.place
         var attempts: [ConnectAttempt] = []
@@ -220,8 +224,8 @@ struct HappyEyeballs: Sendable {
     }
 }
 
-/// Decides when each connection attempt begins: a delay after the previous one, and immediately when one has failed
-/// (RFC 8305, section 5). A state machine without sockets or a clock.
+/// Decides when each connection attempt begins: a delay after the previous one, and immediately when one has
+/// failed (RFC 8305, section 5). A state machine without sockets or a clock.
 struct HappyEyeballsSchedule {
     /// The next thing to do.
     enum Step: Equatable {
@@ -250,8 +254,8 @@ struct HappyEyeballsSchedule {
 
     /// - Parameters:
     ///   - count: The number of endpoints.
-    ///   - late: The number of endpoints, from the end, that begin only when all others have failed, or have had so
-    ///     long that they will hardly connect any more.
+    ///   - late: The number of endpoints, from the end, that begin only when all others have failed, or have
+    ///     had so long that they will hardly connect any more.
     ///   - stagger: The delay between two attempts in nanoseconds.
     ///   - end: The end of the call.
     ///   - isComplete: Whether there will be no more endpoints.
@@ -287,8 +291,8 @@ struct HappyEyeballsSchedule {
         if begun < early { due = min(due, lastBegin.advanced(byNanoseconds: stagger)) }
     }
 
-    /// Notes that an attempt has ended. The race is over if that was decisive; otherwise the next attempt is due,
-    /// unless it is a late one.
+    /// Notes that an attempt has ended. The race is over if that was decisive; otherwise the next attempt is
+    /// due, unless it is a late one.
     mutating func noteEnd(isDecisive: Bool) {
         running -= 1
         if begun < early { due = Instant(nanoseconds: 0) }

@@ -61,8 +61,8 @@ extension Network {
     }
 }
 
-/// Access to IPv4 addresses on a network that has only IPv6. Only clients that may ask the system's resolver have
-/// it.
+/// Access to IPv4 addresses on a network that has only IPv6. Only clients that may ask the system's resolver
+/// have it.
 struct Translation: Sendable {
     let translators: Translators
     /// The vetting, which checks the translated addresses as well: they are the ones that are dialled.

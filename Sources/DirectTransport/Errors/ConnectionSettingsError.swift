@@ -3,15 +3,17 @@
 public enum ConnectionSettingsError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The request has a Unix domain socket and addresses: it can be sent to one of these only.
     case unixSocketAndAddresses
-    /// The request has a Unix domain socket and a local binding, which a connection to such a socket cannot have.
+    /// The request has a Unix domain socket and a local binding, which a connection to such a socket cannot
+    /// have.
     case unixSocketAndBinding
     /// The request is for a Unix domain socket, and the client vets addresses, of which a socket has none.
     case unixSocketAndVetting
-    /// A redirect leads from another origin to one that the client reaches over a Unix domain socket. A server must not send
-    /// the client to a service of its own machine.
+    /// A redirect leads from another origin to one that the client reaches over a Unix domain socket. A
+    /// server must not send the client to a service of its own machine.
     case unixSocketBehindRedirect
-    /// A network interceptor or `RedirectPolicy.decide` has set this option of a request, which the client has read before
-    /// and will not read again: it belongs in the caller's request, or in an interceptor of calls.
+    /// A network interceptor or `RedirectPolicy.decide` has set this option of a request, which the client
+    /// has read before and will not read again: it belongs in the caller's request, or in an interceptor of
+    /// calls.
     case setTooLate(String)
 
     /// The conflict as text.

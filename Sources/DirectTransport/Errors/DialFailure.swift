@@ -2,8 +2,8 @@ package import DirectCore
 internal import DirectIO
 package import DirectTLS
 
-/// The failure of a request up to the head of its response: the reason, the endpoint, and the addresses that were
-/// tried before.
+/// The failure of a request up to the head of its response: the reason, the endpoint, and the addresses that
+/// were tried before.
 package struct DialFailure: Error {
     /// The reason that decided.
     package var cause: TransportError
@@ -37,8 +37,8 @@ package struct AttemptFailure: Error {
     package enum Consequence {
         /// The other addresses may do better and are tried.
         case tryNext
-        /// The server was reached and has the wrong certificate. By default no other address is tried: the network
-        /// works, and trying on would hide the fault.
+        /// The server was reached and has the wrong certificate. By default no other address is tried: the
+        /// network works, and trying on would hide the fault.
         case onCertificateMismatch
         /// No address would do better: the fault is on this side.
         case stop
@@ -50,22 +50,24 @@ package struct AttemptFailure: Error {
     package var consequence = Consequence.tryNext
     /// The certificates that the server sent; `nil` if the failure is not about them.
     var certificates: CertificateChain?
-    /// The failure to reach the proxy, with the proxy's addresses; `nil` if the attempt came as far as to use its own.
+    /// The failure to reach the proxy, with the proxy's addresses; `nil` if the attempt came as far as to use
+    /// its own.
     var atProxy: DialFailure?
 
     /// Whether the failure says something about the attempt's address, and not about this side or the proxy.
     var concernsAddress: Bool {
         guard atProxy == nil, consequence != .stop, !isOfThisSide else { return false }
         guard case .failed(.proxy, let reason) = cause else { return true }
-        // A proxy that answers nonsense, or breaks off, says nothing about the address that it was to connect to.
+        // A proxy that answers nonsense, or breaks off, says nothing about the address that it was to connect
+        // to.
         return switch reason {
         case .proxy(.refused), .proxy(.socksReply), .timedOut, .refused: true
         default: false
         }
     }
 
-    /// Whether the socket could not even leave this machine: for want of a descriptor or a port, or because it is bound to a
-    /// place of the other family.
+    /// Whether the socket could not even leave this machine: for want of a descriptor or a port, or because
+    /// it is bound to a place of the other family.
     private var isOfThisSide: Bool {
         systemError?.isOfThisSide ?? isDescriptorShortage
     }
@@ -99,8 +101,8 @@ package struct AttemptFailure: Error {
 }
 
 extension TLSError {
-    /// The consequence for the other addresses: whether the server was reached and is the wrong one, or the fault
-    /// is on this side.
+    /// The consequence for the other addresses: whether the server was reached and is the wrong one, or the
+    /// fault is on this side.
     package var consequence: AttemptFailure.Consequence {
         switch self {
         case .certificateRejected, .nameMismatch, .keyNotPinned, .rejectedByVerifier, .staple,

@@ -12,16 +12,16 @@ public enum ProxyError: Error, Sendable {
     case hasPath
     /// An exception is neither a host nor an address or a range of addresses.
     case notAnException(String)
-    /// The user name or the password cannot be sent: empty, too long, or with bytes that the protocol does not
-    /// allow.
+    /// The user name or the password cannot be sent: empty, too long, or with bytes that the protocol does
+    /// not allow.
     case unfitCredentials
-    /// The proxy answered `CONNECT` with another status than success: 407 if it requires credentials, or rejected
-    /// those it was sent.
+    /// The proxy answered `CONNECT` with another status than success: 407 if it requires credentials, or
+    /// rejected those it was sent.
     case refused(ReceivedResponse)
     /// The SOCKS proxy refused to connect, with this reply code (RFC 1928, section 6).
     case socksReply(UInt8)
-    /// The SOCKS proxy accepts no authentication method that the client supports, or requires credentials and none
-    /// are set.
+    /// The SOCKS proxy accepts no authentication method that the client supports, or requires credentials and
+    /// none are set.
     case noCommonMethod
     /// The SOCKS proxy rejected the user name and password.
     case wrongCredentials

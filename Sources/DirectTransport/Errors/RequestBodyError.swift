@@ -7,7 +7,8 @@ public enum RequestBodyError: Error, Hashable, Sendable {
     case invalidFileName(part: Int)
     /// The content type of the part is malformed.
     case invalidPartContentType(part: Int)
-    /// The body of the part is compressed (``RequestBody/gzipped(level:)``), which a form cannot say of a part.
+    /// The body of the part is compressed (``RequestBody/gzipped(level:)``), which a form cannot say of a
+    /// part.
     case compressedPart(part: Int)
     /// The source of a compressed body gave more or fewer bytes than announced.
     case wrongLength(announced: UInt64)

@@ -5,8 +5,8 @@ package import DirectTLS
 
 /// The failure of a request on its way to the server and back: the phase, and the reason.
 ///
-/// It names no request and no client. Where a failure leaves the transport, it becomes the caller's `HTTPError`, or a
-/// `CancellationError`.
+/// It names no request and no client. Where a failure leaves the transport, it becomes the caller's
+/// `HTTPError`, or a `CancellationError`.
 package enum TransportError: Error {
     case cancelled
     case failed(Phase, Reason)

@@ -11,16 +11,16 @@ package enum BodyContent: Sendable {
         if case .stream(let body) = self { body.isReplayable } else { true }
     }
 
-    /// Whether the content can be sent now: more than once, or once and no piece of it was asked for yet, as after a refusal
-    /// of `Expect: 100-continue`.
+    /// Whether the content can be sent now: more than once, or once and no piece of it was asked for yet, as
+    /// after a refusal of `Expect: 100-continue`.
     package var canBeSent: Bool {
         if case .stream(let body) = self { body.canBeSent } else { true }
     }
 }
 
 extension HTTPMethod {
-    /// Whether a request with this method and body may be sent twice (RFC 9110, section 9.2.2; RFC 9112, section
-    /// 9.3.1).
+    /// Whether a request with this method and body may be sent twice (RFC 9110, section 9.2.2; RFC 9112,
+    /// section 9.3.1).
     @inline(__always)
     func mayBeSentTwice(with body: BodyContent) -> Bool { isIdempotent && body.isReplayable }
 

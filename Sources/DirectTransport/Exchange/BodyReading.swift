@@ -4,16 +4,16 @@ internal import DirectIO
 
 /// Reads the body of one response, piece by piece.
 ///
-/// Bytes that arrived with the head, or that were left over by the parser, are in the connection's buffer and taken
-/// from there (`takeBuffered`). All others are read straight into the array that the caller gets, where the parser
-/// removes the framing in place (`readPiece`).
+/// Bytes that arrived with the head, or that were left over by the parser, are in the connection's buffer and
+/// taken from there (`takeBuffered`). All others are read straight into the array that the caller gets, where
+/// the parser removes the framing in place (`readPiece`).
 ///
 /// `isAtEnd` is set by the parser, or by the end of the stream where the framing allows that. If the end or a
-/// failure of the connection comes together with a piece, the piece is returned first and `stop` keeps the rest for
-/// the next call: no event of the socket would report it again.
+/// failure of the connection comes together with a piece, the piece is returned first and `stop` keeps the
+/// rest for the next call: no event of the socket would report it again.
 ///
-/// The value does not synchronise anything: its owner, a ``BodyStream``, lets one task at a time use it. It does
-/// not end the lease on its connection either.
+/// The value does not synchronise anything: its owner, a ``BodyStream``, lets one task at a time use it. It
+/// does not end the lease on its connection either.
 package struct BodyReading {
     package var exchange: Exchange
     /// The upload of the request, if it was not sent whole at the beginning.
@@ -69,8 +69,8 @@ package struct BodyReading {
 
     /// Returns the next piece, as large as what has arrived but no larger than `pieceSize`; `nil` at the end.
     ///
-    /// The call's deadline and cancellation are checked for every piece, even if there was nothing to wait for: a
-    /// server can send bytes for as long as it likes.
+    /// The call's deadline and cancellation are checked for every piece, even if there was nothing to wait
+    /// for: a server can send bytes for as long as it likes.
     package mutating func next() async throws(TransportError) -> [UInt8]? {
         let connection = exchange.connection
         if let rate {
@@ -197,8 +197,8 @@ package struct BodyReading {
         return goesOn
     }
 
-    /// Waits until much has arrived, if the body is fast enough. Returns false if there is still to be a wait for any
-    /// input.
+    /// Waits until much has arrived, if the body is fast enough. Returns false if there is still to be a wait
+    /// for any input.
     private mutating func waitForMuch(
         from start: Instant,
         _ deadline: Deadline
@@ -225,11 +225,11 @@ package struct BodyReading {
         }
     }
 
-    /// Reads straight into the memory that is returned, and removes the framing in place, so that nothing is copied
-    /// without need.
+    /// Reads straight into the memory that is returned, and removes the framing in place, so that nothing is
+    /// copied without need.
     ///
-    /// The framing counts towards the size, too: a server that sends chunks of one byte must not keep the task from
-    /// its deadline for six times as long.
+    /// The framing counts towards the size, too: a server that sends chunks of one byte must not keep the
+    /// task from its deadline for six times as long.
     private mutating func readPiece(_ last: inout Connection.Step) throws(TransportError) -> [UInt8] {
         var failure: TransportError?
         var step = Connection.Step.wantsRead

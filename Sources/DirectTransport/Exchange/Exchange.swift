@@ -6,15 +6,15 @@ package import DirectIO
 ///
 /// The steps, in order:
 /// - `compose` writes the head, and as much of a body in memory as fits, to the connection's buffer.
-/// - `send` sends as much of that as the socket takes without waiting. It returns a copy of the rest: from then on
-///   the buffer is used for the response.
+/// - `send` sends as much of that as the socket takes without waiting. It returns a copy of the rest: from
+///   then on the buffer is used for the response.
 /// - With `Expect: 100-continue` the task waits for the server's answer before the body is sent.
 /// - The rest of the request goes to an ``Upload``, whose task sends it while this one reads.
 /// - `receiveHead` skips interim responses and returns the final head; ``BodyReading`` reads the body.
 ///
-/// The value has no state of its own: the parser's is in the connection, the sender's in the upload. It holds no
-/// lease: if a step throws, the caller ends the lease. Every wait ends by the phase's time limit, which progress
-/// restarts, by the deadline of the call, or by cancellation.
+/// The value has no state of its own: the parser's is in the connection, the sender's in the upload. It holds
+/// no lease: if a step throws, the caller ends the lease. Every wait ends by the phase's time limit, which
+/// progress restarts, by the deadline of the call, or by cancellation.
 package struct Exchange {
     package let connection: Connection
     package let timeouts: Timeouts.Nanoseconds
@@ -72,8 +72,8 @@ package struct Exchange {
         }
     }
 
-    /// Waits for the server's permission to send the body, at most for the limit `continue` (RFC 9110, section
-    /// 10.1.1).
+    /// Waits for the server's permission to send the body, at most for the limit `continue` (RFC 9110,
+    /// section 10.1.1).
     ///
     /// - Returns: the final head if the server refuses the body; `nil` if the body is to be sent.
     @inline(never)
@@ -107,8 +107,8 @@ package struct Exchange {
 
     /// Sends the composed bytes as far as the socket takes them without waiting.
     ///
-    /// - Returns: the rest, which may be empty if only the end of the last record waits for room; `nil` if all was
-    ///   sent.
+    /// - Returns: the rest, which may be empty if only the end of the last record waits for room; `nil` if
+    ///   all was sent.
     package func send(_ count: Int) throws(TransportError) -> [UInt8]? {
         let bytes = unsafe UnsafeRawBufferPointer(rebasing: connection.buffer[0..<count])
         var sent = 0
@@ -163,7 +163,8 @@ package struct Exchange {
                     try restart(&deadline, stall: timeouts.read)
                     hasProgress = false
                 }
-                // Usually the response is still on its way. To ask OpenSSL for it takes as long as a tenth of the request.
+                // Usually the response is still on its way. To ask OpenSSL for it takes as long as a tenth of
+                // the request.
                 let step = connection.mayHaveInput ? connection.fill() : .wantsRead
                 if case .moved(let count) = step {
                     hasProgress = true
@@ -175,7 +176,8 @@ package struct Exchange {
                     )
                 } else if upload?.isRunning == true {
                     _ = try await waitIfNeeded(after: step, deadline, upload: upload)
-                    // The server's time to answer begins when all has been sent, before this wait or during it.
+                    // The server's time to answer begins when all has been sent, before this wait or during
+                    // it.
                     deadline.extend(from: connection.loop.now)
                 } else if connection.hasResponseBegun {
                     _ = try await waitIfNeeded(after: step, deadline, upload: upload, monitor: &monitor)
@@ -187,8 +189,8 @@ package struct Exchange {
         }
     }
 
-    /// Restarts the deadline of a response after progress. Throws if the call is over: there is no wait that would end it
-    /// while a server keeps sending.
+    /// Restarts the deadline of a response after progress. Throws if the call is over: there is no wait that
+    /// would end it while a server keeps sending.
     private func restart(_ deadline: inout Deadline, stall: UInt64) throws(TransportError) {
         let now = connection.loop.now
         deadline = self.deadline(.response, stall: stall, from: now)
@@ -204,7 +206,8 @@ package struct Exchange {
         }
     }
 
-    /// Waits for the event that the step needs. Returns false if the stream has ended and the response with it.
+    /// Waits for the event that the step needs. Returns false if the stream has ended and the response with
+    /// it.
     func waitIfNeeded(
         after step: Connection.Step,
         _ deadline: Deadline,
@@ -259,24 +262,26 @@ package struct Exchange {
 
     /// Waits until the request has been sent whole, after the end of its response.
     ///
-    /// Only a broken connection ends the wait early: a server may have closed its own side and still read (RFC
-    /// 9112, section 9.6). Bytes behind the response, or the end, prevent the reuse of the connection, and nothing else.
+    /// Only a broken connection ends the wait early: a server may have closed its own side and still read
+    /// (RFC 9112, section 9.6). Bytes behind the response, or the end, prevent the reuse of the connection,
+    /// and nothing else.
     package func awaitEnd(of upload: Upload) async throws(TransportError) {
         if try await awaitEnd(of: upload, keepingUpTo: 0) { connection.retire() }
         try await upload.waitForEnd(deadline(.write, stall: .max, from: connection.loop.now))
     }
 
-    /// Waits until the request has been sent whole, after the server has switched to another protocol. Bytes of that
-    /// protocol are kept for its reader.
+    /// Waits until the request has been sent whole, after the server has switched to another protocol. Bytes
+    /// of that protocol are kept for its reader.
     func awaitEnd(ofSwitching upload: Upload) async throws(TransportError) {
         _ = try await awaitEnd(of: upload, keepingUpTo: Self.longestEarlyData)
         try await upload.waitForEnd(deadline(.write, stall: .max, from: connection.loop.now))
     }
 
-    /// Watches the connection until the upload has ended, the server has sent more than `limit` bytes, or it has finished
-    /// sending. Returns whether the server came first.
+    /// Watches the connection until the upload has ended, the server has sent more than `limit` bytes, or it
+    /// has finished sending. Returns whether the server came first.
     ///
-    /// - Throws: the failure of a connection that breaks. The source of the body may give nothing for a long time.
+    /// - Throws: the failure of a connection that breaks. The source of the body may give nothing for a long
+    ///   time.
     private func awaitEnd(of upload: Upload, keepingUpTo limit: Int) async throws(TransportError) -> Bool {
         let deadline = deadline(.write, stall: .max, from: connection.loop.now)
         while upload.isRunning {
@@ -299,7 +304,8 @@ package struct Exchange {
 
     private static let longestEarlyData = 65_536
 
-    /// Returns the deadline of a wait that begins at `now`: the phase's limit, but no later than the call's end.
+    /// Returns the deadline of a wait that begins at `now`: the phase's limit, but no later than the call's
+    /// end.
     package func deadline(_ phase: TransportError.Phase, stall: UInt64, from now: Instant) -> Deadline {
         Deadline(phase, stall: stall, end: end, total: timeouts.total, from: now)
     }
@@ -315,8 +321,8 @@ package struct Exchange {
         let forwarding = isProxied ? connection.forwarding : nil
         let (target, authority) = url.targetAndAuthority(of: method, isForwarded: forwarding != nil)
         var headers = message.headers
-        // Without a proxy of the client's, the recipient of a CONNECT is the caller's proxy (RFC 9110, section
-        // 9.3.6).
+        // Without a proxy of the client's, the recipient of a CONNECT is the caller's proxy (RFC 9110,
+        // section 9.3.6).
         if isProxied || !method.isConnect && headers.index(of: "proxy-authorization") != nil {
             headers.addressProxy(forwarding)
         }

@@ -2,8 +2,8 @@ package import DirectCore
 package import DirectHTTP1
 
 extension HTTPURL {
-    /// Returns the target of a request's first line and the authority in its Host field, in the form that the method
-    /// and the recipient need (RFC 9112, section 3.2).
+    /// Returns the target of a request's first line and the authority in its Host field, in the form that the
+    /// method and the recipient need (RFC 9112, section 3.2).
     ///
     /// - Parameter isForwarded: Whether a proxy gets the whole request and forwards it.
     @inline(__always)

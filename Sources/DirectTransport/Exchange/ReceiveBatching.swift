@@ -2,19 +2,21 @@ internal import DirectCore
 
 /// Decides when a body arrives so fast that the system may hold back small arrivals, which saves wake-ups.
 ///
-/// The means is SO_RCVLOWAT: a socket with a mark reports input only when so many bytes have arrived. Three rules keep
-/// that from delaying anything that matters:
+/// The means is SO_RCVLOWAT: a socket with a mark reports input only when so many bytes have arrived. Three
+/// rules keep that from delaying anything that matters:
 ///
-/// - It begins after several waits that were short and brought much, so a slow server's bytes are never held back.
-/// - A wait under the mark ends after `patience`, and then the mark is removed. So the end of a burst is seen that
-///   much later, once, and a mark that the receive buffer cannot reach does no harm.
-/// - It ends long before the body does, where the length is known. Where it is not, it begins only when so much has
-///   been received that one `patience` at the end is small beside the time the body took.
+/// - It begins after several waits that were short and brought much, so a slow server's bytes are never held
+///   back.
+/// - A wait under the mark ends after `patience`, and then the mark is removed. So the end of a burst is seen
+///   that much later, once, and a mark that the receive buffer cannot reach does no harm.
+/// - It ends long before the body does, where the length is known. Where it is not, it begins only when so
+///   much has been received that one `patience` at the end is small beside the time the body took.
 ///
-/// The time limits of the body are those of the caller throughout. The mark is removed when the parser sees the end of
-/// the response, so the next request on the connection never meets it.
+/// The time limits of the body are those of the caller throughout. The mark is removed when the parser sees
+/// the end of the response, so the next request on the connection never meets it.
 struct ReceiveBatching {
-    /// The bytes that must have arrived. Of 64 to 400 KiB, less than this cost more wake-ups, and more brought little.
+    /// The bytes that must have arrived. Of 64 to 400 KiB, less than this cost more wake-ups, and more
+    /// brought little.
     static let mark = 256 * 1024
     /// The nanoseconds that a wait under the mark may take.
     static let patience: UInt64 = 4_000_000
@@ -35,7 +37,8 @@ struct ReceiveBatching {
 
     /// Notes a wait that ended with input.
     mutating func noteWait(nanoseconds: UInt64, received: UInt64) {
-        // A clock that stands still, as in tests, tells nothing about speed, and would never end a wait under the mark.
+        // A clock that stands still, as in tests, tells nothing about speed, and would never end a wait under
+        // the mark.
         let isFast =
             nanoseconds > 0 && nanoseconds < Self.shortWait
             && received - receivedBefore >= Self.bytesOfFastWait

@@ -7,19 +7,21 @@ internal import Synchronization
 ///
 /// - A replayable body can be opened any number of times, once for each attempt (redirects, retries,
 ///   authentication).
-/// - Any other body can be opened once. It counts as spent from then on, even if its source fails to open, and
-///   every later `measure` or `open` throws ``RequestBodyError/alreadySent``. An empty body is never sent in its
-///   place.
-/// - `measure` comes before `open`, and before anything is sent. `open` is called when the first byte can be sent.
-/// - The next piece of a source is requested only when the previous one has been sent. The exception is a source
-///   that `endsAtOnce`: it is asked for its end before the last piece goes out, so that a body longer than
-///   announced fails before the peer can answer it.
+/// - Any other body can be opened once. It counts as spent from then on, even if its source fails to open,
+///   and every later `measure` or `open` throws ``RequestBodyError/alreadySent``. An empty body is never sent
+///   in its place.
+/// - `measure` comes before `open`, and before anything is sent. `open` is called when the first byte can be
+///   sent.
+/// - The next piece of a source is requested only when the previous one has been sent. The exception is a
+///   source that `endsAtOnce`: it is asked for its end before the last piece goes out, so that a body longer
+///   than announced fails before the peer can answer it.
 package final class StreamedBody: Sendable {
     package typealias Trailers = @Sendable () async throws -> HTTPHeaders
 
     /// Whether it can be opened more than once, with the same content each time.
     package let isReplayable: Bool
-    /// Whether the source reports its end without delay after the last piece. Other sources may take any time.
+    /// Whether the source reports its end without delay after the last piece. Other sources may take any
+    /// time.
     package let endsAtOnce: Bool
     /// Produces the trailers; `nil` if there are none.
     package let trailers: Trailers?
@@ -46,8 +48,8 @@ package final class StreamedBody: Sendable {
 
     /// Returns the length; `nil` if it is not known in advance.
     ///
-    /// Called before anything is sent, so errors in the body come out here. Throws `BlockingWork.Abandoned` if the
-    /// disk takes longer than until `end`.
+    /// Called before anything is sent, so errors in the body come out here. Throws `BlockingWork.Abandoned`
+    /// if the disk takes longer than until `end`.
     package func measure(on loop: EventLoop, until end: Instant) async throws -> UInt64? {
         if !isReplayable, isSpent.load(ordering: .acquiring) { throw RequestBodyError.alreadySent }
         return try await size(loop, end)
@@ -55,8 +57,8 @@ package final class StreamedBody: Sendable {
 
     /// Opens the source. Called when the first byte can be sent, not before.
     ///
-    /// A body that is not replayable can be opened once: a second reader would find it empty and send an empty
-    /// body.
+    /// A body that is not replayable can be opened once: a second reader would find it empty and send an
+    /// empty body.
     package func open(_ loop: EventLoop) async throws -> BodySource {
         if isSpent.exchange(true, ordering: .acquiringAndReleasing), !isReplayable {
             throw RequestBodyError.alreadySent

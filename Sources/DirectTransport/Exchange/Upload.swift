@@ -6,15 +6,16 @@ internal import Synchronization
 
 /// Sends a request in a task of its own, so that the response can be read at the same time.
 ///
-/// A server may answer before it has read everything, or answer piece by piece and read no further until its answer
-/// is taken: a single task would wait forever. The upload is the writing half of the lease on a connection: the
-/// connection serves no other request until both halves have ended well.
+/// A server may answer before it has read everything, or answer piece by piece and read no further until its
+/// answer is taken: a single task would wait forever. The upload is the writing half of the lease on a
+/// connection: the connection serves no other request until both halves have ended well.
 ///
-/// The state goes from `running` to `finished`, `stopped` or `failed`, and no further: a request that was sent whole
-/// stays finished even if its source is cancelled later. `stop` notes that the server has refused the rest, which makes
-/// the cancellation no failure: what then happens to the response is the response's own failure. The sending task sets the state; the reading task looks at it.
-/// The end is signalled at the socket's wait point, where the reader may wait for input, and at `ending`, where it
-/// waits when there is nothing more to read.
+/// The state goes from `running` to `finished`, `stopped` or `failed`, and no further: a request that was
+/// sent whole stays finished even if its source is cancelled later. `stop` notes that the server has refused
+/// the rest, which makes the cancellation no failure: what then happens to the response is the response's own
+/// failure. The sending task sets the state; the reading task looks at it. The end is signalled at the
+/// socket's wait point, where the reader may wait for input, and at `ending`, where it waits when there is
+/// nothing more to read.
 ///
 /// The two tasks share the connection, which locks each operation for as long as there is an upload, because
 /// OpenSSL allows one at a time.
@@ -97,11 +98,11 @@ package final class Upload: @unchecked Sendable {
         state.withLock { if case .failed(let failure) = $0 { failure } else { nil } }
     }
 
-    /// The failure, if it leaves no response to wait for: the source failed, a time limit has passed, or the system
-    /// refused to send although the connection exists: the server then waits for the rest.
+    /// The failure, if it leaves no response to wait for: the source failed, a time limit has passed, or the
+    /// system refused to send although the connection exists: the server then waits for the rest.
     ///
-    /// A broken connection is not such a failure, because the server may have answered before; nor is `cancel`,
-    /// which comes after the response.
+    /// A broken connection is not such a failure, because the server may have answered before; nor is
+    /// `cancel`, which comes after the response.
     var hopelessFailure: TransportError? {
         guard let failure, case .failed(_, let reason) = failure else { return nil }
         switch reason {
@@ -119,7 +120,8 @@ package final class Upload: @unchecked Sendable {
         set { stopped.store(newValue, ordering: .relaxed) }
     }
 
-    /// Stops the upload because the server has refused the request before it was sent whole. That is not a failure.
+    /// Stops the upload because the server has refused the request before it was sent whole. That is not a
+    /// failure.
     package func stop() {
         isStopped = true
         cancel()
@@ -181,8 +183,8 @@ package final class Upload: @unchecked Sendable {
                 guard given <= length else {
                     throw .failed(.write, .bodyLength(announced: length, given: given))
                 }
-                // Checked before the last piece is sent: the peer may answer that piece before anything else is
-                // checked.
+                // Checked before the last piece is sent: the peer may answer that piece before anything else
+                // is checked.
                 if given == length, body.endsAtOnce,
                     let more = try await fromSource({ try await source.next() })
                 {
@@ -258,8 +260,8 @@ package final class Upload: @unchecked Sendable {
         if let content, content > 0 { report(content, total: total) }
     }
 
-    /// Checks the call's deadline and yields to other tasks now and then, for a peer that takes everything as fast
-    /// as it is sent.
+    /// Checks the call's deadline and yields to other tasks now and then, for a peer that takes everything as
+    /// fast as it is sent.
     private func giveWay(after count: Int) async throws(TransportError) {
         yields.count(count)
         guard yields.isDue else { return }

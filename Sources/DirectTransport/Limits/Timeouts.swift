@@ -3,11 +3,11 @@ internal import DirectIO
 
 /// The time limits of each phase of a request. `nil` means no limit.
 ///
-/// Most limit a phase, or a time without progress within one; ``total`` limits the whole call, from its beginning
-/// to the last byte of the body, with everything in between.
+/// Most limit a phase, or a time without progress within one; ``total`` limits the whole call, from its
+/// beginning to the last byte of the body, with everything in between.
 public struct Timeouts: Hashable, Sendable {
-    /// Waiting in the queue for a connection, while no other request of the queue gets one either: a long queue
-    /// that moves is not stuck. Also waiting for a descriptor if the process has none left.
+    /// Waiting in the queue for a connection, while no other request of the queue gets one either: a long
+    /// queue that moves is not stuck. Also waiting for a descriptor if the process has none left.
     public var queue: Duration?
     /// Resolving the name.
     public var resolve: Duration?
@@ -21,11 +21,11 @@ public struct Timeouts: Hashable, Sendable {
     public var response: Duration?
     /// Waiting for more of a response that has begun.
     public var read: Duration?
-    /// Waiting for the server's permission to send a body (``HTTPClient/Request/expectsContinue``). After that the
-    /// body is sent anyway.
+    /// Waiting for the server's permission to send a body (``HTTPClient/Request/expectsContinue``). After
+    /// that the body is sent anyway.
     public var `continue`: Duration?
-    /// The minimum speed of what is sent and received, heads included, measured while waiting for the peer to take or send
-    /// more of it.
+    /// The minimum speed of what is sent and received, heads included, measured while waiting for the peer to
+    /// take or send more of it.
     public var minimumSpeed: Speed?
     /// The whole call.
     public var total: Duration?
@@ -60,7 +60,8 @@ public struct Timeouts: Hashable, Sendable {
 
     /// The limits in nanoseconds; the largest value means no limit.
     ///
-    /// A class, because every value on the way of a request carries them: a reference is copied, not eleven words.
+    /// A class, because every value on the way of a request carries them: a reference is copied, not eleven
+    /// words.
     package final class Nanoseconds: Sendable {
         package let queue, resolve, connect, tls, write, response, read, `continue`: UInt64
         package let speed: Speed.Watch

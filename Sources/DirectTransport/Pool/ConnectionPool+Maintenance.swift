@@ -3,7 +3,8 @@ internal import DirectIO
 
 /// Maintenance of idle connections: they are closed in time, and their memory is given back.
 extension ConnectionPool {
-    /// Starts a task that maintains idle connections for as long as there are any. It does not keep the pool alive.
+    /// Starts a task that maintains idle connections for as long as there are any. It does not keep the pool
+    /// alive.
     func startMaintenance(_ handle: LoopHandle) {
         let interval = maintenanceInterval
         Task.detached(executorPreference: loop) { [weak self] in
@@ -19,8 +20,8 @@ extension ConnectionPool {
         }
     }
 
-    /// Closes the connections that are too old or were closed by their peer, and releases the buffers of the rest.
-    /// Returns false if no connection is idle.
+    /// Closes the connections that are too old or were closed by their peer, and releases the buffers of the
+    /// rest. Returns false if no connection is idle.
     private func maintain(at now: Instant) async -> Bool {
         for candidate in sweep(at: now) {
             inspect(candidate)
@@ -39,8 +40,8 @@ extension ConnectionPool {
         let origin: Machine.Origin
     }
 
-    /// Closes the connections whose time is over, and returns those that may have input. Nothing is read here,
-    /// under the lock: there is no bound on how long it takes to read what a peer sends.
+    /// Closes the connections whose time is over, and returns those that may have input. Nothing is read
+    /// here, under the lock: there is no bound on how long it takes to read what a peer sends.
     private func sweep(at now: Instant) -> [ConnectionWithInput] {
         var released = 0
         var candidates: [ConnectionWithInput] = []
@@ -82,8 +83,8 @@ extension ConnectionPool {
 }
 
 extension Connection {
-    /// Whether the connection has been idle long enough to expect that it stays idle, so that 33 KiB of buffers for
-    /// it are a waste.
+    /// Whether the connection has been idle long enough to expect that it stays idle, so that 33 KiB of
+    /// buffers for it are a waste.
     fileprivate func hasLongBeenIdle(at now: Instant) -> Bool {
         pooledState.since.advanced(byNanoseconds: Self.timeWithBuffers) <= now
     }

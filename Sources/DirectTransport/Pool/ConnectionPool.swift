@@ -1,26 +1,26 @@
 package import DirectCore
 package import DirectIO
 
-/// The connections of one client. `Pool` decides; this class holds the lock, the clock and the sockets, and carries
-/// the decisions out.
+/// The connections of one client. `Pool` decides; this class holds the lock, the clock and the sockets, and
+/// carries the decisions out.
 ///
-/// Each call runs one decision of the machine under the lock (`decide`, `keep`), takes the resulting actions in the
-/// same critical section, and carries them out after unlocking: closing makes system calls, and a woken task may
-/// want the lock immediately.
+/// Each call runs one decision of the machine under the lock (`decide`, `keep`), takes the resulting actions
+/// in the same critical section, and carries them out after unlocking: closing makes system calls, and a
+/// woken task may want the lock immediately.
 ///
 /// A request's way through the pool:
-/// - `takeIdle` returns an idle connection with a lease, without waiting. `checkOut` does the same or returns a
-///   permit to dial, and queues while the limits allow neither.
+/// - `takeIdle` returns an idle connection with a lease, without waiting. `checkOut` does the same or returns
+///   a permit to dial, and queues while the limits allow neither.
 /// - A permit becomes a lease with `admit`, or is given back with `release`.
 /// - A lease ends with exactly one of `checkIn` (the connection can serve another request), `discard` (it is
 ///   closed), `part` (it leaves the pool open) and `replace` (it is closed, and its slot becomes a permit).
 ///
 /// A waiter is registered under the same lock under which the machine queues it, and a grant is stored in the
-/// waiter before it is woken, so no grant is lost. A waiter that times out or is cancelled gives back what it was
-/// granted at the last moment.
+/// waiter before it is woken, so no grant is lost. A waiter that times out or is cancelled gives back what it
+/// was granted at the last moment.
 ///
-/// A task of its own (`startMaintenance`) maintains idle connections while there are any. It holds the pool weakly:
-/// dropping the last reference closes the idle connections.
+/// A task of its own (`startMaintenance`) maintains idle connections while there are any. It holds the pool
+/// weakly: dropping the last reference closes the idle connections.
 package final class ConnectionPool: @unchecked Sendable {
     typealias Machine = Pool<Connection>
 
@@ -29,8 +29,8 @@ package final class ConnectionPool: @unchecked Sendable {
         fileprivate let origin: Machine.Origin
     }
 
-    /// The right to dial one connection. It counts among the open connections until it becomes a lease or is given
-    /// back.
+    /// The right to dial one connection. It counts among the open connections until it becomes a lease or is
+    /// given back.
     package struct Permit {
         fileprivate let origin: Machine.Origin
     }
@@ -68,8 +68,8 @@ package final class ConnectionPool: @unchecked Sendable {
 
         /// Returns what the decisions require; `nil` for almost all of them, which then cost nothing more.
         ///
-        /// Call it in the critical section in which they were made: a waiter that has been granted something then
-        /// always finds it.
+        /// Call it in the critical section in which they were made: a waiter that has been granted something
+        /// then always finds it.
         mutating func consequences() -> Consequences? {
             guard machine.hasActions else { return nil }
             let actions = machine.takeActions()
@@ -83,8 +83,8 @@ package final class ConnectionPool: @unchecked Sendable {
         }
     }
 
-    /// The actions to carry out after the lock has been released: closing makes system calls, and a woken task may
-    /// want the lock immediately.
+    /// The actions to carry out after the lock has been released: closing makes system calls, and a woken
+    /// task may want the lock immediately.
     struct Consequences {
         let close: [Connection]
         let wake: [Waiter]
@@ -119,8 +119,8 @@ package final class ConnectionPool: @unchecked Sendable {
 
     /// Returns an idle connection that fits and is alive, or `nil` if there is none.
     ///
-    /// With `asksKernel` the kernel is asked as well whether there is input, for a request that could not be sent
-    /// again.
+    /// With `asksKernel` the kernel is asked as well whether there is input, for a request that could not be
+    /// sent again.
     package func takeIdle(
         _ target: borrowing ConnectionTarget,
         asksKernel: Bool = false,
@@ -138,7 +138,8 @@ package final class ConnectionPool: @unchecked Sendable {
     /// Returns a connection that fits and is alive, or a permit to dial one. Queues if the limits allow
     /// neither now.
     ///
-    /// The result is always a permit if `kept` admits no existing connection. For `asksKernel` see ``takeIdle``.
+    /// The result is always a permit if `kept` admits no existing connection. For `asksKernel` see
+    /// ``takeIdle``.
     package func checkOut(
         _ key: PoolKey,
         route: Route,
@@ -192,8 +193,8 @@ package final class ConnectionPool: @unchecked Sendable {
         return Permit(origin: lease.origin)
     }
 
-    /// Closes the idle connections to the same endpoint that have not been heard from since this one was leased.
-    /// Call it when a request timed out on this connection before the first byte of its response.
+    /// Closes the idle connections to the same endpoint that have not been heard from since this one was
+    /// leased. Call it when a request timed out on this connection before the first byte of its response.
     package func dismissSiblings(of connection: Connection, _ lease: Lease) {
         decide { $0.dismissSiblings(of: connection, lease.origin) }
     }
@@ -216,15 +217,15 @@ package final class ConnectionPool: @unchecked Sendable {
         decide { $0.release(permit.origin) }
     }
 
-    /// Returns permits for the connections that are missing until `count` are idle or being made, as far as there
-    /// is room.
+    /// Returns permits for the connections that are missing until `count` are idle or being made, as far as
+    /// there is room.
     package func warm(_ key: PoolKey, route: Route, count: Int, at now: Instant) -> [WarmingPermit] {
         let (origin, tickets) = decide { $0.warm(key, route: route, count: count, at: now) }
         return tickets.map { WarmingPermit(origin: origin, ticket: $0) }
     }
 
-    /// Takes a connection that was made ahead of need. It goes to the request that has waited longest, or becomes
-    /// idle.
+    /// Takes a connection that was made ahead of need. It goes to the request that has waited longest, or
+    /// becomes idle.
     package func deliver(
         _ connection: Connection,
         permit: WarmingPermit,
@@ -254,8 +255,8 @@ package final class ConnectionPool: @unchecked Sendable {
         return answer
     }
 
-    /// Does what `decide` does for a decision that may leave a connection idle, and starts the maintenance task if
-    /// none runs.
+    /// Does what `decide` does for a decision that may leave a connection idle, and starts the maintenance
+    /// task if none runs.
     @inline(__always)
     private func keep(_ decision: (inout Machine) -> Void) {
         let (consequences, maintenanceHandle) = state.withLock { state -> (Consequences?, LoopHandle?) in
@@ -275,8 +276,8 @@ package final class ConnectionPool: @unchecked Sendable {
             ? .reuse(connection, lease) : .dial(replace(connection, lease: lease))
     }
 
-    /// Asks the machine. A waiter is registered under the same lock under which the machine queues it, so no grant
-    /// is lost.
+    /// Asks the machine. A waiter is registered under the same lock under which the machine queues it, so no
+    /// grant is lost.
     private func ask(_ key: PoolKey, route: Route, kept: KeptConnections) -> (Machine.Acquisition, Waiter) {
         let waiter = Waiter(loop: loop)
         let (acquisition, consequences) = state.withLock { state in
@@ -291,8 +292,8 @@ package final class ConnectionPool: @unchecked Sendable {
         return (acquisition, waiter)
     }
 
-    /// Waits until the waiter is granted something. Its time limit for the queue starts again when the queue moves;
-    /// the end of the whole call does not.
+    /// Waits until the waiter is granted something. Its time limit for the queue starts again when the queue
+    /// moves; the end of the whole call does not.
     private func wait(
         _ waiter: Waiter,
         ticket: Machine.Ticket,

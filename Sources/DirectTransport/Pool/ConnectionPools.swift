@@ -29,11 +29,11 @@ final class ConnectionPools: Sendable {
         _ = entries.withLock { $0.byPool.removeValue(forKey: identifier) }
     }
 
-    /// Closes the connection that has been idle for longest, whichever client it belongs to, that of the oldest
-    /// client if several are equal. Returns false if none is idle.
+    /// Closes the connection that has been idle for longest, whichever client it belongs to, that of the
+    /// oldest client if several are equal. Returns false if none is idle.
     func closeLongestIdle() -> Bool {
-        // The pools are retained until the lock has been released: dropping the last reference to a pool takes the
-        // lock.
+        // The pools are retained until the lock has been released: dropping the last reference to a pool
+        // takes the lock.
         let pools = entries.withLock { entries in
             entries.byPool.values.sorted { $0.number < $1.number }.compactMap(\.pool)
         }

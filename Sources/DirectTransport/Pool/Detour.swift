@@ -1,11 +1,11 @@
 package import DirectCore
 internal import DirectIO
 
-/// Directs a retry of a request away from the endpoints where earlier attempts failed, among those that the request
-/// may be sent to.
+/// Directs a retry of a request away from the endpoints where earlier attempts failed, among those that the
+/// request may be sent to.
 ///
-/// It changes the order of attempts and no resolver's answer, and other requests' connections to these endpoints
-/// stay open. A class, so that a request without retries carries only a `nil`.
+/// It changes the order of attempts and no resolver's answer, and other requests' connections to these
+/// endpoints stay open. A class, so that a request without retries carries only a `nil`.
 package final class Detour: Sendable {
     /// The endpoints that this attempt may use, if they are known.
     package let selection: EndpointSelection?
@@ -47,8 +47,8 @@ package final class Detour: Sendable {
         return Detour(failed, misdirected, new, detour?.selection, isHedge: false, onSending: onSending)
     }
 
-    /// Returns a detour to another endpoint than those of the given one and than `endpoint`, at which another request is
-    /// in progress.
+    /// Returns a detour to another endpoint than those of the given one and than `endpoint`, at which another
+    /// request is in progress.
     package static func hedging(_ detour: Detour?, beside endpoint: Endpoint) -> Detour {
         let new = detour?.wantsNewConnection ?? false
         let (failed, misdirected) = (detour?.failed ?? [], detour?.misdirected ?? [])
@@ -65,8 +65,8 @@ package final class Detour: Sendable {
         endpoints.filter { !failed.contains($0) && !misdirected.contains($0) }
     }
 
-    /// Which existing connections may be reused. As long as the other endpoints are not known, none to an endpoint
-    /// of an earlier attempt.
+    /// Which existing connections may be reused. As long as the other endpoints are not known, none to an
+    /// endpoint of an earlier attempt.
     package var kept: KeptConnections {
         if wantsNewConnection { return .none }
         guard let selection else { return .except(failed + misdirected) }
@@ -83,15 +83,15 @@ package final class Detour: Sendable {
         return (candidates.filter { !avoided.contains($0) }, avoided.filter(candidates.contains))
     }
 
-    /// Returns the endpoints without the servers that do not serve the name (they answered 421), unless no other
-    /// one is left.
+    /// Returns the endpoints without the servers that do not serve the name (they answered 421), unless no
+    /// other one is left.
     private func candidates(_ endpoints: [Endpoint]) -> [Endpoint] {
         let others = endpoints.filter { !misdirected.contains($0) }
         return others.isEmpty ? endpoints : others
     }
 
-    /// Returns the endpoints to try last. If the request has failed at all candidates, the earliest of these is as
-    /// good as any and is not among them.
+    /// Returns the endpoints to try last. If the request has failed at all candidates, the earliest of these
+    /// is as good as any and is not among them.
     private func avoided(among candidates: [Endpoint]) -> [Endpoint] {
         guard candidates.allSatisfy(failed.contains), let earliest = failed.first(where: candidates.contains)
         else { return failed }

@@ -31,8 +31,8 @@ extension Pool {
         return nil
     }
 
-    /// Closes idle connections that track the resolver's answer, if the answer has changed and they do not serve
-    /// the new one.
+    /// Closes idle connections that track the resolver's answer, if the answer has changed and they do not
+    /// serve the new one.
     mutating func follow(_ route: Route, origin: Origin) {
         guard let answer = route.answer, origin.followed?.answer != answer else { return }
         origin.followed = route
@@ -47,9 +47,9 @@ extension Pool {
         return !member.serves(followed)
     }
 
-    /// Returns the moment until which the connection may stay idle: the earliest that the limits on idle time and
-    /// age and the server's `Keep-Alive` hint allow. That is `now` if it has served as many requests as it may, or
-    /// is to be closed.
+    /// Returns the moment until which the connection may stay idle: the earliest that the limits on idle time
+    /// and age and the server's `Keep-Alive` hint allow. That is `now` if it has served as many requests as
+    /// it may, or is to be closed.
     func expiry(of member: Member, at now: Instant) -> Instant {
         guard member.pooledState.uses < limits.uses, !member.pooledState.isDraining else { return now }
         var idleTime = limits.idleTime
@@ -68,7 +68,8 @@ extension Pool {
         release(member, of: origin)
     }
 
-    /// Takes an idle connection out for inspection, as if it were leased. Returns false if it is not idle any more.
+    /// Takes an idle connection out for inspection, as if it were leased. Returns false if it is not idle any
+    /// more.
     mutating func takeOut(_ member: Member, of origin: Origin) -> Bool {
         guard member.pooledState.isIdle, let index = origin.idle.firstIndex(where: { $0 === member }) else {
             return false
@@ -79,8 +80,8 @@ extension Pool {
         return true
     }
 
-    /// Puts an inspected connection back where it was in the idle order, or closes it if a reason to do so has come
-    /// up in the meantime. A waiting request gets it first.
+    /// Puts an inspected connection back where it was in the idle order, or closes it if a reason to do so
+    /// has come up in the meantime. A waiting request gets it first.
     mutating func putBack(_ member: Member, to origin: Origin, at now: Instant) {
         let isOutdated = limits.tracksResolver && isOutdated(member, of: origin)
         guard now < member.pooledState.expiry, !member.pooledState.isDraining, !isOutdated else {
@@ -119,8 +120,9 @@ extension Pool {
         idleExcess -= member.excess
     }
 
-    /// Closes the longest idle connection if there is one more than the limit on idle connections, and the largest ones while
-    /// their certificates have more bytes than the limit. Large ones make room for each other, not ordinary ones for them.
+    /// Closes the longest idle connection if there is one more than the limit on idle connections, and the
+    /// largest ones while their certificates have more bytes than the limit. Large ones make room for each
+    /// other, not ordinary ones for them.
     mutating func trimIdle() {
         if idleCount > limits.idle { _ = closeLongestIdle() }
         while idleExcess > limits.idleExcess {
@@ -142,8 +144,8 @@ extension Pool {
         return true
     }
 
-    /// Returns whether one more connection to the origin may be opened. Where a limit is reached, this closes the
-    /// longest idle connection to make room, unless all are spared.
+    /// Returns whether one more connection to the origin may be opened. Where a limit is reached, this closes
+    /// the longest idle connection to make room, unless all are spared.
     mutating func makeRoom(
         in origin: Origin,
         sparing isSpared: (Member) -> Bool = { _ in false }

@@ -9,8 +9,8 @@ struct PoolWarming {
 
 /// Connections made ahead of any request.
 extension Pool {
-    /// Returns permits for the connections that are missing until `count` are idle or being made. This never waits:
-    /// there are only as many permits as the limits have room for.
+    /// Returns permits for the connections that are missing until `count` are idle or being made. This never
+    /// waits: there are only as many permits as the limits have room for.
     mutating func warm(_ key: PoolKey, route: Route, count: Int, at now: Instant) -> (Origin, [Ticket]) {
         let origin = origin(for: key)
         if limits.tracksResolver { follow(route, origin: origin) }
@@ -28,8 +28,8 @@ extension Pool {
         return (origin, tickets)
     }
 
-    /// Takes a connection that was made ahead, for a call that began at `start`. It goes to the request that has
-    /// waited longest, or becomes idle.
+    /// Takes a connection that was made ahead, for a call that began at `start`. It goes to the request that
+    /// has waited longest, or becomes idle.
     mutating func deliver(
         _ member: Member,
         to origin: Origin,

@@ -7,15 +7,15 @@ internal import DirectIO
 /// request gets only a connection to an address that its route allows.
 ///
 /// A slot is one connection that counts towards the limits. It is in one of three states:
-/// - dialling: `checkOut` or `warm` took the slot, and its holder makes the connection. Next: `admit` or `deliver`,
-///   or `release` (`abandon`) if there is no connection.
-/// - leased: one request uses the connection. Next: `checkIn`, `release` (the connection is gone), or `drop` (it is
-///   gone, and the holder may dial again in the slot).
-/// - idle: in `Origin.idle`, until `takeIdle` leases it, `takeOut` lends it for an inspection, or `removeIdle`
-///   closes it.
+/// - dialling: `checkOut` or `warm` took the slot, and its holder makes the connection. Next: `admit` or
+///   `deliver`, or `release` (`abandon`) if there is no connection.
+/// - leased: one request uses the connection. Next: `checkIn`, `release` (the connection is gone), or `drop`
+///   (it is gone, and the holder may dial again in the slot).
+/// - idle: in `Origin.idle`, until `takeIdle` leases it, `takeOut` lends it for an inspection, or
+///   `removeIdle` closes it.
 ///
-/// If there is neither a connection nor room for one, the request waits. Each origin has a queue, first in, first
-/// out. Tickets grow over all origins, so that `ready` can name the request that has waited longest.
+/// If there is neither a connection nor room for one, the request waits. Each origin has a queue, first in,
+/// first out. Tickets grow over all origins, so that `ready` can name the request that has waited longest.
 ///
 /// After each call:
 /// - `Origin.open` counts the idle, leased and dialling connections of the origin, and is at most
@@ -23,10 +23,11 @@ internal import DirectIO
 /// - No request waits that a free slot could serve.
 /// - `ready` holds exactly the origins whose first waiter is held up by the limit on the total alone.
 ///
-/// The pool never closes or wakes anything itself. It collects these actions in `actions`; the caller takes them
-/// after each call, under the same lock, and carries them out after unlocking.
+/// The pool never closes or wakes anything itself. It collects these actions in `actions`; the caller takes
+/// them after each call, under the same lock, and carries them out after unlocking.
 struct Pool<Member: PoolMember> {
-    /// The connections of one origin. A class, so that a leased connection is given back without another look-up.
+    /// The connections of one origin. A class, so that a leased connection is given back without another
+    /// look-up.
     final class Origin {
         package let key: PoolKey
         /// The idle connections, the longest idle first.
@@ -34,8 +35,8 @@ struct Pool<Member: PoolMember> {
             _read { yield unsafe idleMembers }
             _modify { yield unsafe &idleMembers }
         }
-        /// Used only under the lock of the pool's owner, so no two accesses overlap and Swift need not check for
-        /// it.
+        /// Used only under the lock of the pool's owner, so no two accesses overlap and Swift need not check
+        /// for it.
         @exclusivity(unchecked) private var idleMembers: [Member] = []
         /// The idle and the leased connections.
         package var members: [Member] = []
@@ -93,11 +94,11 @@ struct Pool<Member: PoolMember> {
 
     let limits: PoolLimits
     var origins: [PoolKey: Origin] = [:]
-    /// The origin that was looked up last, one of `origins`. Most requests go to the origin of the one before, and comparing
-    /// keys takes a tenth of the instructions of a look-up.
+    /// The origin that was looked up last, one of `origins`. Most requests go to the origin of the one
+    /// before, and comparing keys takes a tenth of the instructions of a look-up.
     private var latest: Origin?
-    /// The origins that have a waiter and may open another connection as far as their own limit goes, sorted by the
-    /// first waiter's ticket. Only the limit on the total holds them up.
+    /// The origins that have a waiter and may open another connection as far as their own limit goes, sorted
+    /// by the first waiter's ticket. Only the limit on the total holds them up.
     var ready: [Origin] = []
     /// The actions collected since the last `takeActions`.
     var actions = Actions()
@@ -109,7 +110,8 @@ struct Pool<Member: PoolMember> {
     var waitingCount = 0
     var grants = 0
     var lastTicket = 0
-    /// When all connections were last dismissed: a connection for a call that began before is closed after use.
+    /// When all connections were last dismissed: a connection for a call that began before is closed after
+    /// use.
     var lastDraining = Instant(nanoseconds: 0)
 
     init(_ limits: PoolLimits) {
@@ -196,7 +198,8 @@ struct Pool<Member: PoolMember> {
         return origin
     }
 
-    /// Adds a connection that was made with a permit to dial, for a request that began at `start`. It is leased.
+    /// Adds a connection that was made with a permit to dial, for a request that began at `start`. It is
+    /// leased.
     mutating func admit(_ member: Member, to origin: Origin, since start: Instant) {
         member.pooledState.uses = 1
         member.pooledState.since = start
@@ -205,8 +208,8 @@ struct Pool<Member: PoolMember> {
         origin.members.append(member)
     }
 
-    /// Takes back a connection that can serve another request. It goes to the request that has waited longest,
-    /// becomes idle, or is closed if its time is over or its address outdated.
+    /// Takes back a connection that can serve another request. It goes to the request that has waited
+    /// longest, becomes idle, or is closed if its time is over or its address outdated.
     mutating func checkIn(_ member: Member, to origin: Origin, at now: Instant) {
         let expiry = expiry(of: member, at: now)
         let isOutdated = limits.tracksResolver && isOutdated(member, of: origin)
@@ -257,8 +260,8 @@ struct Pool<Member: PoolMember> {
         return true
     }
 
-    /// Closes the idle connections to the same endpoint that have been idle since before this one was leased. A
-    /// request on this one got no first byte of a response in time, so they may be as dead.
+    /// Closes the idle connections to the same endpoint that have been idle since before this one was leased.
+    /// A request on this one got no first byte of a response in time, so they may be as dead.
     mutating func dismissSiblings(of member: Member, _ origin: Origin) {
         let silent = origin.idle.filter {
             $0.endpoint == member.endpoint && $0.pooledState.since <= member.pooledState.since
@@ -334,8 +337,8 @@ extension Pool {
         return .wait(lastTicket, origin)
     }
 
-    /// Gives a connection, or its slot, to the request that has waited longest. Returns false if no waiting request
-    /// can use either.
+    /// Gives a connection, or its slot, to the request that has waited longest. Returns false if no waiting
+    /// request can use either.
     mutating func handOver(_ member: Member, origin: Origin, at now: Instant) -> Bool {
         // The origin that would get the slot if it were free.
         close(origin)
@@ -363,15 +366,15 @@ extension Pool {
         actions.grants.append(Assignment(ticket: first.ticket, member: member))
     }
 
-    /// Passes free slots on to waiting requests, and removes the origin's record if it has neither connections nor
-    /// waiters.
+    /// Passes free slots on to waiting requests, and removes the origin's record if it has neither
+    /// connections nor waiters.
     mutating func cleanUp(_ origin: Origin) {
         assignFreeSlots()
         forget(origin)
     }
 
-    /// Grants free slots to waiting requests. A slot of one origin can help a request for another one only where
-    /// the limit on the total was in the way.
+    /// Grants free slots to waiting requests. A slot of one origin can help a request for another one only
+    /// where the limit on the total was in the way.
     mutating func assignFreeSlots() {
         while openCount < limits.total, let next = ready.first {
             open(next)
@@ -400,8 +403,8 @@ extension Pool {
         return low
     }
 
-    /// Returns the progress of the line that a request to the origin waits in: the origin's own, and also that of
-    /// all origins if only the limit on the total is in its way.
+    /// Returns the progress of the line that a request to the origin waits in: the origin's own, and also
+    /// that of all origins if only the limit on the total is in its way.
     func progress(of origin: Origin) -> PoolProgress {
         PoolProgress(own: origin.grants, all: origin.open < limits.perOrigin ? grants : 0)
     }

@@ -4,8 +4,8 @@ internal import DirectIO
 
 /// The key by which connections are grouped: requests with equal keys may share one.
 ///
-/// The origin is scheme, name and port, never an address. A pool belongs to one client, whose own settings never change,
-/// so only those of a request are part of the key.
+/// The origin is scheme, name and port, never an address. A pool belongs to one client, whose own settings
+/// never change, so only those of a request are part of the key.
 package struct PoolKey: Hashable {
     package let origin: Origin
     /// The proxy, compared by identity: the same proxy with other credentials is another one.
@@ -24,7 +24,8 @@ package struct PoolKey: Hashable {
         left.consists(of: right.origin, proxy: right.proxy, profile: right.profile)
     }
 
-    /// Whether these are the parts of the key. With them a key that belongs to an object is compared without being copied.
+    /// Whether these are the parts of the key. With them a key that belongs to an object is compared without
+    /// being copied.
     func consists(of origin: Origin, proxy: ProxyEntry?, profile: ConnectionProfile?) -> Bool {
         self.proxy === proxy && self.profile === profile && self.origin == origin
     }
@@ -37,8 +38,8 @@ package struct PoolKey: Hashable {
 }
 
 extension KeepAliveHint {
-    /// The nanoseconds for which an idle connection is trusted: less than the server promises, because a request
-    /// takes time to reach it.
+    /// The nanoseconds for which an idle connection is trusted: less than the server promises, because a
+    /// request takes time to reach it.
     var restTime: UInt64 {
         guard let timeout else { return .max }
         let nanoseconds = UInt64(timeout) * 1_000_000_000

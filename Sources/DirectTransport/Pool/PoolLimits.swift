@@ -6,7 +6,8 @@ package struct PoolLimits {
     package var total = Int.max
     /// The idle connections in total.
     package var idle = 1024
-    /// The bytes of certificates in total that idle connections may keep beyond those that they keep as a rule.
+    /// The bytes of certificates in total that idle connections may keep beyond those that they keep as a
+    /// rule.
     package var idleExcess = Int.max
     /// The time, in nanoseconds, that a connection may stay idle.
     package var idleTime = UInt64.max

@@ -8,8 +8,9 @@ struct PoolWaiter {
     func takes(_ member: some PoolMember) -> Bool { kept.include(member) && member.serves(route) }
 }
 
-/// The requests that wait for connections to one origin: first in, first out. Appending and removing the first cost
-/// amortised constant time however long the queue is; removing any other costs the logarithm of its length.
+/// The requests that wait for connections to one origin: first in, first out. Appending and removing the
+/// first cost amortised constant time however long the queue is; removing any other costs the logarithm of
+/// its length.
 struct WaitingLine {
     private struct Slot {
         let ticket: Int

@@ -4,27 +4,27 @@ public import DirectTLS
 
 /// A proxy server, through which a client reaches other servers.
 ///
-/// The host in a request's URL still decides SNI, the certificate check, `Host`, cookies and the pool. The proxy
-/// sees only the address or name to connect to and, for `http` URLs, the requests that are sent there.
+/// The host in a request's URL still decides SNI, the certificate check, `Host`, cookies and the pool. The
+/// proxy sees only the address or name to connect to and, for `http` URLs, the requests that are sent there.
 ///
 /// Set proxies in a client's settings with ``ProxySettings``.
 public struct Proxy: Hashable, Sendable {
     /// The protocol that a proxy speaks.
     public enum Scheme: String, Hashable, Sendable, CaseIterable {
-        /// HTTP: `CONNECT` for tunnels (RFC 9110, section 9.3.6), and for `http` URLs the whole URL in the request
-        /// line.
+        /// HTTP: `CONNECT` for tunnels (RFC 9110, section 9.3.6), and for `http` URLs the whole URL in the
+        /// request line.
         case http
         /// The same protocol over TLS.
         case https
-        /// SOCKS version 5 (RFC 1928). The client resolves names and gives the proxy addresses, unless ``lookup`` is
-        /// ``Lookup/byProxy``.
+        /// SOCKS version 5 (RFC 1928). The client resolves names and gives the proxy addresses, unless
+        /// ``lookup`` is ``Lookup/byProxy``.
         case socks5
     }
 
     /// The side that resolves names.
     public enum Lookup: Hashable, Sendable {
-        /// The proxy resolves names, and no resolver on this side is asked. If the request, its address map or that
-        /// of the client gives an address, the proxy is given that instead of the name.
+        /// The proxy resolves names, and no resolver on this side is asked. If the request, its address map
+        /// or that of the client gives an address, the proxy is given that instead of the name.
         case byProxy
         /// The client resolves names, as it does without a proxy. The proxy is given one of the addresses.
         case byClient
@@ -66,10 +66,11 @@ public struct Proxy: Hashable, Sendable {
     public var credentials: Credentials?
     /// The proxy's addresses. `nil` asks the system's resolver for its host.
     public var addresses: [Endpoint]?
-    /// The side that resolves the names of servers: by default the proxy, and the client for ``Scheme/socks5``.
+    /// The side that resolves the names of servers: by default the proxy, and the client for
+    /// ``Scheme/socks5``.
     public var lookup: Lookup
-    /// The TLS settings for the connection to the proxy, for ``Scheme/https``. `nil` uses those of the client,
-    /// without the client certificate.
+    /// The TLS settings for the connection to the proxy, for ``Scheme/https``. `nil` uses those of the
+    /// client, without the client certificate.
     public var tls: TLSSettings?
 
     /// Creates a proxy from its parts.
@@ -81,10 +82,12 @@ public struct Proxy: Hashable, Sendable {
         lookup = scheme == .socks5 ? .byClient : .byProxy
     }
 
-    /// Parses a proxy from `[scheme://][user:password@]host[:port]`. The scheme is `http` if there is none. The
-    /// scheme `socks5h` means ``Scheme/socks5`` where the proxy resolves names, and `socks`, which GNOME sets, is `socks5`.
+    /// Parses a proxy from `[scheme://][user:password@]host[:port]`. The scheme is `http` if there is none.
+    /// The scheme `socks5h` means ``Scheme/socks5`` where the proxy resolves names, and `socks`, which GNOME
+    /// sets, is `socks5`.
     ///
-    /// - Throws: ``ProxyError`` if the text has another form, an unknown scheme, or a path, query or fragment.
+    /// - Throws: ``ProxyError`` if the text has another form, an unknown scheme, or a path, query or
+    ///   fragment.
     public init(_ text: String) throws(ProxyError) {
         var rest = text[...]
         var scheme = Scheme.http
@@ -108,7 +111,8 @@ public struct Proxy: Hashable, Sendable {
         guard url.targetBytes == [UInt8(ascii: "/")], !rest.contains("?"), !rest.contains("#") else {
             throw .hasPath
         }
-        // If the text names a port, even the default one of HTTP, it stands at the end of what precedes the path.
+        // If the text names a port, even the default one of HTTP, it stands at the end of what precedes the
+        // path.
         let authority = rest.prefix { $0 != "/" }
         let hasPort = authority.reversed().prefix { $0 != "]" && $0 != "@" }.contains(":")
         self.init(scheme, url.host, port: hasPort ? url.port : scheme.defaultPort)

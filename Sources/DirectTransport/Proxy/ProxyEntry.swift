@@ -7,8 +7,8 @@ package import DirectTLS
 /// credentials as well.
 package final class ProxyEntry: Sendable {
     package let proxy: Proxy
-    /// The settings of connections to the proxy itself. Its TLS settings and sessions are separate from those for the
-    /// servers behind it.
+    /// The settings of connections to the proxy itself. Its TLS settings and sessions are separate from those
+    /// for the servers behind it.
     let profile: ConnectionProfile
     /// Makes its credentials; `nil` if it has those of its settings, or none.
     let authorizer: (any ProxyAuthorizer)?
@@ -31,7 +31,8 @@ package final class ProxyEntry: Sendable {
         url.scheme == .http && proxy.speaksHTTP && proxy.lookup == .byProxy
     }
 
-    /// Returns the source of credentials for requests to this URL that the proxy forwards; `nil` if there is none.
+    /// Returns the source of credentials for requests to this URL that the proxy forwards; `nil` if there is
+    /// none.
     package func forwardingAuthorizer(for url: HTTPURL) -> (any ProxyAuthorizer)? {
         forwards(url) ? authorizer : nil
     }
@@ -40,7 +41,8 @@ package final class ProxyEntry: Sendable {
     package func authorization() throws(ProxyError) -> String? {
         guard authorizer == nil, let credentials = proxy.credentials else { return nil }
         let (user, password) = (credentials.userBytes, credentials.passwordBytes)
-        // A user name with a colon has no clear end, and control characters are not allowed (RFC 7617, section 2).
+        // A user name with a colon has no clear end, and control characters are not allowed (RFC 7617,
+        // section 2).
         guard !user.contains(UInt8(ascii: ":")), (user + password).allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
         else { throw .unfitCredentials }
         return "Basic " + Base64.encode(user + [UInt8(ascii: ":")] + password)

@@ -2,20 +2,21 @@ internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
 
-/// The messages exchanged with a proxy to open a tunnel: an HTTP `CONNECT` request (RFC 9110, section 9.3.6) or
-/// SOCKS version 5 (RFC 1928).
+/// The messages exchanged with a proxy to open a tunnel: an HTTP `CONNECT` request (RFC 9110, section 9.3.6)
+/// or SOCKS version 5 (RFC 1928).
 ///
-/// With HTTP it is one request and its response: 2xx opens the tunnel, interim responses are skipped, and any other
-/// response becomes a `ReceivedResponse` with the beginning of its body. With SOCKS it is two or three messages, each
-/// with a reply: the greeting, the user name and password if the proxy requires them, and the request to connect.
+/// With HTTP it is one request and its response: 2xx opens the tunnel, interim responses are skipped, and any
+/// other response becomes a `ReceivedResponse` with the beginning of its body. With SOCKS it is two or three
+/// messages, each with a reply: the greeting, the user name and password if the proxy requires them, and the
+/// request to connect.
 ///
 /// - One time limit covers all of it. It is checked after every read, so a proxy that sends a byte per second
 ///   cannot extend it.
-/// - No byte after the proxy's reply may be consumed: it would belong to the server. SOCKS replies are read by their
-///   exact length. Bytes after the response to `CONNECT` are an error, because in TLS and in HTTP the client sends
-///   first.
-/// - If it fails, the connection to the proxy is closed. If it succeeds, the caller takes the transport over and
-///   detaches the `Connection` used here, which then neither moves bytes on it nor closes it.
+/// - No byte after the proxy's reply may be consumed: it would belong to the server. SOCKS replies are read
+///   by their exact length. Bytes after the response to `CONNECT` are an error, because in TLS and in HTTP
+///   the client sends first.
+/// - If it fails, the connection to the proxy is closed. If it succeeds, the caller takes the transport over
+///   and detaches the `Connection` used here, which then neither moves bytes on it nor closes it.
 package struct ProxyNegotiation {
     /// The connection to the proxy. It is not in the pool.
     package let connection: Connection
@@ -94,9 +95,9 @@ package struct ProxyNegotiation {
         }
     }
 
-    /// Returns the beginning of the body of a refusal: at most `bodyPrefixLimit` bytes, fewer if reading fails or the time is
-    /// over before. The head has everything that decides, so a proxy that does not send its body must not hold up the
-    /// answer to a 407, or the error.
+    /// Returns the beginning of the body of a refusal: at most `bodyPrefixLimit` bytes, fewer if reading
+    /// fails or the time is over before. The head has everything that decides, so a proxy that does not send
+    /// its body must not hold up the answer to a 407, or the error.
     private func bodyPrefix(until limit: Deadline) async -> [UInt8] {
         var body: [UInt8] = []
         do throws(TransportError) {
@@ -126,7 +127,8 @@ package struct ProxyNegotiation {
     private func fill(until deadline: Deadline) async throws(TransportError) {
         while true {
             let step = connection.fill()
-            // Checked even if bytes were read: a proxy that sends a byte per second must not extend the limit.
+            // Checked even if bytes were read: a proxy that sends a byte per second must not extend the
+            // limit.
             try deadline.check(at: connection.loop.now)
             if case .moved = step { return }
             try await connection.wait(for: step, as: .reader, deadline)
@@ -201,10 +203,10 @@ package struct ProxyNegotiation {
 extension TransportError {
     /// Whether the dialler tries the next address after this failure of a tunnel.
     ///
-    /// It does if the proxy could not reach this address (5xx, or the SOCKS codes for a general failure, an unreachable
-    /// network or host, a refused connection, an expired TTL and a family that it does not support), and after an error
-    /// of the connection to the proxy or of its reply. Any other refusal, such as of the credentials, would be the same for
-    /// every address.
+    /// It does if the proxy could not reach this address (5xx, or the SOCKS codes for a general failure, an
+    /// unreachable network or host, a refused connection, an expired TTL and a family that it does not
+    /// support), and after an error of the connection to the proxy or of its reply. Any other refusal, such
+    /// as of the credentials, would be the same for every address.
     fileprivate var consequence: AttemptFailure.Consequence {
         guard case .failed(_, .proxy(let fault)) = self else { return .tryNext }
         switch fault {

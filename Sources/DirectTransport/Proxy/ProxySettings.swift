@@ -20,11 +20,11 @@ public struct ProxySettings: Hashable, Sendable {
         self.exceptions = exceptions
     }
 
-    /// Reads the settings from the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` as
-    /// they are now. All but the first may also be written in capitals.
+    /// Reads the settings from the environment variables `http_proxy`, `https_proxy`, `all_proxy` and
+    /// `no_proxy` as they are now. All but the first may also be written in capitals.
     ///
-    /// An entry of `no_proxy` that cannot be parsed is skipped, as curl and others do: the variable is shared by
-    /// many programs, each of which has its own syntax.
+    /// An entry of `no_proxy` that cannot be parsed is skipped, as curl and others do: the variable is shared
+    /// by many programs, each of which has its own syntax.
     ///
     /// `HTTP_PROXY` is not read: where a web server runs programs, it comes from the request (CVE-2016-5385).
     ///
@@ -69,14 +69,14 @@ public struct ProxyExceptions: Hashable, Sendable {
     /// Creates an empty list.
     public init() {}
 
-    /// Parses a list in the syntax of `no_proxy`, with commas or white space between its entries. An entry is one
-    /// of:
+    /// Parses a list in the syntax of `no_proxy`, with commas or white space between its entries. An entry is
+    /// one of:
     /// - `*`: every host.
     /// - A name: itself and all its subdomains. A leading dot or `*.` changes nothing.
     /// - An address, or a range of addresses such as `10.0.0.0/8`, `10/8` or `10.*`.
     ///
-    /// A colon and a port after a name or an address limit the entry to that port; `:*` after a name means any
-    /// port. A range matches only hosts that are written as addresses: no name is resolved for it.
+    /// A colon and a port after a name or an address limit the entry to that port; `:*` after a name means
+    /// any port. A range matches only hosts that are written as addresses: no name is resolved for it.
     ///
     /// - Throws: ``ProxyError/notAnException(_:)`` for an entry of another form.
     public init(_ text: String) throws(ProxyError) {
@@ -152,7 +152,8 @@ public struct ProxyExceptions: Hashable, Sendable {
         network(leading: bytes).map { .range($0, bits: $1, port: nil) }
     }
 
-    /// Returns the IPv4 network that begins with these one to three bytes, and the number of its leading bits.
+    /// Returns the IPv4 network that begins with these one to three bytes, and the number of its leading
+    /// bits.
     private static func network(leading bytes: Substring) -> (IPAddress, bits: Int)? {
         let count = bytes.split(separator: ".", omittingEmptySubsequences: false).count
         guard count < 4 else { return nil }

@@ -22,8 +22,8 @@ enum ProxyTarget: Sendable {
         }
     }
 
-    /// The host and port in the form of the request line of `CONNECT`, always with the port (RFC 9110, section
-    /// 9.3.6).
+    /// The host and port in the form of the request line of `CONNECT`, always with the port (RFC 9110,
+    /// section 9.3.6).
     var authority: [UInt8] {
         var text: [UInt8] = []
         if let address {

@@ -1,8 +1,8 @@
 internal import DirectCore
 internal import DirectIO
 
-/// The messages of SOCKS version 5 (RFC 1928) and of its user name and password authentication (RFC 1929), without
-/// I/O.
+/// The messages of SOCKS version 5 (RFC 1928) and of its user name and password authentication (RFC 1929),
+/// without I/O.
 struct SOCKSMessages {
     let credentials: Proxy.Credentials?
 
@@ -54,7 +54,8 @@ struct SOCKSMessages {
         return bytes + [UInt8(truncatingIfNeeded: target.port >> 8), UInt8(truncatingIfNeeded: target.port)]
     }
 
-    /// Returns the number of bytes that follow the first five of a reply. Throws if the reply is not a success.
+    /// Returns the number of bytes that follow the first five of a reply. Throws if the reply is not a
+    /// success.
     func remainingLength(after head: [UInt8]) throws(ProxyError) -> Int {
         guard head.count == 5, head[0] == Self.version else { throw .notAProxy }
         guard head[1] == 0 else { throw .socksReply(head[1]) }

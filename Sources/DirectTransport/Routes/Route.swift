@@ -19,8 +19,8 @@ package enum Route: Sendable {
 
     /// Whether a request on this route may use a connection to `endpoint`, whose address `source` named.
     ///
-    /// Addresses that a caller or a resolver chose may be a trap or a test. A request that follows the system's
-    /// resolver therefore never uses a connection to them.
+    /// Addresses that a caller or a resolver chose may be a trap or a test. A request that follows the
+    /// system's resolver therefore never uses a connection to them.
     package func allows(_ endpoint: Endpoint, from source: AddressSource) -> Bool {
         switch self {
         case .system: source.author == .system
@@ -40,11 +40,11 @@ package enum Route: Sendable {
     }
 }
 
-/// The endpoints that a request may be sent to, with their source and, for a resolver's answer, what to do when
-/// they fail.
+/// The endpoints that a request may be sent to, with their source and, for a resolver's answer, what to do
+/// when they fail.
 package struct EndpointSelection: Sendable {
-    /// The endpoints as they were named; `port` applies to one without a port. A request on an existing connection
-    /// needs only these and `port`, and allocates nothing.
+    /// The endpoints as they were named; `port` applies to one without a port. A request on an existing
+    /// connection needs only these and `port`, and allocates nothing.
     fileprivate let named: [Endpoint]
     private let port: UInt16
     /// The source that named the endpoints.
@@ -83,8 +83,8 @@ package struct EndpointSelection: Sendable {
         set { values.isStrictlyOrdered = newValue }
     }
 
-    /// Whether the request has brought the resolver along. A different answer of the client's resolver then does not make
-    /// this one outdated, nor the other way around.
+    /// Whether the request has brought the resolver along. A different answer of the client's resolver then
+    /// does not make this one outdated, nor the other way around.
     package var isOfRequest: Bool {
         get { values.isOfRequest }
         set { if newValue != isOfRequest { values.isOfRequest = newValue } }
@@ -102,22 +102,22 @@ package struct EndpointSelection: Sendable {
         set { if !newValue.isEmpty { values.failures = newValue } }
     }
 
-    /// Returns all endpoints, these and those of the other address family, when they are known, and none if they will not be;
-    /// `nil` if these are all.
+    /// Returns all endpoints, these and those of the other address family, when they are known, and none if
+    /// they will not be; `nil` if these are all.
     package var rest: (@Sendable () async -> [Endpoint])? {
         get { values.rest }
         set { values.rest = newValue }
     }
 
-    /// Asks for other endpoints when none of these could be reached; `nil` if there is no fallback. It returns by
-    /// the given deadline, whatever the result.
+    /// Asks for other endpoints when none of these could be reached; `nil` if there is no fallback. It
+    /// returns by the given deadline, whatever the result.
     package var fallback: (@Sendable (Instant) async -> Result<EndpointSelection?, TransportError.Reason>)? {
         get { values.fallback }
         set { values.fallback = newValue }
     }
 
-    /// Reports the outcome of dialling an endpoint to the resolver that named it; `nil` if that was not a resolver.
-    /// Never blocks.
+    /// Reports the outcome of dialling an endpoint to the resolver that named it; `nil` if that was not a
+    /// resolver. Never blocks.
     package var report: (@Sendable (Endpoint, DialReport) -> Void)? {
         get { values.report }
         set { values.report = newValue }

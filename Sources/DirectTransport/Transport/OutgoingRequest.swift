@@ -1,7 +1,8 @@
-/// One request as the transport sends it: what is sent, what the connection has to be, and within which limits.
+/// One request as the transport sends it: what is sent, what the connection has to be, and within which
+/// limits.
 ///
-/// It cannot be copied. It is made where it is used, and borrowed from there on: copies of a value of this size
-/// would cost each request 2,000 instructions.
+/// It cannot be copied. It is made where it is used, and borrowed from there on: copies of a value of this
+/// size would cost each request 2,000 instructions.
 package struct OutgoingRequest: ~Copyable {
     package let message: OutgoingMessage
     package var target: ConnectionTarget

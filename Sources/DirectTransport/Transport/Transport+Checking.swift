@@ -4,7 +4,8 @@ internal import DirectIO
 
 /// Checks that need no connection, made before anything is resolved or dialled for a request.
 extension Transport {
-    /// Throws if the head of the request is invalid, if its body cannot be framed, or if its method permits none.
+    /// Throws if the head of the request is invalid, if its body cannot be framed, or if its method permits
+    /// none.
     package func check(_ request: borrowing OutgoingRequest) async throws(DialFailure) {
         let limit = request.limits.call
         do throws(TransportError) {

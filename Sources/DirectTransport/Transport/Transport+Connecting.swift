@@ -6,7 +6,8 @@ internal import DirectIO
 struct LeasedConnection {
     let connection: Connection
     let lease: ConnectionPool.Lease
-    /// Whether it was in the pool, kept after a request or made ahead of any: the server may have closed it unnoticed.
+    /// Whether it was in the pool, kept after a request or made ahead of any: the server may have closed it
+    /// unnoticed.
     let wasIdle: Bool
     /// The nanoseconds in the queue for it.
     var queued: UInt64 = 0
@@ -14,7 +15,8 @@ struct LeasedConnection {
 
 /// Connections for a request: from the pool, or dialled.
 extension Transport {
-    /// Leases a connection for a request that has found no idle one, and returns it with the request's detour.
+    /// Leases a connection for a request that has found no idle one, and returns it with the request's
+    /// detour.
     // Not inlined: a request that finds an idle connection would need the room, too.
     @inline(never)
     func connection(
@@ -38,8 +40,8 @@ extension Transport {
 
     /// Leases a connection to another endpoint than the earlier attempts, if there is one.
     ///
-    /// If it has to determine the endpoints, it leaves them in the detour, so that they hold for a connection that replaces
-    /// this one, too.
+    /// If it has to determine the endpoints, it leaves them in the detour, so that they hold for a connection
+    /// that replaces this one, too.
     private func connection(
         to target: borrowing ConnectionTarget,
         around detour: Detour,
@@ -48,8 +50,8 @@ extension Transport {
     ) async throws(DialFailure) -> (LeasedConnection, Detour?) {
         if let kept = takeKept(target, asksKernel: asksKernel) { return (kept, detour) }
         // If there is no other endpoint, a connection to the endpoint of an earlier attempt may serve. The
-        // endpoints are determined here and not when dialling, so that a server with one address costs no handshake
-        // for each attempt.
+        // endpoints are determined here and not when dialling, so that a server with one address costs no
+        // handshake for each attempt.
         let selection = try await selection(for: target, within: limits)
         if detour.isHedge {
             return try await connectionForHedge(to: target, around: detour, among: selection, within: limits)

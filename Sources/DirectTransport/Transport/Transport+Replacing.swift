@@ -7,9 +7,9 @@ internal import DirectTLS
 extension Transport {
     /// Ends the lease of a failed exchange, and returns a permit to dial if the request is to be sent again.
     ///
-    /// That is the case if an idle connection was dead before the request reached it and the request may be sent twice.
-    /// The call keeps its place among the open connections and may dial in it: it does not queue, so that it gets
-    /// no other idle connection, which may be dead as well.
+    /// That is the case if an idle connection was dead before the request reached it and the request may be
+    /// sent twice. The call keeps its place among the open connections and may dial in it: it does not queue,
+    /// so that it gets no other idle connection, which may be dead as well.
     ///
     /// - Throws: the failure, if the request must not be sent again.
     private func replace(
@@ -68,8 +68,8 @@ extension TransportError {
     /// Whether the connection was dead before the request reached it.
     fileprivate func showsStale(_ connection: Connection) -> Bool {
         guard case .failed(let phase, let reason) = self else { return false }
-        // A message without a request, such as a 408, or a late line end of the previous response does not begin
-        // this one.
+        // A message without a request, such as a 408, or a late line end of the previous response does not
+        // begin this one.
         if case .http(let fault) = reason, phase == .response {
             if fault == .responseBeforeRequest || connection.beginsWithLineEnd { return true }
         }

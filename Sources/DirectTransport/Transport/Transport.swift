@@ -4,14 +4,14 @@ internal import DirectIO
 
 /// Sends requests over the connections of one client, and keeps those connections.
 ///
-/// `send` takes an idle connection or dials one, runs the exchange on it and returns the response as soon as its
-/// head has arrived. The rules on the way:
+/// `send` takes an idle connection or dials one, runs the exchange on it and returns the response as soon as
+/// its head has arrived. The rules on the way:
 /// - No connection is dialled for an invalid request; on an idle connection the writer refuses it.
 /// - A request goes only to an address that its route allows, on an idle connection or on a new one.
 /// - Each lease ends exactly once. It stays with `send` until the response is complete, or passes with the
 ///   response's body to its reader.
-/// - A request is replayed once at most. If an idle connection turns out to be dead, the call dials one in its
-///   place (`replace`); a failure there is final.
+/// - A request is replayed once at most. If an idle connection turns out to be dead, the call dials one in
+///   its place (`replace`); a failure there is final.
 package final class Transport: Sendable {
     package let pool: ConnectionPool
     package let dialler: Dialler
@@ -24,8 +24,8 @@ package final class Transport: Sendable {
 
     var loop: EventLoop { pool.loop }
 
-    /// Sends one request and returns the response, whatever its status. An idle connection that turns out to be
-    /// dead is replaced without the caller's notice.
+    /// Sends one request and returns the response, whatever its status. An idle connection that turns out to
+    /// be dead is replaced without the caller's notice.
     ///
     /// - Parameter isChecked: whether `check` has accepted the request.
     package func send(
@@ -62,8 +62,8 @@ extension Transport {
     /// Sends the request on the connection and receives the head of the response.
     ///
     /// The lease ends in here or passes to the response's body; if this throws, it stays with the caller.
-    // Inlined, because almost every request takes this way: an asynchronous function of its own costs about 150
-    // instructions.
+    // Inlined, because almost every request takes this way: an asynchronous function of its own costs about
+    // 150 instructions.
     @inline(__always)
     func roundTrip(
         _ request: borrowing OutgoingRequest,
@@ -98,8 +98,8 @@ extension Transport {
                 refusal = try await exchange.awaitContinue(options.options, sending: unsent)
                 unsent = nil
             }
-            // Bytes that find no room now, even those of the head, are sent by a task of their own while this one
-            // reads: the server may write before it reads.
+            // Bytes that find no room now, even those of the head, are sent by a task of their own while this
+            // one reads: the server may write before it reads.
             if refusal == nil, unsent != nil || rest != nil {
                 upload = Upload.start(
                     unsent,
@@ -119,7 +119,8 @@ extension Transport {
             } else {
                 head = try await exchange.receiveHead(from: sent, upload, options: options)
             }
-            // The server gave up waiting for a request at the time this one was sent: the 408 does not answer it.
+            // The server gave up waiting for a request at the time this one was sent: the 408 does not answer
+            // it.
             if leased.wasIdle, head.status == .requestTimeout, request.message.mayBeSentAgain {
                 throw .failed(.response, .http(.responseBeforeRequest))
             }
@@ -138,8 +139,9 @@ extension Transport {
             )
             connection.hasServed = true
             if let observer { observer.note(.responded(head.status, record)) }
-            // The server refused the request before all of it was sent: the rest is useless (RFC 9112, section 9.3),
-            // also where sending has already failed, because the server has closed the connection behind its answer.
+            // The server refused the request before all of it was sent: the rest is useless (RFC 9112,
+            // section 9.3), also where sending has already failed, because the server has closed the
+            // connection behind its answer.
             if let upload, !upload.isFinished, head.status.code >= 300 { upload.stop() }
             if case .tunnel = connection.framing {
                 try await detach(connection, lease: lease, after: upload, exchange: exchange)
@@ -201,8 +203,8 @@ extension Transport {
 
 /// The end of a response, for the lease on its connection.
 extension ConnectionPool {
-    /// Ends the lease of a response that was read to its end: the connection goes back to the pool if it can be
-    /// reused.
+    /// Ends the lease of a response that was read to its end: the connection goes back to the pool if it can
+    /// be reused.
     package func conclude(_ reading: BodyReading, lease: Lease, at now: Instant) {
         let connection = reading.exchange.connection
         reading.end?.note(now)

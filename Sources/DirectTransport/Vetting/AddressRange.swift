@@ -1,10 +1,11 @@
 public import DirectCore
 internal import DirectIO
 
-/// All addresses that begin with the same bits: `10.0.0.0/8`, `2001:db8::/32`, or a single address, `192.0.2.7`.
+/// All addresses that begin with the same bits: `10.0.0.0/8`, `2001:db8::/32`, or a single address,
+/// `192.0.2.7`.
 ///
-/// The bits after the prefix have to be zero: `10.1.2.3/8` is ambiguous, so it is refused. Zones are ignored. An
-/// IPv6 range never contains an IPv4 address, and vice versa.
+/// The bits after the prefix have to be zero: `10.1.2.3/8` is ambiguous, so it is refused. Zones are ignored.
+/// An IPv6 range never contains an IPv4 address, and vice versa.
 public struct AddressRange: Hashable, Sendable {
     package let family: IPAddress.Family
     /// The lowest address as a number.
@@ -14,8 +15,9 @@ public struct AddressRange: Hashable, Sendable {
 
     /// Parses a range in prefix notation, or a single address.
     ///
-    /// - Throws: ``AddressError/notAnAddress(_:)`` if the part before the slash is not an address without a zone,
-    ///   ``AddressError/invalidRange(_:)`` if the prefix length is invalid or a bit after the prefix is set.
+    /// - Throws: ``AddressError/notAnAddress(_:)`` if the part before the slash is not an address without a
+    ///   zone, ``AddressError/invalidRange(_:)`` if the prefix length is invalid or a bit after the prefix is
+    ///   set.
     public init(_ text: String) throws(AddressError) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, !first.isEmpty else { throw .empty }

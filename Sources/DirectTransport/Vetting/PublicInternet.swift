@@ -4,8 +4,8 @@ internal import DirectIO
 /// Decides which addresses belong to the public internet.
 ///
 /// IANA's registries of special-purpose addresses decide (RFC 6890): addresses that they do not call globally
-/// reachable are refused, and so are all IPv6 addresses that are not allocated for global unicast. An address that
-/// embeds another one is refused as well if the embedded one is.
+/// reachable are refused, and so are all IPv6 addresses that are not allocated for global unicast. An address
+/// that embeds another one is refused as well if the embedded one is.
 ///
 /// `denied` takes precedence over `allowed`, and both over the registries.
 struct PublicInternet: Sendable {
@@ -30,9 +30,9 @@ struct PublicInternet: Sendable {
         return SpecialAddresses.nonGlobalPurpose(of: address)
     }
 
-    /// Returns the IPv4 addresses that the address embeds: a host or router on the way extracts one and sends the bytes
-    /// there. The bits of a translated address may also look like those of ISATAP. The address is `nil` behind a translator
-    /// whose prefix has a length that RFC 6052 does not define.
+    /// Returns the IPv4 addresses that the address embeds: a host or router on the way extracts one and sends
+    /// the bytes there. The bits of a translated address may also look like those of ISATAP. The address is
+    /// `nil` behind a translator whose prefix has a length that RFC 6052 does not define.
     private func carriedAddresses(
         of address: IPAddress
     ) -> [(address: IPAddress?, translator: AddressRange?)] {
@@ -46,8 +46,9 @@ struct PublicInternet: Sendable {
         return all
     }
 
-    /// Whether only the embedded address counts. The system's sockets extract IPv4-mapped addresses themselves, and
-    /// NAT64's well-known prefix (RFC 6052) is how hosts without IPv4 reach the public part of IPv4.
+    /// Whether only the embedded address counts. The system's sockets extract IPv4-mapped addresses
+    /// themselves, and NAT64's well-known prefix (RFC 6052) is how hosts without IPv4 reach the public part
+    /// of IPv4.
     private static func isMerelyAnEnvelope(_ address: IPAddress) -> Bool {
         address.isIPv4Mapped || address.family == .v6 && address.number >> 32 == 0x64_FF9B << 64
     }
@@ -57,8 +58,8 @@ struct PublicInternet: Sendable {
         (address.number >> 32) & 0xFDFF_FFFF == 0x0000_5EFE
     }
 
-    /// Extracts the IPv4 address that follows a prefix of this length and skips bits 64 to 71 (RFC 6052, section
-    /// 2.2).
+    /// Extracts the IPv4 address that follows a prefix of this length and skips bits 64 to 71 (RFC 6052,
+    /// section 2.2).
     private static func unpack(_ number: UInt128, behind prefix: Int) -> IPAddress? {
         switch prefix {
         case 96: return IPAddress(v4: number)

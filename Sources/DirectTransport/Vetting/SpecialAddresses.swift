@@ -1,10 +1,11 @@
 internal import DirectCore
 internal import DirectIO
 
-/// IANA's IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890), together with multicast and the IPv6 ranges that
-/// are not allocated.
+/// IANA's IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890), together with multicast and the IPv6
+/// ranges that are not allocated.
 enum SpecialAddresses {
-    /// Returns the purpose of an address that is not globally reachable; `nil` if the address is globally reachable.
+    /// Returns the purpose of an address that is not globally reachable; `nil` if the address is globally
+    /// reachable.
     static func nonGlobalPurpose(of address: IPAddress) -> String? {
         let rows = address.family == .v4 ? v4 : v6
         if let row = rows.first(where: { $0.range.contains(address) }) {
@@ -35,8 +36,8 @@ enum SpecialAddresses {
             self.purpose = purpose
         }
 
-        /// Creates an IPv6 row. `groups` are the first 16-bit groups of the prefix, `last` is its last group, the groups
-        /// between them are zero, and `length` is in bits.
+        /// Creates an IPv6 row. `groups` are the first 16-bit groups of the prefix, `last` is its last group,
+        /// the groups between them are zero, and `length` is in bits.
         package init(v6 groups: [UInt16], last: UInt16 = 0, length: Int, _ purpose: String) {
             var number = groups.reduce(UInt128(0)) { $0 << 16 | UInt128($1) }
             number <<= UInt128(16 * (8 - groups.count))
@@ -56,7 +57,8 @@ enum SpecialAddresses {
     /// networks.
     private static let globalUnicast = AddressRange(.v6, 0x2000 << 112, 3)
 
-    /// The IPv4 registry. The first row that contains an address decides, so an exception precedes the range around it.
+    /// The IPv4 registry. The first row that contains an address decides, so an exception precedes the range
+    /// around it.
     static let v4: [Row] = [
         Row(v4: 0, 0, 0, 0, length: 8, "this network (RFC 791)"),
         Row(v4: 10, 0, 0, 0, length: 8, "private (RFC 1918)"),

@@ -3,8 +3,8 @@ package import DirectIO
 
 /// The time limits of one wait: the idle limit (the time without progress) and the end of the whole call.
 ///
-/// It is made when the wait begins and passed down unchanged, so that no attempt in between can restart the limit.
-/// Only the code that sees real progress may extend it.
+/// It is made when the wait begins and passed down unchanged, so that no attempt in between can restart the
+/// limit. Only the code that sees real progress may extend it.
 package struct Deadline {
     /// The phase that a time-out is reported for.
     package let phase: TransportError.Phase
@@ -66,7 +66,8 @@ package struct Deadline {
         throw .failed(phase, .timedOut(after: .nanoseconds(Int64(clamping: total))))
     }
 
-    /// Lets other tasks run although there is nothing to wait for, and throws if a wait would have ended by now.
+    /// Lets other tasks run although there is nothing to wait for, and throws if a wait would have ended by
+    /// now.
     package func yield(on loop: EventLoop) async throws(TransportError) {
         await loop.yield()
         try check(at: loop.now)

@@ -3,8 +3,8 @@ internal import DirectIO
 
 /// A limit on the bytes of bodies in a second. Requests that share a limit share its bytes.
 ///
-/// It slows down this side: a server that sends faster finds its way closed when the system's buffers are full. The time
-/// that a limit takes counts towards the total time of a call, and towards no other limit.
+/// It slows down this side: a server that sends faster finds its way closed when the system's buffers are
+/// full. The time that a limit takes counts towards the total time of a call, and towards no other limit.
 public final class RateLimit: Sendable {
     /// The number of bytes in a second, at least 1.
     public let bytesPerSecond: Int
@@ -16,7 +16,8 @@ public final class RateLimit: Sendable {
         self.bytesPerSecond = max(1, bytesPerSecond)
     }
 
-    /// The largest number of bytes to move at once, so that slow bodies move evenly: those of a quarter of a second.
+    /// The largest number of bytes to move at once, so that slow bodies move evenly: those of a quarter of a
+    /// second.
     var pieceSize: Int { min(max(bytesPerSecond / 4, 1024), 64 * 1024) }
 
     /// Counts bytes that were moved.

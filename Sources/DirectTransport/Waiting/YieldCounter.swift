@@ -1,7 +1,7 @@
 package import DirectIO
 
-/// Makes a task that moves bytes without waiting yield now and then, so that its executor runs other tasks and its
-/// event loop polls the sockets.
+/// Makes a task that moves bytes without waiting yield now and then, so that its executor runs other tasks
+/// and its event loop polls the sockets.
 package struct YieldCounter {
     /// The bytes moved since the task last suspended.
     private var moved = 0

@@ -3,7 +3,8 @@ import DirectTestCommands
 import TLSFixtures
 import Testing
 
-/// The cases about bodies of the conformance list that Swift's other clients are measured by, under its names.
+/// The cases about bodies of the conformance list that Swift's other clients are measured by, under its
+/// names.
 @Suite("Conformance of bodies", .idleLimit)
 struct ConformanceTests {
     private func post(_ server: FixtureServer, _ body: RequestBody) -> Request {

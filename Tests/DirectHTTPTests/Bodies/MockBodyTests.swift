@@ -55,7 +55,8 @@ struct MockBodyTests {
                 $0.timeouts.read = .seconds(7)
                 $0.timeouts.total = limit
             }
-            // The response is there before the clock moves: until then the same limit applies to another phase.
+            // The response is there before the clock moves: until then the same limit applies to another
+            // phase.
             let response = try await client.send(HTTPClient.Request(.get, Self.url))
             let (result, elapsed) = await time.passing(limit) { try await response.body.collect(upTo: 100) }
             let error = try await httpError { try result.get() }

@@ -64,7 +64,8 @@ struct SlowDiskTests {
         let loop = time.loop
         let task = Locked<Task<UInt64, any Error>?>(nil)
         let cancel: @Sendable () -> Void = { if let task = task.withLock({ $0 }) { task.cancel() } }
-        // Three jobs follow the last piece: to write it, to put all on the disk, to put the file in its place.
+        // Three jobs follow the last piece: to write it, to put all on the disk, to put the file in its
+        // place.
         let pieces = Pieces([[1, 2, 3]], .none) {
             if isBeingPut { return disk.beforeJobs([{}, {}, cancel]) }
             disk.beforeJobs([{}, { disk.afterNextJob(holding: loop, cancel) }])
@@ -125,7 +126,8 @@ private final class WatchedDisk: Sendable {
     let work = BlockingWork(threadLimit: 1)
     private let isOver = Locked(false)
 
-    /// Calls each of these when one more job has been queued, and before it is begun. To be called before the first.
+    /// Calls each of these when one more job has been queued, and before it is begun. To be called before the
+    /// first.
     func beforeJobs(_ calls: ArraySlice<@Sendable () -> Void>) {
         guard let call = calls.first else { return }
         work.submit { [self] in

@@ -259,7 +259,8 @@ struct AuthenticationTests {
         #expect(answer.contains("cnonce=") == (parameters.contains("qop") || parameters.contains("sess")))
     }
 
-    /// RFC 7616, section 3.9.2, with the digests of erratum 4897: those in the text are of a draft of SHA-512/256.
+    /// RFC 7616, section 3.9.2, with the digests of erratum 4897: those in the text are of a draft of
+    /// SHA-512/256.
     @Test("A digest by SHA-512-256 is that of the corrected example in RFC 7616")
     func digestOfOtherLength() throws {
         let challenge = Challenge.all(

@@ -14,8 +14,8 @@ struct DetourReplacementTests {
     )
     private static let ok: ByteScript.Step = .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
-    /// The retry has found out the addresses to choose its connection; the connection that it dials in place of a
-    /// dead one needs no other answer, which may not come.
+    /// The retry has found out the addresses to choose its connection; the connection that it dials in place
+    /// of a dead one needs no other answer, which may not come.
     @Test("A retry whose kept connection is dead dials at the addresses that it knows")
     func knownAddresses() async throws {
         let server = try FixtureServer.start(

@@ -80,7 +80,8 @@ struct DigestConcurrencyTests {
     }
 }
 
-/// A server that asks for a digest, remembers its nonces until it is told to forget them, and takes no count twice.
+/// A server that asks for a digest, remembers its nonces until it is told to forget them, and takes no count
+/// twice.
 final class NonceServer: Sendable {
     enum Manner: Sendable {
         /// Each challenge has a nonce of its own.

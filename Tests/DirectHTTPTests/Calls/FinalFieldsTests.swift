@@ -186,7 +186,8 @@ struct FinalFieldsTests {
     @Test("The fields for a proxy are not shown, and everything else is sent as it was seen")
     func proxied() async throws {
         let seen = Seen()
-        // The server takes the absolute target of a request that a proxy is to forward, and answers it itself.
+        // The server takes the absolute target of a request that a proxy is to forward, and answers it
+        // itself.
         let client = try HTTPClient.untimed {
             $0.proxy = ProxySettings(try Proxy("http://me:secret@\(server.authority)"))
             $0.networkInterceptors = [seen.interceptor]

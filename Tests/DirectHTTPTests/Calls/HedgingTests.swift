@@ -268,7 +268,8 @@ struct HedgingTests {
         }
         let client = client()
         #expect(try await fetchHedged(client, request(servers)).status == 503)
-        // The request goes to the second address by itself, where its connection was kept, or to the first one.
+        // The request goes to the second address by itself, where its connection was kept, or to the first
+        // one.
         var first = request(servers)
         first.addresses = ["127.0.0.1", "127.0.0.2", "127.0.0.3"]
         try await waitUntil { client.openCount == 1 }

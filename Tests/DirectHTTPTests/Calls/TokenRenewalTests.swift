@@ -12,7 +12,8 @@ struct TokenRenewalTests {
     private let fetched = Locked(0)
     private let gate = Barrier()
 
-    /// Tokens named by their number, each valid for so long. From the second one on the source waits for the gate.
+    /// Tokens named by their number, each valid for so long. From the second one on the source waits for the
+    /// gate.
     private func authenticator(
         ahead: Duration = .seconds(60),
         lifetime: Duration? = .seconds(600),

@@ -8,7 +8,8 @@ import Testing
 struct CancellationTests {
     private let time = HeldTime()
 
-    /// Starts the operation, cancels it when `isThere` returns, and expects it to end of that, while no time passes.
+    /// Starts the operation, cancels it when `isThere` returns, and expects it to end of that, while no time
+    /// passes.
     private func expectCancellation(
         _ location: SourceLocation = #_sourceLocation,
         of operation: @escaping @Sendable () async throws -> some Sendable,

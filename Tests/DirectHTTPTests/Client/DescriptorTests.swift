@@ -37,7 +37,8 @@ private func useOnce(rounds: Int) async throws {
         behaviour: .bytes([.awaitHead, .send("HTTP/1.1 200 OK\r\n"), .reset])
     )
     do {
-        // On the system's clock, so that the race passes dead addresses, and without limits that may be too short.
+        // On the system's clock, so that the race passes dead addresses, and without limits that may be too
+        // short.
         let client = HTTPClient {
             $0.tls.roots = .only([.der(authority.rootDER)])
             $0.timeouts = Timeouts(

@@ -240,7 +240,8 @@ struct RaceTests {
         let client = time.client { $0.timeouts.total = .seconds(5) }
         async let failure = httpError { [request] in try await client.fetch(request) }
         try await time.pass(stagger)
-        // The second attempt has begun where the third one's turn is waited for. It may begin just before the end.
+        // The second attempt has begun where the third one's turn is waited for. It may begin just before the
+        // end.
         try await time.waitBegins(for: stagger)
         time.advance(by: .seconds(5))
         let error = try await failure

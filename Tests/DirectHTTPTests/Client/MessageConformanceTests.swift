@@ -5,7 +5,8 @@ import Synchronization
 import TLSFixtures
 import Testing
 
-/// The cases about messages of the conformance list that Swift's other clients are measured by, under its names.
+/// The cases about messages of the conformance list that Swift's other clients are measured by, under its
+/// names.
 @Suite("Conformance of messages", .idleLimit)
 struct MessageConformanceTests {
     private let client = HTTPClient.untimed()

@@ -9,8 +9,8 @@ import Testing
 
 @testable import DirectHTTP
 
-/// Each limit at each place that waits for it. No other limit is set, and the clock is moved on until the call ends: the
-/// error says which limit it was.
+/// Each limit at each place that waits for it. No other limit is set, and the clock is moved on until the
+/// call ends: the error says which limit it was.
 @Suite("Limits of the phases", .idleLimit)
 struct PhaseLimitTests {
     private static let limit = Duration.seconds(20)

@@ -52,7 +52,8 @@ struct RealPeerTests {
             #expect(posted.status == .ok)
             let chunked = RequestBody.stream(PatternPieces(sizes: [1, 70_000]))
             #expect(try await client.fetch(request(.put, "/hello", chunked)).status == .ok)
-            // It answers without reading those bodies, so only from here on one can be sure of the connection.
+            // It answers without reading those bodies, so only from here on one can be sure of the
+            // connection.
             _ = try await client.fetch(request(.get, "/hello"))
             #expect(try await client.fetch(request(.get, "/hello")).isReused)
             // Sent without an announced length, and with one.

@@ -120,8 +120,8 @@ struct LocalBindingTests {
         #expect(try await probes(.untimed(), request, server) == nil)
     }
 
-    /// The idle time and the interval in seconds and the count of probes, of the client's socket, which is one of this
-    /// process; `nil` if there will be no probe.
+    /// The idle time and the interval in seconds and the count of probes, of the client's socket, which is
+    /// one of this process; `nil` if there will be no probe.
     private func probes(_ client: HTTPClient, _ request: Request, _ server: FixtureServer) async throws
         -> [Int32]?
     {

@@ -239,7 +239,8 @@ struct UnixSocketTests {
         let error = try await httpError { try await client.post(outside.http(), .text("x")) }
         guard case .settings(.unixSocketBehindRedirect) = error.reason else { throw error }
         #expect(error.history.map(\.reason) == [.redirect] && relay.count == 0)
-        // Redirects of the service itself, and requests that the program's own code sends there, are followed.
+        // Redirects of the service itself, and requests that the program's own code sends there, are
+        // followed.
         #expect(try await client.get("http://docker/old").text == "GET /new")
         let choosing = HTTPClient.untimed {
             $0.unixSockets[origin] = relay.path

@@ -2,7 +2,8 @@
 import DirectHTTP
 import TLSFixtures
 
-/// A resource that servers send whole or in parts, as RFC 9110 says, with faults for one request after the other.
+/// A resource that servers send whole or in parts, as RFC 9110 says, with faults for one request after the
+/// other.
 final class Resource: Sendable {
     /// What a server does wrong with one request.
     enum Fault: Sendable {

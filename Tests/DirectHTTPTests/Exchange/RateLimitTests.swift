@@ -32,7 +32,8 @@ struct RateLimitTests {
         }
     }
 
-    /// Runs the request while the clock goes on in steps of a millisecond. Returns the response, and the time it took.
+    /// Runs the request while the clock goes on in steps of a millisecond. Returns the response, and the time
+    /// it took.
     private func run(_ client: HTTPClient, _ request: Request) async throws -> (BufferedResponse, Duration) {
         let start = time.now
         let going = Task {

@@ -21,7 +21,8 @@ struct TimesTests {
         }
     }
 
-    /// Returns once a request has been sent at the present time. A server may have it before the client notes the time.
+    /// Returns once a request has been sent at the present time. A server may have it before the client notes
+    /// the time.
     private func sendingEnds() async throws {
         try await clock.waitBegins(until: clock.now.advanced(byNanoseconds: 100_000_000_000))
     }

@@ -200,7 +200,8 @@ private func get(_ name: String, at ports: [UInt16], _ client: HTTPClient) async
     return try await client.fetch(request).text
 }
 
-/// Makes that many requests at a time; ends the process with their number if any fails, and says why the first did.
+/// Makes that many requests at a time; ends the process with their number if any fails, and says why the
+/// first did.
 private func countFailures(of count: Int, _ request: @escaping @Sendable (Int) async throws -> String?) async
 {
     let failures = await withTaskGroup(of: String?.self) { group in

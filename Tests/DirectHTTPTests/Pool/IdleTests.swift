@@ -57,7 +57,8 @@ struct IdleTests {
                 $0.loop = EventLoop(clock: clock)
                 $0.idleTimeout = .seconds(1_000_000)
                 $0.maximumConnectionAge = .seconds(1_000_000)
-                // The next request waits for a connection that is just being looked at, and makes no other one.
+                // The next request waits for a connection that is just being looked at, and makes no other
+                // one.
                 $0.maximumConnectionsPerOrigin = 1
             }
             _ = try await client.fetch(server.request("https://a.test/"))

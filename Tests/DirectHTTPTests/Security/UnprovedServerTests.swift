@@ -62,7 +62,8 @@ struct UnprovedServerTests {
         #expect(jar.cookies(for: url).count == 4)
     }
 
-    /// A way to reach a server that does not prove to be a.test, or not to an authority that the client trusts.
+    /// A way to reach a server that does not prove to be a.test, or not to an authority that the client
+    /// trusts.
     enum Way: CaseIterable {
         case override, otherName, ownRoots
     }

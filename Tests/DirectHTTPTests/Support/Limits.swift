@@ -11,5 +11,6 @@ func withGrowingLimits(
     Issue.record("not even with the longest limit", sourceLocation: location)
 }
 
-/// Far longer than anything takes that works, on any machine, and far shorter than what comes next if it does not.
+/// Far longer than anything takes that works, on any machine, and far shorter than what comes next if it does
+/// not.
 let deadline = Duration.seconds(15)

@@ -1,7 +1,8 @@
 import Foundation
 import TLSFixtures
 
-/// Whether these are the pattern's bytes from that position on; by `memcmp`, as loops are slow in debug builds.
+/// Whether these are the pattern's bytes from that position on; by `memcmp`, as loops are slow in debug
+/// builds.
 func isPattern(_ bytes: [UInt8], at position: Int) -> Bool {
     bytes.withUnsafeBytes { bytes in
         var checked = 0

@@ -4,7 +4,8 @@ import Synchronization
 
 @testable import DirectHTTP
 
-/// A transport for tests that reads the body of each request, answers from a list and keeps what it was asked.
+/// A transport for tests that reads the body of each request, answers from a list and keeps what it was
+/// asked.
 final class Script: Sendable {
     struct Asked: Sendable {
         var method: HTTPMethod

@@ -4,7 +4,8 @@ import Glibc
 
 @testable import DirectTLS
 
-/// OpenSSL's memory, of which one allocation can be made to fail. For a process of its own, before OpenSSL is used.
+/// OpenSSL's memory, of which one allocation can be made to fail. For a process of its own, before OpenSSL is
+/// used.
 enum FailingMemory {
     /// How many allocations still go well; negative when one has failed.
     nonisolated(unsafe) private static var left = Int.max
@@ -21,7 +22,8 @@ enum FailingMemory {
         guard isDone == 1 else { throw TooLate() }
     }
 
-    /// Lets the allocation after so many others fail, and the ones behind it go well again. Says whether it came to that.
+    /// Lets the allocation after so many others fail, and the ones behind it go well again. Says whether it
+    /// came to that.
     static func withFailure(after count: Int, _ body: () -> Void) -> Bool {
         left = count
         isArmed = true

@@ -2,9 +2,9 @@ import CDirectOpenSSL
 
 /// A certificate with its key, made in the process in about half a millisecond.
 ///
-/// It can be wrong in ways that `CertificateProfile` of TLSFixtures cannot: a malformed date, a serial number of
-/// any bytes, a public key that is not its own, no key identifiers. Tests also need its OpenSSL objects, which
-/// TLSFixtures does not expose. The tests of all other targets use `TestAuthority`.
+/// It can be wrong in ways that `CertificateProfile` of TLSFixtures cannot: a malformed date, a serial number
+/// of any bytes, a public key that is not its own, no key identifiers. Tests also need its OpenSSL objects,
+/// which TLSFixtures does not expose. The tests of all other targets use `TestAuthority`.
 final class TestCertificate: @unchecked Sendable {
     let x509: OpaquePointer
     let key: OpaquePointer

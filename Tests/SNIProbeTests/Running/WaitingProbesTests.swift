@@ -21,7 +21,8 @@ struct WaitingProbesTests {
             gate.open()
             return .text("hello")
         }
-        // More than 64, which is the number of probes that work at a time. They end when the healthy one is there.
+        // More than 64, which is the number of probes that work at a time. They end when the healthy one is
+        // there.
         let words = (0..<80).map { "a.test@\(silent[$0 % silent.count].authority)" }
         let outcome = try await probe(
             words + ["https://a.test:\(healthy.port)/@\(healthy.address)", "-t", "50s", "--skip-default"],

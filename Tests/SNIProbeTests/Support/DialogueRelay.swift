@@ -7,8 +7,8 @@ import Glibc
 import Darwin
 #endif
 
-/// A server that speaks another protocol before TLS: it goes through a dialogue, and passes everything after it on to a
-/// server with TLS.
+/// A server that speaks another protocol before TLS: it goes through a dialogue, and passes everything after
+/// it on to a server with TLS.
 final class DialogueRelay: Sendable {
     enum Step: Sendable {
         case send(String)

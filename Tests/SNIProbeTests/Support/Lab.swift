@@ -1,7 +1,7 @@
 import TLSFixtures
 
-/// The common parts of the endpoints for comparing tools: an authority with an intermediate, and the certificate
-/// that an edge shows for unknown names.
+/// The common parts of the endpoints for comparing tools: an authority with an intermediate, and the
+/// certificate that an edge shows for unknown names.
 struct Lab {
     let root: TestAuthority
     let issuer: TestAuthority

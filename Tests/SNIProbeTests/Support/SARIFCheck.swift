@@ -2,8 +2,8 @@ import DirectJSON
 
 @testable import SNIProbe
 
-/// Checks the structure of a log in SARIF. Each rule names its section in the standard: OASIS, Static Analysis Results
-/// Interchange Format (SARIF) Version 2.1.0, 27 March 2020.
+/// Checks the structure of a log in SARIF. Each rule names its section in the standard: OASIS, Static
+/// Analysis Results Interchange Format (SARIF) Version 2.1.0, 27 March 2020.
 struct SARIFCheck {
     private(set) var faults: [String] = []
 

@@ -2,7 +2,8 @@ import DirectJSON
 
 @testable import SNIProbe
 
-/// Checks a value against a JSON schema, as far as docs/sni-probe.schema.json uses the language (JSON Schema 2020-12).
+/// Checks a value against a JSON schema, as far as docs/sni-probe.schema.json uses the language (JSON Schema
+/// 2020-12).
 ///
 /// It is stricter than the standard in one point: a member that the schema does not name is a fault.
 struct SchemaCheck {

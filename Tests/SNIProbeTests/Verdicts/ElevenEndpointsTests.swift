@@ -3,8 +3,8 @@ import Testing
 
 @testable import SNIProbe
 
-/// The endpoints that ten tools were compared on: most of them called faulty ones good, or said the same of different
-/// faults. Each has its cause, its code, and a hint that tells what to do.
+/// The endpoints that ten tools were compared on: most of them called faulty ones good, or said the same of
+/// different faults. Each has its cause, its code, and a hint that tells what to do.
 @Suite("Eleven endpoints")
 struct ElevenEndpointsTests {
     private let lab: Lab

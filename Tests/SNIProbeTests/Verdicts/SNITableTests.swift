@@ -118,7 +118,8 @@ struct SNITableTests {
         #expect(server.records.map(\.serverName) == ["a.test"])
     }
 
-    /// A server whose handshakes without SNI, or with it, get these certificates in turn, and the last from then on.
+    /// A server whose handshakes without SNI, or with it, get these certificates in turn, and the last from
+    /// then on.
     private func server(
         with: [FixtureCertificate],
         without: [FixtureCertificate]

@@ -12,8 +12,8 @@ struct Fault: Sendable {
     var isLasting = false
 }
 
-/// The faults of each function: the errors in its manual that do not mean a mistake in the caller's code, short counts,
-/// delays, and answers that say that something failed.
+/// The faults of each function: the errors in its manual that do not mean a mistake in the caller's code,
+/// short counts, delays, and answers that say that something failed.
 enum FaultTable {
     /// The faults of a function, each to happen to one call.
     static func faults(of function: String) -> [Fault] {

@@ -25,8 +25,8 @@ extension Scenario {
         try await client.fetchSmall(work.secure("/small"))
     }
 
-    /// In a process of its own: what is made once is made while a call fails. Without the thread of its loop the client
-    /// cannot work at all, and ends the process with a message.
+    /// In a process of its own: what is made once is made while a call fails. Without the thread of its loop
+    /// the client cannot work at all, and ends the process with a message.
     private static let start = Scenario(
         name: "first use in a process",
         isSecret: true,
@@ -62,8 +62,8 @@ extension Scenario {
         try await client.fetchSmall(work.secure("/small"))
     }
 
-    /// The system's roots, in the forms that systems have. The paths are spelled in a new way each time, because roots
-    /// that have been read are kept.
+    /// The system's roots, in the forms that systems have. The paths are spelled in a new way each time,
+    /// because roots that have been read are kept.
     private static let roots = [
         roots("roots in a directory", directory: "hashed", bundle: nil),
         roots("roots in a bundle", directory: nil, bundle: "bundle.pem"),

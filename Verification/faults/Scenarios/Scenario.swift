@@ -18,8 +18,8 @@ struct Scenario: Sendable {
     var again: (@Sendable (Workplace) async throws -> Void)?
     /// What is wrong with the files at the end.
     var inspect: @Sendable (Workplace) -> [String] = { _ in [] }
-    /// Whether OpenSSL starts in this scenario: what it cannot make then, it does not try to make again, so the next use
-    /// may fail in the same way. It must not crash, and its error must be typed.
+    /// Whether OpenSSL starts in this scenario: what it cannot make then, it does not try to make again, so
+    /// the next use may fail in the same way. It must not crash, and its error must be typed.
     var startsOpenSSL: Bool { needsOwnProcess }
     /// Whether the first use in a process is meant, so that each run needs a process of its own.
     var needsOwnProcess = false

@@ -2,7 +2,8 @@ internal import TLSFixtures
 
 /// The replies of the servers, by path.
 enum Replies {
-    /// The number of bytes of a large body, and of an upload: several records, and more than the cache writes at once.
+    /// The number of bytes of a large body, and of an upload: several records, and more than the cache writes
+    /// at once.
     static let largeSize = 300_000
     /// The value of the cookie that `/cookie` sets.
     static let cookie = "flavour=plain"

@@ -4,7 +4,8 @@ internal import TLSFixtures
 
 /// The servers of all scenarios. They run in a process of their own, so that only the client's calls fail.
 ///
-/// They write certificates into the stage's folder and their ports to standard output, and end with standard input.
+/// They write certificates into the stage's folder and their ports to standard output, and end with standard
+/// input.
 struct Servers {
     private let folder: String
     private let authority = TestAuthority("Faults Root")
@@ -45,8 +46,8 @@ struct Servers {
         return [plain, secure, strict, proxy]
     }
 
-    /// Writes the roots as a file, as a bundle in which the needed one is last, and as hashed directories with and
-    /// without it; and a client's certificate with its key.
+    /// Writes the roots as a file, as a bundle in which the needed one is last, and as hashed directories
+    /// with and without it; and a client's certificate with its key.
     private func writeMaterial() throws {
         let root = authority.rootPEM
         try write(root, to: "root.pem")

@@ -96,8 +96,8 @@ extension Caller {
         return chance.pick(able)
     }
 
-    /// A client, and whether it goes through the relay. The proxies are relays themselves, for TLS only: bytes of plain
-    /// HTTP that they corrupt would be taken for good.
+    /// A client, and whether it goes through the relay. The proxies are relays themselves, for TLS only:
+    /// bytes of plain HTTP that they corrupt would be taken for good.
     private func way(to peer: Peer, _ chance: inout Chance) -> (HTTPClient, relayed: Bool) {
         switch chance.below(peer.scheme == "https" ? 7 : 5) {
         case 0, 1: (clients.cached, chance.below(2) == 0)

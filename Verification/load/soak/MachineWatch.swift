@@ -2,8 +2,8 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Measures how long the machine kept this process waiting for a processor, so that a deadline missed for that reason is
-/// not held against the client.
+/// Measures how long the machine kept this process waiting for a processor, so that a deadline missed for
+/// that reason is not held against the client.
 final class MachineWatch: Sendable {
     private struct State {
         /// The time that was taken away so far, at moments 20 ms apart, for the last minute.
@@ -20,8 +20,8 @@ final class MachineWatch: Sendable {
         }
     }
 
-    /// The time for which the process could not run between two moments: the larger of how late its timer was and how
-    /// long one of its threads stood in the queue for a processor.
+    /// The time for which the process could not run between two moments: the larger of how late its timer was
+    /// and how long one of its threads stood in the queue for a processor.
     func taken(from start: ContinuousClock.Instant, to end: ContinuousClock.Instant) -> Duration {
         state.withLock { state in
             let before = state.moments.last { $0.at <= start } ?? state.moments.first

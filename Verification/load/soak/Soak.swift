@@ -4,10 +4,10 @@ import Glibc
 
 /// The client under mixed load, against servers that are killed, frozen and replaced (scripts/soak).
 ///
-/// `soak key=value...`; ``SoakSettings`` has the keys. It prints `ready` when it may be measured at rest, begins with
-/// the line `go` on its standard input, and stops with `stop`: then all calls end, all clients are released, and the
-/// counts are printed, with `rest` as the last line. `back NAME` asks for the time until NAME answers again, `heap`
-/// for malloc's figures. It ends with its standard input.
+/// `soak key=value...`; ``SoakSettings`` has the keys. It prints `ready` when it may be measured at rest,
+/// begins with the line `go` on its standard input, and stops with `stop`: then all calls end, all clients
+/// are released, and the counts are printed, with `rest` as the last line. `back NAME` asks for the time
+/// until NAME answers again, `heap` for malloc's figures. It ends with its standard input.
 @main
 enum Soak {
     static func main() {
@@ -43,8 +43,8 @@ enum Soak {
         }
     }
 
-    /// Makes one call with a client of each kind, so that threads and descriptors that stay are there before they are
-    /// counted.
+    /// Makes one call with a client of each kind, so that threads and descriptors that stay are there before
+    /// they are counted.
     private static func loadEverything(_ settings: SoakSettings) async throws {
         let clients = try Clients(settings)
         guard let peer = settings.peers.first(where: \.isAlwaysThere) else { fail("no peer to begin with") }
@@ -70,8 +70,8 @@ enum Soak {
     }
 }
 
-/// Prints a line that scripts/soak reads. `fflush(nil)` would wait for the thread that reads the standard input, and
-/// hold the lock that `fopen` needs meanwhile.
+/// Prints a line that scripts/soak reads. `fflush(nil)` would wait for the thread that reads the standard
+/// input, and hold the lock that `fopen` needs meanwhile.
 func say(_ line: String) {
     (line + "\n").withCString { text in
         var written = 0

@@ -118,8 +118,9 @@ struct CallJudge {
                 )
             }
         }
-        // Without a deadline each wait has a limit, and none of them can be extended for so long. A download goes on
-        // as long as its requests bring bytes. Between two that arrive, addresses that are silent may be tried.
+        // Without a deadline each wait has a limit, and none of them can be extended for so long. A download
+        // goes on as long as its requests bring bytes. Between two that arrive, addresses that are silent may
+        // be tried.
         let requests = call.download == nil ? 0 : UInt64(world.calls[number].requests)
         let longest = 3600 + requests * 240
         if elapsed > longest * 1_000_000_000 {

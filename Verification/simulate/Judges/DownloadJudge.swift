@@ -55,7 +55,8 @@ struct DownloadJudge {
         if plan.disk == nil, mayContinue, !mayHaveBeenDoubted { world.calls[number].saved = saved }
     }
 
-    /// Whether a digest may have shown that the parts of two hosts do not fit together: they are of no use then.
+    /// Whether a digest may have shown that the parts of two hosts do not fit together: they are of no use
+    /// then.
     private var mayHaveBeenDoubted: Bool {
         let others = plan.calls.filter { $0.download?.file == download.file }
         return Set(others.map(\.host)).count > 1 && others.contains { $0.download?.expectation == .digest }
@@ -71,8 +72,8 @@ struct DownloadJudge {
         }
     }
 
-    /// The bytes that the record beside a partial file counts, and whether they are all. A power failure may bring back an
-    /// old record beside a file that has been emptied since.
+    /// The bytes that the record beside a partial file counts, and whether they are all. A power failure may
+    /// bring back an old record beside a file that has been emptied since.
     private var saved: (bytes: Int, isWhole: Bool)? {
         let disk = world.kernel.disk
         guard let part = disk.bytes(of: path + ".part") else { return nil }
@@ -143,7 +144,8 @@ struct DownloadJudge {
 
     // MARK: The server's side
 
-    /// A part is asked for only if a response had a validator that joins parts, and as far as that response came.
+    /// A part is asked for only if a response had a validator that joins parts, and as far as that response
+    /// came.
     func judge(_ head: ReceivedHead, isFirst: Bool) {
         world.kernel.count("judge: request of a download")
         let start = FileReply.start(of: head)

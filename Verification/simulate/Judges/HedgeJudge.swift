@@ -9,7 +9,8 @@ struct HedgeJudge {
         self.number = number
     }
 
-    /// A request is under way once. With hedging it may be twice, at two addresses, unless a server may act on both.
+    /// A request is under way once. With hedging it may be twice, at two addresses, unless a server may act
+    /// on both.
     func judgeArrival(_ head: ReceivedHead, _ request: RequestUnderWay) {
         let others = world.calls[number].underWay.filter {
             $0.isAwaited && $0.connection !== request.connection
@@ -37,8 +38,8 @@ struct HedgeJudge {
         }
     }
 
-    /// Where everything works, the first response that takes long enough for a request to another address makes the client
-    /// send one. Later ones may find the budget of hedges spent.
+    /// Where everything works, the first response that takes long enough for a request to another address
+    /// makes the client send one. Later ones may find the budget of hedges spent.
     static func judgeAtTheEnd(_ world: World) {
         let (plan, client) = (world.plan, world.plan.client)
         guard let wait = client.hedging?.delay, client.proxy == .none, client.perOrigin == nil,
@@ -84,7 +85,8 @@ struct HedgeJudge {
 }
 
 extension CallPlan {
-    /// Whether a server may answer before it reads the upload: it sees the next request only when it has read all of it.
+    /// Whether a server may answer before it reads the upload: it sees the next request only when it has read
+    /// all of it.
     fileprivate var isReadLate: Bool {
         upload > 0 && ![.get, .head].contains(kind) && replies.contains { $0.isEarly }
     }

@@ -2,7 +2,8 @@ internal import DirectCore
 internal import DirectHTTP
 internal import DirectIO
 
-/// Judges what a program keeps in files: state files are whole, and the cookies sent are those that were kept.
+/// Judges what a program keeps in files: state files are whole, and the cookies sent are those that were
+/// kept.
 struct KeepingJudge {
     private let world: World
     private let run: ProgramRun
@@ -62,7 +63,8 @@ struct KeepingJudge {
         return bytes.map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
-    /// Saves a file, and judges it: it has all that was known for certain when the saving began, or it is as before.
+    /// Saves a file, and judges it: it has all that was known for certain when the saving began, or it is as
+    /// before.
     func saved(_ path: String, mentioning known: [Kept], _ save: () async throws -> Void) async {
         let before = kernel.disk.bytes(of: path)
         do {
@@ -79,7 +81,8 @@ struct KeepingJudge {
         }
     }
 
-    /// Saves the answers of resolvers, and judges their file. The cache saves it as well, a while after each change.
+    /// Saves the answers of resolvers, and judges their file. The cache saves it as well, a while after each
+    /// change.
     func savedAnswers(mentioning known: [Kept], _ save: () async throws -> Void) async {
         do {
             try await save()
@@ -215,8 +218,8 @@ struct KeepingJudge {
         world.isStrict(host, run: run.number, before: time)
     }
 
-    /// Notes the policies that were kept. The file may be older than the latest one that was learned, so they count from
-    /// the first time that they were sent, also with a redirect.
+    /// Notes the policies that were kept. The file may be older than the latest one that was learned, so they
+    /// count from the first time that they were sent, also with a redirect.
     func noteFoundPolicies() {
         for host in plan.hosts.indices where run.foundHSTS.contains(Material.name(host)) {
             let earlier = (0..<run.number).compactMap {

@@ -14,8 +14,8 @@ struct PoolJudge {
 
     /// No connection is opened beside one that is idle.
     ///
-    /// Only where one call is under way, and has sent nothing yet: otherwise the dial may have begun before that
-    /// connection was idle.
+    /// Only where one call is under way, and has sent nothing yet: otherwise the dial may have begun before
+    /// that connection was idle.
     func judgeDial(to place: Place) {
         guard let time = loneBeginning(at: place.host), !canBeUnfit(at: place.host) else { return }
         world.kernel.count("judge: reuse")
@@ -64,8 +64,8 @@ struct PoolJudge {
     /// Whether an idle connection to the host may be one that the client must not or cannot use.
     private func canBeUnfit(at host: Int) -> Bool {
         let client = plan.client
-        // A connection of an earlier run is not this one's, and one to an address that its host has left is not used.
-        // Resolvers that are not good may answer without the address that a connection is to.
+        // A connection of an earlier run is not this one's, and one to an address that its host has left is
+        // not used. Resolvers that are not good may answer without the address that a connection is to.
         return plan.keeping != nil || plan.hostsMove || client.hedging != nil
             || plan.resolvers?.isGood == false
             || plan.hosts[host].strictness != nil
@@ -138,7 +138,8 @@ struct PoolJudge {
 
     /// A proxy has to answer within the limits, however many bytes it sends.
     private func judgeOpening(of connection: SimulatedConnection) {
-        // A connection that was made ahead may be idle from the beginning, and a request may wait for its turn to be sent.
+        // A connection that was made ahead may be idle from the beginning, and a request may wait for its
+        // turn to be sent.
         guard plan.client.proxy != .none, connection.path == nil, let limit = plan.client.connectLimit,
             !plan.calls.contains(where: { $0.kind == .prewarm }), plan.client.transfers?.sendingRate == nil
         else { return }
@@ -154,8 +155,8 @@ struct PoolJudge {
         }
     }
 
-    /// When a request on a connection that was used before is not answered in time, no other one of those to the same
-    /// address is used any more that have not been heard from since.
+    /// When a request on a connection that was used before is not answered in time, no other one of those to
+    /// the same address is used any more that have not been heard from since.
     private func judgeSiblings() {
         guard let limit = plan.client.responseLimit, plan.client.proxy == .none, plan.network.resets == 0,
             !plan.client.isReleasedEarly, plan.keeping == nil,

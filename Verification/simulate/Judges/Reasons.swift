@@ -67,7 +67,8 @@ struct Reasons {
         call.download != nil && (!plan.isFileSimple(number) || plan.sharesFile(number))
     }
 
-    /// Whether a server reads an upload for seconds after it has answered: the next request on that connection waits.
+    /// Whether a server reads an upload for seconds after it has answered: the next request on that
+    /// connection waits.
     private func readsForLong(_ call: CallPlan) -> Bool {
         call.replies.contains { reply in
             reply.isEarly && reply.lateReading > 0
@@ -114,8 +115,8 @@ struct Reasons {
         [plan.client.transfers?.receivingRate, plan.client.transfers?.sendingRate].compactMap { $0 }.min()
     }
 
-    /// The longest time that a call takes for which everything works, in nanoseconds: as long as all calls one after
-    /// the other, with the waits of all retries and the limits that are there for other reasons.
+    /// The longest time that a call takes for which everything works, in nanoseconds: as long as all calls
+    /// one after the other, with the waits of all retries and the limits that are there for other reasons.
     var longestTime: UInt64 {
         let calls = plan.calls.map(longestTime).reduce(0, +)
         return UInt64(500_000 + calls) * 1000 + 3_000_000 * UInt64(plan.calls.count)

@@ -1,6 +1,7 @@
 internal import DirectCore
 
-/// Judges what a server has received: secrets, the fields that settings ask for, and the wait for 100 (Continue).
+/// Judges what a server has received: secrets, the fields that settings ask for, and the wait for 100
+/// (Continue).
 struct RequestJudge {
     private let world: World
     private let number: Int
@@ -24,8 +25,8 @@ struct RequestJudge {
         KeepingJudge(world, call: number)?.judge(head, of: number, host: host)
     }
 
-    /// The client's own secret is for the origin that the call begins at. After a redirect to another one it is sent
-    /// nowhere, not even on the way back.
+    /// The client's own secret is for the origin that the call begins at. After a redirect to another one it
+    /// is sent nowhere, not even on the way back.
     private func judgeClientSecret(_ head: ReceivedHead) {
         guard plan.client.hasOwnSecret else { return }
         if host != plan.calls[number].host { world.calls[number].hasCrossed = true }
@@ -106,8 +107,8 @@ struct RequestJudge {
     ///
     /// - Parameter passed: The nanoseconds between the head and the body.
     func judgeWait(_ passed: UInt64) {
-        // A server that pauses in its handshake, or still reads an earlier upload, sees the head late. It reads whole chunks,
-        // which take their time if their rate is limited.
+        // A server that pauses in its handshake, or still reads an earlier upload, sees the head late. It
+        // reads whole chunks, which take their time if their rate is limited.
         guard plan.client.transfers?.sendingRate == nil, plan.hosts.allSatisfy({ $0.ticketPause == nil }),
             !plan.calls.contains(where: { $0.replies.contains { $0.isEarly && $0.lateReading > 0 } })
         else { return }
@@ -116,8 +117,8 @@ struct RequestJudge {
         let limit = UInt64(plan.client.continueLimit ?? 1_000_000) * 1000
         let way = UInt64(plan.network.longestDelay) * 1000
         let slack = world.slack + UInt64(call.uploadPause * 1000)
-        // The server itself may have been late when the head came: callers' work, and what a task takes until its second
-        // yield, keep it from running, too.
+        // The server itself may have been late when the head came: callers' work, and what a task takes until
+        // its second yield, keep it from running, too.
         let late = UInt64(plan.network.jobCost * 10 + plan.network.byteCost * 660_000) + world.callersWork
         // A record of TLS, of which a server reads only the whole, may wait for room.
         let waits = UInt64(17_000 / min(plan.network.sendBuffer, plan.network.receiveBuffer))

@@ -44,7 +44,8 @@ struct ResolverJudge {
             let key = "\(host) \(type)"
             defer { world.lastQuestions[key] = (kernel.now, world.runs.count) }
             guard areAnswersKept, let (last, run) = world.lastQuestions[key] else { continue }
-            // In the last tenth of its time an answer is asked for anew; half a second is for questions on their way.
+            // In the last tenth of its time an answer is asked for anew; half a second is for questions on
+            // their way.
             var soonest = span / 10 * 9
             if run != world.runs.count {
                 guard isSaved(since: last, host: host, run: world.runs[run - 1]) else { continue }
@@ -62,8 +63,8 @@ struct ResolverJudge {
         }
     }
 
-    /// A service is asked for its servers only if the client wants that, and not again for a minute, or for the time that
-    /// the client has set if that is shorter.
+    /// A service is asked for its servers only if the client wants that, and not again for a minute, or for
+    /// the time that the client has set if that is shorter.
     func judgeListQuestion(toService number: Int) {
         guard let resolvers = plan.resolvers, let time = resolvers.services[number].listTime else {
             return world.fault("resolver", "service \(number) is asked for its servers")
@@ -82,7 +83,8 @@ struct ResolverJudge {
     /// Whether each answer arrives, is kept, and names addresses that can be reached.
     var areAnswersKept: Bool {
         guard let resolvers = plan.resolvers, resolvers.cache != nil, resolvers.isGood else { return false }
-        // What lacks one family is asked for again soon, and one that takes longer than the other is not waited for.
+        // What lacks one family is asked for again soon, and one that takes longer than the other is not
+        // waited for.
         if resolvers.asksByDatagram, plan.network.shortSends > 0 || !resolvers.answersAtOnce { return false }
         if let keeping = plan.keeping, plan.disk != nil || !keeping.endsInOrder { return false }
         return isCalm && !plan.namesMayVanish
@@ -107,7 +109,8 @@ struct ResolverJudge {
             && plan.client.connectLimit == nil && !plan.client.isReleasedEarly
     }
 
-    /// The system's resolver is asked only as the last one of the chain, and only if the others may have failed.
+    /// The system's resolver is asked only as the last one of the chain, and only if the others may have
+    /// failed.
     func judgeSystem(_ name: String) {
         guard let resolvers = plan.resolvers else { return }
         kernel.count("judge: question to the system")
@@ -123,8 +126,8 @@ struct ResolverJudge {
         plan.calls.allSatisfy { $0.total == nil && $0.cancellation == nil }
     }
 
-    /// A datagram goes to a server that wants it. The same question is sent three times at most, and a second passes
-    /// before each.
+    /// A datagram goes to a server that wants it. The same question is sent three times at most, and a second
+    /// passes before each.
     func judgeSending(of datagram: [UInt8], on socket: SimulatedDatagramSocket) {
         kernel.count("judge: datagram to a resolver")
         let place = socket.address.flatMap(world.resolverPlace)
@@ -137,7 +140,8 @@ struct ResolverJudge {
         if socket.sent.count > 3 {
             world.fault("resolver", "a question is sent for the \(socket.sent.count)th time")
         }
-        // A second, or a third of the server's time if that is shorter, but not less than a quarter of a second.
+        // A second, or a third of the server's time if that is shorter, but not less than a quarter of a
+        // second.
         if let last = socket.sent.dropLast().last, kernel.now < last + 250_000_000 {
             world.fault(
                 "resolver",
@@ -176,8 +180,8 @@ struct ResolverJudge {
             let start = world.calls[number].start
         else { return }
         kernel.count("judge: address of a request")
-        // A connection to the next resolver's address, or to one of a newer answer, stands in for the answer whose own
-        // addresses have failed.
+        // A connection to the next resolver's address, or to one of a newer answer, stands in for the answer
+        // whose own addresses have failed.
         let standsIn =
             plan.resolvers?.fallback == .onConnectFailure
             || plan.resolvers?.cache != nil && plan.hosts[host].addresses.contains { $0.fate != .works }

@@ -1,7 +1,8 @@
 internal import DirectCore
 internal import DirectHTTP
 
-/// Judges a response that a caller has got: its bytes, where it comes from, and what the client reports of it.
+/// Judges a response that a caller has got: its bytes, where it comes from, and what the client reports of
+/// it.
 struct ResponseJudge {
     private let world: World
     private let number: Int
@@ -59,7 +60,8 @@ struct ResponseJudge {
             plan.client.acceptsAnyCertificate != true,
             let tls = response.transaction?.tls, let host = world.host(named: tls.verifiedName)
         else { return }
-        // A server that confirms a stored response sends no policy, and that of the stored one does not count again.
+        // A server that confirms a stored response sends no policy, and that of the stored one does not count
+        // again.
         if let owner = field("X-Call"), let place = field("X-Reply"),
             let time = world.confirmed[owner * 100 + place], time >= start
         {
@@ -89,8 +91,8 @@ struct ResponseJudge {
         }
     }
 
-    /// Whether a cut body cannot be told from a whole one: only its end of the connection ends it, and without TLS, or
-    /// after a close_notify, nothing shows that it came too early.
+    /// Whether a cut body cannot be told from a whole one: only its end of the connection ends it, and
+    /// without TLS, or after a close_notify, nothing shows that it came too early.
     private func mayBeCut(_ reply: ReplyPlan) -> Bool {
         guard reply.framing == .untilClose else { return false }
         return reply.ending == .breaksOff || plan.network.resets > 0 || reply.ending == .stalls
@@ -193,7 +195,8 @@ struct ResponseJudge {
 
     // MARK: Retries
 
-    /// With a policy of retries, a status of its list is delivered with the reason why there is no further attempt.
+    /// With a policy of retries, a status of its list is delivered with the reason why there is no further
+    /// attempt.
     private func judgeRetries() {
         guard plan.client.retries, [408, 425, 429, 502, 503, 504].contains(response.status) else { return }
         world.kernel.count("judge: retries")
@@ -271,7 +274,8 @@ struct ResponseJudge {
         }
     }
 
-    /// Judges the time that a body took, in microseconds. The last piece, and what comes with a head, costs no time.
+    /// Judges the time that a body took, in microseconds. The last piece, and what comes with a head, costs
+    /// no time.
     private func judge(_ bytes: Int, took time: UInt64, at rate: Int) {
         let free = max(rate / 4, 1024) + 2 * 16_709
         guard bytes > free, time < UInt64((bytes - free) * 1_000_000 / rate) else { return }
@@ -321,8 +325,8 @@ struct ResponseJudge {
         guard plan.network.shortSends == 0 else { return }
         if let sum = transaction.connectTime.flatMap({ connect in transaction.tlsTime.map { connect + $0 } })
         {
-            // Between the handshake's last byte and the request's arrival there is one way, and the wait for the first
-            // piece of a body.
+            // Between the handshake's last byte and the request's arrival there is one way, and the wait for
+            // the first piece of a body.
             let since = first - connection.times.connect
             let way = UInt64(plan.network.longestDelay + call.uploadPause) * 1000
             judge(
@@ -336,7 +340,8 @@ struct ResponseJudge {
 
     /// A response comes after its request, and not before the server sends it.
     private func judgeTimes(_ transaction: HTTPTransaction, of reply: ReplyPlan) {
-        // The request that reached a server last need not be the one that was answered, if it came from a busy connection.
+        // The request that reached a server last need not be the one that was answered, if it came from a
+        // busy connection.
         guard let last = world.calls[number].tries.last else { return }
         world.kernel.count("judge: figures of time")
         let response = transaction.responseTime.clampedNanoseconds

@@ -24,7 +24,8 @@ extension World {
         }
     }
 
-    /// The folder of a cache keeps its limits, except where files cannot be removed, or a power failure brings some back.
+    /// The folder of a cache keeps its limits, except where files cannot be removed, or a power failure
+    /// brings some back.
     private func judgeFolders() {
         guard let limits = plan.keeping?.cache, plan.disk?.failures ?? 0 == 0 else { return }
         for run in runs {
@@ -51,8 +52,8 @@ extension World {
     /// A success means that the server has got the whole upload, or gave its final answer before.
     private func judgeUpload(_ number: Int) {
         let (call, state) = (plan.calls[number], calls[number])
-        // After a hedge the reply may be that to a later request, whose number the loser had; and a busy server may see the
-        // loser only after the call. A POST is not hedged.
+        // After a hedge the reply may be that to a later request, whose number the loser had; and a busy
+        // server may see the loser only after the call. A POST is not hedged.
         guard plan.client.hedging == nil || call.kind == .post, let place = state.reply,
             let received = state.received[place]
         else { return }
@@ -62,7 +63,8 @@ extension World {
         if !reply.isEarly {
             fault("upload", "call \(number) succeeded after \(received) of \(call.upload) bytes")
         } else if isReadToItsEnd(reply), !state.excusedUploads.contains(place), !call.expectsContinue,
-            // A connection whose upload has been sent whole is idle, and is closed if there are no descriptors.
+            // A connection whose upload has been sent whole is idle, and is closed if there are no
+            // descriptors.
             kernel.lastShortage == 0
         {
             fault("upload", "call \(number) gave up its upload after \(received) of \(call.upload) bytes")
@@ -71,8 +73,8 @@ extension World {
 
     /// Whether a server that answers early reads the whole upload afterwards if the client sends it.
     ///
-    /// Not if the client may close the connection as idle, with all of the upload on its way: what then arrives from the
-    /// server is answered with a reset, which destroys what the server has not read yet.
+    /// Not if the client may close the connection as idle, with all of the upload on its way: what then
+    /// arrives from the server is answered with a reset, which destroys what the server has not read yet.
     private func isReadToItsEnd(_ reply: ReplyPlan) -> Bool {
         let client = plan.client
         return reply.status < 300 && reply.ending == .complete && reply.framing != .untilClose
@@ -138,12 +140,12 @@ extension CacheError {
 }
 
 extension World {
-    /// What a call may take beyond its limits, in nanoseconds: the loop looks for passed deadlines each millisecond, and
-    /// the poller rounds up to the next; then some jobs have to run, a record of 64 KiB may be under way, and callers
-    /// may keep the loop busy, one after the other.
+    /// What a call may take beyond its limits, in nanoseconds: the loop looks for passed deadlines each
+    /// millisecond, and the poller rounds up to the next; then some jobs have to run, a record of 64 KiB may
+    /// be under way, and callers may keep the loop busy, one after the other.
     ///
-    /// Calls that receive much yield after 256 KiB and what is then under way. Up to three jobs that follow each other
-    /// end a call, and each may have to wait for all of these.
+    /// Calls that receive much yield after 256 KiB and what is then under way. Up to three jobs that follow
+    /// each other end a call, and each may have to wait for all of these.
     var slack: UInt64 {
         let work = plan.network.jobCost * 30 + plan.network.byteCost * 70_000
         let turns = 3 * min(largeCalls, mostActiveCalls)
@@ -156,9 +158,11 @@ extension World {
         plan.calls.filter(\.isLarge).map(\.count).reduce(0, +)
     }
 
-    /// The longest time for which callers keep the loop from its sockets, one after the other, in nanoseconds.
+    /// The longest time for which callers keep the loop from its sockets, one after the other, in
+    /// nanoseconds.
     ///
-    /// Where a task is cancelled, all calls that follow in it end at once, without a turn of the loop between them.
+    /// Where a task is cancelled, all calls that follow in it end at once, without a turn of the loop between
+    /// them.
     var callersWork: UInt64 {
         let work = plan.calls.map(\.work)
         let atOnce = (work.max() ?? 0) * (mostActiveCalls + 1)

@@ -119,8 +119,8 @@ extension Kernel {
         return taken
     }
 
-    /// Sets how many bytes must have arrived before the queue reports input. As in Linux the buffer grows with it, and
-    /// what is there is reported at once.
+    /// Sets how many bytes must have arrived before the queue reports input. As in Linux the buffer grows
+    /// with it, and what is there is reported at once.
     func setMark(_ descriptor: Int32, bytes: Int) {
         guard let connection = connections[descriptor] else { return }
         note("mark", place: connection.number, amount: bytes)

@@ -3,8 +3,8 @@ internal import DirectCore
 
 /// The simulated system: sockets, the readiness queue, clocks, and the order in which ready jobs run.
 ///
-/// Everything runs on one thread. Time passes when nothing is ready (the clock jumps to the next event) and, if the
-/// plan says so, while jobs run. All that is not determined by the program is drawn from the seed.
+/// Everything runs on one thread. Time passes when nothing is ready (the clock jumps to the next event) and,
+/// if the plan says so, while jobs run. All that is not determined by the program is drawn from the seed.
 /// Because of the one thread `@unchecked Sendable` is safe, here and for all that belongs to a world.
 final class Kernel: @unchecked Sendable {
     /// The kernel of the world that runs, for the functions of the seam.
@@ -93,7 +93,8 @@ final class Kernel: @unchecked Sendable {
     var isFair = false
     /// How often the work that has been ready for longest was passed over.
     private var delays = 0
-    /// When the loop had its last turn. Its thread is one of several: other jobs do not keep it from running for long.
+    /// When the loop had its last turn. Its thread is one of several: other jobs do not keep it from running
+    /// for long.
     private var lastTurn: UInt64 = 0
     private static let longestWithoutTurn: UInt64 = 50_000_000
 
@@ -143,8 +144,8 @@ final class Kernel: @unchecked Sendable {
         events.add(at: now &+ delay, run)
     }
 
-    /// Runs a step of the world later, outside of the loop: a loop that waits would not notice work that its own thread
-    /// gives it.
+    /// Runs a step of the world later, outside of the loop: a loop that waits would not notice work that its
+    /// own thread gives it.
     func after(nanoseconds: UInt64, _ run: @escaping () -> Void) {
         events.add(at: now &+ nanoseconds) { [self] in ready.append(.step(run)) }
     }
@@ -156,7 +157,8 @@ final class Kernel: @unchecked Sendable {
         }
     }
 
-    /// Takes the processor's time within a job: the network and other machines go on meanwhile, and no other job runs.
+    /// Takes the processor's time within a job: the network and other machines go on meanwhile, and no other
+    /// job runs.
     func work(microseconds: Int) {
         let end = now + UInt64(microseconds) * 1000
         while let next = events.next, next <= end {

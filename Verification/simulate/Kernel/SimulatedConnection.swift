@@ -29,8 +29,9 @@ struct Pipe {
 
     mutating func arrive(_ bytes: ArraySlice<UInt8>) { arrived += bytes }
 
-    /// The size of a piece that the plan wants to have `size` bytes. After some hundred segments pieces become larger:
-    /// the rest of a long body in pieces of one byte would take most of a search's time and show nothing new.
+    /// The size of a piece that the plan wants to have `size` bytes. After some hundred segments pieces
+    /// become larger: the rest of a long body in pieces of one byte would take most of a search's time and
+    /// show nothing new.
     func grown(_ size: Int) -> Int {
         max(size, min(16384, size << min(14, max(0, segments - 512) / 64)))
     }
@@ -141,8 +142,8 @@ final class SimulatedConnection: Watched, @unchecked Sendable {
         down = Pipe(capacity: kernel.network.receiveBuffer)
     }
 
-    /// Whether reads end before what has arrived does: at the mark of urgent data, of which the readiness queue tells, and
-    /// on a Unix domain socket at messages with descriptors, of which it does not.
+    /// Whether reads end before what has arrived does: at the mark of urgent data, of which the readiness
+    /// queue tells, and on a Unix domain socket at messages with descriptors, of which it does not.
     var hasMarks: Bool { path != nil || isUrgent }
     private var isUrgent: Bool { path == nil && number % 8 == 3 }
 
@@ -171,8 +172,8 @@ final class SimulatedConnection: Watched, @unchecked Sendable {
         }
     }
 
-    /// Fills the pipe with the next bytes of a flood, whatever its capacity: a client that reads all it can must find
-    /// more.
+    /// Fills the pipe with the next bytes of a flood, whatever its capacity: a client that reads all it can
+    /// must find more.
     func refill() {
         guard let (piece, left) = flood, isOpenForServer, !isBroken else { return }
         var rest = left

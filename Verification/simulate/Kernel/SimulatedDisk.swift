@@ -33,8 +33,8 @@ final class SimulatedDisk {
     }
 
     private(set) var files: [String: File] = [:]
-    /// The names that a power failure leaves for certain, and the changes since. As with a journal it leaves the changes
-    /// up to some moment.
+    /// The names that a power failure leaves for certain, and the changes since. As with a journal it leaves
+    /// the changes up to some moment.
     private var settledFiles: [String: File] = [:]
     private var changes: [Change] = []
     var folders: Set<String> = []
@@ -103,10 +103,11 @@ final class SimulatedDisk {
 
     // MARK: Power failures
 
-    /// Copies what a power failure would leave now to other names, as a program finds it that starts afterwards.
+    /// Copies what a power failure would leave now to other names, as a program finds it that starts
+    /// afterwards.
     ///
-    /// Names are those of some moment since they were last made certain. Bytes that the disk was not told to keep may be
-    /// there, be zero, or be missing.
+    /// Names are those of some moment since they were last made certain. Bytes that the disk was not told to
+    /// keep may be there, be zero, or be missing.
     func copyAfterPowerFailure(from prefix: String, to other: String) {
         var remaining = settledFiles
         if !changes.isEmpty {

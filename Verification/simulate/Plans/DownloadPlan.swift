@@ -1,5 +1,5 @@
-/// A file that every host has. Its content is another one at each host and behind each certificate, although the
-/// validators are the same.
+/// A file that every host has. Its content is another one at each host and behind each certificate, although
+/// the validators are the same.
 struct FilePlan: Codable, Equatable {
     /// What its responses say of the version.
     enum Validator: String, Codable, CaseIterable {

@@ -40,8 +40,8 @@ final class Material {
         contexts["\(kind) \(name)"]
     }
 
-    /// Gives all servers new ticket keys, each its own: no session outlives its world, and none is resumed by a server
-    /// with another certificate.
+    /// Gives all servers new ticket keys, each its own: no session outlives its world, and none is resumed by
+    /// a server with another certificate.
     func beginWorld(seed: UInt64) {
         for (number, name) in contexts.keys.sorted().enumerated() {
             guard let context = contexts[name] else { continue }

@@ -169,7 +169,8 @@ extension Plan {
         calls[call].replies = [reply]
     }
 
-    /// Requests are refused again and again with bodies that take their time, and have deadlines of the same order.
+    /// Requests are refused again and again with bodies that take their time, and have deadlines of the same
+    /// order.
     private mutating func retryLate(_ dice: inout Dice) {
         calmDown()
         (client.retries, client.hedging) = (true, nil)

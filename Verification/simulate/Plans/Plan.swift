@@ -1,4 +1,5 @@
-/// A world as plain values. A seed becomes a plan, and a plan can be made smaller, kept in a file and run again.
+/// A world as plain values. A seed becomes a plan, and a plan can be made smaller, kept in a file and run
+/// again.
 ///
 /// Times are in microseconds.
 struct Plan: Codable, Equatable {
@@ -8,8 +9,8 @@ struct Plan: Codable, Equatable {
     var client = ClientPlan()
     var hosts: [HostPlan] = []
     var calls: [CallPlan] = []
-    /// The files that servers have for downloads, and the disk that they are downloaded to. What is `nil` here and below
-    /// is missing in plans that are older.
+    /// The files that servers have for downloads, and the disk that they are downloaded to. What is `nil`
+    /// here and below is missing in plans that are older.
     var files: [FilePlan]?
     var disk: DiskPlan?
     /// What the program keeps in files, and how often it runs.
@@ -77,8 +78,8 @@ struct ClientPlan: Codable, Equatable {
     /// Whether the client speaks no newer version of TLS than 1.2.
     var isOldTLS = false
     var decoding = Decoding.both
-    /// Whether the client has a field of its own with a secret, which no request after a redirect to another origin
-    /// may carry.
+    /// Whether the client has a field of its own with a secret, which no request after a redirect to another
+    /// origin may carry.
     var hasOwnSecret = false
     /// Whether the policy of redirects builds each request anew.
     var rebuildsRedirects = false
@@ -171,7 +172,8 @@ struct CallPlan: Codable, Equatable {
 
     var kind = Kind.get
     var host = 0
-    /// The time until it begins, since the beginning of the world or, with `follows`, since the call before it.
+    /// The time until it begins, since the beginning of the world or, with `follows`, since the call before
+    /// it.
     var start = 0
     var upload = 0
     var uploadPause = 0
@@ -192,7 +194,8 @@ struct CallPlan: Codable, Equatable {
     var download: DownloadPlan?
     /// Whether its URL is a plain one although the host is secure.
     var isPlain: Bool?
-    /// The number of the run that makes it, and the value of a field by which a server may choose its response.
+    /// The number of the run that makes it, and the value of a field by which a server may choose its
+    /// response.
     var run: Int?
     var variant: Int?
     /// Whether its user watches the progress of its bodies, and whether the request has a login with Basic.
@@ -250,7 +253,8 @@ struct ReplyPlan: Codable, Equatable {
     var interim = 0
     /// Whether the reply is sent before the body of the request is read.
     var isEarly = false
-    /// With `isEarly`: how the rest of the request is read, in pieces of this size with these pauses; 0 reads nothing.
+    /// With `isEarly`: how the rest of the request is read, in pieces of this size with these pauses; 0 reads
+    /// nothing.
     var lateReading = 0
     var latePause = 0
     var setsCookie = false
@@ -267,7 +271,8 @@ struct ReplyPlan: Codable, Equatable {
     var isSilentBeforeBody = false
     /// What is wrong with a part of a file.
     var rangeFault: RangeFault?
-    /// The number of members of gzip that decode to nothing, which are all of the content if the request accepts gzip.
+    /// The number of members of gzip that decode to nothing, which are all of the content if the request
+    /// accepts gzip.
     var emptyMembers: Int?
 }
 

@@ -74,8 +74,8 @@ struct ResolverPlan: Codable, Equatable {
         var servers: [Server] = [Server()]
         /// The time that one server is given.
         var attemptLimit = 3_000_000
-        /// How many of the servers the client knows at first, and the seconds after which it asks for all of them; `nil`
-        /// if it knows all and never asks. HTTPDNS only.
+        /// How many of the servers the client knows at first, and the seconds after which it asks for all of
+        /// them; `nil` if it knows all and never asks. HTTPDNS only.
         var knownServers: Int?
         var listTime: Int?
 
@@ -216,7 +216,8 @@ extension Plan {
     mutating func keepAnswers(_ dice: inout Dice) {
         askServices(&dice)
         if dice.chance(50) {
-            // Where all answers come at once, it can be told which questions need not be asked after a restart.
+            // Where all answers come at once, it can be told which questions need not be asked after a
+            // restart.
             calmDown()
             (network.shortSends, disk) = (0, nil)
             for end in keeping?.ends.indices ?? 0..<0 {

@@ -4,8 +4,8 @@ internal import DirectHTTP
 
 /// The runs of a program that keeps files.
 extension Callers {
-    /// Makes all runs, one after the other. Calls that a power failure has interrupted go on beside the next run, like
-    /// those of another machine: what they do to their disk no longer matters.
+    /// Makes all runs, one after the other. Calls that a power failure has interrupted go on beside the next
+    /// run, like those of another machine: what they do to their disk no longer matters.
     func makeRuns(_ keeping: KeepingPlan) async {
         var prefix = Self.prefix(ofRun: 0)
         for number in 0...keeping.ends.count {

@@ -1,6 +1,7 @@
 internal import DirectCore
 
-/// A server of plain DNS: it judges the questions that come in datagrams and on streams, and answers as the plan says.
+/// A server of plain DNS: it judges the questions that come in datagrams and on streams, and answers as the
+/// plan says.
 struct DNSServer {
     private let world: World
     private let place: (service: Int, server: Int)

@@ -113,7 +113,8 @@ struct ReplySender {
         switch reply.ending {
         case .complete: break
         case .stalls:
-            // To HEAD there is nothing more to come, and the client may use the connection for its next request.
+            // To HEAD there is nothing more to come, and the client may use the connection for its next
+            // request.
             if !isHead { world.calls[number].stalled = world.kernel.now }
             await world.kernel.sleep(microseconds: 100_000_000)
             return false
@@ -145,8 +146,8 @@ struct ReplySender {
             text += "Content-Encoding: \(coding)\r\n"
         }
         for line in file?.lines ?? [] { text += line + "\r\n" }
-        // Each reply is another content. Without a validator, an answer to HEAD would confirm what a cache has (RFC 9111,
-        // section 4.3.5).
+        // Each reply is another content. Without a validator, an answer to HEAD would confirm what a cache
+        // has (RFC 9111, section 4.3.5).
         let isOtherContent = isHead && world.plan.client.caches
         if reply.hasTag == true || isOtherContent { text += "ETag: \"\(number)-\(place)\"\r\n" }
         if reply.variesByUser {
@@ -211,7 +212,8 @@ struct ReplySender {
         if reply.framing == .chunked, !isCut { try await write(Array("0\r\n\r\n".utf8)) }
     }
 
-    /// Writes bytes, in small pieces if the host does. As with segments the pieces of a long reply become larger.
+    /// Writes bytes, in small pieces if the host does. As with segments the pieces of a long reply become
+    /// larger.
     private func write(_ bytes: [UInt8]) async throws(WireError) {
         guard let size = world.plan.hosts[host].pieceSize, bytes.count < 5000 else {
             return try await http.wire.write(bytes)

@@ -112,7 +112,8 @@ final class ResolverServer: @unchecked Sendable {
             format: service.format
         )
         if [.answers, .isLate, .addsAddress].contains(manner) || isTakenForOwn(manner) {
-            // HTTPDNS has a time of its own, whatever HTTP says (RFC 8484, section 5.1, is about DNS messages).
+            // HTTPDNS has a time of its own, whatever HTTP says (RFC 8484, section 5.1, is about DNS
+            // messages).
             let freshness =
                 [.dnsPod, .alibaba].contains(service.format) ? nil : world.plan.resolvers?.freshness
             world.givenAnswers.append(

@@ -44,7 +44,8 @@ final class World: @unchecked Sendable {
     var strictSince: [Policy: (learned: UInt64, known: UInt64)] = [:]
     /// When a server first sent such a policy in a run of a program.
     var sentPolicies: [Policy: UInt64] = [:]
-    /// The runs of a program that keeps files, the states that its files have had, and the cookies of servers.
+    /// The runs of a program that keeps files, the states that its files have had, and the cookies of
+    /// servers.
     var runs: [ProgramRun] = []
     var savedStates: [String: [[UInt8]]] = [:]
     var setCookies: [SetCookie] = []
@@ -54,8 +55,8 @@ final class World: @unchecked Sendable {
     var givenAnswers: [GivenAnswer] = []
     var resolverQuestions: [IPAddress?: Int] = [:]
     var lastQuestions: [String: (time: UInt64, run: Int)] = [:]
-    /// How many questions for the servers of its service each resolver's server has had, and when each service was last
-    /// answered one.
+    /// How many questions for the servers of its service each resolver's server has had, and when each
+    /// service was last answered one.
     var listQuestions: [IPAddress?: Int] = [:]
     var listAnswers: [Int: UInt64] = [:]
     /// The questions that came in datagrams, by socket, and those that were answered with a truncated one.
@@ -70,8 +71,9 @@ final class World: @unchecked Sendable {
         var executedPosts: [Int] = []
         /// The number of bytes of the upload that the server of each reply has received.
         var received: [Int: Int] = [:]
-        /// The replies where the client had been released, and its connections closed, before the server had read all:
-        /// what then arrives from the server is answered with a reset, which destroys what the server has not read yet.
+        /// The replies where the client had been released, and its connections closed, before the server had
+        /// read all: what then arrives from the server is answered with a reset, which destroys what the
+        /// server has not read yet.
         var excusedUploads: Set<Int> = []
         /// The requests that have arrived, and how they were answered.
         var tries: [Try] = []
@@ -99,7 +101,8 @@ final class World: @unchecked Sendable {
         /// The connections on which requests have arrived.
         var used: [SimulatedConnection] = []
         var isHedged = false
-        /// The number of bytes of each reply's body that a server has sent, and those that the caller has been told of.
+        /// The number of bytes of each reply's body that a server has sent, and those that the caller has
+        /// been told of.
         var sentBodies: [Int: Int] = [:]
         var told: (download: Int?, upload: Int?)
         /// Whether a request of it has arrived at another host than the first.

@@ -74,8 +74,8 @@ package struct CacheControl: Hashable, Sendable {
     }
 }
 
-/// Parses a number of seconds (RFC 9111, section 1.2.2): digits only. Larger values are reduced to 2^31, as the RFC
-/// allows.
+/// Parses a number of seconds (RFC 9111, section 1.2.2): digits only. Larger values are reduced to 2^31, as
+/// the RFC allows.
 func deltaSeconds(_ bytes: some Collection<UInt8>) -> Int64? {
     guard !bytes.isEmpty else { return nil }
     var seconds: Int64 = 0

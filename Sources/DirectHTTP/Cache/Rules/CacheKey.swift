@@ -5,7 +5,8 @@ internal import DirectTLS
 
 /// The key of cache entries: a digest of the URL, since its query may contain secrets.
 ///
-/// The URL identifies the host by name. The addresses and the proxy that a request goes to are not part of the key.
+/// The URL identifies the host by name. The addresses and the proxy that a request goes to are not part of
+/// the key.
 struct CacheKey: Hashable, Sendable {
     let digest: Digest128
 
@@ -22,7 +23,8 @@ struct CacheKey: Hashable, Sendable {
     var slot: UInt8 { UInt8(truncatingIfNeeded: digest.low) }
 }
 
-/// Half of a SHA-256 digest, which is still long enough that no second input with the same digest can be found.
+/// Half of a SHA-256 digest, which is still long enough that no second input with the same digest can be
+/// found.
 struct Digest128: Hashable, Sendable {
     let high: UInt64
     let low: UInt64
@@ -95,8 +97,8 @@ struct SelectedVariants {
 }
 
 extension CachedHead {
-    /// Whether this response was generated later than the other one. Of several suitable responses the latest is
-    /// used (RFC 9111, section 4.1).
+    /// Whether this response was generated later than the other one. Of several suitable responses the latest
+    /// is used (RFC 9111, section 4.1).
     func isNewer(than other: CachedHead) -> Bool {
         let dates = [self, other].map { $0.headers.date("date", now: $0.responseTime) ?? $0.responseTime }
         return (dates[0].seconds, responseTime.seconds) >= (dates[1].seconds, other.responseTime.seconds)

@@ -4,8 +4,8 @@ internal import DirectIO
 
 /// The requirements that a request places on a cache.
 ///
-/// It is a pure value: it knows no store and no clock. `plan` decides what to do with the entry that the store
-/// found.
+/// It is a pure value: it knows no store and no clock. `plan` decides what to do with the entry that the
+/// store found.
 struct CacheRequestPolicy: Sendable {
     let method: HTTPMethod
     let control: CacheControl
@@ -14,10 +14,11 @@ struct CacheRequestPolicy: Sendable {
     let conditions: ClientConditions
     /// The value of the `Range` field.
     let range: String?
-    /// Whether no cache entry may answer the request, neither after revalidation nor as a substitute for a failure.
+    /// Whether no cache entry may answer the request, neither after revalidation nor as a substitute for a
+    /// failure.
     let isReload: Bool
-    /// Whether the request's settings keep it apart from the cache, whatever its method: it may reach another server than
-    /// the host of other requests. No entry is looked up, and the response is not stored.
+    /// Whether the request's settings keep it apart from the cache, whatever its method: it may reach another
+    /// server than the host of other requests. No entry is looked up, and the response is not stored.
     let isApart: Bool
     /// Whether no entry is looked up: the request is kept apart, or a cache cannot answer it.
     let passes: Bool
@@ -53,8 +54,8 @@ struct CacheRequestPolicy: Sendable {
 
     /// Whether the origin can be asked to confirm the entry.
     ///
-    /// This is not possible if the caller sent conditions of its own, or asked for a range, which could not be
-    /// combined with the entry.
+    /// This is not possible if the caller sent conditions of its own, or asked for a range, which could not
+    /// be combined with the entry.
     func canValidate(_ stored: CachedHead) -> Bool {
         !isReload && conditions.isEmpty && range == nil && method == .get && stored.hasValidator
     }
@@ -120,7 +121,8 @@ enum CacheFailure: Hashable, Sendable {
 
 /// Permissions of the cache's owner beyond those in the messages, in seconds.
 struct StaleLimits: Hashable, Sendable {
-    /// The time for which a response may have been stale if the origin cannot be reached (RFC 9111, section 4.2.4).
+    /// The time for which a response may have been stale if the origin cannot be reached (RFC 9111, section
+    /// 4.2.4).
     var whenUnreachable: Int64 = 0
 }
 

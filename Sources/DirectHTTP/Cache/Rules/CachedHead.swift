@@ -132,15 +132,16 @@ extension HTTPHeaders {
         return HTTPDate.parseIgnoringCase(bytes, now: now)
     }
 
-    /// The value of the `Age` field: the first member if there is a list. An invalid value is ignored (RFC 9111,
-    /// section 5.1).
+    /// The value of the `Age` field: the first member if there is a list. An invalid value is ignored (RFC
+    /// 9111, section 5.1).
     fileprivate var ageField: Int64 {
         guard let index = index(of: "age") else { return 0 }
         let member = valueBytes(at: index).prefix { $0 != UInt8(ascii: ",") }
         return deltaSeconds(member.filter { !$0.isBlank }) ?? 0
     }
 
-    /// Removes fields that are for one connection or for a proxy and must not be stored (RFC 9111, section 3.1).
+    /// Removes fields that are for one connection or for a proxy and must not be stored (RFC 9111, section
+    /// 3.1).
     mutating func removeUnstorable() {
         for name in connectionFields { remove(name) }
         for name in Self.unstorable { remove(name) }

@@ -2,8 +2,8 @@ internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
 
-/// The caller's own conditions about a version that it has. A cache may answer them as well (RFC 9111, section
-/// 4.3.2).
+/// The caller's own conditions about a version that it has. A cache may answer them as well (RFC 9111,
+/// section 4.3.2).
 struct ClientConditions: Hashable, Sendable {
     private let tags: String?
     private let date: String?

@@ -3,8 +3,8 @@ internal import DirectIO
 
 /// Whose cookies a call sends, as far as that selects among stored responses.
 ///
-/// A response to a call with cookies of its own is for calls with the same cookies only, whatever `Vary` says: few
-/// servers send `Vary: Cookie` with the page of a user.
+/// A response to a call with cookies of its own is for calls with the same cookies only, whatever `Vary`
+/// says: few servers send `Vary: Cookie` with the page of a user.
 package struct CookieOwner: Hashable, Sendable {
     /// Tells the owner from all others; `nil` if the cookies are those of the client itself.
     let name: String?

@@ -9,8 +9,8 @@ extension CachedHead {
         copy("last-modified", to: "If-Modified-Since", of: &headers)
     }
 
-    /// Copies the bytes of a value: an entity tag may have any beyond ASCII (RFC 9110, section 8.8.3), which text would
-    /// change.
+    /// Copies the bytes of a value: an entity tag may have any beyond ASCII (RFC 9110, section 8.8.3), which
+    /// text would change.
     private func copy(_ name: StaticString, to condition: String, of headers: inout HTTPHeaders) {
         guard let index = self.headers.index(of: name) else { return }
         headers.remove(condition)
@@ -29,8 +29,8 @@ extension CachedHead {
         return modified == headers["Last-Modified"]
     }
 
-    /// The head after confirmation by a 304 or HEAD response, whose fields replace those of the same name (RFC
-    /// 9111, section 3.2).
+    /// The head after confirmation by a 304 or HEAD response, whose fields replace those of the same name
+    /// (RFC 9111, section 3.2).
     func updated(by head: ResponseHead, requestTime: UnixTime, responseTime: UnixTime) -> CachedHead {
         let update = CachedHead(received: head, requestTime: requestTime, responseTime: responseTime)
         var headers = headers
@@ -56,8 +56,8 @@ extension CachedHead {
         return announced == String(length)
     }
 
-    /// These fields describe how to read the stored content, so those of a message without content do not replace
-    /// them.
+    /// These fields describe how to read the stored content, so those of a message without content do not
+    /// replace them.
     private static let contentFields: Set = [
         "content-length", "content-encoding", "content-range",
     ]

@@ -8,7 +8,8 @@ extension CachedHead {
         guard question.mayBeStored else { return false }
         guard head.status.isStorable else { return false }
         if control.mustUnderstand {
-            // `must-understand` replaces `no-store`, which is then only for caches that do not know the directive.
+            // `must-understand` replaces `no-store`, which is then only for caches that do not know the
+            // directive.
             guard head.status.isUnderstood else { return false }
         } else if control.noStore {
             return false
@@ -30,8 +31,8 @@ extension CachedHead {
         control.staleWhileRevalidate ?? 0 > 0 || control.staleIfError ?? 0 > 0
     }
 
-    /// Whether a complete body can be told from a truncated one. If the body ends with the connection, only TLS can
-    /// tell.
+    /// Whether a complete body can be told from a truncated one. If the body ends with the connection, only
+    /// TLS can tell.
     func hasCertainEnd(_ received: HTTPHeaders, url: HTTPURL) -> Bool {
         url.scheme == .https || head.status == .noContent || received.index(of: "content-length") != nil
             || received.lists("chunked", in: "transfer-encoding")
@@ -44,8 +45,8 @@ extension CacheRequestPolicy {
 }
 
 extension HTTPStatus {
-    /// Whether the status is final, its response complete, and not about one request alone (RFC 9111, section 3;
-    /// RFC 6585 for 428 to 511).
+    /// Whether the status is final, its response complete, and not about one request alone (RFC 9111, section
+    /// 3; RFC 6585 for 428 to 511).
     fileprivate var isStorable: Bool {
         switch code {
         case ..<200, 206, 304: false

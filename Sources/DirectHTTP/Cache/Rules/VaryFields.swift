@@ -8,7 +8,8 @@ struct VaryFields: Sendable {
     let defaults: HTTPHeaders
     var owner = CookieOwner.client
 
-    /// The value of a field, normalised so that equivalent values compare equal; `nil` if there is no such field.
+    /// The value of a field, normalised so that equivalent values compare equal; `nil` if there is no such
+    /// field.
     subscript(name: String) -> String? {
         if name == VaryNames.owner { return owner.name }
         var values = headers.values(for: name)
@@ -34,8 +35,9 @@ struct VaryFields: Sendable {
         owner.isCaller && (headers.index(of: "cookie") != nil || defaults.index(of: "cookie") != nil)
     }
 
-    /// The names that select among the responses to this request whatever `Vary` says: those that identify a user.
-    /// One client may send requests for several users, and a response to one of them must not be given to another.
+    /// The names that select among the responses to this request whatever `Vary` says: those that identify a
+    /// user. One client may send requests for several users, and a response to one of them must not be given
+    /// to another.
     var identifying: [String] {
         var names: [String] = []
         if isAuthorized { names.append("authorization") }
@@ -44,8 +46,8 @@ struct VaryFields: Sendable {
         return names
     }
 
-    /// Whether the request carries an `Authorization` that is for itself alone: the answer to a challenge by Digest with
-    /// a count (RFC 7616, section 3.4).
+    /// Whether the request carries an `Authorization` that is for itself alone: the answer to a challenge by
+    /// Digest with a count (RFC 7616, section 3.4).
     fileprivate var isAuthorizedOnce: Bool {
         let values = headers.values(for: "authorization") + defaults.values(for: "authorization")
         return values.contains { DigestUse($0)?.count != nil }
@@ -59,8 +61,8 @@ struct VaryFields: Sendable {
         return elements
     }
 
-    /// Sorts preferences by descending weight. Those of equal weight keep their order, since servers may choose the
-    /// first one.
+    /// Sorts preferences by descending weight. Those of equal weight keep their order, since servers may
+    /// choose the first one.
     private static func byPreference(_ elements: [String]) -> [String] {
         let tidy = elements.map { String($0.filter { $0 != " " && $0 != "\t" }) }.filter { !$0.isEmpty }
         let weighted = tidy.enumerated().map {
@@ -69,8 +71,8 @@ struct VaryFields: Sendable {
         return weighted.sorted { ($1.weight, $0.offset) < ($0.weight, $1.offset) }.map(\.text)
     }
 
-    /// The weight in thousandths, from `;q=0.5`. It is 1000 if the parameter is missing or malformed, so that the
-    /// position in the list decides.
+    /// The weight in thousandths, from `;q=0.5`. It is 1000 if the parameter is missing or malformed, so that
+    /// the position in the list decides.
     private static func weight(_ element: String) -> Int {
         guard let parameter = element.split(separator: ";").dropFirst().last(where: { $0.hasPrefix("q=") })
         else { return 1000 }
@@ -103,12 +105,12 @@ struct VaryNames: Hashable, Sendable {
         self.names = names
     }
 
-    /// Takes the names from `Vary`; `nil` for `Vary: *`, which no later request is certain to match, and for requests
-    /// whose `Authorization` no later one can have.
+    /// Takes the names from `Vary`; `nil` for `Vary: *`, which no later request is certain to match, and for
+    /// requests whose `Authorization` no later one can have.
     ///
-    /// Added are the names that identify the user of the request. So is `Accept-Encoding` if the content is coded: a
-    /// server that codes by it and forgets `Vary` has chosen the response by that field nevertheless, and this client
-    /// sends different values of it (none with `Range`).
+    /// Added are the names that identify the user of the request. So is `Accept-Encoding` if the content is
+    /// coded: a server that codes by it and forgets `Vary` has chosen the response by that field
+    /// nevertheless, and this client sends different values of it (none with `Range`).
     init?(_ response: HTTPHeaders, to fields: VaryFields) {
         var names: Set<String> = []
         for name in response.elements(of: "vary") {
@@ -120,8 +122,8 @@ struct VaryNames: Hashable, Sendable {
         self.names = names.union(fields.identifying).sorted()
     }
 
-    /// Whether responses that these names select may answer the request at all: they need to include all names that
-    /// identify its user.
+    /// Whether responses that these names select may answer the request at all: they need to include all
+    /// names that identify its user.
     func suit(_ fields: VaryFields) -> Bool {
         fields.identifying.allSatisfy(names.contains)
     }

@@ -8,15 +8,16 @@ internal import DirectTransport
 /// - `KEY.r` holds the response for a URL that depends on no field of the request.
 /// - `KEY-VARIANT.r` holds a response that depends on some.
 /// - `KEY.v` is the index: it says on which fields the responses of the URL depend. The names of the
-///   `KEY-VARIANT.r` files contain a random number from the index, so that removing the index makes all of them
-///   unreachable at once. The files themselves remain until a sweep evicts them.
+///   `KEY-VARIANT.r` files contain a random number from the index, so that removing the index makes all of
+///   them unreachable at once. The files themselves remain until a sweep evicts them.
 /// - `SLOT.m` has the mark of all URLs of a slot (`CacheMark`), a random number. A removal removes it too.
 /// - `*.tmp` is a file that is being written.
 ///
-/// Other processes may use the folder at the same time. A file only ever appears complete under its name. The folder is
-/// locked (flock(2)) while a response gets its name, and while the files of a URL are removed, but for no longer than
-/// these few calls take; a lock that another process keeps is not waited for. Each process counts the files by
-/// itself from time to time (`sweep`). A file that fails its checks is removed and reported as damaged.
+/// Other processes may use the folder at the same time. A file only ever appears complete under its name. The
+/// folder is locked (flock(2)) while a response gets its name, and while the files of a URL are removed, but
+/// for no longer than these few calls take; a lock that another process keeps is not waited for. Each process
+/// counts the files by itself from time to time (`sweep`). A file that fails its checks is removed and
+/// reported as damaged.
 final class CacheFiles: Sendable {
     let folder: StateFolder
     let objectLimit: Int
@@ -27,7 +28,8 @@ final class CacheFiles: Sendable {
     private let limits: CacheLimits
     private let usage = Locked(Usage())
     private let sweeping = Locked(())
-    /// Locked while a file gets its name, and while a URL's files are removed: no response appears after its removal.
+    /// Locked while a file gets its name, and while a URL's files are removed: no response appears after its
+    /// removal.
     private let naming = Locked(())
 
     /// The known contents of the folder. Other processes may add to it as well.
@@ -75,8 +77,8 @@ final class CacheFiles: Sendable {
 
     /// Moves a complete file to its name, and updates the index if the response depends on the request.
     ///
-    /// Does nothing if the plan's mark no longer holds, or if another process keeps the folder locked: then it is not known whether
-    /// the response is still wanted.
+    /// Does nothing if the plan's mark no longer holds, or if another process keeps the folder locked: then
+    /// it is not known whether the response is still wanted.
     func place(_ file: FileDraft, for plan: DraftPlan, size: Int) throws(SystemError) {
         let (key, variant) = (plan.key, plan.variant)
         let isPlaced = try whileNaming { isExclusive throws(SystemError) in
@@ -165,7 +167,8 @@ final class CacheFiles: Sendable {
         return number
     }
 
-    /// Calls `body` while no other thread and, as far as it gets `true`, no other process names or removes files.
+    /// Calls `body` while no other thread and, as far as it gets `true`, no other process names or removes
+    /// files.
     private func whileNaming<Value>(
         _ body: (_ isExclusive: Bool) throws(SystemError) -> Value
     ) throws(SystemError) -> Value {
@@ -179,7 +182,8 @@ final class CacheFiles: Sendable {
         return reader.number(UInt64.self)
     }
 
-    /// Removes a file. Reports it if that fails: the cache would still answer with a response that should be gone.
+    /// Removes a file. Reports it if that fails: the cache would still answer with a response that should be
+    /// gone.
     private func delete(_ name: String) {
         _ = attempt { () throws(SystemError) in _ = try folder.remove(name) }
     }
@@ -306,8 +310,8 @@ extension CacheFiles {
         usage.withLock { $0 = Usage(bytes: bytes, objects: objects, isKnown: isDone) }
     }
 
-    /// Returns the files that count towards the limits, and removes drafts that a writer has left behind for more
-    /// than an hour.
+    /// Returns the files that count towards the limits, and removes drafts that a writer has left behind for
+    /// more than an hour.
     private func tidiedContents() throws(SystemError) -> [StateFolder.Facts] {
         let now = UnixTime.now
         return try folder.contents().filter { facts in
@@ -326,8 +330,8 @@ extension CacheFiles {
         }
     }
 
-    /// Notes that a response was added, and sweeps if necessary. What other processes have added shows at the next
-    /// count.
+    /// Notes that a response was added, and sweeps if necessary. What other processes have added shows at the
+    /// next count.
     private func count(_ size: Int) {
         let (isTimely, isTooMuch) = usage.withLock { usage in
             usage.bytes += size

@@ -4,10 +4,10 @@ internal import DirectIO
 
 /// Stores responses in a folder, which several processes may share.
 ///
-/// A response is found by the name of its file and, if the responses of its URL depend on the request, by an index
-/// file next to it. So there is no data that has to be read when the folder is opened, or repaired after a crash.
-/// Files are moved to their names when they are complete. Each contains checksums, so there is no need to flush it
-/// to the disk: what a power failure leaves behind is recognised as damaged.
+/// A response is found by the name of its file and, if the responses of its URL depend on the request, by an
+/// index file next to it. So there is no data that has to be read when the folder is opened, or repaired
+/// after a crash. Files are moved to their names when they are complete. Each contains checksums, so there is
+/// no need to flush it to the disk: what a power failure leaves behind is recognised as damaged.
 final class DirectoryStore: CacheStore {
     private let files: CacheFiles
 
@@ -34,8 +34,8 @@ final class DirectoryStore: CacheStore {
         try await look(wait) { $0.mark(key) }
     }
 
-    /// Looks something up. Without a thread for that there is nothing, as with a file that cannot be read: the request goes
-    /// on.
+    /// Looks something up. Without a thread for that there is nothing, as with a file that cannot be read:
+    /// the request goes on.
     private func look<Answer: Sendable>(
         _ wait: DiskWait,
         job: @escaping @Sendable (CacheFiles) -> Answer?
@@ -121,11 +121,12 @@ final class DirectoryEntry: CacheEntry {
     }
 }
 
-/// A response that is being written. A small one is written when it is complete, a larger one while it arrives.
+/// A response that is being written. A small one is written when it is complete, a larger one while it
+/// arrives.
 ///
-/// Whole blocks are written as soon as `worthWriting` bytes have been collected, after a gap that is left for the
-/// head. `commit` writes the remaining bytes and the head, whose checksum covers the length, and moves the file to
-/// its name. If it is released before, the file is removed.
+/// Whole blocks are written as soon as `worthWriting` bytes have been collected, after a gap that is left for
+/// the head. `commit` writes the remaining bytes and the head, whose checksum covers the length, and moves
+/// the file to its name. If it is released before, the file is removed.
 private final class DirectoryDraft: CacheDraft {
     private let files: CacheFiles
     private let plan: DraftPlan

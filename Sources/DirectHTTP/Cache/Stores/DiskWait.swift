@@ -20,8 +20,8 @@ package struct DiskWait: Sendable {
         return DiskWait(end: now.advanced(byNanoseconds: total), total: total, name: name, loop: loop)
     }
 
-    /// Runs blocking work. If the deadline passes or the task is cancelled, this stops waiting, and work that has
-    /// not started is never started.
+    /// Runs blocking work. If the deadline passes or the task is cancelled, this stops waiting, and work that
+    /// has not started is never started.
     func run<Answer: Sendable>(
         on work: BlockingWork,
         _ phase: HTTPError.Phase,
@@ -51,7 +51,8 @@ package struct DiskWait: Sendable {
         }
     }
 
-    /// Runs work that must be done even if the call ends before, and waits for it no longer than the call may take.
+    /// Runs work that must be done even if the call ends before, and waits for it no longer than the call may
+    /// take.
     func carryOut(on work: BlockingWork, _ job: @escaping @Sendable () -> Void) async {
         try? await work.carryOut(until: end, on: loop, job)
     }

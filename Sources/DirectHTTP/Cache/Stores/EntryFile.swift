@@ -4,10 +4,11 @@ internal import DirectIO
 
 /// The format of a file with a response:
 ///
-///     prologue  "DHCACHE1", checksum of what follows up to the content, length of the content (8 bytes each),
+///     prologue  "DHCACHE1", checksum of what follows up to the content, length of the content (8 bytes
+///     each),
 ///               length of the head (4), zero (4), key (16)
-///     head      variant (16), times (8 each), status (2), version (1), names of selecting fields, reason, fields
-///     content   blocks of 64 KiB, the last one shorter, with a checksum (8) after each
+///     head      variant (16), times (8 each), status (2), version (1), names of selecting fields, reason,
+///     fields content   blocks of 64 KiB, the last one shorter, with a checksum (8) after each
 ///
 /// Numbers are little-endian. The content is stored as received, with its codings.
 enum EntryFile {
@@ -65,8 +66,8 @@ enum EntryFile {
         return check.number() == Checksum.of(content, seed: UInt64(index) + 1) ? content : nil
     }
 
-    /// Returns the number of bytes before the content, read from the start of a file; `nil` if it is not such a
-    /// file.
+    /// Returns the number of bytes before the content, read from the start of a file; `nil` if it is not such
+    /// a file.
     static func frontSize(_ bytes: [UInt8]) -> Int? {
         var reader = StoredBytesReader(bytes)
         guard reader.number() == magic, reader.number(UInt64.self) != nil, reader.number(UInt64.self) != nil,
@@ -155,8 +156,8 @@ enum EntryFile {
 
 /// The index of a URL whose responses depend on the request: the sets of request fields that select them.
 struct VariantIndex: Equatable, Sendable {
-    /// A random number that is part of the names of the response files. Without the index they are never found
-    /// again.
+    /// A random number that is part of the names of the response files. Without the index they are never
+    /// found again.
     var generation: UInt64
     /// The sets of field names, the most recently used first.
     var sets: [VaryNames]

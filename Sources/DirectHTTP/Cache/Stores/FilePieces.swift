@@ -3,17 +3,18 @@ internal import DirectHTTP1
 internal import DirectTransport
 internal import Synchronization
 
-/// Content that is read from its file block by block. It can be read once, by one task, as a body from the network.
+/// Content that is read from its file block by block. It can be read once, by one task, as a body from the
+/// network.
 ///
-/// Without an `outcome` the content is being read, and the file is open; the outcome closes it and is final. One task at
-/// a time may read: `isBusy` guards all other state, and a second task gets the error
+/// Without an `outcome` the content is being read, and the file is open; the outcome closes it and is final.
+/// One task at a time may read: `isBusy` guards all other state, and a second task gets the error
 /// ``HTTPError/Reason/bodyAlreadyRead``.
 final class FilePieces: ResponseBodySource, @unchecked Sendable {
     private let range: Range<Int>
     private let wait: DiskWait
     private let isBusy = Atomic<Bool>(false)
-    /// Only the task that has set `isBusy` may touch the mutable properties below. `nil` once the content has been read,
-    /// or can no longer be.
+    /// Only the task that has set `isBusy` may touch the mutable properties below. `nil` once the content has
+    /// been read, or can no longer be.
     private var entry: DirectoryEntry?
     /// The position of the next piece in the content.
     private var position: Int

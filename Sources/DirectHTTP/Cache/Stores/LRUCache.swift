@@ -1,10 +1,11 @@
 /// An LRU cache of responses in memory, without a lock.
 ///
-/// Responses are evicted, the least recently used first, so that stored bytes, reserved bytes and the number of
-/// responses stay within the limits. Reservations are for responses that are still being received. They are never
-/// evicted, so `reserve` fails when they alone would exceed the limit.
+/// Responses are evicted, the least recently used first, so that stored bytes, reserved bytes and the number
+/// of responses stay within the limits. Reservations are for responses that are still being received. They
+/// are never evicted, so `reserve` fails when they alone would exceed the limit.
 ///
-/// Entries lie in the slots of an array, which form a doubly linked list by last use. `slots` finds those of a URL.
+/// Entries lie in the slots of an array, which form a doubly linked list by last use. `slots` finds those of
+/// a URL.
 struct LRUCache<Entry: ShelfEntry> {
     private struct Place {
         var entry: Entry

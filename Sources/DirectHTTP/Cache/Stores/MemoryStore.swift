@@ -2,14 +2,15 @@ internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
 
-/// Stores responses in memory, up to a number of bytes. Responses that are still being received count towards it.
-/// The least recently used response is evicted first.
+/// Stores responses in memory, up to a number of bytes. Responses that are still being received count towards
+/// it. The least recently used response is evicted first.
 ///
 /// A draft reserves memory before it uses it (`MemoryRoom`), which may evict stored responses. On commit the
 /// reservation is released and the response stored under one lock, so that the total never exceeds the limit.
 final class MemoryStore: CacheStore {
     private let shelf: Locked<LRUCache<Entry>>
-    /// The removals of URLs, counted by the last byte of their keys. Changed and compared while the shelf is locked.
+    /// The removals of URLs, counted by the last byte of their keys. Changed and compared while the shelf is
+    /// locked.
     private let removals = Locked([UInt64](repeating: 0, count: 256))
     private let objectLimit: Int
 
@@ -187,8 +188,8 @@ private final class MemoryDraft: CacheDraft {
 }
 
 extension [UInt8] {
-    /// The same bytes, in at most a quarter more memory than they need: an array that grows takes up to twice as
-    /// much.
+    /// The same bytes, in at most a quarter more memory than they need: an array that grows takes up to twice
+    /// as much.
     fileprivate var withoutSlack: [UInt8] {
         guard capacity - count > count / 4 + 64 else { return self }
         var exact: [UInt8] = []

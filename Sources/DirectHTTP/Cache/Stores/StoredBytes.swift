@@ -58,8 +58,8 @@ struct StoredBytesReader {
     }
 }
 
-/// A checksum that detects accidental changes. It does not stop an attacker: one who can write to the folder can do
-/// worse.
+/// A checksum that detects accidental changes. It does not stop an attacker: one who can write to the folder
+/// can do worse.
 enum Checksum {
     static func of(_ bytes: some Collection<UInt8>, seed: UInt64 = 0) -> UInt64 {
         bytes.withContiguousStorageIfAvailable { unsafe sum($0.span, seed: seed) }

@@ -3,13 +3,6 @@ public import DirectIO
 internal import DirectTransport
 
 extension HTTPClient {
-    /// The pipeline behind the client.
-    var pipeline: Pipeline { unsafe unsafeDowncast(state, to: Pipeline.self) }
-
-    private init(pipeline: Pipeline) {
-        state = pipeline
-    }
-
     /// A shared client with the default settings.
     public static let shared = HTTPClient()
 

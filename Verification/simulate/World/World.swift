@@ -146,7 +146,7 @@ final class World: @unchecked Sendable {
     /// Makes a client, which has to be gone at the end.
     func newClient(_ configuration: HTTPClient.Configuration) -> HTTPClient {
         let client = HTTPClient(configuration)
-        clients.append(ClientReference(state: client.state))
+        clients.append(ClientReference(state: client.identity))
         return client
     }
 }

@@ -23,9 +23,8 @@ extension Request {
         var tags: RequestTags?
         var authenticator: (any Authenticator)?
         var cookies: (any CookieStore)?
-        /// The ``Resolver`` that is asked instead of the client's. The messages know no resolvers, so it is
-        /// of any type.
-        var resolver: (any Sendable)?
+        /// The resolver that is asked instead of the client's.
+        var resolver: (any Resolver)?
         /// `Expect: 100-continue`, the upgrade, the callbacks and the rates; `nil` if none is set. The
         /// transport takes them, as it takes the settings of the connection, by reference.
         var exchangeBox: ExchangeOptions.Box?

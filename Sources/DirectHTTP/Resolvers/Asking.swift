@@ -100,9 +100,6 @@ extension ResolverError {
 }
 
 extension ResolveContext {
-    /// Takes the answer of one of several names as soon as it has come.
-    package typealias Delivery = @Sendable (DomainName, Result<Resolution, any Error>) -> Void
-
     /// Returns the share of one of `count` that are asked one after the other, so that the time that is left
     /// is enough for all of them: at most `limit`, and at least `least`.
     package func share(of limit: Duration, among count: Int, least: Duration = .zero) -> Duration {

@@ -168,6 +168,9 @@ public struct Resolution: Sendable {
 
 /// The limits within which a resolver has to find its answer.
 public struct ResolveContext: Sendable {
+    /// Takes the answer of one of several names as soon as it has come.
+    package typealias Delivery = @Sendable (DomainName, Result<Resolution, any Error>) -> Void
+
     /// The moment at which the caller stops waiting.
     package var deadline: Instant
     /// The loop whose clock the deadline refers to.

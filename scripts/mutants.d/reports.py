@@ -59,7 +59,7 @@ def add_measuring(table):
     exchange, dialler, proxy = "Transport/Transport.swift", "Dial/Dialler.swift", "Dial/Dialler+Proxy.swift"
     for name, file, at, becomes in [
         ("isReused", exchange, "response: loop.now,\n                isReused: |isReused|", "false"),
-        ("requestTime, responseTime from the wrong start", exchange, "connection: connection.facts,\n                start: |request.limits.start|,", "sent"),
+        ("requestTime, responseTime from the wrong start", exchange, "connection: connection.facts,\n                start: |start|,", "sent"),
         ("requestTime to the wrong end", exchange, "sent: |sent|,", "start"),
         ("responseTime to the wrong end", exchange, "response: |loop.now|,", "sent"),
         ("resolveTime of a resolver", "Pipeline/RoutePlanner.swift", "selection.resolveTime = |loop.now.since(start)|", "nil"),

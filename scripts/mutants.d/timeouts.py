@@ -6,7 +6,7 @@ LIMITS = {
     "read": "read", "continue": "`continue`", "minimumSpeed": "speed", "total": "total",
 }
 PLACES = [
-    ("queue", "", "Transport/Transport+Connecting.swift", "stall: |limits.timeouts.queue|", "PhaseLimitTests"),
+    ("queue", "", "Transport/Transport+Connecting.swift", "stall: |request.timeouts.queue|", "PhaseLimitTests"),
     ("resolve", "of a resolver", "Pipeline/RoundTrip.swift", "stall: |call.timeouts.resolve|", "PhaseLimitTests"),
     ("resolve", "of the system", "Dial/Dialler.swift",
      "let deadline = limits.deadline(.resolve, stall: |limits.timeouts.resolve|)", "PhaseLimitTests"),

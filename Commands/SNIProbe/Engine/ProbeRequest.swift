@@ -36,13 +36,15 @@ struct ProbeRequest {
     }
 
     private func send() async throws(TransportError) {
-        let message = OutgoingMessage(
-            settings.method,
+        let (count, _) = try exchange.compose(
+            method: settings.method,
+            url: url,
             headers: settings.headers,
             defaults: ["User-Agent": "sni-probe/\(Version.text)", "Accept": "*/*"],
-            options: Self.options
+            body: .none,
+            options: Self.options,
+            streamed: .none
         )
-        let (count, _) = try exchange.compose(message, to: url, streamed: .none)
         do throws(TransportError) {
             if let rest = try exchange.send(count) { try await exchange.sendHead(rest) }
         } catch {

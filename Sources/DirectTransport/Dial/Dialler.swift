@@ -51,16 +51,21 @@ package struct Dialler: Sendable {
     /// other address is tried, unless the settings say so: the network works, and trying on would hide the
     /// fault.
     package func dial(
-        _ target: borrowing ConnectionTarget,
-        within limits: RequestLimits
+        _ url: HTTPURL,
+        route: Route,
+        over proxy: ProxyEntry? = nil,
+        with profile: ConnectionProfile? = nil,
+        timeouts: Timeouts.Nanoseconds,
+        end: Instant,
+        log: (any TransportObserver)? = nil,
+        detour: Detour? = nil
     ) async throws(DialFailure) -> Connection {
-        let limits = DialLimits(limits, loop: loop)
-        let (url, route, proxy, detour) = (target.url, target.route, target.proxy, target.detour)
+        let limits = DialLimits(timeouts: timeouts, end: end, loop: loop, log: log)
         let destination = Destination(url)
         let connector = connector(
             destination,
             limits: limits,
-            profile: target.profile ?? profiles.base,
+            profile: profile ?? profiles.base,
             vetting: settings.vetting
         )
         if let proxy, case .byProxy = route {

@@ -15,10 +15,10 @@ extension Transport {
     private func replace(
         _ leased: LeasedConnection,
         after failure: TransportError,
-        of request: borrowing OutgoingRequest
+        of request: OutgoingRequest
     ) throws(DialFailure) -> ConnectionPool.Permit {
         let (connection, lease, wasIdle) = (leased.connection, leased.lease, leased.wasIdle)
-        guard wasIdle, failure.showsStale(connection), request.message.mayBeSentAgain else {
+        guard wasIdle, failure.showsStale(connection), request.mayBeSentAgain else {
             if wasIdle, failure.showsFrozen(connection) { pool.dismissSiblings(of: connection, lease) }
             end(connection, lease: lease, after: failure)
             throw DialFailure(
@@ -27,7 +27,7 @@ extension Transport {
                 attempts: wasIdle ? [] : connection.facts.failedAttempts
             )
         }
-        request.limits.observer?.note(.foundDead(connection.facts.endpoint))
+        request.observer?.note(.foundDead(connection.facts.endpoint))
         return pool.replace(connection, lease: lease)
     }
 
@@ -39,12 +39,10 @@ extension Transport {
     func replacement(
         of leased: LeasedConnection,
         after failure: TransportError,
-        of request: borrowing OutgoingRequest,
-        around detour: Detour?
+        _ request: OutgoingRequest
     ) async throws(DialFailure) -> LeasedConnection {
         let permit = try replace(leased, after: failure, of: request)
-        let target = request.target.around(detour)
-        var fresh = try await dial(target, permit: permit, within: request.limits)
+        var fresh = try await dial(request, permit: permit)
         fresh.queued = leased.queued
         return fresh
     }

@@ -19,8 +19,10 @@ struct UnsolicitedTests {
         let timeouts = Timeouts().nanoseconds
         let connection = try await Dialler(settings.dialConfiguration)
             .dial(
-                ConnectionTarget(url, route: .chosen([server.endpoint], port: url.port, source: .request)),
-                within: RequestLimits(from: .now, until: .never, timeouts: timeouts)
+                url,
+                route: .chosen([server.endpoint], port: url.port, source: .request),
+                timeouts: timeouts,
+                end: .never
             )
         _ = await connection.socket.waitForInput(.reader, until: .never)
         #expect(throws: TransportError.self) { try connection.checkSilence() }

@@ -33,7 +33,9 @@ struct SessionRuleTests {
     @Test("A body that the delegate adds to a redirect is sent")
     func editedBody() async throws {
         let server = try FixtureServer.start { request in
-            request.path == "/" ? .redirect(to: "/next", status: 307) : .text("there")
+            // Before the answer, behind which the test looks at what has arrived.
+            _ = try request.body
+            return request.path == "/" ? .redirect(to: "/next", status: 307) : .text("there")
         }
         let delegate = EditingDelegate { $0.httpBody = Data("other".utf8) }
         let session = session(HTTPClient(), delegate)

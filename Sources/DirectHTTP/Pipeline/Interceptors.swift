@@ -23,18 +23,17 @@ final class CallInterceptors: CallLayer {
         let crossing = fields.crossing(by: original.redirects ?? redirects)
         // No interceptor has made anything of the request yet. What it may not send, none can pass on.
         let first = (isContinued ? original.withoutCredentials : original).traced
-        let answer: Result<Response, any Error>
-        do throws(BlockingWork.Abandoned) {
+        do throws(ForeignFailure) {
             // The time limits are not known yet: an interceptor may set them.
-            answer = try await callersCode(until: .never, on: loop) {
+            return try await callersCode(until: .never, on: loop) {
                 try await intercept(first, interceptors: self.interceptors[...], crossing) {
                     try await self.next.send($0, original: first, isContinued: isContinued, log: log)
                 }
             }
         } catch {
-            throw CancellationError()
+            guard case .threw(let error) = error else { throw CancellationError() }
+            throw error
         }
-        return try answer.get()
     }
 }
 

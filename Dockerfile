@@ -1,6 +1,6 @@
 # sni-probe in an image of some 100 MB:
 #   docker build -t sni-probe . && docker run --rm sni-probe www.example.com
-# Not tested: it has only been checked for form (scripts/forms).
+# Not tested: it has only been checked for form (scripts/verify/forms).
 
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \

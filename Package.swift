@@ -262,7 +262,7 @@ package.targets += [
         path: "Verification/simulate",
         swiftSettings: commonSettings
     ),
-    // The client while calls of the system fail (scripts/faults).
+    // The client while calls of the system fail (scripts/verify/faults).
     .target(name: "CFaults", dependencies: ["CDirectOpenSSL"], path: "Verification/CFaults"),
     .executableTarget(
         name: "faults",

@@ -1,7 +1,7 @@
 import Glibc
 
 // libFuzzer has the function `main` of this program, and calls these two
-// (https://llvm.org/docs/LibFuzzer.html). scripts/fuzz builds and starts the program:
+// (https://llvm.org/docs/LibFuzzer.html). scripts/verify/fuzz builds and starts the program:
 //
 //     fuzz --list
 //     FUZZ_TARGET=url fuzz [options of libFuzzer] [folders or files]

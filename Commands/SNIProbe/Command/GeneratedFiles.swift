@@ -6,9 +6,9 @@ enum GeneratedFiles {
     /// The names of the files for `--generate`, with their paths in the package.
     static let places = [
         "man": "docs/sni-probe.1",
-        "bash": "scripts/completions/sni-probe.bash",
-        "zsh": "scripts/completions/_sni-probe",
-        "fish": "scripts/completions/sni-probe.fish",
+        "bash": "scripts/make/completions/sni-probe.bash",
+        "zsh": "scripts/make/completions/_sni-probe",
+        "fish": "scripts/make/completions/sni-probe.fish",
     ]
 
     /// Returns the text of a file by its name for `--generate`.

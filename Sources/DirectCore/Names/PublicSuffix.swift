@@ -1,8 +1,8 @@
 /// The public suffix of a name: the part of it below which the public can register names, by the rules of the
 /// Public Suffix List that the package contains (docs/Cookies.md).
 ///
-/// The rules are a tree of labels in the form that `scripts/public-suffixes` describes. They are searched
-/// where they lie in the program's file: nothing is read or built at the start.
+/// The rules are a tree of labels in the form that `scripts/make/public-suffixes` describes. They are
+/// searched where they lie in the program's file: nothing is read or built at the start.
 struct PublicSuffix {
     /// The index in the name's bytes at which the suffix begins.
     private(set) var start: Int

@@ -21,8 +21,8 @@ final class FakeMember: PoolMember {
     func serves(_ route: Route) -> Bool { route.allows(endpoint, from: source) }
 }
 
-/// Uses a pool at random, and keeps its own simple books. The test and scripts/fuzz share it; the random
-/// numbers come from a seed, or are the fuzzer's input.
+/// Uses a pool at random, and keeps its own simple books. The test and scripts/verify/fuzz share it; the
+/// random numbers come from a seed, or are the fuzzer's input.
 struct PoolWalk<Random: RandomNumberGenerator> {
     private typealias FakePool = Pool<FakeMember>
 

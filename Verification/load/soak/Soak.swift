@@ -2,7 +2,7 @@ import Dispatch
 import DirectHTTP
 import Glibc
 
-/// The client under mixed load, against servers that are killed, frozen and replaced (scripts/soak).
+/// The client under mixed load, against servers that are killed, frozen and replaced (scripts/verify/soak).
 ///
 /// `soak key=value...`; ``SoakSettings`` has the keys. It prints `ready` when it may be measured at rest,
 /// begins with the line `go` on its standard input, and stops with `stop`: then all calls end, all clients
@@ -70,8 +70,8 @@ enum Soak {
     }
 }
 
-/// Prints a line that scripts/soak reads. `fflush(nil)` would wait for the thread that reads the standard
-/// input, and hold the lock that `fopen` needs meanwhile.
+/// Prints a line that scripts/verify/soak reads. `fflush(nil)` would wait for the thread that reads the
+/// standard input, and hold the lock that `fopen` needs meanwhile.
 func say(_ line: String) {
     (line + "\n").withCString { text in
         var written = 0

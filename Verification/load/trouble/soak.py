@@ -1,4 +1,4 @@
-"""The main program of scripts/soak, which builds the load and installs the peers."""
+"""The main program of scripts/verify/soak, which builds the load and installs the peers."""
 
 import argparse
 import secrets

@@ -94,7 +94,7 @@ def text(board):
 </head>
 <body>
 <h1>HTTP clients compared</h1>
-<p>Made by <code>scripts/scoreboard</code> on {board.date}. Each cell has the number of vectors that the client fails, of those
+<p>Made by <code>scripts/verify/scoreboard</code> on {board.date}. Each cell has the number of vectors that the client fails, of those
 that it was shown, and opens what failed and why. A vector judges by a known attack, by a MUST or a SHOULD of an RFC, or by a
 choice of direct-http; choices are not failures. A dash means that the client cannot be asked. Attacks that a client fails are
 left out unless that is public.</p>

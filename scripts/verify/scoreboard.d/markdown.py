@@ -5,7 +5,7 @@ from results import RIGHTS, TOPICS
 HEAD = """# Clients compared
 
 What other HTTP clients do with [the vectors](../Fixtures/vectors/README.md): bytes, certificates, addresses and redirects that
-a server can show to any client. `scripts/scoreboard` made this page on {date}; [Clients.html](Clients.html) has every failure
+a server can show to any client. `scripts/verify/scoreboard` made this page on {date}; [Clients.html](Clients.html) has every failure
 with its reason. Each client is used as its documentation says, with its defaults; the programs are in
 [Fixtures/clients](../Fixtures/clients/README.md).
 

@@ -3,9 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
-
-class TableError(Exception):
-    """An entry of the table that does not fit the sources."""
+from anchors import TableError
 
 
 @dataclass
@@ -23,11 +21,12 @@ class Mutant:
 class Place:
     """A place in the sources where a mutant computes another value.
 
-    `at` is a part of a line that occurs in the file exactly once, with two bars around the expression that the mutant
-    replaces. Two adjacent bars mark a place where the mutant runs a statement.
+    `where` names a member, as `Type.member`. `at` is a fragment of its code that occurs in it exactly once, with two bars
+    around the expression that the mutant replaces. Two adjacent bars mark a place where the mutant runs a statement;
+    alone they are the beginning of the member's body.
     """
 
-    file: str
+    where: str
     at: str
     becomes: str
     mutant: Mutant
@@ -41,7 +40,7 @@ class Door:
     """
 
     type: str
-    file: str
+    where: str
     at: str
     becomes: str
     value: str = ""
@@ -50,14 +49,6 @@ class Door:
     @property
     def swift_type(self):
         return self.value or self.type
-
-
-def split(at):
-    """Returns the text before the marked piece, the piece, and the text after it."""
-    parts = at.split("|")
-    if len(parts) != 3:
-        raise TableError(f"'{at}' needs two bars")
-    return parts
 
 
 class Table:
@@ -69,22 +60,22 @@ class Table:
         self.doors = []
         self.exceptions = {}
 
-    def place(self, name, file, at, becomes, suites, members=None):
+    def place(self, name, where, at, becomes, suites, members=None):
         """Adds a mutant at one place. Without `members` its name begins with the member."""
-        mutant = self._add(name, members, suites, file)
-        self.places.append(Place(file, at, becomes, mutant))
+        mutant = self._add(name, members, suites, where)
+        self.places.append(Place(where, at, becomes, mutant))
 
-    def door(self, type, file, at, becomes, members, value="", default=None, name=None):
+    def door(self, type, where, at, becomes, members, value="", default=None, name=None):
         """Adds mutants that replace the values of members at a door.
 
         `members` maps a member to its suites, or to its suites and the statement that changes its value. Without one
         the member gets its value in `default`.
         """
-        door = Door(type, file, at, becomes, value)
+        door = Door(type, where, at, becomes, value)
         self.doors.append(door)
         for member, entry in members.items():
             suites, statement = entry if isinstance(entry, tuple) else (entry, None)
-            mutant = self._add(f"{name or type}.{member}", (f"{type}.{member}",), suites, file)
+            mutant = self._add(f"{name or type}.{member}", (f"{type}.{member}",), suites, where)
             door.mutants.append((mutant, statement or f"value.{member} = {default or type + '()'}.{member}"))
 
     def exempt(self, members, reason):
@@ -103,12 +94,7 @@ class Table:
 
     def faults(self, tree):
         """Returns the faults of the table, compared with the sources, as sentences."""
-        faults = []
-        for entry in self.places + self.doors:
-            try:
-                self._find(entry, tree)
-            except TableError as error:
-                faults.append(str(error))
+        faults = self.misplaced(tree)
         known = set(tree.members)
         covered = {member for mutant in self.mutants for member in mutant.members}
         for member in sorted(known - covered - set(self.exceptions)):
@@ -123,24 +109,22 @@ class Table:
                     faults.append(f"{mutant.name}: the suite {suite} does not exist")
         return faults
 
-    def _find(self, entry, tree):
-        """Returns the path of the file, and the range of the marked piece."""
-        before, piece, behind = split(entry.at)
-        path = tree.path(entry.file)
-        text = tree.text(path)
-        anchor = before + piece + behind
-        count = text.count(anchor)
-        if count != 1:
-            raise TableError(f"'{anchor.strip()}' occurs {count} times in {path}, not once")
-        start = text.index(anchor) + len(before)
-        return path, start, start + len(piece)
+    def misplaced(self, tree):
+        """Returns why the places of the table are not found, as sentences."""
+        faults = []
+        for entry in self.places + self.doors:
+            try:
+                tree.anchors.find(entry.where, entry.at)
+            except TableError as error:
+                faults.append(str(error))
+        return faults
 
     def mutated_sources(self, tree):
         """Returns the text of each file that contains mutants, by path."""
         pieces = {}
         for entry in self.places + self.doors:
-            path, start, end = self._find(entry, tree)
-            pieces.setdefault(path, {}).setdefault((start, end), []).append(entry)
+            found = tree.anchors.find(entry.where, entry.at)
+            pieces.setdefault(found.path, {}).setdefault((found.start, found.end), []).append(entry)
         return {path: self._edit(tree.text(path), edits, path) for path, edits in pieces.items()}
 
     def _edit(self, text, edits, path):

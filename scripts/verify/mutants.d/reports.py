@@ -9,119 +9,108 @@ def add_to(table):
 
 
 def add_transaction(table):
-    file = "Messages/HTTPTransaction.swift"
-    for member, at, becomes in [
-        ("name", "name: String { |connection.name| }", '""'),
-        ("endpoint", "endpoint: Endpoint { |connection.endpoint| }", '"192.0.2.1:1"'),
-        ("source", "source: AddressSource { |connection.source| }", ".url"),
-        ("proxy", "proxy: String? { |connection.proxy| }", "nil"),
-        ("translatedAddress", "translatedAddress: IPAddress? { |connection.translated| }", "nil"),
-        ("unixSocket", "unixSocket: UnixSocketPath? { |connection.unixSocket| }", "nil"),
-        ("localEndpoint", "localEndpoint: Endpoint? { |connection.local| }", "nil"),
-        ("tls", "tls: TLSFacts? { |connection.tls| }", "nil"),
-        ("failedAttempts", "failedAttempts: [Attempt] { |connection.failedAttempts.map(Attempt.init)| }", "[]"),
+    for member, piece, becomes in [
+        ("name", "connection.name", '""'),
+        ("endpoint", "connection.endpoint", '"192.0.2.1:1"'),
+        ("source", "connection.source", ".url"),
+        ("proxy", "connection.proxy", "nil"),
+        ("translatedAddress", "connection.translated", "nil"),
+        ("unixSocket", "connection.unixSocket", "nil"),
+        ("localEndpoint", "connection.local", "nil"),
+        ("tls", "connection.tls", "nil"),
+        ("failedAttempts", "connection.failedAttempts.map(Attempt.init)", "[]"),
     ]:
         suites = {"proxy": "ProxyTests", "translatedAddress": "TranslationTests", "unixSocket": "UnixSocketTests",
                   "localEndpoint": "LocalBindingTests"}.get(member, "ObserverTests")
-        table.place(f"HTTPTransaction.{member}", file, at, becomes, suites)
+        table.place(f"HTTPTransaction.{member}", f"HTTPTransaction.{member}", f"|{piece}|", becomes, suites)
     for member, other in [("resolve", "connect"), ("connect", "resolve"), ("tls", "connect")]:
-        time = f"{member}Time: Duration? {{ wasIdle ? nil : connection.{member}Time"
-        table.place(
-            f"HTTPTransaction.{member}Time", file, time.replace(" : c", " : |c") + "|", "nil", "TimesTests",
-        )
-        table.place(
-            f"HTTPTransaction.{member}Time, another one",
-            file, time.replace(" : c", " : |c") + "|", f"connection.{other}Time", "TimesTests",
-        )
-        table.place(
-            f"HTTPTransaction.{member}Time of a connection that was there",
-            file, time.replace("nil", "|nil|"), f"connection.{member}Time", "TimesTests",
-        )
+        time, its_own = f"HTTPTransaction.{member}Time", f"connection.{member}Time"
+        table.place(time, time, f"|{its_own}|", "nil", "TimesTests")
+        table.place(f"{time}, another one", time, f"|{its_own}|", f"connection.{other}Time", "TimesTests")
+        table.place(f"{time} of a connection that was there", time, "wasIdle ? |nil|", its_own, "TimesTests")
     table.place(
-        "HTTPTransaction.requestTime", file, "|record.sent.since(record.start)|", "record.response.since(record.start)", "TimesTests"
+        "HTTPTransaction.requestTime", "HTTPTransaction.requestTime", "|record.sent.since(record.start)|", "record.response.since(record.start)", "TimesTests"
     )
     table.place(
-        "HTTPTransaction.queueTime", file, "|.nanoseconds(Int64(clamping: record.queued))|", ".zero", "TimesTests"
+        "HTTPTransaction.queueTime", "HTTPTransaction.queueTime", "|.nanoseconds(Int64(clamping: record.queued))|", ".zero", "TimesTests"
     )
     table.place(
-        "HTTPTransaction.bodyTime", file, "bodyEnd?.since(|record.response|)", "record.start", "TimesTests"
+        "HTTPTransaction.bodyTime", "HTTPTransaction.bodyTime", "|record.response|", "record.start", "TimesTests"
     )
     table.place(
-        "HTTPTransaction.totalTime", file, "bodyEnd?.since(|record.start|)", "record.response", "TimesTests"
+        "HTTPTransaction.totalTime", "HTTPTransaction.totalTime", "|record.start|", "record.response", "TimesTests"
     )
     table.place(
-        "HTTPTransaction.responseTime", file, "|record.response.since(record.start)|", "record.sent.since(record.start)", "TimesTests"
+        "HTTPTransaction.responseTime", "HTTPTransaction.responseTime", "|record.response.since(record.start)|", "record.sent.since(record.start)", "TimesTests"
     )
 
 
 def add_measuring(table):
     """Adds mutants at the sources of a transaction's facts."""
-    exchange, dialler, proxy = "Transport/Transport.swift", "Dial/Dialler.swift", "Dial/Dialler+Proxy.swift"
-    for name, file, at, becomes in [
-        ("isReused", exchange, "response: loop.now,\n                isReused: |isReused|", "false"),
-        ("requestTime, responseTime from the wrong start", exchange, "connection: connection.facts,\n                start: |start|,", "sent"),
-        ("requestTime to the wrong end", exchange, "sent: |sent|,", "start"),
-        ("responseTime to the wrong end", exchange, "response: |loop.now|,", "sent"),
-        ("resolveTime of a resolver", "Pipeline/RoutePlanner.swift", "selection.resolveTime = |loop.now.since(start)|", "nil"),
-        ("resolveTime of the system", dialler, "selection.resolveTime = |loop.now.since(start)|", "nil"),
-        ("resolveTime of a fallback", dialler, "selection.resolveTime = |loop.now.since(now)|", "nil"),
-        ("resolveTime of a connection", dialler, "resolveTime: |result.selection.resolveTime|", "nil"),
-        ("connectTime of a connection", dialler, "connectTime: |result.established.connectTime|", ".zero"),
-        ("tlsTime of a connection", dialler, "tlsTime: |result.established.tlsTime|", "nil"),
-        ("failedAttempts of a connection", dialler, "failedAttempts: |result.failedAttempts|", "[]"),
-        ("failedAttempts' elapsed time", "Dial/Dialler+Outcome.swift", "elapsed: |attempt.elapsed|", ".zero"),
-        ("connectTime of a link", "Dial/Connector.swift", "connectTime: |loop.now.since(start)|", ".zero"),
-        ("tlsTime of a link", "Dial/Connector.swift", "established.tlsTime = |loop.now.since(start)|", ".zero"),
-        ("connectTime over a proxy that looks names up", proxy, "connectTime: |established.connectTime|", ".zero"),
-        ("tlsTime over a proxy that looks names up", proxy, "tlsTime: |established.tlsTime|", "nil"),
-        ("resolveTime of a proxy", proxy, "resolveTime: |result.selection.resolveTime|", "nil"),
-        ("failedAttempts of a proxy", proxy, "failedAttempts: |result.failedAttempts|", "[]"),
-        ("connectTime with a proxy's negotiation", proxy, "let time = proxyTransport.connectTime + |(proxyTransport.tlsTime ?? .zero)| +", ".zero"),
-        ("connectTime with the way to a proxy", proxy, "let time = |proxyTransport.connectTime| +", "Duration.zero"),
-        ("connectTime with the TLS to a proxy", proxy, "?? .zero) + |loop.now.since(start)|", ".zero"),
+    for name, where, at, becomes in [
+        ("isReused", "Transport.roundTrip", "response: loop.now, isReused: |isReused|", "false"),
+        ("requestTime, responseTime from the wrong start", "Transport.roundTrip", "connection: connection.facts, start: |start|,", "sent"),
+        ("requestTime to the wrong end", "Transport.roundTrip", "sent: |sent|,", "start"),
+        ("responseTime to the wrong end", "Transport.roundTrip", "response: |loop.now|,", "sent"),
+        ("resolveTime of a resolver", "RoutePlanner.resolvedRoute", "|loop.now.since(start)|", "nil"),
+        ("resolveTime of the system", "Dialler.selection", "|loop.now.since(start)|", "nil"),
+        ("resolveTime of a fallback", "Dialler.next", "|loop.now.since(now)|", "nil"),
+        ("resolveTime of a connection", "Dialler.connection", "|result.selection.resolveTime|", "nil"),
+        ("connectTime of a connection", "Dialler.connection", "|result.established.connectTime|", ".zero"),
+        ("tlsTime of a connection", "Dialler.connection", "|result.established.tlsTime|", "nil"),
+        ("failedAttempts of a connection", "Dialler.connection", "|result.failedAttempts|", "[]"),
+        ("failedAttempts' elapsed time", "Dialler.failedAttempts", "|attempt.elapsed|", ".zero"),
+        ("connectTime of a link", "Connector.established", "|loop.now.since(start)|", ".zero"),
+        ("tlsTime of a link", "Connector.secure", "|loop.now.since(start)|", ".zero"),
+        ("connectTime over a proxy that looks names up", "Dialler.dial", "|established.connectTime|", ".zero"),
+        ("tlsTime over a proxy that looks names up", "Dialler.dial", "|established.tlsTime|", "nil"),
+        ("resolveTime of a proxy", "Dialler.dial", "|result.selection.resolveTime|", "nil"),
+        ("failedAttempts of a proxy", "Dialler.dial", "failedAttempts: |result.failedAttempts|", "[]"),
+        ("connectTime with a proxy's negotiation", "Dialler.openTunnel", "|(proxyTransport.tlsTime ?? .zero)|", ".zero"),
+        ("connectTime with the way to a proxy", "Dialler.openTunnel", "let time = |proxyTransport.connectTime| +", "Duration.zero"),
+        ("connectTime with the TLS to a proxy", "Dialler.openTunnel", "|loop.now.since(start)|", ".zero"),
     ]:
         members = " ".join(f"HTTPTransaction.{word.strip(',')}" for word in name.replace("'", " ").split() if word.strip(",") in KNOWN)
-        table.place(f"HTTPTransaction.{name}", file, at, becomes, "TimesTests", members=members)
+        table.place(f"HTTPTransaction.{name}", where, at, becomes, "TimesTests", members=members)
 
 
 KNOWN = {"isReused", "requestTime", "responseTime", "resolveTime", "connectTime", "tlsTime", "failedAttempts"}
 
 
 def add_report(table):
-    log, exchange = "Observation/CallLog.swift", "CallReport.Exchange(method, url, state.reason, start: start)"
-    for member, at, becomes, suites in [
-        ("method", "method: |method|,\n                url", ".delete", "TimesTests"),
-        ("url", "url: |url|,", "nil", "ObserverTests"),
-        ("outcome", "outcome: |outcome|,", ".cancelled", "ObserverTests"),
-        ("duration", "duration: |loop.now.since(start)|,", ".zero", "TimesTests"),
-        ("exchanges", "exchanges: |state.exchanges|", "[]", "ObserverTests"),
-        ("retryStop", "retryStop: |state.retryStop|", "nil", "RetryReportTests"),
-        ("Exchange.method", exchange.replace("(method", "(|method|"), ".delete", "TimesTests"),
-        ("Exchange.url", exchange.replace(" url", " |url|"), '(try? HTTPURL("http://other.test/")) ?? url', "ObserverTests"),
-        ("Exchange.reason", exchange.replace("state.reason", "|state.reason|"), "nil", "ObserverTests"),
-        ("Exchange.start", "let start = |loop.now.since(start)|", ".zero", "TimesTests"),
-        ("Exchange.duration", CLOSING, ".zero", "TimesTests"),
-        ("Exchange.duration from the wrong start", CLOSING, "loop.now.since(start)", "TimesTests"),
-        ("Exchange.status", ".status = |status|", "nil", "ObserverTests"),
-        ("Exchange.transaction", ".transaction = |transaction|\n", "nil", "ObserverTests"),
-        ("Exchange.failedAttempts before a response", ".wasIdle ? [] : |transaction.failedAttempts|", "[]", "ObserverTests"),
-        ("Exchange.failedAttempts without a response", "= |error?.attempts ?? []|", "[]", "ObserverTests"),
-        ("Exchange.bodyBytes", ".bodyBytes = |count|", "0", "ObserverTests"),
-        ("Exchange.isBodyWhole", ".isBodyWhole = |isWhole|", "!isWhole", "ObserverTests"),
-        ("Exchange.error", ".error = |error|\n", "nil", "ObserverTests"),
+    for member, where, at, becomes, suites in [
+        ("method", "ending", "method: |method|, url", ".delete", "TimesTests"),
+        ("url", "ending", "url: |url|,", "nil", "ObserverTests"),
+        ("outcome", "ending", "outcome: |outcome|,", ".cancelled", "ObserverTests"),
+        ("duration", "ending", "|loop.now.since(start)|", ".zero", "TimesTests"),
+        ("exchanges", "ending", "|state.exchanges|", "[]", "ObserverTests"),
+        ("retryStop", "ending", "|state.retryStop|", "nil", "RetryReportTests"),
+        ("Exchange.method", "beginExchange", "CallReport.Exchange(|method|,", ".delete", "TimesTests"),
+        ("Exchange.url", "beginExchange", "CallReport.Exchange(method, |url|,", '(try? HTTPURL("http://other.test/")) ?? url', "ObserverTests"),
+        ("Exchange.reason", "beginExchange", "|state.reason|, start: start", "nil", "ObserverTests"),
+        ("Exchange.start", "beginExchange", "|loop.now.since(start)|", ".zero", "TimesTests"),
+        ("Exchange.duration", "close", CLOSING, ".zero", "TimesTests"),
+        ("Exchange.duration from the wrong start", "close", CLOSING, "loop.now.since(start)", "TimesTests"),
+        ("Exchange.status", "beginBody", ".status = |status|", "nil", "ObserverTests"),
+        ("Exchange.transaction", "beginBody", ".transaction = |transaction|", "nil", "ObserverTests"),
+        ("Exchange.failedAttempts before a response", "beginBody", "|transaction.failedAttempts|", "[]", "ObserverTests"),
+        ("Exchange.failedAttempts without a response", "fail", "|error?.attempts ?? []|", "[]", "ObserverTests"),
+        ("Exchange.bodyBytes", "endBody", ".bodyBytes = |count|", "0", "ObserverTests"),
+        ("Exchange.isBodyWhole", "endBody", ".isBodyWhole = |isWhole|", "!isWhole", "ObserverTests"),
+        ("Exchange.error", "fail", ".error = |error|", "nil", "ObserverTests"),
     ]:
-        table.place(f"CallReport.{member}", log, at, becomes, suites)
+        table.place(f"CallReport.{member}", f"CallLog.{where}", at, becomes, suites)
     table.place(
-        "CallReport.Exchange.resolverFailures", "Observation/ExchangeLog.swift",
+        "CallReport.Exchange.resolverFailures", "ExchangeLog.noteFailure",
         "exchange.resolverFailures.append(|failure|)", "ResolverError(name, .notListed)", "ObserverTests",
     )
     table.place(
         "CallReport.Exchange.requestBytes",
-        "Observation/ExchangeLog.swift", "exchange.requestBytes = |bytes|", "0", "ObserverTests",
+        "ExchangeLog.note", "exchange.requestBytes = |bytes|", "0", "ObserverTests",
     )
-    table.place("CallEvent.time", log, "time: |loop.now.since(start)|, kind", ".zero", "TimesTests")
-    table.place("CallEvent.tags", log, "call: number, tags: |tags|", "RequestTags()", "RequestTagTests")
-    table.place("CallEvent.call", log, "CallEvent(call: |number|, tags", "0", "ObserverTests")
+    table.place("CallEvent.time", "CallLog.tell", "|loop.now.since(start)|", ".zero", "TimesTests")
+    table.place("CallEvent.tags", "CallLog.tell", "call: number, tags: |tags|", "RequestTags()", "RequestTagTests")
+    table.place("CallEvent.call", "CallLog.tell", "CallEvent(call: |number|, tags", "0", "ObserverTests")
 
 
-CLOSING = ".duration = |loop.now.since(start) - state.exchanges[place].start|"
+CLOSING = "|loop.now.since(start) - state.exchanges[place].start|"

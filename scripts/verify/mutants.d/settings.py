@@ -13,8 +13,8 @@ def add_to(table):
 def add_client(table):
     table.door(
         "HTTPClient.Configuration",
-        "Client/HTTPClient+Requests.swift",
-        "pipeline: |Pipeline(configuration)|",
+        "HTTPClient.init",
+        "|Pipeline(configuration)|",
         "Pipeline(mutated(configuration))",
         {
             "addresses": "StaticMapTests NameAndAddressTests",
@@ -58,15 +58,15 @@ def add_client(table):
     # Settings that are read in several places.
     table.place(
         "HTTPClient.Configuration.limits of a connection",
-        "Dial/Dialler.swift", "limits: |settings.limits|", "HTTP1Limits()", "ClientSettingsTests",
+        "Dialler.connection", "|settings.limits|", "HTTP1Limits()", "ClientSettingsTests",
     )
     table.place(
         "HTTPClient.Configuration.leniency of a connection",
-        "Dial/Dialler.swift", "leniency: |settings.leniency|", "HTTP1Leniency()", "ClientSettingsTests",
+        "Dialler.connection", "|settings.leniency|", "HTTP1Leniency()", "ClientSettingsTests",
     )
     table.place(
         "HTTPClient.Configuration.vetting over a proxy",
-        "Dial/Dialler+Proxy.swift", "guard let vetting = |settings.vetting| else", "nil as AddressVetting?", "ProxyTests",
+        "Dialler.checkVetting", "|settings.vetting|", "nil as AddressVetting?", "ProxyTests",
     )
 
 
@@ -75,8 +75,8 @@ def add_request(table):
     table.exempt("Request.curlCommand", "a text about the request; it is no setting")
     table.door(
         "Request",
-        "Pipeline/Pipeline.swift",
-        "func send(_ request: Request, isContinued: Bool = false) async throws -> Response {||",
+        "Pipeline.send",
+        "||",
         " let request = mutated(request)",
         {
             "method": ("MessageConformanceTests", "value.method = .get"),
@@ -107,28 +107,28 @@ def add_request(table):
     )
     table.place(
         "Request.url in the request line",
-        "Exchange/HTTPURL+Target.swift", "absoluteTargetBytes : |targetBytes|,", '[UInt8(ascii: "/")]',
+        "HTTPURL.targetAndAuthority", "absoluteTargetBytes : |targetBytes|,", '[UInt8(ascii: "/")]',
         "MessageConformanceTests",
     )
     table.place(
         "Request.url in HTTPHost",
-        "Exchange/HTTPURL+Target.swift", "targetBytes, |authorityBytes|)", "Array(\"other.test\".utf8)",
+        "HTTPURL.targetAndAuthority", "targetBytes, |authorityBytes|)", "Array(\"other.test\".utf8)",
         "NameAndAddressTests",
     )
     table.place(
         "Request.timeouts of prewarm",
-        "Pipeline/Pipeline.swift", "call: |calls.call(for: request)|", "calls.call(for: Request(.get, \"http://a.test/\"))", "ClientSettingsTests",
+        "Pipeline.prewarm", "|calls.call(for: request)|", "calls.call(for: Request(.get, \"http://a.test/\"))", "ClientSettingsTests",
     )
     table.place(
         "Request.addressMap where it is looked up",
-        "Pipeline/RoutePlanner.swift", "|request.addressMap|?.endpoints", "StaticMap?.none", "ClientResolverTests",
+        "RoutePlanner.chosenRoute", "|request.addressMap|", "StaticMap?.none", "ClientResolverTests",
     )
 
 
 def add_tls(table):
     table.door(
         "TLSSettings",
-        "DirectTLS/Client/TLSContext.swift",
+        "TLSContext.init",
         "init(_ settings: TLSSettings) throws(TLSError) {||",
         " let settings = mutated(settings)",
         {
@@ -152,8 +152,8 @@ def add_tls(table):
     # The same settings on their way from the client to the TLS context.
     table.door(
         "TLSSettings",
-        "Connection/TLSClientState.swift",
-        "init(_ settings: TLSSettings, sessions: SessionCache) {||",
+        "TLSClientState.init",
+        "||",
         " let settings = mutated(settings)",
         {
             "roots": "NameAndAddressTests",
@@ -171,8 +171,8 @@ def add_tls(table):
 def add_proxies(table):
     table.door(
         "Proxy",
-        "Proxy/ProxyEntry.swift",
-        "init(_ proxy: Proxy, tls: TLSSettings, authorizer: (any ProxyAuthorizer)? = nil) {||",
+        "ProxyEntry.init",
+        "||",
         " let proxy = mutated(proxy)",
         {
             "credentials": ("ProxyTests", "value.credentials = nil"),
@@ -181,46 +181,46 @@ def add_proxies(table):
             "tls": ("ProxySettingsTests", "value.tls = nil"),
         },
     )
-    table.place("Proxy.scheme", "Proxy/Proxy.swift", "self.scheme = |scheme|", ".http", "ProxyTests")
-    table.place("Proxy.host", "Proxy/Proxy.swift", "self.host = |host|", '(try? HTTPHost("other.test")) ?? host', "ProxyTests")
-    table.place("Proxy.port", "Proxy/Proxy.swift", "self.port = |port|", "port ^ 1", "ProxyTests")
+    table.place("Proxy.scheme", "Proxy.init", "self.scheme = |scheme|", ".http", "ProxyTests")
+    table.place("Proxy.host", "Proxy.init", "self.host = |host|", '(try? HTTPHost("other.test")) ?? host', "ProxyTests")
+    table.place("Proxy.port", "Proxy.init", "self.port = |port|", "port ^ 1", "ProxyTests")
     table.place(
         "Proxy.Credentials.user of Basic in UTF-8",
-        "Proxy/ProxyEntry.swift", "(|credentials.userBytes|,", "credentials.user.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }",
+        "ProxyEntry.authorization", "|credentials.userBytes|", "credentials.user.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }",
         "ProxySettingsTests",
     )
     table.place(
         "Proxy.Credentials.password of Basic in UTF-8",
-        "Proxy/ProxyEntry.swift", ", |credentials.passwordBytes|)", "credentials.password.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }",
+        "ProxyEntry.authorization", "|credentials.passwordBytes|", "credentials.password.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }",
         "ProxySettingsTests",
     )
     table.place(
         "Proxy.Credentials.user of SOCKS",
-        "Proxy/SOCKSMessages.swift", "(|credentials.userBytes|,", "credentials.passwordBytes", "ProxyTests",
+        "SOCKSMessages.authentication", "|credentials.userBytes|", "credentials.passwordBytes", "ProxyTests",
     )
     table.place(
         "Proxy.Credentials.password of SOCKS",
-        "Proxy/SOCKSMessages.swift", ", |credentials.passwordBytes|)", "credentials.userBytes", "ProxyTests",
+        "SOCKSMessages.authentication", "|credentials.passwordBytes|", "credentials.userBytes", "ProxyTests",
     )
     table.place(
         "Basic of a request in UTF-8",
-        "Auth/BasicAuthenticator.swift", "self.init(user: |Array(user.utf8)|,", "user.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }",
+        "BasicAuthenticator.init", "|Array(user.utf8)|", "user.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }",
         "ProxySettingsTests", members="Request.authenticator",
     )
     table.place(
         "Basic of a request in UTF-8, the password",
-        "Auth/BasicAuthenticator.swift", "password: |Array(password.utf8)|)", "password.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }",
+        "BasicAuthenticator.init", "|Array(password.utf8)|", "password.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }",
         "ProxySettingsTests", members="Request.authenticator",
     )
     table.door(
         "ProxySettings",
-        "Proxy/ProxyEntry.swift",
-        "(Proxy) -> (any ProxyAuthorizer)? = { _ in nil }\n    ) {||",
+        "ProxyTable.init",
+        "||",
         " let settings = mutated(settings)",
         {"forHTTP": "ProxyTests", "forHTTPS": "ProxyTests", "exceptions": "ProxyTests"},
     )
     table.place(
-        "ProxySettings.fromEnvironment", "Proxy/ProxySettings.swift", "try from(|environmentValue|)", "{ _ in nil }",
+        "ProxySettings.fromEnvironment", "ProxySettings.fromEnvironment", "try from(|environmentValue|)", "{ _ in nil }",
         "ProxySettingsTests",
     )
 
@@ -228,8 +228,8 @@ def add_proxies(table):
 def add_repetition(table):
     table.door(
         "RetryPolicy",
-        "Pipeline/Attempts.swift",
-        "if let policy = |request.retries ?? retries| {",
+        "Attempts.sendAsKnown",
+        "|request.retries ?? retries|",
         "(request.retries ?? retries).map({ mutated($0) })",
         {
             "attempts": "PolicySettingsTests",
@@ -243,8 +243,8 @@ def add_repetition(table):
     )
     table.door(
         "RedirectPolicy",
-        "Pipeline/Redirects.swift",
-        "let policy = |request.redirects ?? policy|",
+        "Redirects.follow",
+        "|request.redirects ?? policy|",
         "mutated(request.redirects ?? policy)",
         {
             "isFollowing": "RedirectTests",
@@ -259,22 +259,22 @@ def add_repetition(table):
     )
     table.place(
         "RedirectPolicy.extraCrossOriginFields of the client's fields",
-        "Pipeline/ClientFields.swift", "Crossing(surviving: |policy.extraCrossOriginFields|, fields: self)", "[]", "PolicySettingsTests",
+        "ClientFields.crossing", "|policy.extraCrossOriginFields|", "[]", "PolicySettingsTests",
     )
     table.place(
-        "RedirectPolicy.deliver", "Messages/RedirectPolicy.swift", "policy.isFollowing = |false|", "true", "RedirectTests"
+        "RedirectPolicy.deliver", "RedirectPolicy.deliver", "policy.isFollowing = |false|", "true", "RedirectTests"
     )
     table.place(
         "RedirectPolicy.follow",
-        "Messages/RedirectPolicy.swift", "follow = |RedirectPolicy()|", "RedirectPolicy.deliver", "PolicySettingsTests",
+        "RedirectPolicy.follow", "|RedirectPolicy()|", "RedirectPolicy.deliver", "PolicySettingsTests",
     )
 
 
 def add_decoding(table):
     table.door(
         "DecodingSettings",
-        "Decoding/ContentDecoding.swift",
-        "init(_ settings: DecodingSettings, besides headers: HTTPHeaders, on loop: EventLoop) {||",
+        "ContentDecoding.init",
+        "||",
         " let settings = mutated(settings)",
         {
             "isEnabled": "DecodingTests",

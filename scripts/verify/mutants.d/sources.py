@@ -7,7 +7,8 @@ import subprocess
 from functools import cached_property
 from pathlib import Path
 
-from model import TableError, door_function
+from anchors import Anchors
+from model import door_function
 
 # The types whose members must have mutants. Types nested in them count as well.
 TYPES = {
@@ -54,12 +55,11 @@ class Tree:
         ).stdout
         return sorted(name for name in listed.split("\0") if name and (self.root / name).is_file())
 
-    def path(self, file):
-        """Returns the path of the only source file with this name."""
-        found = [name for name in self.files if name.startswith(YARDS) and name.endswith("/" + file)]
-        if len(found) != 1:
-            raise TableError(f"{len(found)} files of the sources end in {file}, not one")
-        return found[0]
+    @cached_property
+    def anchors(self):
+        """The members of the sources that are mutated."""
+        names = [name for name in self.files if name.startswith(YARDS) and name.endswith(".swift") and ".docc/" not in name]
+        return Anchors({name: self.text(name) for name in names})
 
     def text(self, path):
         return (self.root / path).read_text(encoding="utf-8")
@@ -132,7 +132,7 @@ class Copy:
         modules = {module_folder(path) for path in sources}
         extra = {f"{module}/Mutant.swift": self._imports(module) + SWITCH for module in modules}
         for door in table.doors:
-            module = module_folder(self.tree.path(door.file))
+            module = module_folder(self.tree.anchors.find(door.where, door.at).path)
             extra[f"{module}/Mutant.swift"] += door_function(door)
         wanted = {name: (self.tree.root / name).read_bytes() for name in self.tree.files}
         wanted.update({path: text.encode() for path, text in sources.items()})

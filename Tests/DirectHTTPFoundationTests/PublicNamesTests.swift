@@ -30,7 +30,7 @@ struct PublicNamesTests {
             DNSOverJSON.self, DNSPodHTTPDNS.self, DecodingSettings.self, DialOutcome.self,
             DiallingSettings.self, DigestAuthenticator.self, DirectURLProtocol.self, DomainName.self,
             DownloadError.self, DownloadOptions.self, DownloadResult.self, Endpoint.self, EventLoop.self,
-            EventStream.self, FormPart.self, Forward.self, HARError.self, HARRecorder.self, HARReplay.self,
+            FormPart.self, Forward.self, HARError.self, HARRecorder.self, HARReplay.self,
             HSTSStore.self, HedgingPolicy.self, HTTP1Error.self,
             HTTP1Leniency.self, HTTP1Limits.self, HTTPClient.self, HTTPError.self, HTTPHeaders.self,
             HTTPHost.self, HTTPHostError.self, HTTPMethod.self, HTTPStatus.self, HTTPTransaction.self,

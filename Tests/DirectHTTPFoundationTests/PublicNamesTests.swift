@@ -25,7 +25,7 @@ struct PublicNamesTests {
             CallHandle.self, CallObserver.self, CallReport.self, CertificateFault.self, CertificateRules.self,
             CertificateSource.self, CertificateSummary.self, ChainResolver.self, Challenge.self, Charset.self,
             CharsetError.self, ClientIdentity.self, ClosureResolver.self, CodingError.self,
-            ConnectionList.self, ConnectionState.self, ContentCoding.self, Cookie.self, CookieError.self,
+            ConnectionState.self, ContentCoding.self, Cookie.self, CookieError.self,
             CookieJar.self, (any CookieStore).self, CredentialAuthenticator.self, DNSOverHTTPS.self,
             DNSOverJSON.self, DNSPodHTTPDNS.self, DecodingSettings.self, DialOutcome.self,
             DiallingSettings.self, DirectURLProtocol.self, DomainName.self,
@@ -51,7 +51,8 @@ struct PublicNamesTests {
             LocalBinding.self, TCPKeepAlive.self, UnixSocketPath.self, UnixSocketPathError.self,
             CertificateVerifier.self, InsecureCertificateOverride.self, InsecureKeyLog.self,
             InsecureServerIdentity.self,
-            OCSPStapling.self, RejectedServer.self, RevocationLists.self, StandardAuthenticator.self, StapledStatus.self,
+            OCSPStapling.self, RejectedServer.self, RevocationLists.self, StandardAuthenticator.self,
+            StapledStatus.self,
             VerifiedServer.self, ConnectionSettingsError.self,
             TrustRoots.self, URLProtocolBinding.self, UnixTime.self,
         ]

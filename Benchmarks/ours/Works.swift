@@ -163,7 +163,7 @@ struct Works: Sendable {
         let request = request(.get, settings.path)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<settings.inFlight { group.addTask { _ = try await client.fetch(request) } }
-            while client.connections.origins.first?.waiting != settings.inFlight {
+            while client.connections.first?.waiting != settings.inFlight {
                 try await Task.sleep(for: .milliseconds(10))
             }
             trimHeap()

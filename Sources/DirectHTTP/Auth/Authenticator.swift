@@ -51,20 +51,18 @@ public struct AuthenticationRequest: Sendable {
     public var target: String { proxyTarget ?? url.target }
 }
 
-extension Authenticator where Self == BasicAuthenticator {
+extension Authenticator where Self == StandardAuthenticator {
     /// Sends user name and password in the clear (RFC 7617); safe only over TLS.
     ///
     /// Requests fail because of ``AuthenticationError/invalidUserOrPassword`` if the user name contains a
     /// colon, or if either contains a control character.
-    public static func basic(user: String, password: String) -> BasicAuthenticator {
-        BasicAuthenticator(user: user, password: password)
+    public static func basic(user: String, password: String) -> StandardAuthenticator {
+        StandardAuthenticator(BasicAuthenticator(user: user, password: password))
     }
-}
 
-extension Authenticator where Self == BearerAuthenticator {
     /// Sends a fixed bearer token (RFC 6750).
-    public static func bearer(_ token: String) -> BearerAuthenticator {
-        BearerAuthenticator(token: token)
+    public static func bearer(_ token: String) -> StandardAuthenticator {
+        StandardAuthenticator(BearerAuthenticator(token: token))
     }
 
     /// Sends bearer tokens from `source`, which is called again when the server refuses the last one.
@@ -77,8 +75,8 @@ extension Authenticator where Self == BearerAuthenticator {
     /// send them from a detached task.
     public static func bearer(
         refreshing source: @escaping @Sendable () async throws -> String
-    ) -> BearerAuthenticator {
-        BearerAuthenticator(ahead: .zero) { BearerToken(try await source()) }
+    ) -> StandardAuthenticator {
+        StandardAuthenticator(BearerAuthenticator(ahead: .zero) { BearerToken(try await source()) })
     }
 
     /// Sends bearer tokens from `source`, which is called again before the last one expires.
@@ -96,8 +94,18 @@ extension Authenticator where Self == BearerAuthenticator {
     public static func bearer(
         renewedAhead ahead: Duration,
         _ source: @escaping @Sendable () async throws -> BearerToken
-    ) -> BearerAuthenticator {
-        BearerAuthenticator(ahead: ahead, source: source)
+    ) -> StandardAuthenticator {
+        StandardAuthenticator(BearerAuthenticator(ahead: ahead, source: source))
+    }
+
+    /// Authenticates with user name and password by the `Digest` scheme, without sending the password
+    /// (RFC 7616).
+    ///
+    /// Supports SHA-256, SHA-512-256 and, for old servers, MD5, their `-sess` variants, and the protections
+    /// `auth` and `auth-int`. The nonces of each origin are remembered, and the latest is used for further
+    /// requests without waiting for a challenge.
+    public static func digest(user: String, password: String) -> StandardAuthenticator {
+        StandardAuthenticator(DigestAuthenticator(user: user, password: password))
     }
 }
 

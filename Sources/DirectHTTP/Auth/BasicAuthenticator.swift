@@ -2,7 +2,7 @@ internal import DirectCore
 internal import DirectHTTP1
 
 /// Sends user name and password in the clear, as the `Basic` scheme does (RFC 7617).
-public struct BasicAuthenticator: Authenticator {
+struct BasicAuthenticator: Authenticator {
     private let credentials: String?
 
     init(user: String, password: String) {
@@ -21,13 +21,13 @@ public struct BasicAuthenticator: Authenticator {
     /// Returns the credentials without waiting for a challenge.
     ///
     /// - Throws: ``AuthenticationError/invalidUserOrPassword``.
-    public func authorization(for request: AuthenticationRequest) throws -> String? {
+    func authorization(for request: AuthenticationRequest) throws -> String? {
         guard let credentials else { throw AuthenticationError.invalidUserOrPassword }
         return credentials
     }
 
     /// Returns the credentials if a challenge names `basic` and they are not the ones that were refused.
-    public func authorization(
+    func authorization(
         for request: AuthenticationRequest,
         answering challenges: [Challenge],
         after refused: String?

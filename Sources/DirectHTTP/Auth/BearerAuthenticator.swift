@@ -2,7 +2,7 @@ internal import DirectCore
 internal import DirectIO
 
 /// Sends a bearer token (RFC 6750), either a fixed one or one from a source that can supply a new one.
-public struct BearerAuthenticator: Authenticator {
+struct BearerAuthenticator: Authenticator {
     private let tokens: Tokens
 
     init(token: String) {
@@ -21,14 +21,14 @@ public struct BearerAuthenticator: Authenticator {
     var isFetching: Bool { tokens.isFetching }
 
     /// Returns the current token. Fetches one first if there is none or if it has expired.
-    public func authorization(for request: AuthenticationRequest) async throws -> String? {
+    func authorization(for request: AuthenticationRequest) async throws -> String? {
         try await tokens.token(instead: nil).map { "Bearer " + $0 }
     }
 
     /// Fetches a new token if the server refused one of this authenticator's.
     ///
     /// Returns `nil` for a fixed token, and if the source returns the refused token again.
-    public func authorization(
+    func authorization(
         for request: AuthenticationRequest,
         answering challenges: [Challenge],
         after refused: String?

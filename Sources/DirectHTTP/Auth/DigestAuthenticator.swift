@@ -10,19 +10,19 @@ internal import DirectTLS
 ///
 /// It remembers the nonces of each origin, and uses the latest for further requests without waiting for a
 /// challenge.
-public final class DigestAuthenticator: Authenticator {
+final class DigestAuthenticator: Authenticator {
     private let user: String
     private let password: String
     private let memories = Locked<[Origin: DigestMemory]>([:])
 
     /// Creates an authenticator for one user.
-    package init(user: String, password: String) {
+    init(user: String, password: String) {
         self.user = user
         self.password = password
     }
 
     /// Returns an answer with the origin's latest nonce; `nil` if there is none yet.
-    public func authorization(for request: AuthenticationRequest) throws -> String? {
+    func authorization(for request: AuthenticationRequest) throws -> String? {
         let session = memories.withLock { $0[request.url.origin]?.next() }
         return try session.map { try answer(request, in: $0) }
     }
@@ -31,7 +31,7 @@ public final class DigestAuthenticator: Authenticator {
     /// password itself was refused.
     ///
     /// - Throws: ``AuthenticationError/bodyNotInMemory``.
-    public func authorization(
+    func authorization(
         for request: AuthenticationRequest,
         answering challenges: [Challenge],
         after refused: String?
@@ -48,12 +48,5 @@ public final class DigestAuthenticator: Authenticator {
 
     private func answer(_ request: AuthenticationRequest, in session: DigestSession) throws -> String {
         try session.answer(request, user: user, password: password, clientNonce: session.clientNonce())
-    }
-}
-
-extension Authenticator where Self == DigestAuthenticator {
-    /// Authenticates by the `Digest` scheme, without sending the password (RFC 7616).
-    public static func digest(user: String, password: String) -> DigestAuthenticator {
-        DigestAuthenticator(user: user, password: password)
     }
 }

@@ -1,6 +1,6 @@
 extension ResponseBody {
     /// The server-sent events of the body. See ``events(upTo:)``.
-    public var events: Events { events(upTo: 1 << 20) }
+    public var events: some AsyncSequence<ServerSentEvent, any Error> & Sendable { events(upTo: 1 << 20) }
 
     /// The server-sent events of the body (`text/event-stream`, HTML Standard, section 9.2), until it ends.
     /// An event that is incomplete at the end is none.
@@ -10,28 +10,24 @@ extension ResponseBody {
     ///
     /// - Parameter limit: The number of bytes up to which a line, and the data of an event, are accepted. A
     ///   longer one ends the sequence with ``HTTPError/Reason/eventTooLong(limit:)``.
-    public func events(upTo limit: Int) -> Events { Events(body: self, limit: limit) }
+    public func events(upTo limit: Int) -> some AsyncSequence<ServerSentEvent, any Error> & Sendable {
+        Events(body: self, limit: limit)
+    }
 
     /// The server-sent events of a body.
-    public struct Events: AsyncSequence, Sendable {
-        /// An event.
-        public typealias Element = ServerSentEvent
+    private struct Events: AsyncSequence, Sendable {
+        let body: ResponseBody
+        let limit: Int
 
-        fileprivate let body: ResponseBody
-        fileprivate let limit: Int
-
-        /// Returns an iterator over the events.
-        public func makeAsyncIterator() -> Iterator {
+        func makeAsyncIterator() -> Iterator {
             Iterator(events: EventReader(body, EventParser(limit: limit), limit: limit))
         }
 
-        /// Iterates over the events of a body.
-        public struct Iterator: AsyncIteratorProtocol, Sendable {
-            fileprivate var events: EventReader
+        struct Iterator: AsyncIteratorProtocol, Sendable {
+            var events: EventReader
 
-            /// Returns the next event; `nil` at the end.
             @concurrent
-            public mutating func next() async throws -> ServerSentEvent? { try await events.next() }
+            mutating func next() async throws -> ServerSentEvent? { try await events.next() }
         }
     }
 }

@@ -1,6 +1,6 @@
 extension ResponseBody {
     /// The lines of the body, of at most 1 MiB each. See ``lines(upTo:)``.
-    public var lines: Lines { lines(upTo: 1 << 20) }
+    public var lines: some AsyncSequence<String, any Error> & Sendable { lines(upTo: 1 << 20) }
 
     /// The lines of the body, as text.
     ///
@@ -10,34 +10,24 @@ extension ResponseBody {
     ///
     /// - Parameter limit: The length of a line in bytes, up to which it is accepted. A longer one ends the
     ///   sequence with ``HTTPError/Reason/lineTooLong(limit:)``.
-    public func lines(upTo limit: Int) -> Lines { Lines(body: self, limit: limit) }
+    public func lines(upTo limit: Int) -> some AsyncSequence<String, any Error> & Sendable {
+        Lines(body: self, limit: limit)
+    }
 
     /// The lines of a body.
-    public struct Lines: AsyncSequence, Sendable {
-        /// A line.
-        public typealias Element = String
+    private struct Lines: AsyncSequence, Sendable {
+        let body: ResponseBody
+        let limit: Int
 
-        fileprivate let body: ResponseBody
-        fileprivate let limit: Int
+        func makeAsyncIterator() -> Iterator {
+            Iterator(lines: LineReader(body, limit: limit, reason: .lineTooLong(limit: limit)))
+        }
 
-        /// Returns an iterator over the lines.
-        public func makeAsyncIterator() -> Iterator { Iterator(self) }
+        struct Iterator: AsyncIteratorProtocol, Sendable {
+            var lines: LineReader
 
-        /// Iterates over the lines of a body.
-        public struct Iterator: AsyncIteratorProtocol, Sendable {
-            private var lines: LineReader
-
-            fileprivate init(_ lines: Lines) {
-                self.lines = LineReader(
-                    lines.body,
-                    limit: lines.limit,
-                    reason: .lineTooLong(limit: lines.limit)
-                )
-            }
-
-            /// Returns the next line; `nil` at the end.
             @concurrent
-            public mutating func next() async throws -> String? {
+            mutating func next() async throws -> String? {
                 if let line = try await lines.next() { return String(decoding: line, as: UTF8.self) }
                 return lines.rest().map { String(decoding: $0, as: UTF8.self) }
             }

@@ -10,9 +10,6 @@ package import DirectIO
 ///
 /// Several clients may share a cache. The rules that it follows are in docs/Cache.md.
 public final class ResponseCache: Sendable {
-    /// The size limits of a cache.
-    public typealias Limits = CacheLimits
-
     /// Counts of the responses that a cache has served, confirmed and passed.
     public struct Statistics: Hashable, Sendable {
         /// The number of responses from the cache without a request to the origin.
@@ -50,7 +47,7 @@ public final class ResponseCache: Sendable {
     ///   origin cannot be reached, unless the response forbids it. `nil` uses only responses that allow it
     ///   themselves.
     public static func memory(
-        _ limits: Limits = Limits(bytes: 64 << 20, objectBytes: 8 << 20),
+        _ limits: CacheLimits = CacheLimits(bytes: 64 << 20, objectBytes: 8 << 20),
         staleWhenUnreachable: Duration? = nil
     ) -> ResponseCache {
         ResponseCache(store: MemoryStore(limits: limits), staleWhenUnreachable: staleWhenUnreachable)
@@ -69,7 +66,7 @@ public final class ResponseCache: Sendable {
     /// - Throws: ``CacheError/folder(_:)`` if the folder cannot be used.
     public static func directory(
         _ path: String,
-        _ limits: Limits = Limits(bytes: 256 << 20, objectBytes: 64 << 20),
+        _ limits: CacheLimits = CacheLimits(bytes: 256 << 20, objectBytes: 64 << 20),
         staleWhenUnreachable: Duration? = nil
     ) throws(CacheError) -> ResponseCache {
         let store = try DirectoryStore(path: path, limits: limits)
@@ -102,7 +99,7 @@ public final class ResponseCache: Sendable {
     /// - Parameter clock: Returns the current time.
     package convenience init(
         folder: String? = nil,
-        limits: Limits = Limits(bytes: 64 << 20, objectBytes: 8 << 20),
+        limits: CacheLimits = CacheLimits(bytes: 64 << 20, objectBytes: 8 << 20),
         staleWhenUnreachable: Duration? = nil,
         work: BlockingWork = .shared,
         clock: @escaping @Sendable () -> UnixTime

@@ -4,8 +4,9 @@ internal import DirectIO
 internal import DirectTransport
 
 extension HTTPClient {
-    /// The client's open connections, what they are doing, and how many requests wait for one.
-    public var connections: ConnectionList { pipeline.transport.pool.survey(at: configuration.loop.now) }
+    /// The client's open connections, what they are doing, and how many requests wait for one: a snapshot for
+    /// diagnostics, grouped by origin and sorted by the origins' texts.
+    public var connections: [OriginConnections] { pipeline.transport.pool.survey(at: configuration.loop.now) }
 
     /// Forgets everything that depends on the network. Call it when the machine has joined or left a network:
     /// addresses that were good there may not be good here.

@@ -11,7 +11,8 @@ extension HTTPClient {
     /// server has asked for with `retry`, at least 100 ms, by default 3 seconds; twice as long after each
     /// further connection that fails before its response, up to a minute.
     ///
-    /// The sequence ends when the server answers 204. It fails
+    /// An iterator connects when its first event is asked for, and releasing it closes the connection.
+    /// Several iterators follow independently. The sequence ends when the server answers 204. It fails
     /// - with any other status but 200, which is not tried again unless the retry policy does so;
     /// - with a content that is no `text/event-stream`;
     /// - with a failure that another attempt would not change (``HTTPError/isWorthRetrying``), such as a
@@ -33,30 +34,26 @@ extension HTTPClient {
         from request: Request,
         lastEventID: String = "",
         upTo limit: Int = 1 << 20
-    ) -> EventStream {
+    ) -> some AsyncSequence<ServerSentEvent, any Error> & Sendable {
         EventStream(client: self, request: request, lastEventID: lastEventID, limit: limit)
     }
 
     /// Follows the server-sent events at a URL. See ``events(from:lastEventID:upTo:)``.
-    public func events(from url: String) -> EventStream { events(from: Request(.get, url)) }
+    public func events(from url: String) -> some AsyncSequence<ServerSentEvent, any Error> & Sendable {
+        events(from: Request(.get, url))
+    }
 }
 
 /// The server-sent events of a server, over as many connections as it takes.
-public struct EventStream: AsyncSequence, Sendable {
-    /// An event.
-    public typealias Element = ServerSentEvent
+private struct EventStream: AsyncSequence, Sendable {
+    let client: HTTPClient
+    let request: HTTPClient.Request
+    let lastEventID: String
+    let limit: Int
 
-    fileprivate let client: HTTPClient
-    fileprivate let request: HTTPClient.Request
-    fileprivate let lastEventID: String
-    fileprivate let limit: Int
+    func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-    /// Returns an iterator, which connects when its first event is asked for. Several iterators follow
-    /// independently.
-    public func makeAsyncIterator() -> Iterator { Iterator(self) }
-
-    /// Iterates over the events. Releasing it closes the connection.
-    public struct Iterator: AsyncIteratorProtocol, Sendable {
+    struct Iterator: AsyncIteratorProtocol, Sendable {
         private let stream: EventStream
         private var parser: EventParser
         private var state = State.waiting(.zero)
@@ -71,14 +68,13 @@ public struct EventStream: AsyncSequence, Sendable {
             case ended
         }
 
-        fileprivate init(_ stream: EventStream) {
+        init(_ stream: EventStream) {
             self.stream = stream
             parser = EventParser(limit: stream.limit, lastEventID: stream.lastEventID)
         }
 
-        /// Returns the next event; `nil` when the server has ended the stream with 204.
         @concurrent
-        public mutating func next() async throws -> ServerSentEvent? {
+        mutating func next() async throws -> ServerSentEvent? {
             do {
                 while true {
                     switch state {

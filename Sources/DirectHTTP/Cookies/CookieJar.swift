@@ -9,36 +9,24 @@ internal import DirectIO
 /// cookie without `Secure` is also sent over http. A server can set cookies only for its own name and the
 /// names above it, and not for all names below a public suffix such as `co.uk` or `github.io`.
 public final class CookieJar: CookieStore {
-    /// The limits on the cookies that a jar stores, sends and accepts.
-    public struct Limits: Hashable, Sendable {
-        /// Cookies of one site: a registrable domain and all names below it.
-        public var perSite = 180
-        /// Cookies of all sites together.
-        public var total = 10_000
-        /// Cookies accepted from one response.
-        package var perResponse = 50
-        /// Cookies sent with one request.
-        package var perRequest = 150
-        /// Bytes of the `Cookie` field of one request (CVE-2022-32205). Cookies that the caller writes into
-        /// the field itself do not count.
-        package var fieldLength = 8190
+    /// Cookies accepted from one response.
+    private static let perResponse = 50
+    /// Cookies sent with one request.
+    private static let perRequest = 150
+    /// Bytes of the `Cookie` field of one request (CVE-2022-32205). Cookies that the caller writes into the
+    /// field itself do not count.
+    private static let fieldLength = 8190
 
-        /// Creates the default limits.
-        public init() {}
-
-        /// When the jar is over its total limit, sites with more than this number of cookies lose their
-        /// cookies first (RFC 6265bis, section 5.7).
-        static let fairShare = 50
-    }
-
-    private let limits: Limits
     private let table: Locked<CookieTable>
     let saves = StateSaves()
 
     /// Creates an empty jar.
-    public init(limits: Limits = Limits()) {
-        self.limits = limits
-        table = Locked(CookieTable(limits: limits))
+    ///
+    /// - Parameters:
+    ///   - perSite: The limit on cookies of one site: a registrable domain and all names below it.
+    ///   - total: The limit on cookies of all sites together.
+    public init(perSite: Int = 180, total: Int = 10_000) {
+        table = Locked(CookieTable(perSite: perSite, total: total))
     }
 
     /// All cookies that have not expired, the oldest first.
@@ -115,7 +103,7 @@ extension CookieJar {
             table.visit(request) { cookie in
                 // Two for the "; " between cookies.
                 length += cookie.pair.count + (cookies.isEmpty ? 0 : 2)
-                guard cookies.count < limits.perRequest, length <= limits.fieldLength else { return false }
+                guard cookies.count < Self.perRequest, length <= Self.fieldLength else { return false }
                 cookies.append(cookie)
                 return true
             }
@@ -127,7 +115,7 @@ extension CookieJar {
     package func take(_ headers: HTTPHeaders, from url: HTTPURL, at now: UnixTime) {
         guard var index = headers.index(of: "set-cookie") else { return }
         var accepted: [(cookie: Cookie, site: HTTPHost)] = []
-        for _ in 0..<max(0, limits.perResponse) {
+        for _ in 0..<Self.perResponse {
             if let cookie = SetCookie(headers.valueBytes(at: index))?.cookie(from: url, at: now) {
                 accepted.append((cookie, cookie.host.site))
             }

@@ -7,15 +7,20 @@ internal import DirectIO
 /// server with a thousand names cannot fill the jar. A request looks at the sites of its host and of the
 /// names above it, which are few.
 struct CookieTable {
-    let limits: CookieJar.Limits
+    /// When there are more than `total`, sites with more than this number of cookies lose their cookies first
+    /// (RFC 6265bis, section 5.7).
+    private static let fairShare = 50
+
+    let perSite, total: Int
     private var sites = HostTable<CookieSite>()
     private(set) var count = 0
     /// Counts cookies stored and look-ups: the order of events, since the clock has a resolution of a second
     /// only.
     private var ticks: UInt64 = 0
 
-    init(limits: CookieJar.Limits) {
-        self.limits = limits
+    init(perSite: Int, total: Int) {
+        self.perSite = perSite
+        self.total = total
     }
 
     /// All cookies, the oldest first.
@@ -54,11 +59,11 @@ struct CookieTable {
         let replaced = site.remove { $0.replaces(cookie) }
         if !hasExpired {
             site.insert(KeptCookie(cookie: cookie, created: replaced?.created ?? ticks, used: ticks))
-            if site.kept.count > limits.perSite { site.makeRoom(limits.perSite, at: now) }
+            if site.kept.count > perSite { site.makeRoom(perSite, at: now) }
         }
         count += site.kept.count
         sites[siteHost] = site.kept.isEmpty ? nil : site
-        if count > limits.total { makeRoom(at: now) }
+        if count > total { makeRoom(at: now) }
     }
 
     /// Whether a cookie set over http could be mistaken for a stored `Secure` cookie (RFC 6265bis, section
@@ -85,9 +90,9 @@ struct CookieTable {
     /// before others, and among those, cookies that are not `Secure` before `Secure` ones.
     private mutating func makeRoom(at now: UnixTime) {
         removeAll { $0.hasExpired(at: now) }
-        let excess = count - (limits.total - limits.total / 20)
-        guard excess > 0, count > limits.total else { return }
-        var candidates = sites.values.flatMap { $0.evictionOrder(share: CookieJar.Limits.fairShare) }
+        let excess = count - (total - total / 20)
+        guard excess > 0, count > total else { return }
+        var candidates = sites.values.flatMap { $0.evictionOrder(share: Self.fairShare) }
         candidates.sort { ($0.rank, $0.used) < ($1.rank, $1.used) }
         let victims = Set(candidates.prefix(excess).map(\.created))
         removeAllKept { victims.contains($0.created) }

@@ -33,23 +33,10 @@ public struct RequestTimeouts: Hashable, Sendable {
         }
     }
 
-    /// A minimum speed that replaces the client's.
-    public enum Speed: Hashable, Sendable {
-        /// This speed.
-        case atLeast(Timeouts.Speed)
-        /// No minimum, whatever the client's is.
-        case unlimited
-
-        /// The minimum speed; `nil` if there is none.
-        var speed: Timeouts.Speed? {
-            if case .atLeast(let speed) = self { speed } else { nil }
-        }
-    }
-
     /// The limits of the phases; see ``Timeouts``.
     public var queue, resolve, connect, tls, write, response, read, `continue`: Limit?
-    /// The minimum speed of bodies; see ``Timeouts/minimumSpeed``.
-    public var minimumSpeed: Speed?
+    /// The minimum speed of bodies; see ``Timeouts/minimumSpeed``. ``Timeouts/Speed/unlimited`` sets none.
+    public var minimumSpeed: Timeouts.Speed?
     /// The limit of the whole call; see ``Timeouts/total``.
     public var total: Limit?
 
@@ -63,7 +50,7 @@ public struct RequestTimeouts: Hashable, Sendable {
         response: Limit? = nil,
         read: Limit? = nil,
         continue: Limit? = nil,
-        minimumSpeed: Speed? = nil,
+        minimumSpeed: Timeouts.Speed? = nil,
         total: Limit? = nil
     ) {
         self.queue = queue
@@ -89,7 +76,7 @@ public struct RequestTimeouts: Hashable, Sendable {
             response: Limit(timeouts.response),
             read: Limit(timeouts.read),
             continue: Limit(timeouts.continue),
-            minimumSpeed: timeouts.minimumSpeed.map { .atLeast($0) } ?? .unlimited,
+            minimumSpeed: timeouts.minimumSpeed ?? .unlimited,
             total: Limit(timeouts.total)
         )
     }
@@ -130,7 +117,7 @@ extension Timeouts {
             response: own.response.map(\.duration) ?? response,
             read: own.read.map(\.duration) ?? read,
             continue: own.continue.map(\.duration) ?? `continue`,
-            minimumSpeed: own.minimumSpeed.map(\.speed) ?? minimumSpeed,
+            minimumSpeed: own.minimumSpeed ?? minimumSpeed,
             total: own.total.map(\.duration) ?? total
         )
     }

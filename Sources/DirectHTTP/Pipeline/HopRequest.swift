@@ -245,7 +245,7 @@ extension Request {
         var request = self
         request.parsedURL = .success(url.withoutCredentials)
         if request.authenticator == nil, !(user.isEmpty && password.isEmpty) {
-            request.authenticator = BasicAuthenticator(user: user, password: password)
+            request.authenticator = StandardAuthenticator(BasicAuthenticator(user: user, password: password))
         }
         return request
     }

@@ -95,6 +95,9 @@ public struct Timeouts: Hashable, Sendable {
             self.time = time
         }
 
+        /// No minimum. A request sets it if it may be slower than others of its client.
+        public static var unlimited: Speed { Speed(bytes: 0, in: .zero) }
+
         /// The number of bytes and the interval.
         public var description: String { "\(bytes) bytes in \(time)" }
 
@@ -107,7 +110,8 @@ public struct Timeouts: Hashable, Sendable {
             init(_ speed: Speed?) {
                 bytes = UInt64(max(0, speed?.bytes ?? 0))
                 // Not zero: every check would complete an interval.
-                nanoseconds = speed.map { max(1_000_000, $0.time.clampedNanoseconds) } ?? .max
+                nanoseconds =
+                    bytes == 0 ? .max : speed.map { max(1_000_000, $0.time.clampedNanoseconds) } ?? .max
             }
         }
     }

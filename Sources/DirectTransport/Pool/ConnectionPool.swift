@@ -247,8 +247,9 @@ package final class ConnectionPool: @unchecked Sendable {
     }
 
     /// Returns a snapshot of the connections.
-    package func survey(at now: Instant) -> ConnectionList {
-        state.withLock { ConnectionList($0.machine.origins.values, at: now) }
+    package func survey(at now: Instant) -> [OriginConnections] {
+        state.withLock { $0.machine.origins.values.map { OriginConnections($0, at: now) } }
+            .sorted { $0.origin.description < $1.origin.description }
     }
 
     /// Makes one decision under the lock, and carries out its actions after unlocking.

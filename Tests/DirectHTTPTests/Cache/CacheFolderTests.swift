@@ -10,7 +10,7 @@ import Testing
 struct CacheFolderTests {
     private let folder = TemporaryFolder.planned()
 
-    private func cache(_ limits: ResponseCache.Limits? = nil) throws -> ResponseCache {
+    private func cache(_ limits: CacheLimits? = nil) throws -> ResponseCache {
         try .directory(folder.path, limits ?? .init(bytes: 32 << 20, objectBytes: 8 << 20))
     }
 

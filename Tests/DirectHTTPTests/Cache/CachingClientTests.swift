@@ -589,8 +589,8 @@ enum Place: CaseIterable, CustomTestStringConvertible {
 
     var testDescription: String { self == .memory ? "in memory" : "in a folder" }
 
-    func cache(_ folder: TemporaryFolder, _ limits: ResponseCache.Limits? = nil) throws -> ResponseCache {
-        let limits = limits ?? ResponseCache.Limits(bytes: 32 << 20, objectBytes: 8 << 20)
+    func cache(_ folder: TemporaryFolder, _ limits: CacheLimits? = nil) throws -> ResponseCache {
+        let limits = limits ?? CacheLimits(bytes: 32 << 20, objectBytes: 8 << 20)
         return self == .memory ? .memory(limits) : try .directory(folder.path, limits)
     }
 }

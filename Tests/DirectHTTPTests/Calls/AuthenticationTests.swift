@@ -90,7 +90,7 @@ struct AuthenticationTests {
     func cancelledRefresh() async throws {
         let gate = Barrier()
         let fetched = Mutex(0)
-        let authenticator: BearerAuthenticator = .bearer {
+        let authenticator: StandardAuthenticator = .bearer {
             fetched.withLock { $0 += 1 }
             await gate.pass()
             return "token"
@@ -119,7 +119,7 @@ struct AuthenticationTests {
             request.headers["authorization"] == "Bearer 2"
                 ? .text("in") : .status(401, ["WWW-Authenticate": "Bearer"])
         }
-        let authenticator: BearerAuthenticator = .bearer {
+        let authenticator: StandardAuthenticator = .bearer {
             fetched.withLock {
                 $0 += 1
                 return "\($0)"
@@ -182,8 +182,8 @@ struct AuthenticationTests {
         let client = script.client()
         let later = Mutex<Task<Void, any Error>?>(nil)
         let ended = Barrier()
-        let box = Locked<BearerAuthenticator?>(nil)
-        let authenticator: BearerAuthenticator = .bearer {
+        let box = Locked<StandardAuthenticator?>(nil)
+        let authenticator: StandardAuthenticator = .bearer {
             let task = Task {
                 await ended.pass()
                 var request = Request(.get, "http://a.test/later")
@@ -363,10 +363,10 @@ struct AuthenticationTests {
             request.authenticator = authenticator
             return try await client.fetch(request)
         }
-        let mallory: DigestAuthenticator = .digest(user: "eve", password: "wrong")
+        let mallory: StandardAuthenticator = .digest(user: "eve", password: "wrong")
         #expect(try await ask(mallory).status == 401)
         #expect(seen.withLock { $0.count } == 1)
-        let alice: DigestAuthenticator = .digest(user: "alice", password: "right")
+        let alice: StandardAuthenticator = .digest(user: "alice", password: "right")
         let first = try await ask(alice)
         #expect(first.text == "in" && first.history.map(\.reason) == [.authentication])
         let second = try await ask(alice)
@@ -389,18 +389,18 @@ struct AuthenticationTests {
             return .status(401, ["WWW-Authenticate": challenge])
         }
         let client = HTTPClient.untimed()
-        func ask(_ authenticator: DigestAuthenticator) async throws -> HTTPStatus {
+        func ask(_ authenticator: StandardAuthenticator) async throws -> HTTPStatus {
             var request = Request(.get, server.http())
             request.authenticator = authenticator
             return try await client.fetch(request).status
         }
-        let known: DigestAuthenticator = .digest(user: "u", password: "p")
+        let known: StandardAuthenticator = .digest(user: "u", password: "p")
         #expect(try await ask(known) == 200)
         nonce.withLock { $0 = "two" }
         #expect(try await ask(known) == 200)
         #expect(refusals.withLock { $0 } == 1)
         // A wrong password is said once in each call, and no more.
-        let unknown: DigestAuthenticator = .digest(user: "eve", password: "p")
+        let unknown: StandardAuthenticator = .digest(user: "eve", password: "p")
         for _ in 0..<3 { #expect(try await ask(unknown) == 401) }
         #expect(refusals.withLock { $0 } == 4)
     }

@@ -90,7 +90,7 @@ struct CallersCodeTests {
         }
         try await expectCancellation { try await client.send(Request(.get, server.http())) }
         _ = try await server.nextRecord()
-        while !client.connections.origins.flatMap(\.connections).isEmpty { await Task.yield() }
+        while !client.connections.flatMap(\.connections).isEmpty { await Task.yield() }
     }
 
     @Test("An observer is told that a call was cancelled while the caller's code goes on")

@@ -15,7 +15,7 @@ struct ContinuedCallTests {
         let url = server.http().replacing("://", with: "://user:secret@")
         var request = Request(.get, url)
         _ = try await client.sendContinued(request).body.collect(upTo: 1 << 16)
-        request.authenticator = BasicAuthenticator(user: "user", password: "secret")
+        request.authenticator = .basic(user: "user", password: "secret")
         _ = try await client.sendContinued(request).body.collect(upTo: 1 << 16)
         #expect(server.requests.map { $0.headers["Authorization"] } == [nil, nil])
     }
@@ -24,7 +24,7 @@ struct ContinuedCallTests {
     func interceptor() async throws {
         let server = try FixtureServer.start { try .echo($0) }
         let client = HTTPClient.untimed {
-            $0.interceptors = [copying { $0.authenticator = BasicAuthenticator(user: "a", password: "b") }]
+            $0.interceptors = [copying { $0.authenticator = .basic(user: "a", password: "b") }]
         }
         _ = try await client.sendContinued(Request(.get, server.http())).body.collect(upTo: 1 << 16)
         #expect(server.requests.map { $0.headers["Authorization"] != nil } == [true])

@@ -13,7 +13,7 @@ struct DigestConcurrencyTests {
     )
     func forgottenNonces(_ manner: NonceServer.Manner) async throws {
         let server = NonceServer(manner, user: "u", password: "p")
-        let authenticator: DigestAuthenticator = .digest(user: "u", password: "p")
+        let authenticator = DigestAuthenticator(user: "u", password: "p")
         for round in 0..<3 {
             // None has its answer before all have asked.
             let statuses = try await server.answer(8, with: authenticator)
@@ -26,7 +26,7 @@ struct DigestConcurrencyTests {
     @Test("Each of many concurrent requests sends a wrong password once")
     func wrongPasswordAtATime() async throws {
         let server = NonceServer(.oneEach, user: "u", password: "p")
-        let authenticator: DigestAuthenticator = .digest(user: "u", password: "wrong")
+        let authenticator = DigestAuthenticator(user: "u", password: "wrong")
         for _ in 0..<2 {
             let statuses = try await server.answer(8, with: authenticator)
             #expect(statuses == Array(repeating: 401, count: 8))
@@ -37,7 +37,7 @@ struct DigestConcurrencyTests {
     @Test("Each of many concurrent requests has its own nonce count, with or without an earlier challenge")
     func countsOfTheirOwn() async throws {
         let server = NonceServer(.oneForAll, user: "u", password: "p")
-        let authenticator: DigestAuthenticator = .digest(user: "u", password: "p")
+        let authenticator = DigestAuthenticator(user: "u", password: "p")
         for _ in 0..<2 {
             #expect(try await server.answer(8, with: authenticator) == Array(repeating: 200, count: 8))
         }
@@ -50,7 +50,7 @@ struct DigestConcurrencyTests {
     )
     func sessionKey(_ algorithm: String) async throws {
         let server = NonceServer(.oneForAll, user: "u", password: "p", algorithm: algorithm)
-        let authenticator: DigestAuthenticator = .digest(user: "u", password: "p")
+        let authenticator = DigestAuthenticator(user: "u", password: "p")
         for _ in 0..<2 {
             for _ in 0..<2 {
                 let statuses = try await server.answer(8, with: authenticator)

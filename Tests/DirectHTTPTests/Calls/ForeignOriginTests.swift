@@ -36,7 +36,7 @@ struct ForeignOriginTests {
     @Test("CVE-2026-7168: a nonce is used only for its origin, and no client nonce is used twice")
     func digestState() async throws {
         let challenge = "Digest realm=\"r\", nonce=\"theirs\", qop=\"auth\", algorithm=SHA-256"
-        let authenticator: DigestAuthenticator = .digest(user: "u", password: "p")
+        let authenticator: StandardAuthenticator = .digest(user: "u", password: "p")
         func ask(_ url: String, _ script: Script) async throws -> [String] {
             var request = Request(.get, url)
             request.authenticator = authenticator

@@ -8,7 +8,7 @@ import Testing
 @testable import DirectHTTP
 
 extension HTTPClient {
-    fileprivate var openCount: Int { connections.origins.reduce(0) { $0 + $1.connections.count } }
+    fileprivate var openCount: Int { connections.reduce(0) { $0 + $1.connections.count } }
 }
 
 @Suite("Hedging", .idleLimit)
@@ -179,7 +179,7 @@ struct HedgingTests {
             let call = Task { try await client.fetch(request(servers)) }
             try await time.pass(Self.delay)
             while !refused.withLock({ $0 }), servers[1].requests.isEmpty { await Task.yield() }
-            #expect(client.connections.origins.allSatisfy { $0.waiting == 0 })
+            #expect(client.connections.allSatisfy { $0.waiting == 0 })
             call.cancel()
             await #expect(throws: CancellationError.self) { try await call.value }
         }

@@ -19,7 +19,7 @@ struct RemovedOptionTests {
         let interceptors = [copying { $0.authenticator = nil }, anew { _ in }]
         let client = HTTPClient.untimed { $0.interceptors = Array(interceptors.prefix(count)) }
         var request = Request(.get, server.http())
-        request.authenticator = BasicAuthenticator(user: "u", password: "p")
+        request.authenticator = .basic(user: "u", password: "p")
         _ = try await client.fetch(request)
         #expect(server.requests.map { $0.headers["Authorization"] } == [nil])
     }
@@ -30,7 +30,7 @@ struct RemovedOptionTests {
         let interceptors = [anew { _ in }, copying { $0.headers["X-A"] = "b" }]
         let client = HTTPClient.untimed { $0.interceptors = Array(interceptors.prefix(count)) }
         var request = Request(.get, server.http())
-        request.authenticator = BasicAuthenticator(user: "u", password: "p")
+        request.authenticator = .basic(user: "u", password: "p")
         _ = try await client.fetch(request)
         #expect(server.requests.map { $0.headers["Authorization"] != nil } == [true])
     }

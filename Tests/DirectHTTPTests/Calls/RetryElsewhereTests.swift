@@ -173,7 +173,7 @@ struct RetryElsewhereTests {
         try await client.prewarm(url(servers), connections: 3)
         let response = try await client.get(url(servers))
         #expect(places(response) == ["127.0.0.1", "127.0.0.2"])
-        let open = client.connections.origins.flatMap(\.connections).map { "\($0.endpoint.address)" }
+        let open = client.connections.flatMap(\.connections).map { "\($0.endpoint.address)" }
         // The one that a 421 came on serves the name no more.
         let left = status == 421 ? 2 : 3
         #expect(open == Array(repeating: "127.0.0.1", count: left) + ["127.0.0.2"])

@@ -144,7 +144,7 @@ struct TokenRenewalTests {
     @Test("A token and its authenticator show no secret when they are printed or dumped")
     func hidden() {
         let token = BearerToken("hush", lifetime: .seconds(1))
-        var text = "\(token) \(BearerAuthenticator.bearer(renewedAhead: .seconds(60)) { token })"
+        var text = "\(token) \(StandardAuthenticator.bearer(renewedAhead: .seconds(60)) { token })"
         dump(token, to: &text)
         #expect(!text.contains("hush"))
     }

@@ -92,7 +92,7 @@ struct ClientSettingsTests {
             if which == 2 { $0.maximumIdleConnections = 2 }
         }
         try await client.prewarm(server.http(), connections: 5)
-        #expect(client.connections.origins.flatMap(\.connections).count == 2)
+        #expect(client.connections.flatMap(\.connections).count == 2)
         try await server.waitUntil { $0.count == 2 }
     }
 

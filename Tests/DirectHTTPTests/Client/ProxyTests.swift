@@ -61,7 +61,7 @@ struct ProxyTests {
         let head = secret(server).prefix(60)
         #expect(head.hasPrefix("CONNECT a.test:443 HTTP/1.1\r\nHost: a.test:443\r\n\r\n"), "\(head)")
         #expect(origin.requests.first?.headers["cookie"] == "secret=1")
-        #expect(client.connections.origins.first?.proxy == "http://proxy.test:\(server.port)")
+        #expect(client.connections.first?.proxy == "http://proxy.test:\(server.port)")
     }
 
     @Test("User and password are sent only to the proxy, and a refusal is an error with status and message")

@@ -138,7 +138,7 @@ struct CookieJarTests {
 
     @Test("Several threads may use one jar")
     func threads() async throws {
-        let jar = CookieJar(limits: .init())
+        let jar = CookieJar()
         await withTaskGroup { group in
             for task in 0..<4 {
                 group.addTask {
@@ -156,15 +156,9 @@ struct CookieJarTests {
 
 @Suite("Limits of a cookie jar")
 struct CookieLimitTests {
-    private func limits(_ configure: (inout CookieJar.Limits) -> Void) -> CookieJar {
-        var limits = CookieJar.Limits()
-        configure(&limits)
-        return CookieJar(limits: limits)
-    }
-
     @Test("A site with too many cookies loses the least recently used, insecure ones first")
     func siteLimit() throws {
-        let jar = limits { $0.perSite = 3 }
+        let jar = CookieJar(perSite: 3)
         try jar.take("a=1; Path=/a", "b=2; Secure", "c=3", from: "https://x.a.test/")
         #expect(try jar.field("https://x.a.test/a") == "a=1; b=2; c=3")
         try jar.take("d=4; Secure", from: "https://x.a.test/")
@@ -177,7 +171,7 @@ struct CookieLimitTests {
 
     @Test("Expired cookies are removed before all others")
     func expiredFirst() throws {
-        let jar = limits { $0.perSite = 2 }
+        let jar = CookieJar(perSite: 2)
         try jar.take("a=1", "b=2; Max-Age=10; Secure", from: "https://a.test/")
         try jar.take("c=3", from: "https://a.test/", at: testTime.advanced(bySeconds: 11))
         #expect(try jar.field("https://a.test/") == "a=1; c=3")
@@ -185,10 +179,7 @@ struct CookieLimitTests {
 
     @Test("A server with many names cannot displace the cookies of others")
     func flood() throws {
-        let jar = limits {
-            $0.total = 200
-            $0.perSite = 150
-        }
+        let jar = CookieJar(perSite: 150, total: 200)
         for index in 0..<40 { try jar.take("good=1", from: "https://good\(index).test/") }
         for index in 0..<1_000 { try jar.take("bad=1", from: "https://n\(index).evil.test/") }
         let names = jar.cookies.map(\.name)
@@ -198,10 +189,7 @@ struct CookieLimitTests {
 
     @Test("With too many cookies in total, the sites with the most lose theirs first")
     func totalLimit() throws {
-        let jar = limits {
-            $0.total = 200
-            $0.perSite = 190
-        }
+        let jar = CookieJar(perSite: 190, total: 200)
         for index in 0..<20 { try jar.take("old=1", from: "https://old\(index).test/") }
         for index in 0..<181 { try jar.take("big\(index)=1", from: "https://big.test/") }
         let names = jar.cookies.map(\.name)

@@ -188,7 +188,7 @@ struct LimitTests {
             try await time.passing(repeatedly: .seconds(61)) { try await client.fetch(request) }
         }
         #expect(error.phase == .write && error.isTimeout)
-        #expect(client.connections.origins.isEmpty)
+        #expect(client.connections.isEmpty)
     }
 
     /// The head of a record of 100 bytes, and three of them.

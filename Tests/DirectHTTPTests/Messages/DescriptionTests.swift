@@ -30,7 +30,8 @@ struct DescriptionTests {
         return [
             url, request, settings, client, try await client.send(Request(.get, url)),
             try await client.fetch(Request(.get, url)),
-            BearerAuthenticator.bearer("hunter2"), DigestAuthenticator(user: "joe", password: "hunter2"),
+            StandardAuthenticator.bearer("hunter2"),
+            StandardAuthenticator.digest(user: "joe", password: "hunter2"),
             RequestBody.form(["password": "hunter2"]), FormPart.field("password", "hunter2"),
             RequestBody.multipart([.field("password", "hunter2")]),
         ]

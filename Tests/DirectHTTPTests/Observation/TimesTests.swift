@@ -90,7 +90,7 @@ struct TimesTests {
         try await server.waitUntil { $0.first?.requests.count == 1 }
         try await sendingEnds()
         async let second = client.get(server.http("/second"))
-        try await waitUntil { client.connections.origins.first?.waiting == 1 }
+        try await waitUntil { client.connections.first?.waiting == 1 }
         clock.advance(by: .seconds(4))
         mayAnswer.open()
         let transactions = [try await first.transaction, try await second.transaction]
@@ -117,7 +117,7 @@ struct TimesTests {
         var response: Response? = try await client.send(Request(.get, server.http()))
         let transaction = try #require(response?.transaction)
         response = nil
-        try await waitUntil { client.connections.origins.isEmpty }
+        try await waitUntil { client.connections.isEmpty }
         #expect(transaction.bodyTime == nil && transaction.totalTime == nil)
     }
 
@@ -136,7 +136,7 @@ struct TimesTests {
         async let first = client.get(server.http("/first"))
         try await server.waitUntil { ($0.first?.receivedCount ?? 0) > 0 }
         async let second = client.get(server.http("/second"))
-        try await waitUntil { client.connections.origins.first?.waiting == 1 }
+        try await waitUntil { client.connections.first?.waiting == 1 }
         clock.advance(by: .seconds(4))
         mayAnswer.open()
         #expect(try await first.text == "ok")

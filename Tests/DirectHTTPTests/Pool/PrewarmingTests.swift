@@ -53,7 +53,7 @@ struct PrewarmingTests {
                 }
                 try await group.waitForAll()
             }
-            #expect(client.connections.origins.first?.connections.count == 4)
+            #expect(client.connections.first?.connections.count == 4)
             try await server.waitUntil { $0.count == before + 4 }
         }
     }
@@ -66,7 +66,7 @@ struct PrewarmingTests {
         async let warm: Void = client.prewarm(server.request("https://a.test/"))
         try await server.waitUntil { $0.count == 1 }
         async let waiting = client.fetch(server.request("https://a.test/"))
-        try await waitUntil { client.connections.origins.first?.waiting == 1 }
+        try await waitUntil { client.connections.first?.waiting == 1 }
         mayShakeHands.open()
         try await warm
         #expect(try await waiting.text == "ok")
@@ -81,7 +81,7 @@ struct PrewarmingTests {
         let warm = Task { try await client.prewarm(server.request("https://a.test/")) }
         try await server.waitUntil { $0.count == 1 }
         async let waiting = client.fetch(server.request("https://a.test/"))
-        try await waitUntil { client.connections.origins.first?.waiting == 1 }
+        try await waitUntil { client.connections.first?.waiting == 1 }
         if isCancelled { warm.cancel() } else { mayFail.open() }
         #expect(try await waiting.text == "hello")
         await #expect(throws: (any Error).self) { try await warm.value }
@@ -103,7 +103,7 @@ struct PrewarmingTests {
             try await client.prewarm(request(server), connections: 2)
             try await server.waitUntil { $0.count == 2 }
         }
-        let connections = client.connections.origins.flatMap(\.connections)
+        let connections = client.connections.flatMap(\.connections)
         #expect(connections.count { $0.endpoint == servers[0].endpoint } == 1)
         #expect(connections.count { $0.endpoint == servers[1].endpoint } == 2)
     }
@@ -160,7 +160,7 @@ struct PrewarmingTests {
         )
         let client = HTTPClient.trusting { $0.hsts = store }
         try await client.prewarm(server.request("http://a.test:\(server.port)/"))
-        #expect(client.connections.origins.map(\.origin.scheme) == [.https])
+        #expect(client.connections.map(\.origin.scheme) == [.https])
     }
 
     @Test("Prewarming makes no connection if a custom transport replaces the network")

@@ -25,7 +25,7 @@ struct QueueTests {
                     }
                 }
             }
-            for origin in client.connections.origins {
+            for origin in client.connections {
                 #expect(origin.waiting == 0 && origin.dialling == 0, "\(origin)")
                 #expect(
                     origin.connections.count == 1 && origin.connections.allSatisfy { !$0.isBusy },
@@ -48,7 +48,7 @@ struct QueueTests {
         try await server.waitUntil { $0.first?.requests.count == 1 }
         let slow = HeldExecutor()
         let second = Task(executorPreference: slow.loop) { try await client.get(server.http("/2")) }
-        try await waitUntil { client.connections.origins.first?.waiting == 1 }
+        try await waitUntil { client.connections.first?.waiting == 1 }
         await slow.hold()
         second.cancel()
         mayAnswer.open()
@@ -77,7 +77,7 @@ struct QueueTests {
         for number in 0..<4 {
             calls.append(Task { try await client.get(server.http("/\(number)")).text })
             if number == 0 { try await server.waitUntil { $0.first?.requests.count == 1 } }
-            try await waitUntil { client.connections.origins.first?.waiting == number }
+            try await waitUntil { client.connections.first?.waiting == number }
         }
         for number in 0..<2 {
             clock.advance(by: .seconds(6))
@@ -86,7 +86,7 @@ struct QueueTests {
             try await server.waitUntil { $0.first?.requests.count == number + 2 }
         }
         // Now it stands still.
-        while client.connections.origins.first?.waiting == 1 {
+        while client.connections.first?.waiting == 1 {
             clock.advance(by: .seconds(11))
             await Task.yield()
         }

@@ -27,7 +27,7 @@ struct ReplacementTests {
         async let busy = client.get(server.http("/2"))
         try await server.waitUntil { $0.count == 2 && $0[1].receivedCount > 0 }
         async let waiting = client.get(server.http("/3"))
-        try await waitUntil { client.connections.origins.first?.waiting == 1 }
+        try await waitUntil { client.connections.first?.waiting == 1 }
         mayDie.open()
         #expect(try await onDead.text == "ok")
         #expect(try await waiting.text == "ok")
@@ -51,7 +51,7 @@ struct ReplacementTests {
         async let failing = httpError { try await client.get(server.http("/1")) }
         try await server.waitUntil { $0[0].receivedCount > once }
         async let waiting = client.get(server.http("/2"))
-        try await waitUntil { client.connections.origins.first?.waiting == 1 }
+        try await waitUntil { client.connections.first?.waiting == 1 }
         mayDie.open()
         // A replay is not replayed.
         #expect(try await failing.protocolError == .closedBeforeResponse)

@@ -154,7 +154,7 @@ struct EventStreamTests {
     func statuses(status: Int) async throws {
         let server = try Self.server(.text("why", status: status, Self.fields))
         var events = time.client().events(from: Self.request(server)).makeAsyncIterator()
-        let error = try await httpError { try await events.next() }
+        let error = try await httpError { try await events.next(isolation: #isolation) }
         guard case .status(let found) = error.reason else { throw error }
         #expect(Int(found.code) == status && !"\(error)".contains("secret"))
         if status >= 300 { #expect(error.response?.body == Array("why".utf8)) }

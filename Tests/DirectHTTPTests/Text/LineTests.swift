@@ -70,7 +70,7 @@ struct LineTests {
         try await endless.waitUntil { $0.allSatisfy { $0.end != nil } }
         // After the error the sequence has ended, and what it has read of the line is not delivered.
         var ended = try await Self.body([.text("ab"), .text("cde\n")]).lines(upTo: 4).makeAsyncIterator()
-        _ = try await httpError { try await ended.next() }
+        _ = try await httpError { try await ended.next(isolation: #isolation) }
         #expect(try await ended.next() == nil)
         for steps in [[HTTPClient.Response.BodyStep.text("abcde\n")], [.text("abcd"), .text("e\n")]] {
             let body = try await Self.body(steps)
@@ -86,7 +86,7 @@ struct LineTests {
         var lines = body.lines.makeAsyncIterator()
         #expect(try await lines.next() == "a")
         #expect(try await lines.next() == "b")
-        _ = try await httpError { try await lines.next() }
+        _ = try await httpError { try await lines.next(isolation: #isolation) }
         #expect(try await lines.next() == nil)
     }
 

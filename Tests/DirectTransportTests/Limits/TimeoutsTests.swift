@@ -32,6 +32,13 @@ struct TimeoutsTests {
         let seconds: [UInt64] = [1, 2, 3, 4, 5, 6, 7, 8, 9]
         #expect(words == seconds.map { $0 * 1_000_000_000 } + [10, 11_000_000_000])
     }
+
+    @Test("An unlimited speed is no minimum, as none is")
+    func unlimited() {
+        let timeouts = Timeouts(minimumSpeed: .unlimited)
+        #expect(timeouts.nanoseconds.speed == Timeouts(minimumSpeed: nil).nanoseconds.speed)
+        #expect(Timeouts(minimumSpeed: .init(bytes: 1, in: .zero)).nanoseconds.speed.nanoseconds == 1_000_000)
+    }
 }
 
 extension Timeouts {

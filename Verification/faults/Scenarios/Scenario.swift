@@ -67,7 +67,7 @@ final class Workplace: @unchecked Sendable {
     /// The number of connections that the clients keep open.
     var connections: Int {
         clients.values.reduce(0) { sum, client in
-            sum + client.connections.origins.reduce(0) { $0 + $1.connections.count }
+            sum + client.connections.reduce(0) { $0 + $1.connections.count }
         }
     }
 

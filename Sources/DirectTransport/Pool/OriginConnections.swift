@@ -2,23 +2,7 @@ public import DirectCore
 internal import DirectIO
 public import DirectTLS
 
-/// A snapshot of a client's connections, for diagnostics. See ``HTTPClient/connections``.
-public struct ConnectionList: Sendable, CustomStringConvertible {
-    /// The connections grouped by origin, sorted by the origins' texts.
-    public let origins: [OriginConnections]
-
-    init(_ origins: some Sequence<ConnectionPool.Machine.Origin>, at now: Instant) {
-        self.origins = origins.map { OriginConnections($0, at: now) }
-            .sorted { $0.origin.description < $1.origin.description }
-    }
-
-    /// The connections as text, a line each.
-    public var description: String {
-        origins.isEmpty ? "no connections" : origins.map(\.description).joined(separator: "\n")
-    }
-}
-
-/// A snapshot of the connections to one origin, over one proxy or none.
+/// A snapshot of the connections to one origin, over one proxy or none. See ``HTTPClient/connections``.
 public struct OriginConnections: Sendable, CustomStringConvertible {
     /// The origin: scheme, name and port.
     public let origin: Origin

@@ -165,18 +165,20 @@ let package = Package(
         .testTarget(
             name: "DirectHTTPTests",
             dependencies: [
-                "DirectHTTP", "DirectHTTPRecords", "DirectTransport", "DirectCore", "DirectIO", "DirectTLS",
-                "TLSFixtures",
-                "DirectTestCommands", "DirectTestData", "DirectTestPeers", "DirectTestTime",
-                "DirectHTTP1", "DirectCoding",
+                "DirectHTTP", "DirectHTTPRecords", "DirectResolvers", "DirectTransport", "DirectCore",
+                "DirectIO",
+                "DirectTLS", "DirectHTTP1", "DirectCoding", "TLSFixtures", "DirectTestCommands",
+                "DirectTestData",
+                "DirectTestPeers", "DirectTestResolvers", "DirectTestTime",
             ],
             swiftSettings: commonSettings
         ),
         .testTarget(
             name: "DirectResolversTests",
             dependencies: [
-                "DirectResolvers", "DirectHTTP", "DirectIO", "DirectTLS", "TLSFixtures",
-                "DirectTestCommands", "DirectTestData", "DirectTestPeers", "DirectTestTime", "DirectCore",
+                "DirectResolvers", "DirectHTTP", "DirectCore", "DirectIO", "DirectTLS", "TLSFixtures",
+                "DirectTestCommands", "DirectTestData", "DirectTestPeers", "DirectTestResolvers",
+                "DirectTestTime",
             ],
             swiftSettings: commonSettings
         ),
@@ -219,6 +221,12 @@ let package = Package(
             name: "DirectTestData",
             dependencies: ["CDirectZlib"],
             path: "Tests/DirectTestData",
+            swiftSettings: commonSettings
+        ),
+        .target(
+            name: "DirectTestResolvers",
+            dependencies: ["DirectHTTP", "DirectCore", "DirectIO", "DirectTestTime"],
+            path: "Tests/DirectTestResolvers",
             swiftSettings: commonSettings
         ),
         .target(name: "DirectTestCommands", path: "Tests/DirectTestCommands", swiftSettings: commonSettings),

@@ -1,6 +1,7 @@
 import DirectCore
 import DirectHTTP
 import DirectIO
+import DirectResolvers
 import Foundation
 import TLSFixtures
 

@@ -101,6 +101,9 @@ extension ResolverError {
         own.earlier = []
         return earlier.flatMap(\.each) + [own]
     }
+
+    /// Whether the resolver is a table without the name, which is no failure.
+    package var isNotListed: Bool { if case .notListed = reason { true } else { false } }
 }
 
 extension HTTPError {

@@ -1,19 +1,21 @@
 internal import DirectCore
-internal import DirectIO
+package import DirectIO
 
 /// The saves of one store, of which one runs at a time. Each writes the state that the store has when it
 /// begins.
 ///
 /// With bytes made beforehand, the older of two states could be the last one that is written.
-final class StateSaves: Sendable {
+package final class StateSaves: Sendable {
     private let lock = Locked(())
+
+    package init() {}
 
     /// Replaces a file atomically, on a thread that may block.
     ///
     /// - Parameter content: Returns the new content of the file.
     /// - Throws: A ``SystemError`` if the file cannot be written, `CancellationError` if the task was
     ///   cancelled.
-    func save(
+    package func save(
         to path: String,
         on loop: EventLoop = .shared,
         _ content: @escaping @Sendable () -> [UInt8]

@@ -8,7 +8,7 @@ internal import DirectCore
 /// it is rebuilt.
 ///
 /// The key is the name together with a tag, such as a port.
-struct NameTable<Value> {
+package struct NameTable<Value> {
     fileprivate struct Record {
         /// The bytes of `names` that hold the name.
         var range: Range<Int> { Int(start)..<(Int(start) + Int(length)) }
@@ -28,19 +28,19 @@ struct NameTable<Value> {
     /// The number of bytes in `names` that belong to removed names.
     private var deadBytes = 0
 
-    init() {}
+    package init() {}
 
     /// The number of entries.
-    var count: Int { records.count }
+    package var count: Int { records.count }
 
     /// Returns the value of a name of at most 255 bytes; `nil` if there is none.
-    func value(_ name: Span<UInt8>, tag: UInt32) -> Value? {
+    package func value(_ name: Span<UInt8>, tag: UInt32) -> Value? {
         guard let slot = slot(of: name, tag, hash: Self.hash(name, tag: tag)) else { return nil }
         return records[Int(slots[slot]) - 1].value
     }
 
     /// Sets the value of a name of at most 255 bytes, or removes its entry if the value is `nil`.
-    mutating func set(_ value: Value?, name: Span<UInt8>, tag: UInt32) {
+    package mutating func set(_ value: Value?, name: Span<UInt8>, tag: UInt32) {
         let hash = Self.hash(name, tag: tag)
         if let slot = slot(of: name, tag, hash: hash) {
             guard let value else { return remove(slot) }
@@ -51,20 +51,20 @@ struct NameTable<Value> {
     }
 
     /// Changes a value in place; returns whether there is one.
-    mutating func update(_ name: Span<UInt8>, tag: UInt32, change: (inout Value) -> Void) -> Bool {
+    package mutating func update(_ name: Span<UInt8>, tag: UInt32, change: (inout Value) -> Void) -> Bool {
         guard let slot = slot(of: name, tag, hash: Self.hash(name, tag: tag)) else { return false }
         change(&records[Int(slots[slot]) - 1].value)
         return true
     }
 
     /// Changes all values in place.
-    mutating func updateAll(_ change: (inout Value) -> Void) {
+    package mutating func updateAll(_ change: (inout Value) -> Void) {
         for index in records.indices { change(&records[index].value) }
     }
 
     /// Keeps the entries whose value satisfies the predicate, and drops all others and the bytes of their
     /// names.
-    mutating func keep(where isKept: (Value) -> Bool) {
+    package mutating func keep(where isKept: (Value) -> Bool) {
         var kept = NameTable()
         let names = names[...]
         for record in records where isKept(record.value) {
@@ -79,10 +79,10 @@ struct NameTable<Value> {
     }
 
     /// All values, in no particular order.
-    var values: some Collection<Value> { records.lazy.map(\.value) }
+    package var values: some Collection<Value> { records.lazy.map(\.value) }
 
     /// Calls `body` with each name, its tag and its value, in no particular order.
-    func forEach(_ body: (Span<UInt8>, UInt32, Value) -> Void) {
+    package func forEach(_ body: (Span<UInt8>, UInt32, Value) -> Void) {
         let names = names[...]
         for record in records { body(names.span.extracting(record.range), record.tag, record.value) }
     }
@@ -175,7 +175,7 @@ extension NameTable.Record: Sendable where Value: Sendable {}
 
 extension NameTable: Equatable where Value: Equatable {
     /// Whether both have the same names with the same values, in whatever order they were added.
-    static func == (left: NameTable, right: NameTable) -> Bool {
+    package static func == (left: NameTable, right: NameTable) -> Bool {
         guard left.count == right.count else { return false }
         let names = left.names[...]
         return left.records.allSatisfy {
@@ -185,7 +185,7 @@ extension NameTable: Equatable where Value: Equatable {
 }
 
 extension NameTable: Hashable where Value: Hashable {
-    func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         var sum = 0
         for record in records {
             var own = Hasher()

@@ -1,3 +1,5 @@
+import DirectResolvers
+import DirectTestResolvers
 @testable import DirectCore
 import DirectIO
 import DirectTestCommands

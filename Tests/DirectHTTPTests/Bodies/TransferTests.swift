@@ -1,3 +1,4 @@
+import DirectTestResolvers
 @testable import DirectCore
 import DirectHTTP
 import DirectIO

@@ -1,3 +1,4 @@
+import DirectTestResolvers
 import DirectTestCommands
 import Foundation
 import TLSFixtures

@@ -1,3 +1,4 @@
+import DirectTestResolvers
 @testable import DirectCore
 import DirectIO
 @testable import DirectTransport

@@ -1,3 +1,4 @@
+import DirectTestResolvers
 import DirectCore
 import DirectTestCommands
 import DirectTestTime

@@ -1,3 +1,5 @@
+import DirectResolvers
+import DirectTestResolvers
 @testable import DirectCore
 @testable import DirectIO
 import DirectTestCommands

@@ -1,3 +1,5 @@
+import DirectResolvers
+import DirectTestResolvers
 import DirectCore
 import DirectHTTP
 import DirectIO

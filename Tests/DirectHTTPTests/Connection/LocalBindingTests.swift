@@ -1,3 +1,4 @@
+import DirectTestResolvers
 import DirectCore
 @testable import DirectHTTP
 import DirectIO

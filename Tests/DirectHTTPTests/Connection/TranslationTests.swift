@@ -1,3 +1,4 @@
+import DirectResolvers
 @testable import DirectCore
 import DirectIO
 import DirectTestCommands

@@ -20,6 +20,17 @@ extension ServiceSettings {
     }
 }
 
+extension HTTPClient {
+    /// A client for which no time passes, and which trusts the tests' authority only.
+    static func trusting(_ configure: (inout Configuration) -> Void) -> HTTPClient {
+        HTTPClient { settings in
+            settings.tls.roots = .only([.der(testAuthority.rootDER)])
+            settings.loop = .still
+            configure(&settings)
+        }
+    }
+}
+
 extension FixtureServer {
     /// Address and port.
     var endpoint: Endpoint { Endpoint(stringLiteral: authority) }
@@ -68,11 +79,6 @@ extension FixtureRequest {
 }
 
 extension Resolver {
-    /// The texts of the endpoints for a name.
-    func endpoints(_ host: String = "a.test") async throws -> [String] {
-        try await answer(host).endpoints.map(\.description)
-    }
-
     func answer(_ host: String = "a.test", on loop: EventLoop = .still) async throws -> Resolution {
         try await resolve(DomainName(host), port: 443, context: ResolveContext(on: loop))
     }

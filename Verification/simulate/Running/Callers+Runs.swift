@@ -1,6 +1,7 @@
 internal import CSimulation
 internal import DirectCore
 internal import DirectHTTP
+internal import DirectResolvers
 
 /// The runs of a program that keeps files.
 extension Callers {

@@ -1,6 +1,7 @@
 internal import DirectCore
 internal import DirectHTTP
 internal import DirectIO
+internal import DirectResolvers
 
 /// Makes the client's settings from the plan.
 struct ClientMaker {

@@ -1,6 +1,7 @@
 internal import CSimulation
 internal import DirectCore
 internal import DirectHTTP
+internal import DirectResolvers
 
 /// A run of the program: what it has in memory, and what it has found in files.
 final class ProgramRun: @unchecked Sendable {

@@ -1,4 +1,5 @@
 import DirectHTTP
+import DirectResolvers
 
 /// Stands for the call of your HTTPDNS library.
 func lookUp(_ name: String) async throws -> [String] {

@@ -1,4 +1,5 @@
 internal import DirectCore
+internal import DirectHTTP
 internal import DirectIO
 
 /// The answers that a resolver cache holds, positive and negative. The table has no lock and no clock of its
@@ -273,7 +274,4 @@ extension ResolverError {
         default: return nil
         }
     }
-
-    /// Whether the resolver is a table without the name, which is no failure.
-    var isNotListed: Bool { if case .notListed = reason { true } else { false } }
 }

@@ -1,6 +1,7 @@
 import DirectCore
 import DirectIO
 import DirectTestCommands
+import DirectTestResolvers
 import DirectTestPeers
 import DirectTestTime
 import Dispatch

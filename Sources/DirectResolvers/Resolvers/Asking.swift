@@ -1,4 +1,5 @@
 internal import DirectCore
+internal import DirectHTTP
 internal import DirectIO
 
 extension Resolver {
@@ -13,24 +14,6 @@ extension Resolver {
     ) async throws(CancellationError) -> Result<Resolution, ResolverError> {
         let answer = try await fallback({ try await resolve(host, port: port, context: $0) }, within: context)
         return answer.flatMap { $0.map { .success($0) } ?? .failure(ResolverError(name, .noAddresses)) }
-    }
-
-    /// Asks for the fallback of one of this resolver's answers, and stops waiting at the deadline of the
-    /// context. Returns `nil` if there is none, or if it has no endpoints.
-    ///
-    /// - Throws: If the task was cancelled.
-    func fallback(
-        _ ask: @escaping @Sendable (ResolveContext) async throws -> Resolution?,
-        within context: ResolveContext
-    ) async throws(CancellationError) -> Result<Resolution?, ResolverError> {
-        do throws(ForeignFailure) {
-            let answer = try await askForeignCode(until: context.deadline, on: context.loop) {
-                try await ask(context)
-            }
-            return .success(answer.flatMap { $0.endpoints.isEmpty ? nil : $0 })
-        } catch {
-            return .failure(try ResolverError(error, of: name))
-        }
     }
 
     /// Asks for several names. `deliver` gets each answer as soon as it has come, and the answer of each name
@@ -81,28 +64,10 @@ extension Result<Resolution, any Error> {
     }
 }
 
-extension ResolverError {
-    /// The error that a resolver has thrown: its own, or one that it is wrapped in.
-    init(_ error: any Error, of name: String) {
-        self = error as? ResolverError ?? ResolverError(name, .other(error))
-    }
-
-    /// The error of a resolver that gave no answer.
-    ///
-    /// - Throws: If the task that asked it was cancelled: that is no failure of the resolver.
-    init(_ failure: ForeignFailure, of name: String) throws(CancellationError) {
-        switch failure {
-        case .cancelled: throw CancellationError()
-        case .silent(let time): self.init(name, .timedOut(after: time))
-        case .threw(let error): self.init(error, of: name)
-        }
-    }
-}
-
 extension ResolveContext {
     /// Returns the share of one of `count` that are asked one after the other, so that the time that is left
     /// is enough for all of them: at most `limit`, and at least `least`.
-    package func share(of limit: Duration, among count: Int, least: Duration = .zero) -> Duration {
+    func share(of limit: Duration, among count: Int, least: Duration = .zero) -> Duration {
         let now = loop.now
         let end = now < awaitedUntil ? min(awaitedUntil, deadline) : deadline
         guard end != .never else { return limit }

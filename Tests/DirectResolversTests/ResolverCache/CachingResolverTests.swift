@@ -1,13 +1,14 @@
+import DirectTestResolvers
 @testable import DirectCore
 @testable import DirectIO
 import DirectTestCommands
 import DirectTestData
 import DirectTestTime
-@testable import DirectTransport
 import Foundation
 import Testing
 
 @testable import DirectHTTP
+@testable import DirectResolvers
 
 @Suite("Caching resolvers", .idleLimit)
 struct CachingResolverTests {
@@ -411,8 +412,8 @@ struct CachingResolverTests {
 
     @Test("Answers are restored from a file, except expired ones", arguments: [false, true])
     func file(_ hasStaleTime: Bool) async throws {
-        let folder = try TemporaryFolder()
-        let path = folder.path + "/answers"
+        let path = NSTemporaryDirectory() + "answers-\(UUID())"
+        defer { try? FileManager.default.removeItem(atPath: path) }
         let configure = { (settings: inout CachingResolver.Settings) in
             settings.file = path
             settings.staleTime = hasStaleTime ? .seconds(1000) : .zero
@@ -471,8 +472,8 @@ struct CachingResolverTests {
 
     @Test("A question that is cancelled before the file was read leaves the reading to the next one")
     func cancelledReading() async throws {
-        let folder = try TemporaryFolder()
-        let path = folder.path + "/answers"
+        let path = NSTemporaryDirectory() + "answers-\(UUID())"
+        defer { try? FileManager.default.removeItem(atPath: path) }
         let writer = cache(counting(timeToLive: .seconds(600))) { $0.file = path }
         let wanted = try await answer(writer).endpoints
         try await writer.save()
@@ -505,8 +506,8 @@ struct CachingResolverTests {
         "A question that is cancelled before the file was read asks no resolver, whose answer would displace the file's"
     )
     func cancelledReadingAsksNoResolver() async throws {
-        let folder = try TemporaryFolder()
-        let path = folder.path + "/answers"
+        let path = NSTemporaryDirectory() + "answers-\(UUID())"
+        defer { try? FileManager.default.removeItem(atPath: path) }
         let writer = cache(counting(timeToLive: .seconds(600))) { $0.file = path }
         let wanted = try await answer(writer).endpoints
         try await writer.save()

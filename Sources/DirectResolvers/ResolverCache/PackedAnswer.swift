@@ -1,4 +1,5 @@
 internal import DirectCore
+internal import DirectHTTP
 internal import DirectIO
 
 /// A resolver's answer in a compact encoding: a few bytes for each endpoint, because the cache holds many

@@ -1,4 +1,5 @@
 public import DirectCore
+internal import DirectHTTP
 internal import DirectIO
 
 extension CachingResolver {

@@ -1,4 +1,5 @@
 public import DirectCore
+public import DirectHTTP
 internal import DirectIO
 
 /// Receives the outcome of each question to an observed resolver. It runs on the thread where the question

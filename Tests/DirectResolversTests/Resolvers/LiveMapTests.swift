@@ -1,10 +1,11 @@
+import DirectTestResolvers
 @testable import DirectCore
 import DirectTestCommands
-@testable import DirectTransport
 import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
+@testable import DirectResolvers
 
 @Suite("A live map", .idleLimit)
 struct LiveMapTests {
@@ -13,8 +14,9 @@ struct LiveMapTests {
     private let live = LiveMap()
 
     init() throws {
-        before = try FixtureServer.secure("a.test", on: "127.0.0.2") { _ in .text("before") }
-        after = try FixtureServer.secure("a.test", on: "127.0.0.3") { _ in .text("after") }
+        let security = FixtureSecurity.tls(certificates: [testAuthority.certificate(for: "a.test")])
+        before = try FixtureServer.start(security, on: "127.0.0.2") { _ in .text("before") }
+        after = try FixtureServer.start(security, on: "127.0.0.3") { _ in .text("after") }
         try point(to: before)
     }
 
@@ -27,7 +29,7 @@ struct LiveMapTests {
         let client = HTTPClient.trusting { $0.resolver = live }
         let first = try await client.get("https://a.test/")
         #expect(first.text == "before" && first.transaction?.source == .staticMap)
-        #expect(try await client.get("https://a.test/").isReused)
+        #expect(try await client.get("https://a.test/").transaction?.isReused == true)
         try point(to: after)
         #expect(try await client.get("https://a.test/").text == "after")
         try await before.waitUntil { $0.count == 1 && $0.allSatisfy { $0.end != nil } }
@@ -42,7 +44,9 @@ struct LiveMapTests {
         live.map.remove(try HostPattern("a.test"))
         #expect(try await chained.get("https://a.test/").text == "after")
         let alone = HTTPClient.trusting { $0.resolver = live }
-        let error = try await httpError { try await alone.get("https://a.test/") }
+        let error = try #require(
+            await #expect(throws: HTTPError.self) { try await alone.get("https://a.test/") }
+        )
         #expect(error.description == "GET https://a.test/: resolve: live map: the name is not listed")
     }
 

@@ -1,4 +1,5 @@
 internal import DirectCore
+internal import DirectHTTP
 internal import DirectIO
 
 /// The format of the file in which a resolver cache keeps its answers.

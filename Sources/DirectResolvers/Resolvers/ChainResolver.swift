@@ -1,4 +1,5 @@
 internal import DirectCore
+public import DirectHTTP
 internal import DirectIO
 
 /// Asks one resolver, and the next ones when that one has failed.

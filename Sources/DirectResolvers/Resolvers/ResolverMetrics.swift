@@ -1,4 +1,5 @@
 internal import DirectCore
+public import DirectHTTP
 
 /// Counts the questions to resolvers and their outcomes, by the resolver's name.
 ///

@@ -2,6 +2,7 @@ import DirectCore
 import DirectHTTP
 import DirectIO
 import DirectTestCommands
+import DirectTestResolvers
 import DirectTestTime
 import TLSFixtures
 import Testing

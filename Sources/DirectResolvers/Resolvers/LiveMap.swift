@@ -1,4 +1,5 @@
 internal import DirectCore
+public import DirectHTTP
 internal import DirectIO
 
 /// A map that can be changed while clients use it.

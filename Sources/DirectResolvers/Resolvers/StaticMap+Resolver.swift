@@ -1,4 +1,5 @@
 internal import DirectCore
+public import DirectHTTP
 internal import DirectIO
 
 /// A map can be part of a chain of resolvers, before or after others; a name that is not in the map goes to

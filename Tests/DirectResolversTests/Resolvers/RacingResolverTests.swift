@@ -1,11 +1,12 @@
+import DirectTestResolvers
 @testable import DirectCore
 import DirectIO
 import DirectTestCommands
 import DirectTestTime
-@testable import DirectTransport
 import Testing
 
 @testable import DirectHTTP
+@testable import DirectResolvers
 
 @Suite("Races of resolvers", .idleLimit)
 struct RacingResolverTests {

@@ -1,4 +1,5 @@
 public import DirectCore
+public import DirectHTTP
 package import DirectIO
 
 /// Caches the answers of a resolver, and shares one query among all callers that ask for the same name.

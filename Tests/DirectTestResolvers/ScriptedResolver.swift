@@ -1,20 +1,18 @@
-@testable import DirectCore
-import DirectIO
+package import DirectCore
+package import DirectHTTP
+package import DirectIO
 import DirectTestTime
-@testable import DirectTransport
-import Testing
-
-@testable import DirectHTTP
+package import Testing
 
 /// A resolver that says what its closure says, and counts how often it was asked.
-final class ScriptedResolver: Resolver {
-    let name: String
-    let dependsOnPort: Bool
+package final class ScriptedResolver: Resolver {
+    package let name: String
+    package let dependsOnPort: Bool
     private let questions = Locked<[String]>([])
     private let reports = Locked<[String]>([])
     private let answer: @Sendable (DomainName, UInt16) async throws -> Resolution
 
-    init(
+    package init(
         _ name: String = "scripted",
         dependsOnPort: Bool = false,
         _ answer: @escaping @Sendable (DomainName, UInt16) async throws -> Resolution
@@ -25,30 +23,31 @@ final class ScriptedResolver: Resolver {
     }
 
     /// A resolver that always gives these.
-    convenience init(_ name: String, _ endpoints: [Endpoint], timeToLive: Duration? = nil) {
+    package convenience init(_ name: String, _ endpoints: [Endpoint], timeToLive: Duration? = nil) {
         self.init(name) { _, _ in Resolution(endpoints, timeToLive: timeToLive, source: .resolver(name)) }
     }
 
     /// A resolver that always fails.
-    convenience init(_ name: String, _ reason: ResolverError.Reason) {
+    package convenience init(_ name: String, _ reason: ResolverError.Reason) {
         self.init(name) { _, _ in throw ResolverError(name, reason) }
     }
 
-    var asked: [String] { questions.withLock { $0 } }
-    var reported: [String] { reports.withLock { $0 } }
+    package var asked: [String] { questions.withLock { $0 } }
+    package var reported: [String] { reports.withLock { $0 } }
 
-    func resolve(_ host: DomainName, port: UInt16, context: ResolveContext) async throws -> Resolution {
+    package func resolve(_ host: DomainName, port: UInt16, context: ResolveContext) async throws -> Resolution
+    {
         questions.withLock { $0.append("\(host):\(port)") }
         return try await answer(host, port)
     }
 
-    func report(_ outcome: DialOutcome, of endpoint: Endpoint, for host: DomainName, port: UInt16) {
+    package func report(_ outcome: DialOutcome, of endpoint: Endpoint, for host: DomainName, port: UInt16) {
         reports.withLock { $0.append("\(endpoint) \(host)") }
     }
 }
 
 /// A gate that a scripted answer can wait at.
-final class Barrier: Sendable {
+package final class Barrier: Sendable {
     fileprivate struct State {
         var isOpen = false
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -58,8 +57,10 @@ final class Barrier: Sendable {
 
     private let state = Locked(State())
 
+    package init() {}
+
     /// Returns once the gate is open.
-    func pass() async {
+    package func pass() async {
         await withCheckedContinuation { continuation in
             let (isOpen, expected) = state.withLock { state in
                 state.arrivals += 1
@@ -73,7 +74,7 @@ final class Barrier: Sendable {
     }
 
     /// Returns once so many have come to the gate.
-    func arrivals(_ count: Int) async {
+    package func arrivals(_ count: Int) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
                 if state.arrivals >= count { return true }
@@ -84,7 +85,7 @@ final class Barrier: Sendable {
         }
     }
 
-    func open() {
+    package func open() {
         let waiting = state.withLock { state in
             state.isOpen = true
             defer { state.waiting = [] }
@@ -100,7 +101,7 @@ extension Barrier.State {
 
 extension DomainName {
     /// A name that is known to be one.
-    static func test(_ text: String) -> DomainName {
+    package static func test(_ text: String) -> DomainName {
         guard let name = try? DomainName(text) else { fatalError("\(text) is no name") }
         return name
     }
@@ -108,7 +109,10 @@ extension DomainName {
 
 extension Resolver {
     /// The texts of the endpoints for a name.
-    func endpoints(_ host: String, port: UInt16 = 443, on loop: EventLoop = .still) async throws -> [String] {
+    package func endpoints(_ host: String = "a.test", port: UInt16 = 443, on loop: EventLoop = .still)
+        async throws
+        -> [String]
+    {
         try await resolve(DomainName(host), port: port, context: ResolveContext(on: loop)).endpoints.map(
             \.description
         )
@@ -116,7 +120,7 @@ extension Resolver {
 }
 
 /// The resolver's error that the operation has to throw.
-func resolverError(
+package func resolverError(
     _ sourceLocation: SourceLocation = #_sourceLocation,
     _ operation: () async throws -> some Any
 ) async throws -> ResolverError {

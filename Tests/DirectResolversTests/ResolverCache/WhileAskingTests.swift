@@ -1,12 +1,13 @@
+import DirectTestResolvers
 @testable import DirectCore
 import DirectIO
 import DirectTestCommands
 import DirectTestTime
-@testable import DirectTransport
 import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
+@testable import DirectResolvers
 
 @Suite("Answers while the resolver is asked", .idleLimit)
 struct WhileAskingTests {
@@ -42,7 +43,7 @@ struct WhileAskingTests {
         #expect(try await answer(cache).endpoints == ["192.0.2.99"])
         await gate.arrivals(1)
         gate.open()
-        try await waitUntil { cache.count == 1 }
+        while cache.count < 1 { await Task.yield() }
         let later = try await answer(cache)
         #expect(
             later.endpoints == ["192.0.2.1"] && later.source == AddressSource(.resolver("httpdns"), .cached)
@@ -92,11 +93,14 @@ struct WhileAskingTests {
         let cache = cache(upstream) { $0.whileAsking = .use(ScriptedResolver("local", [good.endpoint])) }
         await cache.warmUp([host])
         time.advance(by: .seconds(5))
-        let client = time.client { $0.resolver = cache }
+        let client = HTTPClient.trusting {
+            $0.loop = time.loop
+            $0.resolver = cache
+        }
         let response = try await client.get("http://a.test/")
         #expect(response.text == "good" && response.transaction?.source == .resolver("local"))
         // It is asked in the background, which may begin after the response.
-        try await waitUntil { upstream.asked.count == 2 }
+        while upstream.asked.count < 2 { await Task.yield() }
     }
 
     @Test(

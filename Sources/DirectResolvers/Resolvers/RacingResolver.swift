@@ -1,4 +1,5 @@
 internal import DirectCore
+public import DirectHTTP
 internal import DirectIO
 
 /// Asks several resolvers at the same time, and returns the first answer that has addresses.

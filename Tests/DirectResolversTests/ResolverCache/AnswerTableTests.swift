@@ -1,9 +1,10 @@
+import DirectTestResolvers
 @testable import DirectCore
 import DirectIO
-@testable import DirectTransport
 import Testing
 
 @testable import DirectHTTP
+@testable import DirectResolvers
 
 @Suite("The table of a resolver cache")
 struct AnswerTableTests {

@@ -1,4 +1,5 @@
 internal import DirectCore
+internal import DirectHTTP
 internal import DirectIO
 
 extension CachingResolver {

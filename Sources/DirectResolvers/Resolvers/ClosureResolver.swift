@@ -1,4 +1,5 @@
 public import DirectCore
+public import DirectHTTP
 internal import DirectIO
 
 /// A resolver made of a closure, for an HTTPDNS SDK or a service of the caller's own.

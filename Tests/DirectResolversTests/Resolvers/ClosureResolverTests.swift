@@ -1,3 +1,4 @@
+import DirectTestResolvers
 @testable import DirectCore
 import DirectIO
 import DirectTestCommands
@@ -8,6 +9,7 @@ import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
+@testable import DirectResolvers
 
 @Suite("Resolvers made of closures", .idleLimit)
 struct ClosureResolverTests {
@@ -54,8 +56,10 @@ struct ClosureResolverTests {
             }
             #expect("\(wrong)" == "sdk: the answer makes no sense: address 2 is not an IP address")
         }
-        let client = HTTPClient.untimed { $0.resolver = ClosureResolver("sdk") { _ in throw Trouble() } }
-        let error = try await httpError { try await client.get("http://a.test/") }
+        let client = HTTPClient.trusting { $0.resolver = ClosureResolver("sdk") { _ in throw Trouble() } }
+        let error = try #require(
+            await #expect(throws: HTTPError.self) { try await client.get("http://a.test/") }
+        )
         guard case .resolver(let failure) = error.reason, case .other(is Trouble) = failure.reason else {
             throw error
         }
@@ -127,7 +131,7 @@ struct ClosureResolverTests {
             }
         )
         #expect(resolver.dependsOnPort)
-        let client = HTTPClient.untimed { $0.resolver = resolver }
+        let client = HTTPClient.trusting { $0.resolver = resolver }
         #expect(try await client.get("http://a.test/").text == "a.test")
     }
 
@@ -175,7 +179,7 @@ struct ObservedResolverTests {
     )
     func events() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
-        let heard = Heard<String>()
+        let heard = Locked<[String]>([])
         let gate = Barrier()
         let upstream = ScriptedResolver("up") { host, _ in
             if host.text == "slow.test" { await gate.pass() }
@@ -183,16 +187,18 @@ struct ObservedResolverTests {
         }
         let observed = ObservedResolver(upstream) { event in
             #expect(event.duration == .zero)
-            heard.add("\(event.host) \(event.outcome)")
+            heard.withLock { $0.append("\(event.host) \(event.outcome)") }
         }
         let cache = CachingResolver(observed, .init(), loop: .still)
         await cache.warmUp([host, .test("b.test")])
-        #expect(heard.all == ["a.test 1 endpoints (up)", "b.test 1 endpoints (up)"])
-        let client = HTTPClient.untimed {
-            $0.resolver = ObservedResolver(cache) { heard.add("\($0.resolver): \($0.outcome)") }
+        #expect(heard.withLock { $0 } == ["a.test 1 endpoints (up)", "b.test 1 endpoints (up)"])
+        let client = HTTPClient.trusting {
+            $0.resolver = ObservedResolver(cache) { event in
+                heard.withLock { $0.append("\(event.resolver): \(event.outcome)") }
+            }
         }
         _ = try await client.get("http://a.test/")
-        #expect(heard.all.last == "up: 1 endpoints (up, cached)")
+        #expect(heard.withLock { $0 }.last == "up: 1 endpoints (up, cached)")
         let task = Task {
             try await observed.resolve(.test("slow.test"), port: 1, context: ResolveContext(on: .still))
         }
@@ -201,12 +207,13 @@ struct ObservedResolverTests {
         gate.open()
         _ = await task.result
         let refusing = ObservedResolver(ScriptedResolver("c") { _, _ in throw CancellationError() }) {
-            heard.add("\($0.outcome)")
+            event in
+            heard.withLock { $0.append("\(event.outcome)") }
         }
         _ = try? await refusing.resolve(host, port: 1, context: ResolveContext(on: .still))
         // Nobody has cancelled this one: it has failed.
         #expect(
-            heard.all.last == "it failed with an error of the type CancellationError"
+            heard.withLock { $0 }.last == "it failed with an error of the type CancellationError"
         )
     }
 

@@ -149,9 +149,9 @@ struct Call: Sendable {
     private final class Notes: Sendable {
         let sent: SentRequests?
         let repeatability: Repeatability?
-        let credentials: RenewedCredentials?
+        let credentials: RequestCredentials?
 
-        init(_ sent: SentRequests?, _ repeatability: Repeatability?, _ credentials: RenewedCredentials?) {
+        init(_ sent: SentRequests?, _ repeatability: Repeatability?, _ credentials: RequestCredentials?) {
             self.sent = sent
             self.repeatability = repeatability
             self.credentials = credentials
@@ -171,7 +171,7 @@ struct Call: Sendable {
     }
 
     /// Makes credentials for each further time that the request is sent; `nil` if no authenticator made them.
-    var credentials: RenewedCredentials? {
+    var credentials: RequestCredentials? {
         get { notes?.credentials }
         set { notes = Notes(sent, repeatability, newValue) }
     }

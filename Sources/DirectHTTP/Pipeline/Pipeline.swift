@@ -142,6 +142,6 @@ final class InnerLayers: Sendable {
         from start: Instant
     ) async throws -> Response {
         if let outer { return try await outer.send(request, trail: trail, call: call) }
-        return try await attempts.begin(request, trail: trail, call: call, from: start)
+        return try await attempts.send(request, trail: trail, call: call, from: start)
     }
 }

@@ -58,7 +58,8 @@ final class Calls: CallLayer {
     }
 
     /// Returns the client's layers, or others for a call that has a cookie store or a hedging policy of its
-    /// own. The store belongs to the call, whatever request an interceptor sends on.
+    /// own. The store belongs to the call, whatever request an interceptor sends on; the policy to the
+    /// request.
     @inline(__always)
     private func layers(for request: Request, original: Request) -> InnerLayers {
         guard request.hasOptions || original.hasOptions else { return layers }
@@ -66,7 +67,7 @@ final class Calls: CallLayer {
     }
 
     private func ownLayers(for request: Request, original: Request) -> InnerLayers {
-        let hedging = request.hedging ?? original.hedging
+        let hedging = request.hedging
         guard hedging != nil || original.cookies != nil else { return layers }
         return InnerLayers(
             configuration,

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The cache of recent entries")
 struct ShelfTests {
-    private final class Thing: ShelfEntry {
+    private final class Thing: LRUEntry {
         let key: CacheKey
         let variant: CacheVariant
         let cost: Int

@@ -12,10 +12,11 @@ package final class RenewedCredentials: Sendable {
     /// - Parameters:
     ///   - refusal: the fields of the response with a challenge; `nil` in advance.
     ///   - refused: the value that was sent; `nil` if there was none.
-    package typealias Source = @Sendable (
-        _ refusal: HTTPHeaders?,
-        _ refused: String?
-    ) async throws -> String?
+    package typealias Source =
+        @Sendable (
+            _ refusal: HTTPHeaders?,
+            _ refused: String?
+        ) async throws -> String?
 
     /// Who asks for them.
     package let challenger: Challenger

@@ -7,7 +7,7 @@
 /// fragment and user information are escaped as UTF-8, the default port is dropped, and scheme and host are
 /// converted to lower case.
 ///
-/// Deliberately refused, each with a ``HTTPURLError`` of its own (docs/URLs.md has the reasons):
+/// Deliberately refused, each with an ``HTTPURLError`` of its own (docs/URLs.md has the reasons):
 /// - spaces or control characters around the URL; tabs and line breaks within it;
 /// - a backslash before the query, which browsers read as a slash;
 /// - `http:example.com` and `http:/example.com`, where browsers guess the missing slashes;
@@ -36,7 +36,7 @@ public struct HTTPURL: Sendable {
     /// Parses a URL.
     ///
     /// - Parameter text: The URL, with its scheme.
-    /// - Throws: A ``HTTPURLError`` that names the part that is invalid.
+    /// - Throws: An ``HTTPURLError`` that names the part that is invalid.
     public init(_ text: String) throws(HTTPURLError) {
         self = try withUTF8Result(of: text) { utf8 throws(HTTPURLError) in try HTTPURL(utf8: utf8) }
     }
@@ -59,7 +59,7 @@ public struct HTTPURL: Sendable {
     /// it afterwards.
     ///
     /// - Parameter reference: A URL or a relative reference.
-    /// - Throws: A ``HTTPURLError`` that names the part of the reference that is invalid.
+    /// - Throws: An ``HTTPURLError`` that names the part of the reference that is invalid.
     public func resolving(_ reference: String) throws(HTTPURLError) -> HTTPURL {
         try withUTF8Result(of: reference) { utf8 throws(HTTPURLError) in try resolving(utf8: utf8) }
     }

@@ -9,7 +9,7 @@ internal import DirectIO
 package final class SentRequests: Sendable {
     private struct Sent {
         var url: HTTPURL
-        var question: CacheRequestPolicy
+        var policy: CacheRequestPolicy
     }
 
     private struct State {
@@ -28,7 +28,7 @@ package final class SentRequests: Sendable {
     /// - Parameter defaults: Fields that are added if the request has none of that name.
     package func note(_ request: Request, defaults: HTTPHeaders) {
         guard case .success(let url) = request.parsedURL else { return }
-        let sent = Sent(url: url.resource, question: CacheRequestPolicy(request, defaults: defaults))
+        let sent = Sent(url: url.resource, policy: CacheRequestPolicy(request, defaults: defaults))
         state.withLock { $0.requests.append(sent) }
     }
 
@@ -39,12 +39,12 @@ package final class SentRequests: Sendable {
 
     /// Whether every noted request asks for the same as the request to the cache and with the same
     /// credentials, as far as it can affect a response that is selected by these fields.
-    func agree(with question: CacheRequestPolicy, for url: HTTPURL, selecting names: VaryNames) -> Bool {
+    func agree(with policy: CacheRequestPolicy, for url: HTTPURL, selecting names: VaryNames) -> Bool {
         let resource = url.resource
         return state.withLock { state in
             guard !state.hasOtherCredentials else { return false }
             return state.requests.allSatisfy {
-                $0.url == resource && question.asksTheSame(as: $0.question, selecting: names)
+                $0.url == resource && policy.asksTheSame(as: $0.policy, selecting: names)
             }
         }
     }

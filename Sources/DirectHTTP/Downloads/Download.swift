@@ -31,9 +31,9 @@ struct Download {
     private let options: DownloadOptions
     private let disk: DownloadDisk
     private let call: Call
+    private let pipeline: Pipeline
     private let policy: RetryPolicy
     private let loop: EventLoop
-    private let send: (Request) async throws -> Response
     private let onProgress: (@Sendable (TransferProgress) -> Void)?
 
     private var history: [Hop] = []
@@ -49,25 +49,22 @@ struct Download {
     private(set) var isUseless = false
     private let resumedBytes: UInt64
 
-    /// - Parameter send: Sends a request through all layers of the client.
     init(
         _ request: Request,
         _ options: DownloadOptions,
         to disk: DownloadDisk,
         call: Call,
-        policy: RetryPolicy,
-        loop: EventLoop,
-        onProgress: (@Sendable (TransferProgress) -> Void)?,
-        send: @escaping (Request) async throws -> Response
+        through pipeline: Pipeline,
+        onProgress: (@Sendable (TransferProgress) -> Void)?
     ) {
         self.request = request
         self.options = options
         self.disk = disk
         self.call = call
-        self.policy = policy
-        self.loop = loop
+        self.pipeline = pipeline
+        policy = request.retries ?? pipeline.configuration.retries ?? RetryPolicy()
+        loop = pipeline.configuration.loop
         self.onProgress = onProgress
-        self.send = send
         endpoints = request.failedEndpoints
         resumedBytes = Self.rest(of: disk, options)?.start ?? 0
         parts = resumedBytes > 0 ? 1 : 0
@@ -93,7 +90,7 @@ struct Download {
         let wanted = wantedRest
         let response: Response
         do {
-            response = try await send(prepared(for: wanted))
+            response = try await pipeline.send(prepared(for: wanted))
         } catch let error as HTTPError {
             endpoints.recordFailure(at: error.endpointOfFailure)
             history += error.history
@@ -359,16 +356,9 @@ extension Download {
     /// Returns the error, with the caller's limit if the time of the whole download is over.
     private func inTime(_ error: HTTPError) -> HTTPError {
         guard case .timedOut = error.reason, call.end <= loop.now else { return error }
-        let reason = HTTPError.Reason(call.limit.timeout)
-        return HTTPError(
-            error.phase,
-            reason,
-            method: error.method,
-            url: error.url,
-            name: error.name,
-            endpoint: error.endpoint,
-            attempts: error.attempts
-        )
+        var error = error
+        error.reason = HTTPError.Reason(call.limit.timeout)
+        return error
     }
 }
 

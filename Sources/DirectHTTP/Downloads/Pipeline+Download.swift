@@ -41,10 +41,9 @@ extension Pipeline {
                 options,
                 to: disk,
                 call: call,
-                policy: request.retries ?? configuration.retries ?? RetryPolicy(),
-                loop: loop,
+                through: self,
                 onProgress: onProgress
-            ) { try await self.send($0) }
+            )
             defer { isUseless = download.isUseless }
             let result = try await download.run()
             try await disk.commit()

@@ -114,7 +114,7 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     /// The phase in which the request failed.
     public let phase: Phase
     /// The reason of the failure.
-    public let reason: Reason
+    public internal(set) var reason: Reason
     /// The method of the request that failed, which after a redirect is not the caller's; `nil` if it is no
     /// token, or if no layer that knows it has reported the error.
     public internal(set) var method: HTTPMethod?
@@ -135,7 +135,7 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     /// The response that the caller refused with `requiringSuccess`, with the beginning of its body. Or the
     /// response that arrived whole before the request could be sent whole: the server has accepted the
     /// request, but not received all of it. `nil` for every other failure.
-    public internal(set) var response: ReceivedResponse?
+    public var response: ReceivedResponse?
 
     /// The certificates that the server sent, unread; `nil` if the failure is not about them.
     var chain: CertificateChain?
@@ -151,28 +151,34 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     ///   - reason: The reason of the failure.
     ///   - method: The method of the request. The client adds it, and the URL, to errors that have none.
     ///   - url: The URL of the request. The error keeps ``HTTPURL/redacted``.
-    ///   - name: The host of the URL; `nil` takes it from the URL.
     ///   - endpoint: The endpoint of the connection.
     ///   - attempts: The endpoints that were tried before.
-    ///   - response: The response that the server sent all the same.
     public init(
         _ phase: Phase,
         _ reason: Reason,
         method: HTTPMethod? = nil,
         url: HTTPURL? = nil,
-        name: String? = nil,
         endpoint: Endpoint? = nil,
-        attempts: [Attempt] = [],
-        response: ReceivedResponse? = nil
+        attempts: [Attempt] = []
+    ) {
+        self.init(phase, reason, name: url?.host.description, endpoint: endpoint, attempts: attempts)
+        self.method = method?.ifValid
+        self.url = url?.redacted
+    }
+
+    /// Makes an error of code that does not know the request.
+    init(
+        _ phase: Phase,
+        _ reason: Reason,
+        name: String?,
+        endpoint: Endpoint? = nil,
+        attempts: [Attempt] = []
     ) {
         self.phase = phase
         self.reason = reason
-        self.method = method?.ifValid
-        self.url = url?.redacted
-        self.name = name ?? url?.host.description
+        self.name = name
         self.endpoint = endpoint
         self.attempts = attempts
-        self.response = response
     }
 
     /// The method and the URL, the phase, the endpoint and the reason, then the failed attempts and retries.

@@ -101,28 +101,35 @@ struct OptionRule: Sendable {
     /// Whether the first has another value than the second, and one of its own.
     let differs: @Sendable (Options, Options) -> Bool
 
+    /// What holds for the values of one option.
+    private struct Values<Value: Sendable>: Sendable {
+        let unset: Value
+        let isSet: @Sendable (Value) -> Bool
+        /// Makes one value of the request's own and of the one to inherit; by default the own one counts.
+        var combine: @Sendable (Value, Value) -> Value = { own, _ in own }
+        let isSame: @Sendable (Value, Value) -> Bool
+    }
+
     private init<Value: Sendable>(
         _ name: String,
         _ path: Path<Value>,
         _ belongs: Belonging,
         _ reader: Reader,
-        unset: Value,
-        isSet: @escaping @Sendable (Value) -> Bool,
-        combine: @escaping @Sendable (Value, Value) -> Value,
-        isSame: @escaping @Sendable (Value, Value) -> Bool
+        _ values: Values<Value>
     ) {
         self.name = name
         self.belongs = belongs
         self.reader = reader
         inherit = { own, shown in
             let (mine, given) = (own[keyPath: path], shown[keyPath: path])
-            guard isSet(given) else { return }
-            own[keyPath: path] = isSet(mine) && belongs != .toCall ? combine(mine, given) : given
+            guard values.isSet(given) else { return }
+            let isCombined = values.isSet(mine) && belongs != .toCall
+            own[keyPath: path] = isCombined ? values.combine(mine, given) : given
         }
-        clear = { if isSet($0[keyPath: path]) { $0[keyPath: path] = unset } }
+        clear = { if values.isSet($0[keyPath: path]) { $0[keyPath: path] = values.unset } }
         differs = { own, shown in
             let (mine, given) = (own[keyPath: path], shown[keyPath: path])
-            return isSet(mine) && !(isSet(given) && isSame(mine, given))
+            return values.isSet(mine) && !(values.isSet(given) && values.isSame(mine, given))
         }
     }
 
@@ -140,23 +147,21 @@ struct OptionRule: Sendable {
         combine: @escaping @Sendable (Value, Value) -> Value = { own, _ in own },
         isSame: @escaping @Sendable (Value, Value) -> Bool = { _, _ in false }
     ) {
-        self.init(name, path, belongs, reader, unset: nil, isSet: { $0 != nil }) { mine, given in
+        let values = Values<Value?>(unset: nil) {
+            $0 != nil
+        } combine: { mine, given in
             if let mine, let given { combine(mine, given) } else { mine }
         } isSame: { mine, given in
             if let mine, let given { isSame(mine, given) } else { false }
         }
+        self.init(name, path, belongs, reader, values)
     }
 
     /// An option that is set if it has another value than in a new request.
     private init<Value: Equatable & Sendable>(_ name: String, flag path: Path<Value>, _ belongs: Belonging) {
         let unset = Options()[keyPath: path]
-        self.init(name, path, belongs, .sending, unset: unset) { value in
-            value != unset
-        } combine: { own, _ in
-            own
-        } isSame: {
-            $0 == $1
-        }
+        let values = Values<Value>(unset: unset, isSet: { $0 != unset }, isSame: ==)
+        self.init(name, path, belongs, .sending, values)
     }
 
     /// The options of a request. A test fails if one is missing.

@@ -71,14 +71,10 @@ extension HTTPClient {
 
         /// The error of a status that the caller does not accept, with the beginning of the body.
         func statusError(_ body: [UInt8]) -> HTTPError {
-            var error = HTTPError(
-                .response,
-                .status(status),
-                url: url,
-                endpoint: transaction?.dialledEndpoint,
-                response: ReceivedResponse(head, body: body)
-            ).after(history)
-            error.method = self.body.request?.method.ifValid
+            let (method, endpoint) = (self.body.request?.method, transaction?.dialledEndpoint)
+            var error = HTTPError(.response, .status(status), method: method, url: url, endpoint: endpoint)
+                .after(history)
+            error.response = ReceivedResponse(head, body: body)
             error.retryStop = retryStop
             return error
         }

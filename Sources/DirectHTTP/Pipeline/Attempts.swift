@@ -25,101 +25,45 @@ final class Attempts: Layer {
     }
 
     func send(_ request: Request, trail: Trail?, call: Call) async throws -> Response {
-        try await begin(request, trail: trail, call: call, from: loop.now)
+        try await send(request, trail: trail, call: call, from: loop.now)
     }
 
     /// Sends the request, which began at `start`. Inlined, because every request passes through it.
     @inline(__always)
-    func begin(
+    func send(
         _ request: Request,
         trail: Trail?,
         call: Call,
         from start: Instant
     ) async throws -> Response {
-        if isIntercepted { return try await sendNoted(request, trail: trail, call: call) }
-        return try await sendAsKnown(request, trail: trail, call: call, from: start)
-    }
-
-    /// Sends the request, and notes what is sent below the network interceptors.
-    private func sendNoted(_ request: Request, trail: Trail?, call: Call) async throws -> Response {
-        var call = call
-        call.repeatability = request.repeatability ?? call.repeatability ?? Repeatability()
-        return try await sendAsKnown(request, trail: trail, call: call, from: loop.now)
-    }
-
-    /// Sends the request, which is retried as far as this layer and the call's notes know it.
-    @inline(__always)
-    private func sendAsKnown(
-        _ request: Request,
-        trail: Trail?,
-        call: Call,
-        from start: Instant
-    ) async throws -> Response {
-        if let policy = request.retries ?? retries {
-            return try await send(request, trail: trail, call: call, by: policy)
+        guard !isIntercepted, retries == nil, !request.hasOptions || request.isPlain else {
+            return try await sendInAttempts(request, trail: trail, call: call)
         }
-        if request.hasOptions, !request.failedEndpoints.isEmpty {
-            return try await sendElsewhere(request, trail: trail, call: call)
-        }
-        let response = try await sendOnce(request, trail: trail, call: call, detour: nil, from: start)
-        guard response.mayBeSentAgain else { return response }
-        return try await sendAgain(after: response, to: request, trail: trail, call: call)
-    }
-
-    /// Sends a request once that knows from attempts before it which endpoints fail. Not inlined, as few
-    /// requests do.
-    @inline(never)
-    private func sendElsewhere(_ request: Request, trail: Trail?, call: Call) async throws -> Response {
-        var request = request
-        var endpoints = request.failedEndpoints
-        return try await attempt(
-            &request,
-            trail: trail,
-            call: call,
-            endpoints: &endpoints,
-            isFirst: true
-        ).get()
-    }
-
-    /// Sends the request of the first attempt once more. Not inlined: few requests come here, and each would
-    /// need the room.
-    @inline(never)
-    private func sendAgain(
-        after response: Response,
-        to request: Request,
-        trail: Trail?,
-        call: Call
-    ) async throws -> Response {
-        var endpoints = FailedEndpoints()
-        return try await sendAgain(
-            after: response,
-            to: request,
-            trail: trail,
-            call: call,
-            endpoints: &endpoints
-        )
-    }
-
-    /// Sends the request once, through the network layers if there are any.
-    @inline(__always)
-    private func sendOnce(
-        _ request: Request,
-        trail: Trail?,
-        call: Call,
-        detour: Detour?,
-        from start: Instant
-    ) async throws -> Response {
+        let response: Response
         if let networkLayers {
-            return try await networkLayers.send(request, trail: trail, call: call, detour: detour)
+            response = try await networkLayers.send(request, trail: trail, call: call, detour: nil)
+        } else {
+            response = try await roundTrip.send(request, trail: trail, call: call, detour: nil, from: start)
         }
-        return try await roundTrip.send(request, trail: trail, call: call, detour: detour, from: start)
+        guard response.mayBeSentAgain else { return response }
+        return try await sendInAttempts(request, trail: trail, call: call, after: response)
     }
 
-    /// Sends a request and retries it as the policy says.
-    private func send(_ request: Request, trail: Trail?, call: Call, by policy: RetryPolicy) async throws
-        -> Response
-    {
-        var request = request
+    /// Sends the request, and again as far as the retry policy says so, or once if there is none. Not
+    /// inlined: few requests come here, and each would need the room.
+    ///
+    /// - Parameter first: the response of the first attempt, if the request was sent already.
+    @inline(never)
+    private func sendInAttempts(
+        _ original: Request,
+        trail: Trail?,
+        call: Call,
+        after first: Response? = nil
+    ) async throws -> Response {
+        var (request, call) = (original, call)
+        if isIntercepted {
+            call.repeatability = request.repeatability ?? call.repeatability ?? Repeatability()
+        }
         var history: [Hop] = []
         var endpoints = request.failedEndpoints
         var count = 0
@@ -129,8 +73,10 @@ final class Attempts: Layer {
                 trail: trail,
                 call: call,
                 endpoints: &endpoints,
-                isFirst: count == 0
+                isFirst: count == 0,
+                after: first
             )
+            guard let policy = original.retries ?? retries else { return try result.get() }
             count += 1
             history += result.history
             switch policy.next(after: count, result, of: request, call: call, on: loop) {
@@ -149,79 +95,60 @@ final class Attempts: Layer {
     }
 
     /// Makes one attempt. If it fails, records the endpoint, so that the next attempt prefers another one.
+    ///
+    /// If the server refused the request without acting on it, sends it once more: after 421 (RFC 9110,
+    /// section 15.5.20) on a new connection, and to another endpoint if there is one; after 417 (section
+    /// 15.5.18) without the expectation. This does not count as a retry.
+    ///
+    /// - Parameter first: the response, if the request was sent already.
     private func attempt(
         _ request: inout Request,
         trail: Trail?,
         call: Call,
         endpoints: inout FailedEndpoints,
-        isFirst: Bool
+        isFirst: Bool,
+        after first: Response?
     ) async throws -> Result<Response, HTTPError> {
+        let network: any NetworkLayer = networkLayers ?? roundTrip
+        var refusals: [Hop] = []
         do {
             if !isFirst { try await call.renewCredentials(of: &request) }
-            var response = try await sendOnce(
-                request,
-                trail: trail,
-                call: call,
-                detour: endpoints.detour(),
-                from: loop.now
-            )
-            if response.mayBeSentAgain {
-                response = try await sendAgain(
-                    after: response,
-                    to: request,
-                    trail: trail,
-                    call: call,
-                    endpoints: &endpoints
-                )
+            var response: Response
+            if let first {
+                response = first
+            } else {
+                let detour = endpoints.detour()
+                response = try await network.send(request, trail: trail, call: call, detour: detour)
+            }
+            if case (var next, let reason)? = request.repeated(after: response, call) {
+                await response.body.drain()
+                refusals = [call.logging(Hop(reason, request.method, response))]
+                let isMisdirected = reason == .misdirected
+                if isMisdirected { endpoints.recordMisdirection(at: response.transaction?.endpoint) }
+                let detour = endpoints.detour(onNewConnection: isMisdirected)
+                try await call.renewCredentials(of: &next)
+                response = try await network.send(next, trail: trail, call: call, detour: detour)
+                response.history = refusals + response.history
             }
             if response.status.isServerError { endpoints.recordFailure(at: response.transaction?.endpoint) }
             return .success(response)
         } catch let error as HTTPError {
             endpoints.recordFailure(at: error.endpointOfFailure)
-            return .failure(error)
+            return .failure(error.after(refusals))
         }
     }
+}
 
-    /// Sends the request once more if the server refused it without acting on it: after 421 (RFC 9110,
-    /// section 15.5.20) on a new connection, and to another endpoint if there is one; after 417 (section
-    /// 15.5.18) without the expectation. Because the server has not acted on the request, this does not count
-    /// as a retry. Returns the response unchanged if the request cannot be sent again.
-    private func sendAgain(
-        after response: Response,
-        to request: Request,
-        trail: Trail?,
-        call: Call,
-        endpoints: inout FailedEndpoints
-    ) async throws -> Response {
-        var next: Request
-        let reason: Hop.Reason
-        guard call.repeatability?.canBeSent ?? true else { return response }
-        if response.status == .misdirectedRequest, request.body.canBeSent {
-            (next, reason) = (request, .misdirected)
-        } else if let plain = request.withoutExpectation(after: response.status) {
-            (next, reason) = (plain, .expectation)
-        } else {
-            return response
-        }
-        await response.body.drain()
-        let hop = call.logging(Hop(reason, request.method, response))
-        let isMisdirected = reason == .misdirected
-        if isMisdirected { endpoints.recordMisdirection(at: response.transaction?.endpoint) }
-        do {
-            let detour = endpoints.detour(onNewConnection: isMisdirected)
-            try await call.renewCredentials(of: &next)
-            var second = try await sendOnce(
-                next,
-                trail: trail,
-                call: call,
-                detour: detour,
-                from: loop.now
-            )
-            second.history.insert(hop, at: 0)
-            return second
-        } catch let error as HTTPError {
-            throw error.after([hop])
-        }
+extension Request {
+    /// Whether the request is sent once, and to any of its endpoints first.
+    fileprivate var isPlain: Bool { retries == nil && failedEndpoints.isEmpty }
+
+    /// Returns the request that is sent once more if the server refused this one without acting on it; `nil`
+    /// if it did not, and if the request cannot be sent again.
+    fileprivate func repeated(after response: Response, _ call: Call) -> (Request, Hop.Reason)? {
+        guard call.repeatability?.canBeSent ?? true else { return nil }
+        if response.status == .misdirectedRequest, body.canBeSent { return (self, .misdirected) }
+        return withoutExpectation(after: response.status).map { ($0, .expectation) }
     }
 }
 

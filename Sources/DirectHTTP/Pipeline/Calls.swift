@@ -58,7 +58,8 @@ final class Calls: CallLayer {
     }
 
     /// Returns the client's layers, or others for a call that has a cookie store or a hedging policy of its
-    /// own. The store belongs to the call, whatever request an interceptor sends on.
+    /// own. The store belongs to the call, whatever request an interceptor sends on; the policy to the
+    /// request.
     @inline(__always)
     private func layers(for request: Request, original: Request) -> InnerLayers {
         guard request.hasOptions || original.hasOptions else { return layers }
@@ -66,7 +67,7 @@ final class Calls: CallLayer {
     }
 
     private func ownLayers(for request: Request, original: Request) -> InnerLayers {
-        let hedging = request.hedging ?? original.hedging
+        let hedging = request.hedging
         guard hedging != nil || original.cookies != nil else { return layers }
         return InnerLayers(
             configuration,
@@ -149,9 +150,9 @@ struct Call: Sendable {
     private final class Notes: Sendable {
         let sent: SentRequests?
         let repeatability: Repeatability?
-        let credentials: RenewedCredentials?
+        let credentials: RequestCredentials?
 
-        init(_ sent: SentRequests?, _ repeatability: Repeatability?, _ credentials: RenewedCredentials?) {
+        init(_ sent: SentRequests?, _ repeatability: Repeatability?, _ credentials: RequestCredentials?) {
             self.sent = sent
             self.repeatability = repeatability
             self.credentials = credentials
@@ -171,7 +172,7 @@ struct Call: Sendable {
     }
 
     /// Makes credentials for each further time that the request is sent; `nil` if no authenticator made them.
-    var credentials: RenewedCredentials? {
+    var credentials: RequestCredentials? {
         get { notes?.credentials }
         set { notes = Notes(sent, repeatability, newValue) }
     }

@@ -1,6 +1,7 @@
 internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
+internal import DirectTransport
 
 /// Sends requests with the credentials of their origins, and again with new ones if a server answers 401.
 final class Credentials: Layer {
@@ -21,51 +22,55 @@ final class Credentials: Layer {
     func send(_ request: Request, trail: Trail?, call: Call) async throws -> Response {
         let url = try request.checkedURL()
         guard let authenticator = trail?.authenticator ?? authenticators[url.origin],
-            !request.headers.contains("Authorization")
+            !request.headers.contains(Challenger.origin.field)
         else { return try await next.send(request, trail: trail, call: call) }
-        return try await sendAuthenticated(request, trail: trail, url: url, call: call, as: authenticator)
-    }
-
-    /// Sends a request with an authenticator's credentials, and again with new ones if the server answers
-    /// 401.
-    private func sendAuthenticated(
-        _ original: Request,
-        trail: Trail?,
-        url: HTTPURL,
-        call: Call,
-        as authenticator: any Authenticator
-    ) async throws -> Response {
-        let (method, body) = (original.method, original.body)
-        let subject = AuthenticationRequest(method: method, url: url, body: body.bytesInMemory)
-        var request = original
-        let credentials = RenewedCredentials { [loop, call] in
-            try await call.authorization(for: url, .request, on: loop) {
-                try await authenticator.authorization(for: subject)
-            }
-        }
-        try await credentials.renew(&request)
+        let (method, body) = (request.method, request.body.bytesInMemory)
+        let subject = AuthenticationRequest(method: method, url: url, body: body)
+        let credentials = RequestCredentials(.init(authenticator, for: subject), to: url, on: loop)
         var call = call
         call.credentials = credentials
         if isIntercepted { call.repeatability = Repeatability() }
-        var response = try await next.send(request, trail: trail, call: call)
+        return try await credentials.send(request, within: call) { [call] _ in
+            call.repeatability?.canBeSent ?? true
+        } by: { [call] in
+            try await next.send($0, trail: trail, call: call)
+        }
+    }
+}
+
+/// The credentials of one request of a call, for its server or for a proxy that forwards it.
+struct RequestCredentials: Sendable {
+    private let credentials: RenewedCredentials
+    private let url: HTTPURL
+    private let loop: EventLoop
+
+    init(_ credentials: RenewedCredentials, to url: HTTPURL, on loop: EventLoop) {
+        self.credentials = credentials
+        self.url = url
+        self.loop = loop
+    }
+
+    /// Sends the request with credentials, and again with others while they are refused.
+    ///
+    /// - Parameter mayAnswer: whether a response with a challenge may be answered.
+    func send(
+        _ original: Request,
+        within call: Call,
+        mayAnswer: (Response) -> Bool,
+        by forward: (Request) async throws -> Response
+    ) async throws -> Response {
+        var request = original
+        try await renew(&request, within: call)
+        var response = try await forward(request)
         var history = response.history
-        for _ in 0..<Self.credentialLimit {
-            guard response.status == .unauthorized, body.canBeSent,
-                call.repeatability?.canBeSent ?? true
-            else { break }
-            let challenges = Challenge.all(in: response.headers)
-            let refused = credentials.latest
+        while response.status == credentials.challenger.status, original.body.canBeSent, mayAnswer(response) {
             do {
-                let answer = try await call.authorization(for: url, .response, on: loop) {
-                    try await authenticator.authorization(for: subject, answering: challenges, after: refused)
-                }
-                guard let answer else { break }
+                guard try await renew(&request, after: response.headers, within: call) else { break }
                 await response.body.drain()
-                history.append(call.logging(Hop(.authentication, method, response)))
-                credentials.set(answer, for: &request)
+                history.append(call.logging(Hop(.authentication, original.method, response)))
                 // Where the earlier request failed, this one would fail as well.
                 if !response.history.isEmpty { request.failedEndpoints.record(response.history) }
-                response = try await next.send(request, trail: trail, call: call)
+                response = try await forward(request)
             } catch let error as HTTPError {
                 throw error.after(history)
             }
@@ -75,68 +80,64 @@ final class Credentials: Layer {
         return response
     }
 
-    /// The number of times that a request is sent again for a 401: a wrong password stays wrong, but a nonce
-    /// may have expired.
-    private static let credentialLimit = 2
-}
-
-/// The credentials of one request, made anew for each time that it is sent.
-///
-/// A server may take an answer to its challenge for a replay if it comes twice: each has a count (RFC 7616,
-/// section 3.4).
-final class RenewedCredentials: Sendable {
-    private let make: @Sendable () async throws -> String?
-    private let sent = Locked<String?>(nil)
-
-    init(_ make: @escaping @Sendable () async throws -> String?) {
-        self.make = make
-    }
-
-    /// The value that was made last; `nil` if there was none.
-    var latest: String? { sent.withLock { $0 } }
-
-    /// Puts a new value into the request. If the authenticator has none, the request keeps the one that it
-    /// has.
-    func renew(_ request: inout Request) async throws {
-        if let value = try await make() { set(value, for: &request) }
-    }
-
-    /// Puts this value into the request.
-    func set(_ value: String, for request: inout Request) {
-        sent.withLock { $0 = value }
-        request.headers["Authorization"] = value
-    }
-}
-
-extension Call {
-    /// Asks an authenticator, and returns its answer.
+    /// Puts a new value into the request. If there is none, the request keeps the one that it has.
     ///
-    /// - Parameter reason: makes the reason of the call's error of the authenticator's.
-    func authorization(
-        for url: HTTPURL,
-        _ phase: HTTPError.Phase,
-        on loop: EventLoop,
-        failingWith reason: (any Error) -> HTTPError.Reason = HTTPError.Reason.authenticator,
-        ask: @escaping @Sendable () async throws -> String?
+    /// - Parameter refusal: the fields of the response with a challenge; `nil` without one.
+    /// - Returns: whether there was a new value.
+    @discardableResult
+    fileprivate func renew(
+        _ request: inout Request,
+        after refusal: HTTPHeaders? = nil,
+        within call: Call
+    ) async throws -> Bool {
+        let value = try await credentials.renew(after: refusal) { source in
+            try await ask(source, isAnswer: refusal != nil, within: call)
+        }
+        if let value { request.headers[credentials.challenger.field] = value }
+        return value != nil
+    }
+
+    /// Asks the authenticator, and returns its answer.
+    private func ask(
+        _ source: @escaping @Sendable () async throws -> String?,
+        isAnswer: Bool,
+        within call: Call
     ) async throws -> String? {
-        let answer: Result<String?, any Error> = try await answer(to: url, phase, on: loop) {
-            do { return .success(try await ask()) } catch { return .failure(error) }
+        let isProxy = credentials.challenger == .proxy
+        let phase: HTTPError.Phase = isProxy ? .proxy : isAnswer ? .response : .request
+        let answer: Result<String?, any Error> = try await call.answer(to: url, phase, on: loop) {
+            do { return .success(try await source()) } catch { return .failure(error) }
         }
         switch answer {
         case .success(let value): return value
         case .failure(let error):
             if error is CancellationError, Task.isCancelled { throw error }
-            throw HTTPError(phase, reason(error), name: url.host.description)
+            let reason: HTTPError.Reason = isProxy ? .proxy(.authenticator(error)) : .authenticator(error)
+            throw HTTPError(phase, reason, name: url.host.description)
         }
     }
+}
 
+extension RenewedCredentials {
+    /// Makes the credentials that the authenticator has for the request.
+    convenience init(_ authenticator: any Authenticator, for request: AuthenticationRequest) {
+        let isProxy = request.proxyTarget != nil
+        self.init(for: isProxy ? .proxy : .origin) { refusal, refused in
+            guard let refusal else { return try await authenticator.authorization(for: request) }
+            let challenges = Challenge.all(in: refusal, proxy: isProxy)
+            return try await authenticator.authorization(for: request, answering: challenges, after: refused)
+        }
+    }
+}
+
+extension Call {
     /// Puts new credentials into a request that is sent once more, if an authenticator made the former ones.
     ///
     /// They may be those of another account. The cache has seen only the former ones, so it is told.
     func renewCredentials(of request: inout Request) async throws {
         guard let credentials else { return }
         let former = request.headers["Authorization"]
-        try await credentials.renew(&request)
+        try await credentials.renew(&request, within: self)
         if request.headers["Authorization"] != former { sent?.noteOtherCredentials() }
     }
 }

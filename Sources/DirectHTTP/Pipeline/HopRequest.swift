@@ -5,7 +5,7 @@ internal import DirectTransport
 
 /// One request of a call, with what it is allowed to carry to its origin.
 ///
-/// A ``HTTPClient/Request`` is a value that any code can build, so it cannot tell where it came from. State
+/// An ``HTTPClient/Request`` is a value that any code can build, so it cannot tell where it came from. State
 /// that belongs to the call or to one origin (the authenticator, the caller's addresses, whether an origin
 /// was crossed) is therefore kept beside it and derived from the URLs of the hops. Every layer inside the
 /// call interceptors takes the two; a request that interceptors or other code of the caller's return is

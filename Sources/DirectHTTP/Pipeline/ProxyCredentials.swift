@@ -30,71 +30,20 @@ final class ProxyCredentials: NetworkLayer {
         }
     }
 
-    private func send(_ original: Request, call: Call, by forward: Forward) async throws -> Response {
-        guard case .success(let url) = original.parsedURL, !original.headers.contains(Self.field),
-            let authorizer = roundTrip.forwardingAuthorizer(of: original, to: url)
-        else { return try await forward(original) }
-        let (method, body) = (original.method, original.body)
-        let (bytes, _) = url.targetAndAuthority(of: method, isForwarded: true)
-        let target = String(decoding: bytes, as: UTF8.self)
-        var request = original
-        var value = try await call.proxyAuthorization(for: url, on: loop) {
-            try await authorizer.authorization(method: method, target: target, body: body.bytesInMemory)
-        }
-        request.headers[Self.field] = value
-        var response = try await forward(request)
-        var history = response.history
-        for _ in 0..<Self.credentialLimit {
+    private func send(_ request: Request, call: Call, by forward: Forward) async throws -> Response {
+        guard case .success(let url) = request.parsedURL, !request.headers.contains(Challenger.proxy.field),
+            let authorizer = roundTrip.forwardingAuthorizer(of: request, to: url)
+        else { return try await forward(request) }
+        let (method, body) = (request.method, request.body.bytesInMemory)
+        let (target, _) = url.targetAndAuthority(of: method, isForwarded: true)
+        let text = String(decoding: target, as: UTF8.self)
+        let credentials = authorizer.credentials(method: method, target: text, body: body)
+        return try await RequestCredentials(credentials, to: url, on: loop).send(request, within: call) {
             // A server behind a tunnel may answer 407, too. It gets no credentials.
-            guard response.status == .proxyAuthenticationRequired, body.canBeSent,
-                response.transaction?.source == .proxy
-            else { break }
-            let (refusal, refused) = (response.headers, value)
-            do {
-                let answer = try await call.proxyAuthorization(for: url, on: loop) {
-                    try await authorizer.authorization(
-                        method: method,
-                        target: target,
-                        body: body.bytesInMemory,
-                        answering: refusal,
-                        after: refused
-                    )
-                }
-                guard let answer else { break }
-                await response.body.drain()
-                history.append(call.logging(Hop(.authentication, method, response)))
-                value = answer
-                request.headers[Self.field] = answer
-                response = try await forward(request)
-            } catch let error as HTTPError {
-                throw error.after(history)
-            }
-            history += response.history
+            $0.transaction?.source == .proxy
+        } by: {
+            try await forward($0)
         }
-        response.history = history
-        return response
-    }
-
-    private static let field = "Proxy-Authorization"
-
-    /// The number of times that a request is sent again for a 407, as for a 401.
-    private static let credentialLimit = 2
-}
-
-extension Call {
-    /// Asks the authenticator of a proxy. Its error becomes the same reason as for a tunnel.
-    fileprivate func proxyAuthorization(
-        for url: HTTPURL,
-        on loop: EventLoop,
-        ask: @escaping @Sendable () async throws -> String?
-    ) async throws -> String? {
-        try await authorization(
-            for: url,
-            .proxy,
-            on: loop,
-            failingWith: { .proxy(.authenticator($0)) },
-            ask: ask
-        )
     }
 }
 
@@ -112,25 +61,8 @@ struct ProxyAuthentication: ProxyAuthorizer {
         self.authenticator = authenticator
     }
 
-    func authorization(method: HTTPMethod, target: String, body: [UInt8]?) async throws -> String? {
-        try await authenticator.authorization(for: request(method, target, body))
-    }
-
-    func authorization(
-        method: HTTPMethod,
-        target: String,
-        body: [UInt8]?,
-        answering refusal: HTTPHeaders,
-        after refused: String?
-    ) async throws -> String? {
-        try await authenticator.authorization(
-            for: request(method, target, body),
-            answering: Challenge.all(in: refusal, proxy: true),
-            after: refused
-        )
-    }
-
-    private func request(_ method: HTTPMethod, _ target: String, _ body: [UInt8]?) -> AuthenticationRequest {
-        AuthenticationRequest(method: method, url: url, body: body, proxyTarget: target)
+    func credentials(method: HTTPMethod, target: String, body: [UInt8]?) -> RenewedCredentials {
+        let request = AuthenticationRequest(method: method, url: url, body: body, proxyTarget: target)
+        return RenewedCredentials(authenticator, for: request)
     }
 }

@@ -35,22 +35,6 @@ struct Redirects: Sendable {
         return try await follow(response, to: request, trail: trail, call: call, through: layers)
     }
 
-    /// Follows the redirect in the response and those after it, if the policy says so. Not inlined: few
-    /// requests come here, and each would need the room.
-    @inline(never)
-    private func follow(
-        _ response: Response,
-        to request: Request,
-        trail: Trail?,
-        call: Call,
-        through layers: InnerLayers
-    ) async throws -> Response {
-        let policy = request.redirects ?? policy
-        guard policy.isFollowing else { return response }
-        let hop = HopRequest(request, trail)
-        return try await follow(response, original: hop, call: call, policy: policy, through: layers)
-    }
-
     /// Sends one request. It brings a layer for its credentials along if the client has none.
     @inline(__always)
     private func sendOne(
@@ -72,29 +56,34 @@ struct Redirects: Sendable {
         Credentials(configuration, next: layers.outer ?? layers.attempts)
     }
 
-    /// Follows the redirect in the response and those after it.
+    /// Follows the redirect in the response and those after it, if the policy says so. Not inlined: few
+    /// requests come here, and each would need the room.
+    @inline(never)
     private func follow(
         _ first: Response,
-        original: HopRequest,
+        to request: Request,
+        trail: Trail?,
         call: Call,
-        policy: RedirectPolicy,
         through layers: InnerLayers
     ) async throws -> Response {
+        let policy = request.redirects ?? policy
+        guard policy.isFollowing else { return first }
         let crossing = fields.crossing(by: policy)
-        var hop = policy.decide == nil ? original : original.traced
+        var hop = HopRequest(request, trail)
+        if policy.decide != nil { hop = hop.traced }
         var response = first
         var history = first.history
-        while let way = try nextHop(after: hop.request, response, policy: policy, history: history) {
+        while let nextHop = try nextHop(after: hop.request, response, policy: policy, history: history) {
             let redirects = history.count { $0.reason == .redirect }
-            var next = hop.redirected(way, crossing: crossing)
+            var next = hop.redirected(nextHop, crossing: crossing)
             if let decide = policy.decide {
                 let redirect = Redirect(
                     request: hop.request,
                     status: response.status,
                     headers: response.headers,
                     next: next.request,
-                    url: way.url,
-                    crossesOrigins: way.crossesOrigins,
+                    url: nextHop.url,
+                    crossesOrigins: nextHop.crossesOrigins,
                     count: redirects
                 )
                 let decision = try await call.answer(to: response.url, .redirect, on: configuration.loop) {
@@ -103,7 +92,7 @@ struct Redirects: Sendable {
                 guard case .follow(let decided) = decision else { break }
                 try decided.check(madeOf: next.request, for: .hop)
                 next = next.rebuilt(as: decided, shown: [hop.request, next.request], crossing)
-                guard policy.carriesBodyAcrossOrigins || !next.takesBody(elsewhereThan: way) else {
+                guard policy.carriesBodyAcrossOrigins || !next.takesBody(elsewhereThan: nextHop) else {
                     throw failure(.bodyAcrossOrigins, of: hop.request, response: response, history: history)
                 }
             }
@@ -192,9 +181,9 @@ struct Redirects: Sendable {
 
 extension HopRequest {
     /// Whether the next request has a body for an origin that the redirect itself did not name.
-    fileprivate func takesBody(elsewhereThan way: NextHop) -> Bool {
-        guard !way.request.body.isNone, !request.body.isNone else { return false }
-        return (try? request.url.origin) != way.url.origin
+    fileprivate func takesBody(elsewhereThan redirect: NextHop) -> Bool {
+        guard !redirect.request.body.isNone, !request.body.isNone else { return false }
+        return (try? request.url.origin) != redirect.url.origin
     }
 }
 
@@ -226,7 +215,7 @@ struct NextHop {
         upgrade: (HTTPURL) -> HTTPURL? = { _ in nil }
     ) throws(RedirectError) {
         // A tunnel to another target is not the one that was asked for (RFC 9110, section 9.3.6).
-        guard !request.method.isConnect, let way = Way(request.method, head.status),
+        guard !request.method.isConnect, let change = MethodChange(request.method, head.status),
             let location = try Self.location(head.headers)
         else { return nil }
         var target: HTTPURL
@@ -249,12 +238,12 @@ struct NextHop {
         self.url = target
         var next = request
         next.parsedURL = .success(target)
-        next.method = way.method
-        if way.keepsBody, !request.body.isNone {
+        next.method = change.method
+        if change.keepsBody, !request.body.isNone {
             guard request.body.canBeSent else { throw .bodyNotReplayable }
             guard !crossesOrigins || policy.carriesBodyAcrossOrigins else { throw .bodyAcrossOrigins }
         }
-        if !way.keepsBody { next.dropBody() }
+        if !change.keepsBody { next.dropBody() }
         if crossesOrigins {
             if next.hasOptions { next.options.leaveOrigin() }
             next.headers.keepCrossOriginSafe(
@@ -282,7 +271,7 @@ struct NextHop {
     }
 
     /// The change that a status makes to the request. A status that is not listed here is not followed.
-    private struct Way {
+    private struct MethodChange {
         var method: HTTPMethod
         var keepsBody: Bool
 

@@ -21,18 +21,15 @@ extension Dialler {
                 as: nil
             )
         }
-        let text = String(decoding: target.authority, as: UTF8.self)
-        var value: String?
+        let authority = String(decoding: target.authority, as: UTF8.self)
+        let credentials = authorizer.credentials(method: .connect, target: authority, body: [])
         do throws(AttemptFailure) {
-            value = try await ask(within: connector.limits) {
-                try await authorizer.authorization(method: .connect, target: text, body: [])
-            }
+            try await renew(credentials, within: connector.limits)
         } catch {
             result.established.close()
             throw error
         }
         var result = result
-        var count = 0
         while true {
             do throws(AttemptFailure) {
                 return try await openTunnel(
@@ -40,29 +37,16 @@ extension Dialler {
                     target: target,
                     result: result,
                     entry: entry,
-                    as: value
+                    as: credentials.latest
                 )
             } catch {
-                guard count < Self.credentialLimit, let refusal = error.credentialRefusal else { throw error }
-                count += 1
-                let answer = try await ask(within: connector.limits) { [value] in
-                    try await authorizer.authorization(
-                        method: .connect,
-                        target: text,
-                        body: [],
-                        answering: refusal,
-                        after: value
-                    )
-                }
-                guard let answer else { throw error }
-                value = answer
+                guard let refusal = error.credentialRefusal,
+                    try await renew(credentials, after: refusal, within: connector.limits)
+                else { throw error }
                 result = try await reconnect(to: entry, at: result, for: connector)
             }
         }
     }
-
-    /// The number of times that a proxy is asked again after 407.
-    private static var credentialLimit: Int { 2 }
 
     /// Connects to the address of the proxy once more.
     private func reconnect(to entry: ProxyEntry, at former: DialResult, for server: Connector)
@@ -96,14 +80,21 @@ extension Dialler {
         }
     }
 
-    /// Asks code of the caller's, and stops waiting for it at the end of the time to connect.
-    private func ask(
-        within limits: DialLimits,
-        _ make: @escaping @Sendable () async throws -> String?
-    ) async throws(AttemptFailure) -> String? {
+    /// Makes new credentials, and stops waiting for the caller's code at the end of the time to connect.
+    ///
+    /// - Parameter refusal: the fields of the response with a challenge; `nil` without one.
+    /// - Returns: whether there are new ones.
+    @discardableResult
+    private func renew(
+        _ credentials: RenewedCredentials,
+        after refusal: HTTPHeaders? = nil,
+        within limits: DialLimits
+    ) async throws(AttemptFailure) -> Bool {
         let deadline = limits.deadline(.proxy, stall: limits.timeouts.connect)
         do throws(ForeignFailure) {
-            return try await askForeignCode(until: deadline.instant, on: loop, make)
+            return try await credentials.renew(after: refusal) { source throws(ForeignFailure) in
+                try await askForeignCode(until: deadline.instant, on: loop, source)
+            } != nil
         } catch {
             let cause: TransportError =
                 switch error {
@@ -120,7 +111,7 @@ extension AttemptFailure {
     /// The fields of the response in which a proxy asked for credentials; `nil` if it did not.
     fileprivate var credentialRefusal: HTTPHeaders? {
         guard case .failed(_, .proxy(.refused(let refusal))) = cause,
-            refusal.status == .proxyAuthenticationRequired
+            refusal.status == Challenger.proxy.status
         else { return nil }
         return refusal.headers
     }

@@ -100,7 +100,7 @@ struct AuthenticationTests {
         let client = script.client()
         var request = Request(.get, "http://a.test/")
         request.authenticator = authenticator
-        // The first is the one whose question it is.
+        // The first is the one whose challenge it is.
         let tasks = (0..<3).map { _ in Task { [request] in try await client.fetch(request).status } }
         await gate.arrivals(1)
         for task in tasks.prefix(2) {
@@ -212,13 +212,13 @@ struct AuthenticationTests {
                 + #"nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS""#
         ])
         let session = try #require(DigestSession.best(of: challenge))
-        let question = AuthenticationRequest(
+        let subject = AuthenticationRequest(
             method: .get,
             url: try HTTPURL("http://www.example.org/dir/index.html"),
             body: nil
         )
         let answer = try session.answer(
-            question,
+            subject,
             user: "Mufasa",
             password: "Circle of Life",
             clientNonce: "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ"
@@ -317,13 +317,13 @@ struct AuthenticationTests {
 
     private func digestAnswer(_ challenge: String) throws -> String {
         let session = DigestSession.best(of: Challenge.all(in: ["WWW-Authenticate": challenge]))
-        let question = AuthenticationRequest(
+        let subject = AuthenticationRequest(
             method: .post,
             url: try HTTPURL("http://www.example.org/dir/index.html?q=1"),
             body: Array("body".utf8)
         )
         return try #require(session).answer(
-            question,
+            subject,
             user: "Mufasa",
             password: "Circle of Life",
             clientNonce: "c0ffee"

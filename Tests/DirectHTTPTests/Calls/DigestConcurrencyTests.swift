@@ -127,7 +127,7 @@ final class NonceServer: Sendable {
     func answer(_ count: Int, with authenticator: DigestAuthenticator) async throws -> [HTTPStatus] {
         var open = try (0..<count).map { number in
             var request = Request(.get, "http://a.test/\(number)")
-            request.headers["Authorization"] = try authenticator.authorization(for: question(request))
+            request.headers["Authorization"] = try authenticator.authorization(for: subject(request))
             return request
         }
         var statuses: [HTTPStatus] = []
@@ -140,7 +140,7 @@ final class NonceServer: Sendable {
                     continue
                 }
                 let answer = try authenticator.authorization(
-                    for: question(request),
+                    for: subject(request),
                     answering: Challenge.all(of: challenge),
                     after: request.headers["Authorization"]
                 )
@@ -156,7 +156,7 @@ final class NonceServer: Sendable {
         return statuses + open.map { _ in 401 }
     }
 
-    private func question(_ request: Request) throws -> AuthenticationRequest {
+    private func subject(_ request: Request) throws -> AuthenticationRequest {
         AuthenticationRequest(method: .get, url: try request.url, body: [])
     }
 
@@ -210,7 +210,7 @@ final class NonceServer: Sendable {
         else { return false }
         session.count = count
         let right = try? session.answer(
-            question(request),
+            subject(request),
             user: user,
             password: password,
             clientNonce: clientNonce

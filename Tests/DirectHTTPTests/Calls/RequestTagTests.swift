@@ -202,7 +202,29 @@ struct RequestHedgingTests {
     func off() async throws {
         let servers = try servers()
         let client = client(HedgingPolicy(after: .milliseconds(30)))
-        let request = request(servers, .off)
+        try await expectNoHedge(of: request(servers, .off), by: client, servers)
+    }
+
+    @Test("An interceptor can take a request's hedging away")
+    func removed() async throws {
+        let servers = try servers()
+        let client = time.client {
+            $0.dialling.keepsOrder = true
+            $0.interceptors = [
+                { request, forward in
+                    var request = request
+                    request.hedging = nil
+                    return try await forward(request)
+                }
+            ]
+        }
+        let request = request(servers, HedgingPolicy(after: .milliseconds(30)))
+        try await expectNoHedge(of: request, by: client, servers)
+    }
+
+    private func expectNoHedge(of request: Request, by client: HTTPClient, _ servers: [FixtureServer])
+        async throws
+    {
         let call = Task { try await client.fetch(request) }
         while servers[0].requests.isEmpty { await Task.yield() }
         for _ in 0..<3 {

@@ -15,15 +15,15 @@ struct ObserverTests {
     @Test("An observer receives the steps of a call in their order")
     func steps() async throws {
         let server = try FixtureServer.secure("a.test") { _ in .text("hello") }
-        let diary = Diary()
-        let client = HTTPClient.trusting { $0.observer = diary.observer }
+        let events = RecordedEvents()
+        let client = HTTPClient.trusting { $0.observer = events.observer }
         _ = try await client.fetch(server.request(server.https("a.test")))
         #expect(
-            diary.words == [
+            events.words == [
                 "began", "resolved", "attempted", "connected", "sending", "responded", "bodyEnded", "ended",
             ]
         )
-        let report = try #require(diary.reports.first)
+        let report = try #require(events.reports.first)
         let exchange = try #require(report.exchanges.first)
         #expect(report.exchanges.count == 1 && exchange.reason == nil && exchange.status == .ok)
         #expect(exchange.transaction?.endpoint == server.endpoint && exchange.transaction?.name == "a.test")
@@ -32,39 +32,39 @@ struct ObserverTests {
         #expect(exchange.duration <= report.duration && exchange.start <= report.duration)
         #expect(exchange.transaction?.tls?.certificate?.sha256.count == 32)
         #expect(exchange.transaction?.tls?.certificate?.dnsNames == ["a.test"])
-        let times = diary.all.map(\.time)
+        let times = events.all.map(\.time)
         #expect(times == times.sorted())
     }
 
     @Test("An observer learns that a kept connection was not dialled")
     func reuse() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
-        let diary = Diary()
-        let client = HTTPClient.untimed { $0.observer = diary.observer }
+        let events = RecordedEvents()
+        let client = HTTPClient.untimed { $0.observer = events.observer }
         for _ in 0..<2 { _ = try await client.get(server.http()) }
-        let second = diary.all.filter { $0.call == diary.all.last?.call }
+        let second = events.all.filter { $0.call == events.all.last?.call }
         #expect(second.map(\.word) == ["began", "sending", "responded", "bodyEnded", "ended"])
-        #expect(Set(diary.all.map(\.call)).count == 2)
+        #expect(Set(events.all.map(\.call)).count == 2)
     }
 
     @Test("An observer receives each address that fails, also if none works")
     func failures() async throws {
         let dead = try FixtureServer.refusing()
         let good = try FixtureServer.start { _ in .text("hello") }
-        let diary = Diary()
-        let client = HTTPClient.untimed { $0.observer = diary.observer }
+        let events = RecordedEvents()
+        let client = HTTPClient.untimed { $0.observer = events.observer }
         var request = Request(.get, "http://a.test/")
         request.addresses = [dead.endpoint, good.endpoint]
         _ = try await client.fetch(request)
-        #expect(diary.reports.first?.exchanges.first?.failedAttempts.map(\.endpoint) == [dead.endpoint])
-        #expect(diary.words.contains("attemptFailed"))
+        #expect(events.reports.first?.exchanges.first?.failedAttempts.map(\.endpoint) == [dead.endpoint])
+        #expect(events.words.contains("attemptFailed"))
         request.addresses = [dead.endpoint]
         _ = try await httpError { [request] in try await client.fetch(request) }
-        let report = try #require(diary.reports.last)
+        let report = try #require(events.reports.last)
         guard case .failed(let error as HTTPError) = report.outcome else { throw Unexpected() }
         #expect(error.phase == .connect && report.exchanges.first?.error?.phase == .connect)
         #expect(report.exchanges.first?.failedAttempts.map(\.endpoint) == [dead.endpoint])
-        #expect(diary.words.last == "ended")
+        #expect(events.words.last == "ended")
     }
 
     @Test("An observer receives each further hop and its reason")
@@ -72,31 +72,31 @@ struct ObserverTests {
         let server = try FixtureServer.start { request in
             request.path == "/" ? .redirect(to: "/next") : .text("there")
         }
-        let diary = Diary()
-        let client = HTTPClient.untimed { $0.observer = diary.observer }
+        let events = RecordedEvents()
+        let client = HTTPClient.untimed { $0.observer = events.observer }
         _ = try await client.get(server.http())
-        let report = try #require(diary.reports.first)
+        let report = try #require(events.reports.first)
         #expect(report.exchanges.map(\.reason) == [nil, .redirect])
         #expect(report.exchanges.map(\.url.path) == ["/", "/next"])
         #expect(report.exchanges.map(\.isBodyWhole) == [true, true])
-        #expect(diary.words.count { $0 == "ended" } == 1)
-        #expect(diary.words.contains("goesOn"))
+        #expect(events.words.count { $0 == "ended" } == 1)
+        #expect(events.words.contains("goesOn"))
     }
 
     @Test("CVE-2020-8169: observer, resolver, errors and responses never see user and password")
     func credentials() async throws {
         let resolver = ScriptedResolver("scripted", .refused("no"))
-        let diary = Diary()
+        let events = RecordedEvents()
         let client = HTTPClient.untimed {
-            $0.observer = diary.observer
+            $0.observer = events.observer
             $0.resolver = resolver
         }
         let error = try await httpError { try await client.get("http://me:p%40ss@a.test/") }
         #expect(resolver.asked.map(\.description).allSatisfy { !$0.contains("p") } && !resolver.asked.isEmpty)
         #expect(!"\(error)".contains("p%40ss") && error.name == "a.test")
-        guard case .began(_, let url?) = diary.all.first?.kind else { throw Unexpected() }
-        #expect(url.text == "http://a.test/" && diary.reports.first?.url?.text == "http://a.test/")
-        #expect(diary.all.allSatisfy { !"\($0)".contains("p%40ss") })
+        guard case .began(_, let url?) = events.all.first?.kind else { throw Unexpected() }
+        #expect(url.text == "http://a.test/" && events.reports.first?.url?.text == "http://a.test/")
+        #expect(events.all.allSatisfy { !"\($0)".contains("p%40ss") })
         let own = HTTPClient.untimed { $0.interceptors = [{ request, _ in try Response(to: request, 200) }] }
         #expect(try await own.get("http://me:p%40ss@a.test/").url.text == "http://a.test/")
         var settings = HTTPClient.Configuration()
@@ -114,13 +114,13 @@ struct ObserverTests {
                 .bytes([.awaitHead, ok, .awaitHead, .cut]), .http { _ in .text("fresh") },
             ])
         )
-        let diary = Diary()
-        let client = HTTPClient.untimed { $0.observer = diary.observer }
+        let events = RecordedEvents()
+        let client = HTTPClient.untimed { $0.observer = events.observer }
         for _ in 0..<2 { _ = try await client.get(server.http()) }
-        let report = try #require(diary.reports.last)
+        let report = try #require(events.reports.last)
         // One request for the caller, although its bytes went out twice.
         #expect(report.exchanges.count == 1 && report.exchanges.first?.transaction?.isReused == false)
-        #expect(diary.words.count { $0 == "foundDead" } == 1)
+        #expect(events.words.count { $0 == "foundDead" } == 1)
     }
 
     @Test(
@@ -129,14 +129,14 @@ struct ObserverTests {
     )
     func bodies(isRead: Bool) async throws {
         let server = try FixtureServer.start { _ in .pattern(count: 4_000_000) }
-        let diary = Diary()
-        let client = HTTPClient.untimed { $0.observer = diary.observer }
+        let events = RecordedEvents()
+        let client = HTTPClient.untimed { $0.observer = events.observer }
         do {
             let response = try await client.send(Request(.get, server.http()))
-            #expect(diary.words.last == "responded")
+            #expect(events.words.last == "responded")
             if isRead { _ = try await response.body.collect(upTo: 4_000_000) }
         }
-        let report = try #require(await diary.nextReport())
+        let report = try #require(await events.nextReport())
         guard case .response(.ok) = report.outcome else { throw Unexpected() }
         #expect(report.exchanges.first?.isBodyWhole == isRead)
         #expect(!isRead || report.exchanges.first?.bodyBytes == 4_000_000)
@@ -147,9 +147,9 @@ struct ObserverTests {
         let server = try FixtureServer.start { _ in
             .text("hello", ["Cache-Control": "max-age=0, stale-while-revalidate=60"])
         }
-        let (diary, cache) = (Diary(), ResponseCache.memory())
+        let (events, cache) = (RecordedEvents(), ResponseCache.memory())
         let client = HTTPClient.untimed {
-            $0.observer = diary.observer
+            $0.observer = events.observer
             $0.cache = cache
             $0.interceptors = [
                 { request, forward in
@@ -162,22 +162,22 @@ struct ObserverTests {
         }
         for _ in 0..<2 { _ = try await client.get(server.http()) }
         #expect(server.records.flatMap(\.requests).count == 2)
-        let second = diary.all.filter { $0.call == diary.all.last?.call }
+        let second = events.all.filter { $0.call == events.all.last?.call }
         #expect(second.map(\.word) == ["began", "ended"])
-        #expect(diary.reports.map(\.exchanges.count) == [1, 0])
+        #expect(events.reports.map(\.exchanges.count) == [1, 0])
     }
 
     @Test("An observer receives the end of a cancelled call")
     func cancelled() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .wait(Gate())])
-        let diary = Diary()
-        let client = HTTPClient.untimed { $0.observer = diary.observer }
+        let events = RecordedEvents()
+        let client = HTTPClient.untimed { $0.observer = events.observer }
         let task = Task { try await client.get(server.http()) }
         try await server.waitUntil { $0.first?.receivedCount ?? 0 > 0 }
         task.cancel()
         await #expect(throws: CancellationError.self) { _ = try await task.value }
-        guard case .cancelled? = diary.reports.first?.outcome else { throw Unexpected() }
-        #expect(diary.words.last == "ended")
+        guard case .cancelled? = events.reports.first?.outcome else { throw Unexpected() }
+        #expect(events.words.last == "ended")
     }
 
     @Test("An observer receives responses that were truncated, tried again and completed")
@@ -185,43 +185,43 @@ struct ObserverTests {
         let server = try FixtureServer.start(
             behaviour: .sequence([.bytes([.awaitHead, .cut]), .http { _ in .text("fresh") }])
         )
-        let diary = Diary()
+        let events = RecordedEvents()
         let client = HTTPClient.untimed {
-            $0.observer = diary.observer
+            $0.observer = events.observer
             $0.retries = RetryPolicy()
             $0.retries?.delay = .zero
         }
         _ = try await client.get(server.http())
-        let report = try #require(diary.reports.first)
+        let report = try #require(events.reports.first)
         #expect(report.exchanges.count == 2 && report.exchanges.first?.error?.phase == .response)
-        #expect(diary.words.count { $0 == "ended" } == 1)
+        #expect(events.words.count { $0 == "ended" } == 1)
     }
 
     @Test("An observer learns that a call did not use the network")
     func mock() async throws {
-        let diary = Diary()
-        let client = Script((200, [:])).client { $0.observer = diary.observer }
+        let events = RecordedEvents()
+        let client = Script((200, [:])).client { $0.observer = events.observer }
         _ = try await client.get("http://a.test/")
-        #expect(diary.words == ["began", "ended"] && diary.reports.first?.exchanges.isEmpty == true)
-        let real = HTTPClient.untimed { $0.observer = diary.observer }
+        #expect(events.words == ["began", "ended"] && events.reports.first?.exchanges.isEmpty == true)
+        let real = HTTPClient.untimed { $0.observer = events.observer }
         _ = try await httpError { try await real.get("http://") }
-        #expect(diary.reports.count == 2)
+        #expect(events.reports.count == 2)
     }
 
     @Test("An observer may cause further events of the same call")
     func reentrance() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
-        let diary = Diary()
+        let events = RecordedEvents()
         let task = Locked<Task<Void, any Error>?>(nil)
         let client = HTTPClient.untimed {
             $0.observer = { event in
-                diary.observer(event)
+                events.observer(event)
                 task.withLock { $0 }?.cancel()
             }
         }
         task.withLock { $0 = Task { _ = try await client.get(server.http()) } }
         _ = try? await task.withLock { $0 }?.value
-        #expect(diary.words.first == "began" && diary.words.last == "ended")
+        #expect(events.words.first == "began" && events.words.last == "ended")
     }
 
     @Test(
@@ -231,9 +231,9 @@ struct ObserverTests {
         let (server, dead) = (try FixtureServer.start { _ in .text("hello") }, try FixtureServer.refusing())
         let broken = ScriptedResolver("broken", .malformed("TTL"))
         let map = StaticMap()
-        let diary = Diary()
+        let events = RecordedEvents()
         let client = HTTPClient.untimed {
-            $0.observer = diary.observer
+            $0.observer = events.observer
             $0.resolver = ChainResolver(
                 map,
                 broken,
@@ -243,26 +243,26 @@ struct ObserverTests {
             )
         }
         _ = try await client.get("http://a.test/")
-        let report = try #require(diary.reports.first)
+        let report = try #require(events.reports.first)
         let words = ["broken: the answer makes no sense: TTL", "silly: the server refused: busy"]
         #expect(report.exchanges.first?.resolverFailures.map { "\($0)" } == words)
         #expect("\(report)".hasSuffix(words.map { ", not resolved by \($0)" }.joined()))
-        let events = diary.all.filter { $0.word == "resolverFailed" }.map { "\($0.kind)" }
-        #expect(events == words.map { "a.test not resolved: \($0)" })
+        let failures = events.all.filter { $0.word == "resolverFailed" }.map { "\($0.kind)" }
+        #expect(failures == words.map { "a.test not resolved: \($0)" })
         let failing = HTTPClient.untimed {
-            $0.observer = diary.observer
+            $0.observer = events.observer
             $0.resolver = ChainResolver(broken, ScriptedResolver("silly", .refused("busy")))
         }
         _ = try await httpError { try await failing.get("http://a.test/") }
-        #expect(diary.reports.last?.exchanges.first?.resolverFailures.map { "\($0)" } == words)
+        #expect(events.reports.last?.exchanges.first?.resolverFailures.map { "\($0)" } == words)
     }
 
     @Test("A step that fails because a cached answer is of no use is an event, and the reason of the error")
     func failedStepBehindCache() async throws {
         let dead = try FixtureServer.refusing()
-        let diary = Diary()
+        let events = RecordedEvents()
         let client = HTTPClient.untimed {
-            $0.observer = diary.observer
+            $0.observer = events.observer
             $0.resolver = CachingResolver(
                 ChainResolver(
                     ScriptedResolver("old", [dead.endpoint]),
@@ -274,7 +274,7 @@ struct ObserverTests {
         for _ in 0..<2 {
             let error = try await httpError { try await client.get("http://a.test/") }
             #expect("\(error.reason)" == words[0])
-            #expect(diary.reports.last?.exchanges.first?.resolverFailures.map { "\($0)" } == words)
+            #expect(events.reports.last?.exchanges.first?.resolverFailures.map { "\($0)" } == words)
         }
     }
 
@@ -291,7 +291,7 @@ struct ObserverTests {
                 after refused: String?
             ) async throws -> String? { nil }
         }
-        let (diary, recorder) = (Diary(), HARRecorder())
+        let (events, recorder) = (RecordedEvents(), HARRecorder())
         let odd = ClosureResolver("odd") { _ in throw Foreign() }
         let metrics = Heard<String>()
         let observed = ObservedResolver(odd) { metrics.add("\($0)") }
@@ -301,7 +301,7 @@ struct ObserverTests {
             #expect(!text.contains("sesame"), "\(text)")
         }
         let client = HTTPClient.untimed {
-            $0.observer = diary.observer
+            $0.observer = events.observer
             $0.resolver = ChainResolver(observed, ScriptedResolver("next", .refused("busy")))
             $0.networkInterceptors = [recorder.interceptor]
         }
@@ -315,12 +315,12 @@ struct ObserverTests {
         expectHidden(ProxyError.authenticator(Foreign()))
         expectHidden(HTTPError(.body, .bodySource(Foreign())))
         let own = HTTPClient.untimed {
-            $0.observer = diary.observer
+            $0.observer = events.observer
             $0.interceptors = [{ _, _ in throw Foreign() }]
         }
         await #expect(throws: Foreign.self) { try await own.get("http://a.test/") }
-        for event in diary.all { expectHidden(event) }
-        #expect(diary.reports.count == 3 && metrics.all.count == 1)
+        for event in events.all { expectHidden(event) }
+        #expect(events.reports.count == 3 && metrics.all.count == 1)
         expectHidden(metrics.all)
         expectHidden(recorder.archive)
         // The caller has the value.
@@ -333,21 +333,21 @@ struct ObserverTests {
         let server = try FixtureServer.start { _ in
             .status(401).adding("WWW-Authenticate", value: "Basic realm=x")
         }
-        let diary = Diary()
-        let client = HTTPClient.untimed { $0.observer = diary.observer }
+        let events = RecordedEvents()
+        let client = HTTPClient.untimed { $0.observer = events.observer }
         var request = Request(.get, "http://someone:sesame@\(server.authority)/")
         request.headers["Cookie"] = "sesame"
         _ = try await client.fetch(request)
         _ = try? await client.get("http://someone:sesame@nowhere.invalid:1/")
-        #expect(diary.reports.count == 2)
-        #expect(!diary.all.contains { "\($0)".contains("sesame") })
+        #expect(events.reports.count == 2)
+        #expect(!events.all.contains { "\($0)".contains("sesame") })
     }
 }
 
 private struct Unexpected: Error {}
 
 /// Keeps what an observer is told.
-private final class Diary: Sendable {
+private final class RecordedEvents: Sendable {
     private let events = Locked<[CallEvent]>([])
     private let stream = AsyncStream.makeStream(of: CallReport.self)
 

@@ -4,8 +4,8 @@ internal import DirectIO
 
 extension CachedHead {
     /// Whether the response may be stored, and could ever be used again (RFC 9111, section 3).
-    func isStorable(_ question: CacheRequestPolicy, at now: UnixTime) -> Bool {
-        guard question.mayBeStored else { return false }
+    func isStorable(_ policy: CacheRequestPolicy, at now: UnixTime) -> Bool {
+        guard policy.mayBeStored else { return false }
         guard head.status.isStorable else { return false }
         if control.mustUnderstand {
             // `must-understand` replaces `no-store`, which is then only for caches that do not know the

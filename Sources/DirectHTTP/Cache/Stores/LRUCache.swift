@@ -6,7 +6,7 @@
 ///
 /// Entries lie in the slots of an array, which form a doubly linked list by last use. `slots` finds those of
 /// a URL.
-struct LRUCache<Entry: ShelfEntry> {
+struct LRUCache<Entry: LRUEntry> {
     private struct Place {
         var entry: Entry
         var older: Int?
@@ -137,7 +137,7 @@ struct LRUCache<Entry: ShelfEntry> {
 }
 
 /// An entry of the LRU cache.
-protocol ShelfEntry: AnyObject {
+protocol LRUEntry: AnyObject {
     var key: CacheKey { get }
     var variant: CacheVariant { get }
     var cost: Int { get }

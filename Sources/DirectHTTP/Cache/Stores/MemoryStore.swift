@@ -79,7 +79,7 @@ final class MemoryStore: CacheStore {
     var usage: (kept: Int, coming: Int) { shelf.withLock { ($0.bytes, $0.reserved) } }
 
     /// A response with its content, both immutable.
-    final class Entry: CacheEntry, ShelfEntry {
+    final class Entry: CacheEntry, LRUEntry {
         let key: CacheKey
         let variant: CacheVariant
         let head: CachedHead

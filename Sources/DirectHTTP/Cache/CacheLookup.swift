@@ -29,14 +29,14 @@ extension ResponseCache {
         forward: @escaping CacheForward
     ) async throws -> Response {
         let url = try request.checkedURL()
-        let question = CacheRequestPolicy(request, defaults: defaults, owner: owner)
+        let policy = CacheRequestPolicy(request, defaults: defaults, owner: owner)
         guard let key = CacheKey(url) else { return try await forward(request, SentRequests()) }
         let lookup = CacheLookup(
             cache: self,
             key: key,
             url: url,
             request: request,
-            question: question,
+            policy: policy,
             wait: wait,
             refresh: refresh ?? forward,
             forward: forward
@@ -72,7 +72,7 @@ struct CacheLookup: Sendable {
     let key: CacheKey
     let url: HTTPURL
     let request: Request
-    let question: CacheRequestPolicy
+    let policy: CacheRequestPolicy
     let wait: DiskWait
     let refresh: CacheForward
     let forward: CacheForward
@@ -80,9 +80,9 @@ struct CacheLookup: Sendable {
     let sentRequests = SentRequests()
 
     func run() async throws -> Response {
-        guard !question.passes else { return try await question.control.onlyIfCached ? refusal() : pass() }
-        let stored = try await cache.store.find(key, fields: question.fields, wait: wait)
-        switch question.plan(stored?.head, at: cache.clock()) {
+        guard !policy.passes else { return try await policy.control.onlyIfCached ? refusal() : pass() }
+        let stored = try await cache.store.find(key, fields: policy.fields, wait: wait)
+        switch policy.plan(stored?.head, at: cache.clock()) {
         case .serve(let isStale):
             // The entry may not contain the requested range, or its file may be damaged. Then the origin has
             // to answer.
@@ -112,7 +112,7 @@ struct CacheLookup: Sendable {
         for url in Invalidation.urls(of: request.method, url, response: response.head) {
             if let key = CacheKey(url) { await cache.store.remove(key, wait: wait) }
         }
-        guard request.method == .post, !question.isApart, !question.control.noStore else {
+        guard request.method == .post, !policy.isApart, !policy.control.noStore else {
             return response.with(.bypassed)
         }
         let head = CachedHead(received: response.head, requestTime: sent, responseTime: cache.clock())
@@ -124,10 +124,10 @@ struct CacheLookup: Sendable {
     /// Sends the request to the origin. Its answer confirms the entry or replaces it, or the entry is used
     /// although stale.
     func fetch(_ stored: (any CacheEntry)?) async throws -> Response {
-        let mark = question.mayBeStored ? try await cache.store.mark(key, wait: wait) : nil
+        let mark = policy.mayBeStored ? try await cache.store.mark(key, wait: wait) : nil
         let sent = cache.clock()
         var request = request
-        let validated = stored.flatMap { question.canValidate($0.head) ? $0 : nil }
+        let validated = stored.flatMap { policy.canValidate($0.head) ? $0 : nil }
         validated?.head.addValidators(to: &request.headers)
         let response: Response
         do {
@@ -169,7 +169,7 @@ struct CacheLookup: Sendable {
             return response.with(.miss)
         }
         let head = CachedHead(received: response.head, requestTime: times.sent, responseTime: times.received)
-        guard head.isStorable(question, at: times.received) else { return response.with(.miss) }
+        guard head.isStorable(policy, at: times.received) else { return response.with(.miss) }
         return await keep(response, head: head, mark: mark)
     }
 
@@ -178,13 +178,13 @@ struct CacheLookup: Sendable {
     ///
     /// - Parameter names: The fields that select the response, or the entry that it is about.
     func mayChangeCache(_ response: Response, selecting names: VaryNames) -> Bool {
-        response.isFromProvedHost(of: url) && sentRequests.agree(with: question, for: url, selecting: names)
+        response.isFromProvedHost(of: url) && sentRequests.agree(with: policy, for: url, selecting: names)
     }
 
     /// Returns the stale entry in place of a failure, if that is allowed; otherwise `nil`.
     private func serveStaleOnError(_ stored: any CacheEntry, failure: CacheFailure) async -> Response? {
-        guard question.conditions.isEmpty, question.range == nil,
-            question.servesStaleOnError(
+        guard policy.conditions.isEmpty, policy.range == nil,
+            policy.servesStaleOnError(
                 by: stored.head,
                 at: cache.clock(),
                 failure,
@@ -232,6 +232,179 @@ extension HTTPError {
             default: false
             }
         default: return false
+        }
+    }
+}
+
+/// What a 304, or a response to HEAD, says of a stored response (RFC 9111, sections 4.3.4 and 4.3.5).
+extension CacheLookup {
+    /// Handles a 304 to a condition of the caller's own. It may also confirm the entry.
+    func passNotModified(
+        _ response: Response,
+        stored: (any CacheEntry)?,
+        times: (sent: UnixTime, received: UnixTime)
+    ) async -> Response {
+        if let stored, let tag = EntityTag(response.head.headers), !tag.isWeak, tag == stored.head.entityTag,
+            mayChangeCache(response, selecting: stored.variant.names)
+        {
+            let head = stored.head.updated(
+                by: response.head,
+                requestTime: times.sent,
+                responseTime: times.received
+            )
+            await refresh(stored, with: head)
+        }
+        return response.with(.miss)
+    }
+
+    /// Returns the entry's response after a 304; `nil` if the 304 is about another version, which removes the
+    /// entry.
+    func revalidated(
+        _ stored: any CacheEntry,
+        by response: Response,
+        times: (sent: UnixTime, received: UnixTime)
+    ) async -> Response? {
+        guard stored.head.isMeant(by: response.head) else {
+            // Otherwise later requests would ask about the same version again.
+            if mayChangeCache(response, selecting: stored.variant.names) {
+                await cache.store.remove(key, wait: wait)
+            }
+            return nil
+        }
+        guard let content = try? await stored.content(0..<stored.length, wait: wait) else { return nil }
+        let head = stored.head.updated(
+            by: response.head,
+            requestTime: times.sent,
+            responseTime: times.received
+        )
+        if !policy.control.noStore, !head.control.noStore,
+            mayChangeCache(response, selecting: stored.variant.names)
+        {
+            await refresh(stored, with: head)
+        }
+        return Response(
+            head: head.served(at: times.received, confirmed: true),
+            body: ResponseBody(content: content),
+            url: url,
+            transaction: response.transaction
+        ).with(.revalidated, history: response.history)
+    }
+
+    /// Updates the entry from the response to a HEAD request, or removes it if the response does not match
+    /// it.
+    func learn(
+        fromHead response: Response,
+        _ stored: any CacheEntry,
+        times: (sent: UnixTime, received: UnixTime)
+    ) async {
+        let head = response.head
+        guard head.status == .ok, mayChangeCache(response, selecting: stored.variant.names) else { return }
+        guard stored.head.isConfirmed(byHead: head, length: stored.length) else {
+            return await cache.store.remove(key, wait: wait)
+        }
+        let fresh = stored.head.updated(by: head, requestTime: times.sent, responseTime: times.received)
+        await refresh(stored, with: fresh)
+    }
+
+    /// Replaces the head of the entry by a newer one.
+    ///
+    /// If the newer head names other fields in `Vary`, the entry is removed instead, since it may no longer
+    /// be for the requests that it was stored for.
+    private func refresh(_ stored: any CacheEntry, with head: CachedHead) async {
+        guard VaryNames(head.headers, to: policy.fields) == stored.variant.names else {
+            return await cache.store.remove(key, wait: wait)
+        }
+        await cache.store.replaceHead(stored, with: head, wait: wait)
+    }
+}
+
+extension CacheLookup {
+    /// Returns the response from the cache entry, or `nil` if the entry cannot answer the request.
+    ///
+    /// - Parameter isStandIn: Whether the response stands in for one that could not be had.
+    func serve(_ stored: any CacheEntry, isStale: Bool, isStandIn: Bool = false) async -> Response? {
+        let now = cache.clock()
+        let use = isStale ? CacheUse.stale : .hit
+        if policy.conditions.hold(for: stored.head, now: now) {
+            return response(stored.head.notModified(at: now), content: .none).with(use)
+        }
+        if request.method == .head {
+            return response(stored.head.served(at: now, confirmed: false), content: .none).with(use)
+        }
+        var head = stored.head.served(at: now, confirmed: false)
+        var range = 0..<stored.length
+        if let asked = policy.range, stored.head.head.status == .ok {
+            guard let part = ByteRange.parse(asked, length: stored.length) else { return nil }
+            head = stored.head.partial(part, of: stored.length, at: now)
+            range = part
+        }
+        let wait = isStandIn ? wait.forStandIn : wait
+        guard let content = try? await stored.content(range, wait: wait) else { return nil }
+        return response(head, content: content).with(use)
+    }
+
+    private func response(_ head: ResponseHead, content: ResponseBody.Storage?) -> Response {
+        let content = content ?? .complete([], HTTPHeaders(), nil)
+        return Response(head: head, body: ResponseBody(content: content), url: url, transaction: nil)
+    }
+
+    /// Returns the response with a body that is copied into the cache as the caller reads it.
+    ///
+    /// Returns it unchanged if it cannot be cached.
+    func keep(_ response: Response, head: CachedHead, mark: CacheMark?) async -> Response {
+        let response = response.with(.miss)
+        guard let mark, head.hasCertainEnd(response.headers, url: url),
+            let names = VaryNames(response.headers, to: policy.fields),
+            let variant = CacheVariant(names, policy.fields),
+            mayChangeCache(response, selecting: names)
+        else { return response }
+        func plan(_ length: UInt64?) -> DraftPlan {
+            DraftPlan(key: key, variant: variant, mark: mark, head: head, length: length)
+        }
+        switch response.body.content {
+        case .complete(let bytes, _, _):
+            guard let draft = cache.store.draft(plan(UInt64(bytes.count)), wait: wait),
+                bytes.isEmpty ? true : await draft.append(bytes)
+            else { return response }
+            await draft.commit()
+            return response
+        case .arriving(let pieces):
+            let length = response.headers["Content-Length"].flatMap { UInt64($0) }
+            guard let draft = cache.store.draft(plan(length), wait: wait) else { return response }
+            let name = url.host.description
+            let fill = CacheFill(pieces, into: draft, length: length, name: name)
+            var kept = response
+            kept.body = ResponseBody(content: .arriving(fill))
+            return kept
+        }
+    }
+
+    /// Fetches a newer response in the background for later requests, at most once at a time for each key.
+    func revalidateMeanwhile(_ stored: any CacheEntry) {
+        var request = request
+        request.method = .get
+        for name in ["Range", "If-None-Match", "If-Modified-Since", "Cache-Control", "Pragma"] {
+            request.headers.remove(name)
+        }
+        let lookup = CacheLookup(
+            cache: cache,
+            key: key,
+            url: url,
+            request: request,
+            policy: CacheRequestPolicy(
+                request,
+                defaults: policy.fields.defaults,
+                owner: policy.fields.owner
+            ),
+            wait: wait,
+            refresh: refresh,
+            forward: refresh
+        )
+        cache.background.start(key.digest) {
+            guard let response = try? await lookup.fetch(stored) else { return }
+            guard case .arriving(let pieces) = response.body.content else { return }
+            // A body that is not being cached has no reader here.
+            if let fill = pieces as? CacheFill { await fill.fill() } else { await pieces.drain() }
         }
     }
 }

@@ -1,0 +1,76 @@
+internal import DirectCore
+package import DirectHTTP1
+
+/// The credentials of one request, or of one tunnel: made in advance, in answer to challenges, and anew for
+/// each further time that the request is sent.
+///
+/// A server may take an answer to its challenge for a replay if it comes twice: each has a count (RFC 7616,
+/// section 3.4).
+package final class RenewedCredentials: Sendable {
+    /// Returns a value; `nil` if there is none.
+    ///
+    /// - Parameters:
+    ///   - refusal: the fields of the response with a challenge; `nil` in advance.
+    ///   - refused: the value that was sent; `nil` if there was none.
+    package typealias Source =
+        @Sendable (
+            _ refusal: HTTPHeaders?,
+            _ refused: String?
+        ) async throws -> String?
+
+    /// Who asks for them.
+    package let challenger: Challenger
+    private let source: Source
+    private let state = Locked(State())
+
+    private struct State {
+        var value: String?
+        /// The number of challenges that are still answered: a wrong password stays wrong, but a nonce may
+        /// have expired.
+        var answersLeft = 2
+    }
+
+    package init(for challenger: Challenger, _ source: @escaping Source) {
+        self.challenger = challenger
+        self.source = source
+    }
+
+    /// The value that was made last; `nil` if there was none.
+    package var latest: String? { state.withLock { $0.value } }
+
+    /// Makes a new value. `nil` if the source has none, and if it has answered enough challenges.
+    ///
+    /// - Parameters:
+    ///   - refusal: the fields of the response with a challenge; `nil` to make a value in advance.
+    ///   - ask: runs the source, which is code from outside the package, and bounds the wait for it.
+    package func renew<Failure>(
+        after refusal: HTTPHeaders? = nil,
+        by ask: (@escaping @Sendable () async throws -> String?) async throws(Failure) -> String?
+    ) async throws(Failure) -> String? {
+        if refusal != nil, !takeAnswer() { return nil }
+        let (source, refused) = (source, latest)
+        guard let value = try await ask({ try await source(refusal, refused) }) else { return nil }
+        state.withLock { $0.value = value }
+        return value
+    }
+
+    /// Whether one more challenge may be answered.
+    private func takeAnswer() -> Bool {
+        state.withLock { state in
+            guard state.answersLeft > 0 else { return false }
+            state.answersLeft -= 1
+            return true
+        }
+    }
+}
+
+/// Who asks for credentials (RFC 9110, sections 11.6 and 11.7).
+package enum Challenger: Sendable {
+    case origin, proxy
+
+    /// The status of a response with a challenge.
+    package var status: HTTPStatus { self == .origin ? .unauthorized : .proxyAuthenticationRequired }
+
+    /// The field with the credentials.
+    package var field: String { self == .origin ? "Authorization" : "Proxy-Authorization" }
+}

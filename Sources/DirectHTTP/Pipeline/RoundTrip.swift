@@ -76,37 +76,37 @@ final class RoundTrip: NetworkLayer {
         do throws(DialFailure) {
             let settings = try settings(of: request, to: url, trail)
             let proxy = proxy(for: url, settings)
-            var route = try knownRoute(of: request, to: url, over: proxy, settings)
-            let isResolved = route == nil
-            if isResolved {
-                route = try await resolvedRoute(
-                    ofChecked: request,
-                    to: url,
+            let known = try knownRoute(of: request, to: url, over: proxy, settings)
+            let isResolved = known == nil
+            var outgoing = OutgoingRequest(
+                OutgoingMessage(
+                    request.method,
                     headers: headers,
                     defaults: defaults,
-                    options: options,
-                    over: proxy,
-                    call: call,
-                    log
+                    body: request.body.content,
+                    options: options
+                ),
+                over: ConnectionTarget(
+                    url,
+                    route: known ?? .system,
+                    proxy: proxy,
+                    profile: profile(settings, to: url, trail),
+                    detour: detour
+                ),
+                within: RequestLimits(
+                    from: start,
+                    until: call.end,
+                    timeouts: call.timeouts,
+                    observer: detour.flatMap { $0.observer(before: log) } ?? log
                 )
-            }
-            let (head, body, record) = try await transport.send(
-                method: request.method,
-                url: url,
-                headers: headers,
-                defaults: defaults,
-                body: request.body.content,
-                options: options,
-                route: route ?? .system,
-                over: proxy,
-                with: profile(settings, to: url, trail),
-                around: detour,
-                from: start,
-                until: call.end,
-                timeouts: call.timeouts,
-                observer: detour.flatMap { $0.observer(before: log) } ?? log,
-                isChecked: isResolved
             )
+            if isResolved {
+                try await transport.check(outgoing)
+                let route = try await resolvedRoute(of: request, to: url, call: call)
+                log?.note(failuresBefore: route, of: url)
+                outgoing.target.route = route
+            }
+            let (head, body, record) = try await transport.send(outgoing, isChecked: isResolved)
             return Response(
                 head: head,
                 body: ResponseBody(body, record.connection, pool: transport.pool),
@@ -156,13 +156,13 @@ final class RoundTrip: NetworkLayer {
             var route = try knownRoute(of: request, to: url, over: proxy, settings)
             if route == nil { route = try await resolvedRoute(of: request, to: url, call: call) }
             try await transport.warm(
-                url,
-                route: route ?? .system,
-                over: proxy,
-                with: profile(settings, to: url, nil),
-                from: call.start,
-                until: call.end,
-                timeouts: call.timeouts,
+                ConnectionTarget(
+                    url,
+                    route: route ?? .system,
+                    proxy: proxy,
+                    profile: profile(settings, to: url, nil)
+                ),
+                within: RequestLimits(from: call.start, until: call.end, timeouts: call.timeouts),
                 count: count
             )
         } catch {
@@ -248,35 +248,6 @@ final class RoundTrip: NetworkLayer {
         }
     }
 
-    /// Asks the resolver for the route of a request, which is checked before.
-    @inline(never)
-    private func resolvedRoute(
-        ofChecked request: Request,
-        to url: HTTPURL,
-        headers: HTTPHeaders,
-        defaults: HTTPHeaders,
-        options: ExchangeOptions.Box?,
-        over proxy: ProxyEntry?,
-        call: Call,
-        _ log: ExchangeLog?
-    ) async throws(DialFailure) -> Route {
-        try await transport.check(
-            method: request.method,
-            url: url,
-            headers: headers,
-            defaults: defaults,
-            body: request.body.content,
-            options: options,
-            over: proxy,
-            within: call.limit
-        )
-        let route = try await resolvedRoute(of: request, to: url, call: call)
-        if let log, case .chosen(let selection) = route {
-            log.note(.resolversFailed(name: url.host.description, selection.failures))
-        }
-        return route
-    }
-
     /// Asks the request's resolver, or the client's, for the route.
     private func resolvedRoute(of request: Request, to url: HTTPURL, call: Call) async throws(DialFailure)
         -> Route
@@ -327,5 +298,13 @@ extension ResponseBody {
         _ first: [UInt8]
     ) -> BodyStream {
         BodyStream(pool, lease, reading, first: first)
+    }
+}
+
+extension ExchangeLog {
+    /// Notes the resolvers that failed before the one that gave the route.
+    fileprivate func note(failuresBefore route: Route, of url: HTTPURL) {
+        guard case .chosen(let selection) = route else { return }
+        note(.resolversFailed(name: url.host.description, selection.failures))
     }
 }

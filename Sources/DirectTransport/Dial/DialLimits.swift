@@ -29,4 +29,9 @@ package struct DialLimits: Sendable {
     package func deadline(_ phase: TransportError.Phase, stall: UInt64) -> Deadline {
         Deadline(phase, stall: stall, end: end, total: timeouts.total, from: loop.now)
     }
+
+    /// Returns the limits of dialling for a request.
+    init(_ limits: RequestLimits, loop: EventLoop) {
+        self.init(timeouts: limits.timeouts, end: limits.end, loop: loop, log: limits.observer)
+    }
 }

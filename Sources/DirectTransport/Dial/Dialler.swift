@@ -51,21 +51,16 @@ package struct Dialler: Sendable {
     /// other address is tried, unless the settings say so: the network works, and trying on would hide the
     /// fault.
     package func dial(
-        _ url: HTTPURL,
-        route: Route,
-        over proxy: ProxyEntry? = nil,
-        with profile: ConnectionProfile? = nil,
-        timeouts: Timeouts.Nanoseconds,
-        end: Instant,
-        log: (any TransportObserver)? = nil,
-        detour: Detour? = nil
+        _ target: borrowing ConnectionTarget,
+        within limits: RequestLimits
     ) async throws(DialFailure) -> Connection {
-        let limits = DialLimits(timeouts: timeouts, end: end, loop: loop, log: log)
+        let limits = DialLimits(limits, loop: loop)
+        let (url, route, proxy, detour) = (target.url, target.route, target.proxy, target.detour)
         let destination = Destination(url)
         let connector = connector(
             destination,
             limits: limits,
-            profile: profile ?? profiles.base,
+            profile: target.profile ?? profiles.base,
             vetting: settings.vetting
         )
         if let proxy, case .byProxy = route {

@@ -37,41 +37,31 @@ package struct Exchange {
 
     /// Writes the head, and as much of the body as is sent with it, to the connection's buffer.
     ///
-    /// - Parameters:
-    ///   - headers: the request's fields, without those that the writer derives from the URL and the body.
-    ///   - defaults: fields that are sent unless `headers` has fields of these names.
-    ///   - streamed: the framing of a streamed body.
+    /// - Parameter streamed: the framing of a streamed body.
     /// - Returns: the number of bytes to send, and the part of the body that is left; `nil` if there is none.
     package func compose(
-        method: HTTPMethod,
-        url: HTTPURL,
-        headers: HTTPHeaders,
-        defaults: HTTPHeaders,
-        body: BodyContent,
-        options: ExchangeOptions.Box?,
+        _ message: borrowing OutgoingMessage,
+        to url: HTTPURL,
         streamed: BodyFraming
     ) throws(TransportError) -> (count: Int, rest: Upload.Content?) {
-        connection.beginExchange(method, upgrade: options?.options.upgrade.isEmpty == false)
+        connection.beginExchange(
+            message.method,
+            upgrade: message.options?.options.upgrade.isEmpty == false
+        )
         let framing: BodyFraming =
-            switch body {
+            switch message.body {
             case .none: .none
             case .bytes(let bytes): .length(UInt64(bytes.count))
             case .stream: streamed
             }
-        let count = try writeHead(
-            method: method,
-            url: url,
-            headers: headers,
-            defaults: defaults,
-            roomForBody: body.bytesWorthSendingAtOnce,
-            options: options,
-            framing: framing
-        )
-        switch body {
+        let count = try writeHead(of: message, to: url, framing: framing)
+        switch message.body {
         case .none: return (count, nil)
         case .bytes(let bytes):
             if bytes.isEmpty { return (count, nil) }
-            if let options, options.options.expectsContinue || options.options.sendingRate != nil {
+            if let options = message.options,
+                options.options.expectsContinue || options.options.sendingRate != nil
+            {
                 return (count, .bytes(bytes, from: 0))
             }
             let taken = unsafe bytes.copyPrefix(to: connection.buffer, at: count)
@@ -322,18 +312,15 @@ package struct Exchange {
 
     /// Writes the head to the connection's buffer, and returns its length.
     private func writeHead(
-        method: HTTPMethod,
-        url: HTTPURL,
-        headers: HTTPHeaders,
-        defaults: HTTPHeaders,
-        roomForBody: Int,
-        options: ExchangeOptions.Box?,
+        of message: borrowing OutgoingMessage,
+        to url: HTTPURL,
         framing: BodyFraming
     ) throws(TransportError) -> Int {
+        let method = message.method
         let isProxied = connection.isProxied
         let forwarding = isProxied ? connection.forwarding : nil
         let (target, authority) = url.targetAndAuthority(of: method, isForwarded: forwarding != nil)
-        var headers = headers
+        var headers = message.headers
         // Without a proxy of the client's, the recipient of a CONNECT is the caller's proxy (RFC 9110,
         // section 9.3.6).
         if isProxied || !method.isConnect && headers.index(of: "proxy-authorization") != nil {
@@ -344,20 +331,20 @@ package struct Exchange {
             target: target,
             authority: authority,
             headers: headers,
-            extra: defaults
+            extra: message.defaults
         )
-        connection.reserve(bound + roomForBody)
+        connection.reserve(bound + message.body.bytesWorthSendingAtOnce)
         do throws(HTTP1Error) {
             return try unsafe RequestWriter.writeHead(
                 method: method,
                 target: target,
                 authority: authority,
                 headers: headers,
-                extra: defaults,
+                extra: message.defaults,
                 framing: framing,
-                expectContinue: options?.options.expectsContinue == true,
-                close: options?.options.closes == true,
-                upgrade: options?.options.upgrade.isEmpty == false,
+                expectContinue: message.options?.options.expectsContinue == true,
+                close: message.options?.options.closes == true,
+                upgrade: message.options?.options.upgrade.isEmpty == false,
                 into: connection.buffer
             )
         } catch {

@@ -122,18 +122,12 @@ package final class ConnectionPool: @unchecked Sendable {
     /// With `asksKernel` the kernel is asked as well whether there is input, for a request that could not be
     /// sent again.
     package func takeIdle(
-        _ url: HTTPURL,
-        over proxy: ProxyEntry?,
-        with profile: ConnectionProfile?,
-        route: Route,
-        kept: KeptConnections = .any,
+        _ target: borrowing ConnectionTarget,
         asksKernel: Bool = false,
         at now: Instant
     ) -> (Connection, Lease)? {
         while true {
-            let idle = decide {
-                $0.takeIdle(url, over: proxy, with: profile, route: route, kept: kept, at: now)
-            }
+            let idle = decide { $0.takeIdle(target, at: now) }
             guard let (connection, origin) = idle else { return nil }
             let lease = Lease(origin: origin)
             if connection.isIdleAndAlive(asksKernel: asksKernel) { return (connection, lease) }

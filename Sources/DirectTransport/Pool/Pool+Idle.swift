@@ -7,7 +7,7 @@ extension Pool {
     /// Takes the idle connection that was used last, which is the likeliest to be alive.
     mutating func takeIdle(
         _ origin: Origin,
-        route: Route,
+        route: borrowing Route,
         kept: KeptConnections,
         now: Instant
     ) -> Member? {

@@ -62,10 +62,9 @@ struct Pool<Member: PoolMember> {
             other.consists(of: key.origin, proxy: key.proxy, profile: key.profile)
         }
 
-        /// Whether this is the record of the URL's origin with these settings. No key is made for the
-        /// comparison.
-        func hasKey(of url: HTTPURL, over proxy: ProxyEntry?, with profile: ConnectionProfile?) -> Bool {
-            key.proxy === proxy && key.profile === profile && url.hasOrigin(key.origin)
+        /// Whether this is the record of the target's origin and settings. No key is made for the comparison.
+        func hasKey(of target: borrowing ConnectionTarget) -> Bool {
+            key.proxy === target.proxy && key.profile === target.profile && target.url.hasOrigin(key.origin)
         }
     }
 
@@ -142,29 +141,21 @@ struct Pool<Member: PoolMember> {
         return takeIdle(of: origin, route: route, kept: kept, at: now)
     }
 
-    /// Does the same for the origin of a URL with these settings. No key is made for the origin that was
-    /// looked up last.
-    mutating func takeIdle(
-        _ url: HTTPURL,
-        over proxy: ProxyEntry?,
-        with profile: ConnectionProfile?,
-        route: Route,
-        kept: KeptConnections,
-        at now: Instant
-    ) -> (Member, Origin)? {
-        if let latest, latest.hasKey(of: url, over: proxy, with: profile) {
-            return takeIdle(of: latest, route: route, kept: kept, at: now)
+    /// Does the same for a target. No key is made for the origin that was looked up last.
+    mutating func takeIdle(_ target: borrowing ConnectionTarget, at now: Instant) -> (Member, Origin)? {
+        if let latest, latest.hasKey(of: target) {
+            return takeIdle(of: latest, route: target.route, kept: target.kept, at: now)
         }
-        return takeIdle(
-            PoolKey(origin: url.origin, proxy: proxy, profile: profile),
-            route: route,
-            kept: kept,
-            at: now
-        )
+        return takeIdle(target.poolKey, route: target.route, kept: target.kept, at: now)
     }
 
     @inline(__always)
-    private mutating func takeIdle(of origin: Origin, route: Route, kept: KeptConnections, at now: Instant)
+    private mutating func takeIdle(
+        of origin: Origin,
+        route: borrowing Route,
+        kept: KeptConnections,
+        at now: Instant
+    )
         -> (Member, Origin)?
     {
         if limits.tracksResolver { follow(route, origin: origin) }

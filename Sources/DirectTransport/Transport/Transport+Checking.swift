@@ -1,34 +1,24 @@
-package import DirectCore
-package import DirectHTTP1
+internal import DirectCore
+internal import DirectHTTP1
 internal import DirectIO
 
 /// Checks that need no connection, made before anything is resolved or dialled for a request.
 extension Transport {
     /// Throws if the head of the request is invalid, if its body cannot be framed, or if its method permits
     /// none.
-    package func check(
-        method: HTTPMethod,
-        url: HTTPURL,
-        headers: HTTPHeaders,
-        defaults: HTTPHeaders,
-        body: BodyContent,
-        options: ExchangeOptions.Box?,
-        over proxy: ProxyEntry?,
-        within limit: CallLimit
-    ) async throws(DialFailure) {
+    package func check(_ request: borrowing OutgoingRequest) async throws(DialFailure) {
+        let limit = request.limits.call
         do throws(TransportError) {
-            var headers = headers
+            var headers = request.message.headers
             // Proxy credentials are not sent to a server, so they need not be valid there.
-            if proxy != nil || !method.isConnect { headers.remove("Proxy-Authorization") }
-            try Self.checkHead(
-                method: method,
-                url: url,
-                headers: headers,
-                defaults: defaults,
-                isUpgrade: options?.options.upgrade.isEmpty == false
-            )
-            let framing = try await framing(of: body, within: limit)
-            if framing.hasContent, method == .trace { throw .failed(.request, .http(.contentInTrace)) }
+            if request.target.proxy != nil || !request.message.method.isConnect {
+                headers.remove("Proxy-Authorization")
+            }
+            try Self.checkHead(of: request, headers: headers)
+            let framing = try await framing(of: request.message.body, within: limit)
+            if framing.hasContent, request.message.method == .trace {
+                throw .failed(.request, .http(.contentInTrace))
+            }
         } catch {
             throw DialFailure(cause: error)
         }
@@ -45,14 +35,11 @@ extension Transport {
     }
 
     /// Writes the head to a scratch buffer: the writer checks every byte of it.
-    private static func checkHead(
-        method: HTTPMethod,
-        url: HTTPURL,
-        headers: HTTPHeaders,
-        defaults: HTTPHeaders,
-        isUpgrade: Bool
-    ) throws(TransportError) {
-        let (target, authority) = url.targetAndAuthority(of: method, isForwarded: false)
+    private static func checkHead(of request: borrowing OutgoingRequest, headers: HTTPHeaders)
+        throws(TransportError)
+    {
+        let (method, defaults) = (request.message.method, request.message.defaults)
+        let (target, authority) = request.target.url.targetAndAuthority(of: method, isForwarded: false)
         let bound = RequestWriter.headSizeBound(
             method: method,
             target: target,
@@ -70,7 +57,7 @@ extension Transport {
                 headers: headers,
                 extra: defaults,
                 framing: .none,
-                upgrade: isUpgrade,
+                upgrade: request.message.options?.options.upgrade.isEmpty == false,
                 into: buffer
             )
         } catch {

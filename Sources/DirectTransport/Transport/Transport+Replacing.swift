@@ -15,10 +15,10 @@ extension Transport {
     private func replace(
         _ leased: LeasedConnection,
         after failure: TransportError,
-        of request: OutgoingRequest
+        of request: borrowing OutgoingRequest
     ) throws(DialFailure) -> ConnectionPool.Permit {
         let (connection, lease, wasIdle) = (leased.connection, leased.lease, leased.wasIdle)
-        guard wasIdle, failure.showsStale(connection), request.mayBeSentAgain else {
+        guard wasIdle, failure.showsStale(connection), request.message.mayBeSentAgain else {
             if wasIdle, failure.showsFrozen(connection) { pool.dismissSiblings(of: connection, lease) }
             end(connection, lease: lease, after: failure)
             throw DialFailure(
@@ -27,7 +27,7 @@ extension Transport {
                 attempts: wasIdle ? [] : connection.facts.failedAttempts
             )
         }
-        request.observer?.note(.foundDead(connection.facts.endpoint))
+        request.limits.observer?.note(.foundDead(connection.facts.endpoint))
         return pool.replace(connection, lease: lease)
     }
 
@@ -39,10 +39,12 @@ extension Transport {
     func replacement(
         of leased: LeasedConnection,
         after failure: TransportError,
-        _ request: OutgoingRequest
+        of request: borrowing OutgoingRequest,
+        around detour: Detour?
     ) async throws(DialFailure) -> LeasedConnection {
         let permit = try replace(leased, after: failure, of: request)
-        var fresh = try await dial(request, permit: permit)
+        let target = request.target.around(detour)
+        var fresh = try await dial(target, permit: permit, within: request.limits)
         fresh.queued = leased.queued
         return fresh
     }

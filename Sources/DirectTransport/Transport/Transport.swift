@@ -1,5 +1,5 @@
 package import DirectCore
-package import DirectHTTP1
+internal import DirectHTTP1
 internal import DirectIO
 
 /// Sends requests over the connections of one client, and keeps those connections.
@@ -27,91 +27,32 @@ package final class Transport: Sendable {
     /// Sends one request and returns the response, whatever its status. An idle connection that turns out to
     /// be dead is replaced without the caller's notice.
     ///
-    /// - Parameters:
-    ///   - headers: the request's own fields, without those that the writer derives from the URL and the
-    ///     body.
-    ///   - defaults: fields that are sent unless `headers` has fields of these names.
-    ///   - options: options that few requests set; `nil` for none.
-    ///   - route: the addresses that the request may be sent to.
-    ///   - profile: the settings of the connection; `nil` for the client's own.
-    ///   - detour: the endpoints that failed before, which are avoided if there are others.
-    ///   - start: when the request began.
-    ///   - end: the deadline of the whole call.
-    ///   - isChecked: whether `check` has accepted the request.
+    /// - Parameter isChecked: whether `check` has accepted the request.
     package func send(
-        method: HTTPMethod,
-        url: HTTPURL,
-        headers: HTTPHeaders,
-        defaults: HTTPHeaders,
-        body: BodyContent,
-        options: ExchangeOptions.Box?,
-        route: Route,
-        over proxy: ProxyEntry?,
-        with profile: ConnectionProfile?,
-        around detour: Detour?,
-        from start: Instant,
-        until end: Instant,
-        timeouts: Timeouts.Nanoseconds,
-        observer: (any TransportObserver)?,
+        _ request: borrowing OutgoingRequest,
         isChecked: Bool
     ) async throws(DialFailure) -> IncomingResponse {
-        func outgoing(around detour: Detour?) -> OutgoingRequest {
-            OutgoingRequest(
-                method: method,
-                url: url,
-                headers: headers,
-                defaults: defaults,
-                body: body,
-                options: options,
-                route: route,
-                proxy: proxy,
-                profile: profile,
-                detour: detour,
-                start: start,
-                end: end,
-                timeouts: timeouts,
-                observer: observer
-            )
-        }
-        var detour = detour
+        var detour = request.target.detour
         var leased: LeasedConnection
         if detour == nil,
             let (connection, lease) = pool.takeIdle(
-                url,
-                over: proxy,
-                with: profile,
-                route: route,
-                asksKernel: !method.mayBeSentTwice(with: body),
-                at: isChecked ? loop.now : start
+                request.target,
+                asksKernel: !request.message.mayBeSentTwice,
+                at: isChecked ? loop.now : request.limits.start
             )
         {
             leased = LeasedConnection(connection: connection, lease: lease, wasIdle: true)
         } else {
-            (leased, detour) = try await connection(for: outgoing(around: detour), isChecked: isChecked)
+            (leased, detour) = try await connection(for: request, isChecked: isChecked)
         }
         while true {
             let failure: TransportError
             do throws(TransportError) {
-                return try await roundTrip(
-                    method: method,
-                    url: url,
-                    headers: headers,
-                    defaults: defaults,
-                    body: body,
-                    options: options,
-                    from: start,
-                    until: end,
-                    timeouts: timeouts,
-                    observer: observer,
-                    on: leased.connection,
-                    lease: leased.lease,
-                    wasIdle: leased.wasIdle,
-                    queued: leased.queued
-                )
+                return try await roundTrip(request, on: leased)
             } catch {
                 failure = error
             }
-            leased = try await replacement(of: leased, after: failure, outgoing(around: detour))
+            leased = try await replacement(of: leased, after: failure, of: request, around: detour)
         }
     }
 }
@@ -125,35 +66,27 @@ extension Transport {
     // 150 instructions.
     @inline(__always)
     func roundTrip(
-        method: HTTPMethod,
-        url: HTTPURL,
-        headers: HTTPHeaders,
-        defaults: HTTPHeaders,
-        body: BodyContent,
-        options: ExchangeOptions.Box?,
-        from start: Instant,
-        until end: Instant,
-        timeouts: Timeouts.Nanoseconds,
-        observer: (any TransportObserver)?,
-        on connection: Connection,
-        lease: ConnectionPool.Lease,
-        wasIdle: Bool,
-        queued: UInt64
+        _ request: borrowing OutgoingRequest,
+        on leased: LeasedConnection
     ) async throws(TransportError) -> IncomingResponse {
-        let exchange = Exchange(connection: connection, timeouts: timeouts, end: end)
+        let (connection, lease) = (leased.connection, leased.lease)
+        let exchange = Exchange(
+            connection: connection,
+            timeouts: request.limits.timeouts,
+            end: request.limits.end
+        )
+        let (options, observer) = (request.message.options, request.limits.observer)
         var upload: Upload?
         do throws(TransportError) {
             let isReused = connection.hasServed
-            if !wasIdle { try connection.checkSilence() }
+            if !leased.wasIdle { try connection.checkSilence() }
             var streamed = BodyFraming.none
-            if case .stream(let body) = body { streamed = try await exchange.framing(of: body) }
+            if case .stream(let body) = request.message.body {
+                streamed = try await exchange.framing(of: body)
+            }
             let (count, rest) = try exchange.compose(
-                method: method,
-                url: url,
-                headers: headers,
-                defaults: defaults,
-                body: body,
-                options: options,
+                request.message,
+                to: request.target.url,
                 streamed: streamed
             )
             if let observer {
@@ -176,7 +109,7 @@ extension Transport {
                     rate: options?.options.sendingRate
                 )
             }
-            if let options, rest == nil { options.options.reportUpload(of: body) }
+            if let options, rest == nil { options.options.reportUpload(of: request.message.body) }
             let sent = loop.now
             let head: ResponseHead
             if let refusal {
@@ -188,19 +121,19 @@ extension Transport {
             }
             // The server gave up waiting for a request at the time this one was sent: the 408 does not answer
             // it.
-            if wasIdle, head.status == .requestTimeout, method.mayBeSentAgain(with: body) {
+            if leased.wasIdle, head.status == .requestTimeout, request.message.mayBeSentAgain {
                 throw .failed(.response, .http(.responseBeforeRequest))
             }
             // The server will not serve the name on this connection next time either.
             if head.status == .misdirectedRequest { connection.retire() }
             var record = ExchangeRecord(
                 connection: connection.facts,
-                start: start,
+                start: request.limits.start,
                 sent: sent,
                 response: loop.now,
                 isReused: isReused,
-                wasIdle: wasIdle,
-                queued: queued,
+                wasIdle: leased.wasIdle,
+                queued: leased.queued,
                 // An observer gets the record before it is known whether the body has arrived.
                 bodyEnd: observer == nil ? nil : BodyEnd()
             )
@@ -214,7 +147,7 @@ extension Transport {
                 try await detach(connection, lease: lease, after: upload, exchange: exchange)
                 observer?.note(.bodyEnded(bytes: 0, isWhole: true))
                 record.bodyEnd = record.bodyEnd ?? BodyEnd()
-                return (head, .upgraded(connection, timeouts), record)
+                return (head, .upgraded(connection, request.limits.timeouts), record)
             }
             let buffered = try exchange.takeBuffered()
             // Most small responses are whole by now, and need no reader.

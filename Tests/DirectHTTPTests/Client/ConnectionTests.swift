@@ -17,18 +17,14 @@ struct ConnectionTests {
         let timeouts = Timeouts().nanoseconds
         let route = Route.chosen([server.endpoint], port: url.port, source: .request)
         let connection = try await Dialler(settings.dialConfiguration)
-            .dial(url, route: route, timeouts: timeouts, end: .never)
+            .dial(
+                ConnectionTarget(url, route: route),
+                within: RequestLimits(from: .now, until: .never, timeouts: timeouts)
+            )
         for _ in 0..<3 {
             let exchange = Exchange(connection: connection, timeouts: timeouts, end: .never)
-            let (count, _) = try exchange.compose(
-                method: .get,
-                url: url,
-                headers: [:],
-                defaults: [:],
-                body: .none,
-                options: nil,
-                streamed: .none
-            )
+            let message = OutgoingMessage(.get, headers: [:])
+            let (count, _) = try exchange.compose(message, to: url, streamed: .none)
             #expect(try exchange.send(count) == nil)
             let head = try await exchange.receiveHead(from: .now, nil, options: nil)
             #expect(head.status == .ok)

@@ -325,13 +325,13 @@ struct TimesTests {
         let dialler = Dialler(settings.dialConfiguration, network: network)
         let isByProxy = proxy?.lookup == .byProxy
         let endpoint = proxy == nil ? server.endpoint : "127.0.0.9"
-        let connection = try await dialler.dial(
+        let target = ConnectionTarget(
             try HTTPURL(text),
             route: isByProxy ? .byProxy : .chosen([endpoint], port: 443, source: .request),
-            over: proxy.map { ProxyEntry($0, tls: settings.tls) },
-            timeouts: Timeouts().nanoseconds,
-            end: .never
+            proxy: proxy.map { ProxyEntry($0, tls: settings.tls) }
         )
+        let limits = RequestLimits(from: clock.now, until: .never, timeouts: Timeouts().nanoseconds)
+        let connection = try await dialler.dial(target, within: limits)
         defer { connection.close() }
         return connection.facts
     }

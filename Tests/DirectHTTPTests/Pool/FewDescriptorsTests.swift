@@ -184,7 +184,10 @@ private struct Lab {
         do { url = try HTTPURL("http://a.test/") } catch { fatalError("\(error)") }
         let timeouts = Timeouts(queue: queue, connect: .seconds(50))
         let route = Route.chosen(endpoints, port: 80, source: .request)
-        return try await dialler.dial(url, route: route, timeouts: timeouts.nanoseconds, end: .never)
+        return try await dialler.dial(
+            ConnectionTarget(url, route: route),
+            within: RequestLimits(from: .now, until: .never, timeouts: timeouts.nanoseconds)
+        )
     }
 }
 

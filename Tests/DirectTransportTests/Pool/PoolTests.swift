@@ -569,7 +569,7 @@ private final class FakePool {
     func takeIdle(_ url: HTTPURL, over proxy: ProxyEntry? = nil) -> FakeMember? {
         let route = Route.chosen([FakeMember().endpoint], port: 443, source: .request)
         let now = Instant(nanoseconds: 0)
-        return machine.takeIdle(url, over: proxy, with: nil, route: route, kept: .any, at: now)?.0
+        return machine.takeIdle(ConnectionTarget(url, route: route, proxy: proxy), at: now)?.0
     }
 
     func checkOut(

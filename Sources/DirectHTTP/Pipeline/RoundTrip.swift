@@ -80,15 +80,15 @@ final class RoundTrip: NetworkLayer {
             var outgoing = OutgoingRequest(
                 OutgoingMessage(
                     request.method,
-                    headers: headers,
-                    defaults: defaults,
+                    headers: consume headers,
+                    defaults: consume defaults,
                     body: request.body.content,
                     options: options
                 ),
                 over: ConnectionTarget(
                     url,
-                    route: route,
-                    proxy: proxy,
+                    route: consume route,
+                    proxy: consume proxy,
                     profile: profile(settings, to: url, trail),
                     detour: detour
                 ),

@@ -83,7 +83,7 @@ final class RoundTrip: NetworkLayer {
                     headers: consume headers,
                     defaults: consume defaults,
                     body: request.body.content,
-                    options: options
+                    options: consume options
                 ),
                 over: ConnectionTarget(
                     url,

@@ -44,17 +44,15 @@ package struct Exchange {
         to url: HTTPURL,
         streamed: BodyFraming
     ) throws(TransportError) -> (count: Int, rest: Upload.Content?) {
-        connection.beginExchange(
-            message.method,
-            upgrade: message.options?.options.upgrade.isEmpty == false
-        )
+        let announced = message.announcements
+        connection.beginExchange(message.method, upgrade: announced.upgrade)
         let framing: BodyFraming =
             switch message.body {
             case .none: .none
             case .bytes(let bytes): .length(UInt64(bytes.count))
             case .stream: streamed
             }
-        let count = try writeHead(of: message, to: url, framing: framing)
+        let count = try writeHead(of: message, to: url, framing: framing, announcing: announced)
         switch message.body {
         case .none: return (count, nil)
         case .bytes(let bytes):
@@ -314,7 +312,8 @@ package struct Exchange {
     private func writeHead(
         of message: borrowing OutgoingMessage,
         to url: HTTPURL,
-        framing: BodyFraming
+        framing: BodyFraming,
+        announcing announced: RequestHead.Announcements
     ) throws(TransportError) -> Int {
         let method = message.method
         let isProxied = connection.isProxied
@@ -326,25 +325,19 @@ package struct Exchange {
         if isProxied || !method.isConnect && headers.index(of: "proxy-authorization") != nil {
             headers.addressProxy(forwarding)
         }
-        let bound = RequestWriter.headSizeBound(
-            method: method,
+        let head = RequestHead(
+            method,
             target: target,
             authority: authority,
             headers: headers,
             extra: message.defaults
         )
-        connection.reserve(bound + message.body.bytesWorthSendingAtOnce)
+        connection.reserve(head.sizeBound + message.body.bytesWorthSendingAtOnce)
         do throws(HTTP1Error) {
             return try unsafe RequestWriter.writeHead(
-                method: method,
-                target: target,
-                authority: authority,
-                headers: headers,
-                extra: message.defaults,
+                head,
                 framing: framing,
-                expectContinue: message.options?.options.expectsContinue == true,
-                close: message.options?.options.closes == true,
-                upgrade: message.options?.options.upgrade.isEmpty == false,
+                announcing: announced,
                 into: connection.buffer
             )
         } catch {

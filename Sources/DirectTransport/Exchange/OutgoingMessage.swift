@@ -27,6 +27,9 @@ package struct OutgoingMessage: ~Copyable {
         self.options = options
     }
 
+    /// What the head announces of the body and the connection.
+    var announcements: RequestHead.Announcements { options?.options.announcements ?? .init() }
+
     /// Whether the request may be sent twice.
     var mayBeSentTwice: Bool { method.mayBeSentTwice(with: body) }
 

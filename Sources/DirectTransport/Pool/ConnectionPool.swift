@@ -127,8 +127,7 @@ package final class ConnectionPool: @unchecked Sendable {
         at now: Instant
     ) -> (Connection, Lease)? {
         while true {
-            let idle = decide { $0.takeIdle(target, at: now) }
-            guard let (connection, origin) = idle else { return nil }
+            guard let (connection, origin) = decide({ $0.takeIdle(target, at: now) }) else { return nil }
             let lease = Lease(origin: origin)
             if connection.isIdleAndAlive(asksKernel: asksKernel) { return (connection, lease) }
             discard(connection, lease: lease)

@@ -40,24 +40,20 @@ extension Transport {
     {
         let (method, defaults) = (request.message.method, request.message.defaults)
         let (target, authority) = request.target.url.targetAndAuthority(of: method, isForwarded: false)
-        let bound = RequestWriter.headSizeBound(
-            method: method,
+        let head = RequestHead(
+            method,
             target: target,
             authority: authority,
             headers: headers,
             extra: defaults
         )
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bound, alignment: 1)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: head.sizeBound, alignment: 1)
         defer { unsafe buffer.deallocate() }
         do throws(HTTP1Error) {
             _ = try unsafe RequestWriter.writeHead(
-                method: method,
-                target: target,
-                authority: authority,
-                headers: headers,
-                extra: defaults,
+                head,
                 framing: .none,
-                upgrade: request.message.options?.options.upgrade.isEmpty == false,
+                announcing: .init(upgrade: request.message.announcements.upgrade),
                 into: buffer
             )
         } catch {

@@ -17,7 +17,7 @@ struct ProbeRequest {
     let limits: DialLimits
 
     private var exchange: Exchange {
-        Exchange(connection: connection, timeouts: limits.timeouts, end: limits.end)
+        Exchange(connection, within: limits.call)
     }
 
     /// Sends the request and reads the response.

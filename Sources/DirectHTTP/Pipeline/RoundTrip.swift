@@ -94,8 +94,7 @@ final class RoundTrip: NetworkLayer {
                 ),
                 within: RequestLimits(
                     from: start,
-                    until: call.end,
-                    timeouts: call.timeouts,
+                    within: call.limit,
                     observer: detour.flatMap { $0.observer(before: log) } ?? log
                 )
             )
@@ -161,7 +160,7 @@ final class RoundTrip: NetworkLayer {
                     proxy: proxy,
                     profile: profile(settings, to: url, nil)
                 ),
-                within: RequestLimits(from: call.start, until: call.end, timeouts: call.timeouts),
+                within: RequestLimits(from: call.start, within: call.limit),
                 count: count
             )
         } catch {
@@ -254,13 +253,7 @@ final class RoundTrip: NetworkLayer {
     private func resolvedRoute(of request: Request, to url: HTTPURL, call: Call) async throws(DialFailure)
         -> Route
     {
-        let deadline = Deadline(
-            .resolve,
-            stall: call.timeouts.resolve,
-            end: call.end,
-            total: call.timeouts.total,
-            from: loop.now
-        )
+        let deadline = call.limit.deadline(.resolve, stall: call.timeouts.resolve, from: loop.now)
         do throws(TransportError) {
             return try await planner.resolvedRoute(for: request, to: url, deadline)
         } catch {

@@ -54,7 +54,7 @@ package struct Dialler: Sendable {
         _ target: borrowing ConnectionTarget,
         within limits: RequestLimits
     ) async throws(DialFailure) -> Connection {
-        let limits = DialLimits(limits, loop: loop)
+        let limits = DialLimits(limits.call, loop: loop, log: limits.observer)
         let (url, route, proxy, detour) = (target.url, target.route, target.proxy, target.detour)
         let destination = Destination(url)
         let connector = connector(

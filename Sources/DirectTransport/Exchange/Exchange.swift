@@ -17,18 +17,16 @@ package import DirectIO
 /// progress restarts, by the deadline of the call, or by cancellation.
 package struct Exchange {
     package let connection: Connection
-    package let timeouts: Timeouts.Nanoseconds
-    /// The deadline of the whole call.
-    package var end: Instant
+    /// The limits of the whole call.
+    package var limit: CallLimit
 
     /// Makes a value of its parts.
-    package init(connection: Connection, timeouts: Timeouts.Nanoseconds, end: Instant) {
+    package init(_ connection: Connection, within limit: CallLimit) {
         self.connection = connection
-        self.timeouts = timeouts
-        self.end = end
+        self.limit = limit
     }
-    /// The deadline and the total time limit of the call.
-    package var limit: CallLimit { CallLimit(end: end, total: timeouts.total) }
+
+    var timeouts: Timeouts.Nanoseconds { limit.timeouts }
 
     /// Returns the framing of a streamed body. Asks the body for its length, which may read from the disk.
     package func framing(of body: StreamedBody) async throws(TransportError) -> BodyFraming {
@@ -95,7 +93,7 @@ package struct Exchange {
                     try deadline.check(at: connection.loop.now)
                     _ = try await waitIfNeeded(after: step, deadline, upload: nil)
                 } catch {
-                    guard error.isTimeout, connection.loop.now < end else { throw error }
+                    guard error.isTimeout, connection.loop.now < limit.end else { throw error }
                     return nil
                 }
             case .content, .trailers, .end: throw .failed(.response, .http(.closedBeforeResponse))
@@ -243,9 +241,9 @@ package struct Exchange {
         }
         let start = connection.loop.now
         let look = start.advanced(byNanoseconds: monitor.timeLeft)
-        var waitIfNeeded = true
+        var mayGoOn = true
         do throws(TransportError) {
-            waitIfNeeded = try await self.waitIfNeeded(
+            mayGoOn = try await waitIfNeeded(
                 after: step,
                 deadline.shortened(to: look),
                 upload: upload
@@ -255,7 +253,7 @@ package struct Exchange {
             guard error.isTimeout, look < deadline.instant else { throw error }
         }
         try monitor.enter(waitFrom: start, to: connection.loop.now, deadline.phase)
-        return waitIfNeeded
+        return mayGoOn
     }
 
     /// Waits until the request has been sent whole, after the end of its response.
@@ -305,7 +303,7 @@ package struct Exchange {
     /// Returns the deadline of a wait that begins at `now`: the phase's limit, but no later than the call's
     /// end.
     package func deadline(_ phase: TransportError.Phase, stall: UInt64, from now: Instant) -> Deadline {
-        Deadline(phase, stall: stall, end: end, total: timeouts.total, from: now)
+        limit.deadline(phase, stall: stall, from: now)
     }
 
     /// Writes the head to the connection's buffer, and returns its length.

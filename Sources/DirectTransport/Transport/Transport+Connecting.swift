@@ -91,7 +91,7 @@ extension Transport {
                 route: target.route,
                 kept: target.kept,
                 asksKernel: asksKernel,
-                deadline: limits.deadline(.queue, stall: limits.timeouts.queue, from: loop.now)
+                deadline: limits.call.deadline(.queue, stall: limits.call.timeouts.queue, from: loop.now)
             )
         } catch {
             throw DialFailure(cause: error)
@@ -119,7 +119,7 @@ extension Transport {
         for target: borrowing ConnectionTarget,
         within limits: RequestLimits
     ) async throws(DialFailure) -> EndpointSelection {
-        let limits = DialLimits(limits, loop: loop)
+        let limits = DialLimits(limits.call, loop: loop, log: limits.observer)
         if let proxy = target.proxy?.proxy, case .byProxy = target.route {
             return try await dialler.selection(of: proxy, limits: limits)
         }

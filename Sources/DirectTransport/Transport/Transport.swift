@@ -70,11 +70,7 @@ extension Transport {
         on leased: LeasedConnection
     ) async throws(TransportError) -> IncomingResponse {
         let (connection, lease) = (leased.connection, leased.lease)
-        let exchange = Exchange(
-            connection: connection,
-            timeouts: request.limits.timeouts,
-            end: request.limits.end
-        )
+        let exchange = Exchange(connection, within: request.limits.call)
         let (options, observer) = (request.message.options, request.limits.observer)
         var upload: Upload?
         do throws(TransportError) {
@@ -147,7 +143,7 @@ extension Transport {
                 try await detach(connection, lease: lease, after: upload, exchange: exchange)
                 observer?.note(.bodyEnded(bytes: 0, isWhole: true))
                 record.bodyEnd = record.bodyEnd ?? BodyEnd()
-                return (head, .upgraded(connection, request.limits.timeouts), record)
+                return (head, .upgraded(connection, request.limits.call.timeouts), record)
             }
             let buffered = try exchange.takeBuffered()
             // Most small responses are whole by now, and need no reader.

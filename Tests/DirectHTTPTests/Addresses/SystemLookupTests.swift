@@ -114,7 +114,7 @@ struct SystemLookupTests {
         return Task {
             try await dialler.dial(
                 ConnectionTarget(url, route: .system),
-                within: RequestLimits(from: .now, until: .never, timeouts: Timeouts().nanoseconds)
+                within: RequestLimits(from: .now, within: .none)
             )
         }
     }

@@ -194,7 +194,7 @@ struct TranslationTests {
         let route = Route.chosen([Endpoint(stringLiteral: address)], port: 443, source: .request)
         return try await dialler.dial(
             ConnectionTarget(url, route: route),
-            within: RequestLimits(from: .now, until: .never, timeouts: Timeouts().nanoseconds)
+            within: RequestLimits(from: .now, within: .none)
         )
     }
 }

@@ -330,7 +330,7 @@ struct TimesTests {
             route: isByProxy ? .byProxy : .chosen([endpoint], port: 443, source: .request),
             proxy: proxy.map { ProxyEntry($0, tls: settings.tls) }
         )
-        let limits = RequestLimits(from: clock.now, until: .never, timeouts: Timeouts().nanoseconds)
+        let limits = RequestLimits(from: clock.now, within: .none)
         let connection = try await dialler.dial(target, within: limits)
         defer { connection.close() }
         return connection.facts

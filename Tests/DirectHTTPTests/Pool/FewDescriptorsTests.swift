@@ -110,7 +110,7 @@ struct FewDescriptorsTests {
     @Test("The system's resolver is asked again if it lacked a descriptor")
     func lookUp() async throws {
         let lab = Lab(canMakeRoom: true) { _ in }
-        let limits = DialLimits(timeouts: Timeouts().nanoseconds, end: .never, loop: .shared)
+        let limits = DialLimits(.none, loop: .shared)
         let asked = Locked(0)
         let answer = try await lab.dialler.network.shortage.retryLookup(limits) {
             () async throws(DialFailure) in
@@ -186,7 +186,7 @@ private struct Lab {
         let route = Route.chosen(endpoints, port: 80, source: .request)
         return try await dialler.dial(
             ConnectionTarget(url, route: route),
-            within: RequestLimits(from: .now, until: .never, timeouts: timeouts.nanoseconds)
+            within: RequestLimits(from: .now, within: CallLimit(timeouts.nanoseconds, until: .never))
         )
     }
 }

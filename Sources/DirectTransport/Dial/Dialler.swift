@@ -317,20 +317,26 @@ package struct Dialler: Sendable {
     ) -> Connection {
         let facts = ConnectionFacts(
             name: destination.host.description,
-            endpoint: result.attempt.endpoint,
-            source: result.selection.source,
+            path: .init(
+                endpoint: result.attempt.endpoint,
+                source: result.selection.source,
+                proxy: proxy.map { "\($0.proxy)" },
+                translated: result.established.translated,
+                unixSocket: unixSocket,
+                local: unixSocket == nil ? result.established.layers.socket.localEndpoint : nil
+            ),
             tls: result.established.tls,
-            failedAttempts: result.failedAttempts,
-            resolveTime: result.selection.resolveTime,
-            connectTime: result.established.connectTime,
-            tlsTime: result.established.tlsTime,
-            createdAt: result.attempt.end,
-            tracksResolver: result.selection.report != nil && !result.selection.isOfRequest,
-            fallbackForAnswer: result.isFallback ? route.answer : nil,
-            proxy: proxy.map { "\($0.proxy)" },
-            translated: result.established.translated,
-            unixSocket: unixSocket,
-            local: unixSocket == nil ? result.established.layers.socket.localEndpoint : nil
+            times: .init(
+                resolve: result.selection.resolveTime,
+                connect: result.established.connectTime,
+                tls: result.established.tlsTime,
+                end: result.attempt.end
+            ),
+            search: .init(
+                failedAttempts: result.failedAttempts,
+                tracksResolver: result.selection.report != nil && !result.selection.isOfRequest,
+                fallbackForAnswer: result.isFallback ? route.answer : nil
+            )
         )
         return connection(result.established, facts: facts)
     }

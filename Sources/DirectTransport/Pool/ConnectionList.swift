@@ -73,7 +73,7 @@ public struct ConnectionState: Sendable, CustomStringConvertible {
         endpoint = facts.endpoint
         source = facts.source
         isBusy = !pooledState.isIdle
-        age = now.since(facts.createdAt)
+        age = now.since(facts.times.end)
         idleTime = pooledState.isIdle ? now.since(pooledState.since) : nil
         uses = pooledState.uses
         tls = facts.tls

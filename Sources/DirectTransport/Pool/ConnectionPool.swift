@@ -354,8 +354,8 @@ package final class ConnectionPool: @unchecked Sendable {
 
 extension Connection: PoolMember {
     package var endpoint: Endpoint { facts.endpoint }
-    var createdAt: Instant { facts.createdAt }
-    package var tracksResolver: Bool { facts.tracksResolver }
+    var createdAt: Instant { facts.times.end }
+    package var tracksResolver: Bool { facts.search.tracksResolver }
 
     func serves(_ route: Route) -> Bool {
         route.allows(facts.endpoint, from: facts.source) || facts.standsIn(for: route)

@@ -24,7 +24,7 @@ extension Transport {
             throw DialFailure(
                 cause: failure,
                 endpoint: connection.facts.dialledEndpoint,
-                attempts: wasIdle ? [] : connection.facts.failedAttempts
+                attempts: wasIdle ? [] : connection.facts.search.failedAttempts
             )
         }
         request.limits.observer?.note(.foundDead(connection.facts.endpoint))

@@ -127,12 +127,11 @@ extension Transport {
                 start: request.limits.start,
                 sent: sent,
                 response: loop.now,
-                isReused: isReused,
-                wasIdle: leased.wasIdle,
-                queued: leased.queued,
+                isReused ? .reused : leased.wasIdle ? .prewarmed : .dialled,
                 // An observer gets the record before it is known whether the body has arrived.
                 bodyEnd: observer == nil ? nil : BodyEnd()
             )
+            record.queued = leased.queued
             connection.hasServed = true
             if let observer { observer.note(.responded(head.status, record)) }
             // The server refused the request before all of it was sent: the rest is useless (RFC 9112,

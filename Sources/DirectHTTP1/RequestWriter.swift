@@ -16,6 +16,55 @@ package enum BodyFraming: Hashable, Sendable {
     }
 }
 
+/// What a request's head says.
+package struct RequestHead {
+    let method: HTTPMethod
+    /// The request target, in the form that the client has chosen.
+    let target: [UInt8]
+    let authority: [UInt8]
+    let headers: HTTPHeaders
+    /// The client's default fields. Those whose name occurs in `headers` are left out.
+    let extra: HTTPHeaders
+    /// A buffer size that is always sufficient for the head.
+    package let sizeBound: Int
+
+    /// Makes a head of its parts.
+    package init(
+        _ method: HTTPMethod,
+        target: [UInt8],
+        authority: [UInt8],
+        headers: HTTPHeaders,
+        extra: HTTPHeaders = HTTPHeaders()
+    ) {
+        self.method = method
+        self.target = target
+        self.authority = authority
+        self.headers = headers
+        self.extra = extra
+        sizeBound =
+            RequestWriter.fixedBytes + method.byteCount + target.count + authority.count
+            + headers.sizeBound + extra.sizeBound
+    }
+
+    /// What a head announces in Expect and Connection. No `OptionSet`: in another module, to make an empty
+    /// one costs 750 instructions.
+    package struct Announcements {
+        /// The body is sent when the server permits it.
+        package let expectContinue: Bool
+        /// The connection is closed after the response.
+        package let close: Bool
+        /// An Upgrade field is allowed, and named in Connection.
+        package let upgrade: Bool
+
+        /// Makes a value of its parts.
+        package init(expectContinue: Bool = false, close: Bool = false, upgrade: Bool = false) {
+            self.expectContinue = expectContinue
+            self.close = close
+            self.upgrade = upgrade
+        }
+    }
+}
+
 /// Writes requests as bytes, every one of which is checked (CVE-2022-3215, CVE-2023-0040): those of a field
 /// when it is copied into `HTTPHeaders`, all others when they are written.
 ///
@@ -24,55 +73,29 @@ package enum BodyFraming: Hashable, Sendable {
 /// refused. A TE field from the caller is named in Connection. Names, target and authority are ASCII. Values
 /// may have bytes beyond ASCII, as cookies do (RFC 9110, section 5.5).
 package enum RequestWriter {
-    /// A buffer size that is always sufficient for this head.
-    package static func headSizeBound(
-        method: HTTPMethod,
-        target: [UInt8],
-        authority: [UInt8],
-        headers: HTTPHeaders,
-        extra: HTTPHeaders
-    ) -> Int {
-        fixedBytes + method.byteCount + target.count + authority.count + headers.sizeBound + extra.sizeBound
-    }
-
-    /// Writes a request's head.
-    ///
-    /// - Parameters:
-    ///   - target: The request target, in the form that the client has chosen.
-    ///   - extra: The client's default fields. Those whose name occurs in `headers` are left out.
-    ///   - upgrade: Whether an Upgrade field is allowed, and named in Connection.
-    /// - Returns: The length of the head.
+    /// Writes a request's head, and returns its length.
     package static func writeHead(
-        method: HTTPMethod,
-        target: [UInt8],
-        authority: [UInt8],
-        headers: HTTPHeaders,
-        extra: HTTPHeaders,
+        _ head: RequestHead,
         framing: BodyFraming,
-        expectContinue: Bool = false,
-        close: Bool = false,
-        upgrade: Bool = false,
+        announcing announced: RequestHead.Announcements = .init(),
         into buffer: UnsafeMutableRawBufferPointer
     ) throws(HTTP1Error) -> Int {
         // RFC 9110, section 9.3.8.
-        if framing.hasContent, method == .trace { throw .contentInTrace }
-        let needed = headSizeBound(
-            method: method,
-            target: target,
-            authority: authority,
-            headers: headers,
-            extra: extra
-        )
-        var output = try unsafe RequestOutput(buffer, needed: needed)
-        try output.writeMethod(method)
-        try output.writeTarget(target)
+        if framing.hasContent, head.method == .trace { throw .contentInTrace }
+        let upgrade = announced.upgrade
+        var output = try unsafe RequestOutput(buffer, needed: head.sizeBound)
+        try output.writeMethod(head.method)
+        try output.writeTarget(head.target)
         output.write(" HTTP/1.1\r\nHost: ")
-        try output.writeAuthority(authority)
+        try output.writeAuthority(head.authority)
         output.write("\r\n")
-        try output.writeFields(headers, authority: authority, upgrade: upgrade)
-        try output.writeFields(extra, authority: authority, upgrade: upgrade, unless: headers)
-        output.writeFraming(framing, method: method, expectContinue: expectContinue)
-        output.writeConnection(close: close, upgrade: upgrade && headers.index(of: "upgrade") != nil)
+        try output.writeFields(head.headers, authority: head.authority, upgrade: upgrade)
+        try output.writeFields(head.extra, authority: head.authority, upgrade: upgrade, unless: head.headers)
+        output.writeFraming(framing, method: head.method, expectContinue: announced.expectContinue)
+        output.writeConnection(
+            close: announced.close,
+            upgrade: upgrade && head.headers.index(of: "upgrade") != nil
+        )
         output.write("\r\n")
         return output.count
     }
@@ -114,7 +137,7 @@ package enum RequestWriter {
     }
 
     /// All bytes that the library adds to a head, rounded up.
-    private static let fixedBytes = 160
+    fileprivate static let fixedBytes = 160
 }
 
 extension HTTPHeaders {

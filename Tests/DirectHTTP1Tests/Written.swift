@@ -14,25 +14,13 @@ func written(
 /// The head of a request with these fields, in as much room as they are said to need.
 func writtenHead(_ headers: HTTPHeaders) throws(HTTP1Error) -> [UInt8] {
     try written(headSizeBound(headers)) { buffer throws(HTTP1Error) in
-        try unsafe RequestWriter.writeHead(
-            method: .get,
-            target: [0x2f],
-            authority: [0x61],
-            headers: headers,
-            extra: [:],
-            framing: .none,
-            into: buffer
-        )
+        try unsafe RequestWriter.writeHead(requestHead(headers), framing: .none, into: buffer)
     }
 }
 
 /// How much room that head is said to need.
-func headSizeBound(_ headers: HTTPHeaders) -> Int {
-    RequestWriter.headSizeBound(
-        method: .get,
-        target: [0x2f],
-        authority: [0x61],
-        headers: headers,
-        extra: [:]
-    )
+func headSizeBound(_ headers: HTTPHeaders) -> Int { requestHead(headers).sizeBound }
+
+private func requestHead(_ headers: HTTPHeaders) -> RequestHead {
+    RequestHead(.get, target: [0x2f], authority: [0x61], headers: headers)
 }

@@ -72,23 +72,9 @@ struct CodecFuzzTests {
     }
 
     private static func write(_ headers: HTTPHeaders) -> [UInt8]? {
-        let bound = RequestWriter.headSizeBound(
-            method: .get,
-            target: [0x2f],
-            authority: [0x61],
-            headers: headers,
-            extra: [:]
-        )
-        return try? written(bound) { buffer throws(HTTP1Error) in
-            try unsafe RequestWriter.writeHead(
-                method: .get,
-                target: [0x2f],
-                authority: [0x61],
-                headers: headers,
-                extra: [:],
-                framing: .none,
-                into: buffer
-            )
+        let head = RequestHead(.get, target: [0x2f], authority: [0x61], headers: headers)
+        return try? written(head.sizeBound) { buffer throws(HTTP1Error) in
+            try unsafe RequestWriter.writeHead(head, framing: .none, into: buffer)
         }
     }
 

@@ -48,24 +48,12 @@ private struct RequestPlan {
     var written: [UInt8]? {
         let (headers, extra) = (Self.headers(fields), Self.headers(extra))
         let method = HTTPMethod(stringLiteral: method.text)
-        let bound = RequestWriter.headSizeBound(
-            method: method,
-            target: target,
-            authority: authority,
-            headers: headers,
-            extra: extra
-        )
-        return try? filled(bound) { memory in
+        let head = RequestHead(method, target: target, authority: authority, headers: headers, extra: extra)
+        return try? filled(head.sizeBound) { memory in
             try RequestWriter.writeHead(
-                method: method,
-                target: target,
-                authority: authority,
-                headers: headers,
-                extra: extra,
+                head,
                 framing: framing,
-                expectContinue: expectContinue,
-                close: close,
-                upgrade: upgrade,
+                announcing: .init(expectContinue: expectContinue, close: close, upgrade: upgrade),
                 into: memory
             )
         }

@@ -33,7 +33,7 @@ struct ProbeEngine: Sendable {
                 await sleep(until: loop.now.advanced(byNanoseconds: settings.interval.clampedNanoseconds))
             }
             let end = loop.now.advanced(byNanoseconds: tools.timeouts.total)
-            let limits = DialLimits(timeouts: tools.timeouts, end: end, loop: loop)
+            let limits = DialLimits(CallLimit(tools.timeouts, until: end), loop: loop)
             handshakes.append(await repeated(probe, serverName, limits))
         }
         return handshakes
@@ -42,7 +42,7 @@ struct ProbeEngine: Sendable {
     /// Performs one probe, with retries as the settings allow. All attempts share one deadline.
     private func observeOnce(_ probe: Probe) async -> Observation {
         let deadline = loop.now.advanced(byNanoseconds: tools.timeouts.total)
-        let limits = DialLimits(timeouts: tools.timeouts, end: deadline, loop: loop)
+        let limits = DialLimits(CallLimit(tools.timeouts, until: deadline), loop: loop)
         var attempt = 1
         while true {
             var observation = await performAttempt(probe, limits)

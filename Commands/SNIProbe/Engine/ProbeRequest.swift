@@ -17,7 +17,7 @@ struct ProbeRequest {
     let limits: DialLimits
 
     private var exchange: Exchange {
-        Exchange(connection: connection, timeouts: limits.timeouts, end: limits.end)
+        Exchange(connection, within: limits.call)
     }
 
     /// Sends the request and reads the response.
@@ -36,15 +36,13 @@ struct ProbeRequest {
     }
 
     private func send() async throws(TransportError) {
-        let (count, _) = try exchange.compose(
-            method: settings.method,
-            url: url,
+        let message = OutgoingMessage(
+            settings.method,
             headers: settings.headers,
             defaults: ["User-Agent": "sni-probe/\(Version.text)", "Accept": "*/*"],
-            body: .none,
-            options: Self.options,
-            streamed: .none
+            options: Self.options
         )
+        let (count, _) = try exchange.compose(message, to: url, streamed: .none)
         do throws(TransportError) {
             if let rest = try exchange.send(count) { try await exchange.sendHead(rest) }
         } catch {

@@ -107,24 +107,22 @@ extension RequestVector.Message {
                 try unsafe RequestWriter.writeLastChunk(trailers: trailers, into: buffer)
             }
         case .head(let head):
-            let bound = RequestWriter.headSizeBound(
-                method: head.method,
+            let request = DirectHTTP1.RequestHead(
+                head.method,
                 target: head.target,
                 authority: head.authority,
                 headers: head.headers,
                 extra: head.extra
             )
-            return try written(bound) { buffer throws(HTTP1Error) in
+            return try written(request.sizeBound) { buffer throws(HTTP1Error) in
                 try unsafe RequestWriter.writeHead(
-                    method: head.method,
-                    target: head.target,
-                    authority: head.authority,
-                    headers: head.headers,
-                    extra: head.extra,
+                    request,
                     framing: head.framing,
-                    expectContinue: head.expectContinue,
-                    close: head.close,
-                    upgrade: head.upgrade,
+                    announcing: .init(
+                        expectContinue: head.expectContinue,
+                        close: head.close,
+                        upgrade: head.upgrade
+                    ),
                     into: buffer
                 )
             }

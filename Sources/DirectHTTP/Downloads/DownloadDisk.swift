@@ -6,27 +6,8 @@ internal import DirectTransport
 /// task waits no longer than the call may take.
 struct DownloadDisk: Sendable {
     let partial: PartialDownload
-    private let wait: Wait
-
-    /// How long the task waits, and how it reports failures.
-    struct Wait: Sendable {
-        let call: Call
-        let name: String?
-        let loop: EventLoop
-        var work = BlockingWork.shared
-
-        func run<Answer: Sendable>(
-            _ job: @escaping @Sendable () throws(SystemError) -> Answer
-        ) async throws -> Answer {
-            do {
-                return try await work.run(until: call.end, on: loop, job)
-            } catch let failure as SystemError {
-                throw HTTPError(.body, .system(failure), name: name)
-            } catch BlockingWork.Abandoned.expired {
-                throw HTTPError(.body, HTTPError.Reason(call.limit.timeout), name: name)
-            }
-        }
-    }
+    private let wait: DiskWait
+    private let work = BlockingWork.shared
 
     /// Opens the partial file for a target. Call ``load()`` next.
     ///
@@ -34,9 +15,11 @@ struct DownloadDisk: Sendable {
     /// while.
     ///
     /// - Throws: ``DownloadError/inProgress`` if another download has the file.
-    init(_ path: String, mode: UInt16, wait: Wait) async throws {
-        let partial = try await Task {
-            try await wait.run { () throws(SystemError) in try PartialDownload.open(path, mode: mode) }
+    init(_ path: String, mode: UInt16, wait: DiskWait) async throws {
+        let partial = try await Task { [work] in
+            try await wait.run(on: work, .body) { () throws(SystemError) in
+                try PartialDownload.open(path, mode: mode)
+            }
         }.value
         guard let partial else { throw HTTPError(.request, .download(.inProgress), name: wait.name) }
         self.partial = partial
@@ -53,7 +36,7 @@ struct DownloadDisk: Sendable {
         _ job: @escaping @Sendable (PartialDownload) throws(SystemError) -> Answer
     ) async throws -> Answer {
         let partial = partial
-        return try await wait.run { () throws(SystemError) in try job(partial) }
+        return try await wait.run(on: work, .body) { () throws(SystemError) in try job(partial) }
     }
 
     /// Appends bytes to the file. They are written even if the task is cancelled or its time is over
@@ -77,10 +60,10 @@ struct DownloadDisk: Sendable {
     func commit() async throws {
         try await run { partial throws(SystemError) in try partial.settle() }
         if Task.isCancelled { throw CancellationError() }
-        let (partial, wait) = (partial, wait)
+        let (partial, wait, work) = (partial, wait, work)
         try await Task {
             do {
-                try await wait.work.run(on: wait.loop) { () throws(SystemError) in try partial.commit() }
+                try await work.run(on: wait.loop) { () throws(SystemError) in try partial.commit() }
             } catch let failure as SystemError {
                 throw HTTPError(.body, .system(failure), name: wait.name)
             }
@@ -91,10 +74,10 @@ struct DownloadDisk: Sendable {
     /// download to the same path may begin as soon as this one has ended. A disk that hangs is waited for no
     /// longer than a second.
     func conclude(_ job: @escaping @Sendable (PartialDownload) -> Void) async {
-        let (partial, wait) = (partial, wait)
+        let (partial, wait, work) = (partial, wait, work)
         await Task {
             let end = wait.loop.now.advanced(byNanoseconds: 1_000_000_000)
-            try? await wait.work.carryOut(until: end, on: wait.loop) { job(partial) }
+            try? await work.carryOut(until: end, on: wait.loop) { job(partial) }
         }.value
     }
 }

@@ -31,7 +31,7 @@ extension Pipeline {
         let limits = request.timeouts.over(configuration.timeouts)
         var call = Call(limits, from: loop.now)
         call.repeatability = Repeatability()
-        let wait = DownloadDisk.Wait(call: call, name: name, loop: loop)
+        let wait = DiskWait(within: call.limit, name: name, loop: loop)
         let disk = try await DownloadDisk(path, mode: options.mode, wait: wait)
         var isUseless = false
         do {

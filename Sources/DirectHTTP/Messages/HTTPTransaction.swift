@@ -24,28 +24,28 @@ public struct HTTPTransaction: Sendable, CustomStringConvertible {
     public var source: AddressSource { connection.source }
     /// The proxy, without user and password; `nil` without one. If the proxy resolved the name, the endpoint
     /// is the proxy's own.
-    public var proxy: String? { connection.proxy }
+    public var proxy: String? { connection.path.proxy }
     /// The IPv6 address that was dialled if the endpoint's IPv4 address can be reached through a translator
     /// only (RFC 6052).
-    public var translatedAddress: IPAddress? { connection.translated }
+    public var translatedAddress: IPAddress? { connection.path.translated }
     /// The Unix domain socket that the bytes went to; `nil` if they went to ``endpoint``.
-    public var unixSocket: UnixSocketPath? { connection.unixSocket }
+    public var unixSocket: UnixSocketPath? { connection.path.unixSocket }
     /// The address and the port on this machine that the bytes left from; `nil` for a ``unixSocket``.
-    public var localEndpoint: Endpoint? { connection.local }
+    public var localEndpoint: Endpoint? { connection.path.local }
     /// The result of the TLS handshake; `nil` for `http`.
     public var tls: TLSFacts? { connection.tls }
     /// The addresses that were tried before this one, and failed.
-    public var failedAttempts: [Attempt] { connection.failedAttempts.map(Attempt.init) }
+    public var failedAttempts: [Attempt] { connection.search.failedAttempts.map(Attempt.init) }
 
     /// The time that the request waited in the queue because the client may have no more connections; close
     /// to zero if it did not wait.
     public var queueTime: Duration { .nanoseconds(Int64(clamping: record.queued)) }
     /// The time to resolve the name; `nil` if that was not needed.
-    public var resolveTime: Duration? { wasIdle ? nil : connection.resolveTime }
+    public var resolveTime: Duration? { wasIdle ? nil : connection.times.resolve }
     /// The time to connect to the address; `nil` on a reused or prewarmed connection.
-    public var connectTime: Duration? { wasIdle ? nil : connection.connectTime }
+    public var connectTime: Duration? { wasIdle ? nil : connection.times.connect }
     /// The time of the TLS handshake; `nil` on a reused or prewarmed connection and for `http`.
-    public var tlsTime: Duration? { wasIdle ? nil : connection.tlsTime }
+    public var tlsTime: Duration? { wasIdle ? nil : connection.times.tls }
     /// The time from the start of the request, before its connection was found, until it was sent or its
     /// upload began.
     public var requestTime: Duration { record.sent.since(record.start) }

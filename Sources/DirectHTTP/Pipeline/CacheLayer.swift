@@ -28,12 +28,7 @@ final class CacheLayer: Layer {
 
     func send(_ request: Request, trail: Trail?, call: Call) async throws -> Response {
         let url = try request.checkedURL()
-        let wait = DiskWait(
-            end: call.end,
-            total: call.timeouts.total,
-            name: url.host.description,
-            loop: loop
-        )
+        let wait = DiskWait(within: call.limit, name: url.host.description, loop: loop)
         return try await cache.send(
             request,
             defaults: fields.defaults(for: request, trail),

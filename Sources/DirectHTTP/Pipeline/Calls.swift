@@ -128,12 +128,10 @@ extension Error {
 
 /// The values that all requests of one call share: the first request, redirects, authentication and retries.
 struct Call: Sendable {
-    /// The time limits of each phase, the request's own ones applied.
-    let timeouts: Timeouts.Nanoseconds
+    /// The time limits, the request's own ones applied, and the deadline.
+    let limit: CallLimit
     /// When the call began.
     let start: Instant
-    /// The deadline of the whole call.
-    let end: Instant
     /// Records the call's events; `nil` without an observer.
     private(set) var log: CallLog?
     /// What the layers above the network have to do with the request that is in progress; `nil` for nothing.
@@ -141,11 +139,13 @@ struct Call: Sendable {
     private var notes: Notes?
 
     init(_ timeouts: Timeouts.Nanoseconds, from start: Instant, _ log: CallLog? = nil) {
-        self.timeouts = timeouts
+        limit = CallLimit(timeouts, until: start.advanced(byNanoseconds: timeouts.total))
         self.start = start
         self.log = log
-        end = start.advanced(byNanoseconds: timeouts.total)
     }
+
+    var timeouts: Timeouts.Nanoseconds { limit.timeouts }
+    var end: Instant { limit.end }
 
     private final class Notes: Sendable {
         let sent: SentRequests?
@@ -183,9 +183,6 @@ struct Call: Sendable {
         call.log = nil
         return call
     }
-
-    /// The deadline and the total time limit of the call.
-    var limit: CallLimit { CallLimit(end: end, total: timeouts.total) }
 
     /// Returns the error of a request whose call has reached its deadline before the request begins.
     @inline(never)

@@ -18,16 +18,8 @@ extension Connection {
     ) -> Connection {
         let facts = ConnectionFacts(
             name: name,
-            endpoint: endpoint,
-            source: .request,
-            tls: nil,
-            failedAttempts: [],
-            resolveTime: nil,
-            connectTime: .zero,
-            tlsTime: nil,
-            createdAt: socket.loop.now,
-            tracksResolver: false,
-            fallbackForAnswer: nil
+            path: .init(endpoint: endpoint, source: .request),
+            times: .init(end: socket.loop.now)
         )
         let layers = survey.map { LayerStack(socket, surveyed: $0) } ?? LayerStack(socket)
         return Connection(layers, facts: facts, reader: ResponseReader())

@@ -92,7 +92,7 @@ package final class Connection: @unchecked Sendable {
         socket = layers.socket
         self.layers = layers
         self.forwarding = forwarding
-        isProxied = facts.proxy != nil
+        isProxied = facts.path.proxy != nil
         self.facts = facts
         excess = max(0, (facts.tls?.chain?.byteCount ?? 0) - CertificateChain.ordinaryByteCount)
         unsafe self.reader = reader

@@ -10,7 +10,7 @@ package struct ExchangeRecord: Sendable {
     /// would be a call.
     private let arrival: Arrival
     /// The nanoseconds in the queue for a connection.
-    package let queued: UInt64
+    package internal(set) var queued: UInt64 = 0
     /// Knows when the body of the response ended; `nil` if it arrived whole together with the head.
     package internal(set) var bodyEnd: BodyEnd?
 
@@ -20,22 +20,25 @@ package struct ExchangeRecord: Sendable {
         start: Instant,
         sent: Instant,
         response: Instant,
-        isReused: Bool,
-        wasIdle: Bool = false,
-        queued: UInt64 = 0,
+        _ arrival: Arrival,
         bodyEnd: BodyEnd? = nil
     ) {
         self.connection = connection
         self.start = start
         self.sent = sent
         self.response = response
-        arrival = isReused ? .reused : wasIdle ? .prewarmed : .dialled
-        self.queued = queued
+        self.arrival = arrival
         self.bodyEnd = bodyEnd
     }
 
-    private enum Arrival {
-        case dialled, prewarmed, reused
+    /// How a request comes to its connection.
+    package enum Arrival: Sendable {
+        /// It is made for the request.
+        case dialled
+        /// It was made ahead of any request.
+        case prewarmed
+        /// It has served another request.
+        case reused
     }
 
     /// Whether the connection had served another request before.

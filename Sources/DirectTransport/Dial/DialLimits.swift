@@ -1,32 +1,28 @@
 package import DirectCore
 package import DirectIO
 
-/// The time limits of dialling, for each phase and for the whole call, and the log of its events.
+/// The time limits of dialling, and the log of its events.
 package struct DialLimits: Sendable {
-    package let timeouts: Timeouts.Nanoseconds
-    /// The end of the whole call.
-    package let end: Instant
+    /// The limits of the whole call.
+    package let call: CallLimit
     package let loop: EventLoop
     /// The moment until which dialling waits for a descriptor during a shortage: the time limit of the pool's
     /// queue.
     let descriptorDeadline: Instant
     package var log: (any TransportObserver)?
 
-    package init(
-        timeouts: Timeouts.Nanoseconds,
-        end: Instant,
-        loop: EventLoop,
-        log: (any TransportObserver)? = nil
-    ) {
-        self.timeouts = timeouts
-        self.end = end
+    package init(_ call: CallLimit, loop: EventLoop, log: (any TransportObserver)? = nil) {
+        self.call = call
         self.loop = loop
         self.log = log
-        descriptorDeadline = min(end, loop.now.advanced(byNanoseconds: timeouts.queue))
+        descriptorDeadline = min(call.end, loop.now.advanced(byNanoseconds: call.timeouts.queue))
     }
+
+    package var timeouts: Timeouts.Nanoseconds { call.timeouts }
+    package var end: Instant { call.end }
 
     /// Returns the limits of a wait that begins now.
     package func deadline(_ phase: TransportError.Phase, stall: UInt64) -> Deadline {
-        Deadline(phase, stall: stall, end: end, total: timeouts.total, from: loop.now)
+        call.deadline(phase, stall: stall, from: loop.now)
     }
 }

@@ -36,19 +36,21 @@ extension Dialler {
         }
         let facts = ConnectionFacts(
             name: url.host.description,
-            endpoint: result.attempt.endpoint,
-            source: .proxy,
+            path: .init(
+                endpoint: result.attempt.endpoint,
+                source: .proxy,
+                proxy: "\(entry.proxy)",
+                local: established.layers.socket.localEndpoint
+            ),
             // The TLS facts are those of the proxy, not of the server.
             tls: forwarding == nil ? established.tls : nil,
-            failedAttempts: result.failedAttempts,
-            resolveTime: result.selection.resolveTime,
-            connectTime: established.connectTime,
-            tlsTime: established.tlsTime,
-            createdAt: loop.now,
-            tracksResolver: false,
-            fallbackForAnswer: nil,
-            proxy: "\(entry.proxy)",
-            local: established.layers.socket.localEndpoint
+            times: .init(
+                resolve: result.selection.resolveTime,
+                connect: established.connectTime,
+                tls: established.tlsTime,
+                end: loop.now
+            ),
+            search: .init(failedAttempts: result.failedAttempts)
         )
         return connection(established, facts: facts, forwarding: forwarding)
     }
@@ -171,16 +173,8 @@ extension Dialler {
         let proxyTransport = result.established
         let facts = ConnectionFacts(
             name: entry.proxy.host.description,
-            endpoint: result.attempt.endpoint,
-            source: .proxy,
-            tls: nil,
-            failedAttempts: [],
-            resolveTime: nil,
-            connectTime: proxyTransport.connectTime,
-            tlsTime: nil,
-            createdAt: start,
-            tracksResolver: false,
-            fallbackForAnswer: nil
+            path: .init(endpoint: result.attempt.endpoint, source: .proxy),
+            times: .init(connect: proxyTransport.connectTime, end: start)
         )
         let negotiation = ProxyNegotiation(
             connection: connection(proxyTransport, facts: facts),

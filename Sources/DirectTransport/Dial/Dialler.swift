@@ -11,8 +11,7 @@ internal import DirectTLS
 /// - The race (`HappyEyeballs`) between them. Each attempt checks the address against the client's vetting
 ///   immediately before it connects, connects, and performs the TLS handshake (`Connector`).
 /// - If no address will do, the route's fallback is asked for others, and the race is run again (`search`).
-/// - The results go to `AddressHistory` and to the resolver that named the addresses (`learn`, in
-///   `Dialler+Outcome.swift`).
+/// - The results go to `AddressHistory` and to the resolver that named the addresses (`learn`).
 ///
 /// With a proxy there are two forms, in `Dialler+Proxy.swift`. If the client chooses the address, each
 /// attempt of the race opens its own tunnel to that address. If the proxy resolves the name
@@ -51,21 +50,16 @@ package struct Dialler: Sendable {
     /// other address is tried, unless the settings say so: the network works, and trying on would hide the
     /// fault.
     package func dial(
-        _ url: HTTPURL,
-        route: Route,
-        over proxy: ProxyEntry? = nil,
-        with profile: ConnectionProfile? = nil,
-        timeouts: Timeouts.Nanoseconds,
-        end: Instant,
-        log: (any TransportObserver)? = nil,
-        detour: Detour? = nil
+        _ target: borrowing ConnectionTarget,
+        within limits: RequestLimits
     ) async throws(DialFailure) -> Connection {
-        let limits = DialLimits(timeouts: timeouts, end: end, loop: loop, log: log)
+        let limits = DialLimits(limits.call, loop: loop, log: limits.observer)
+        let (url, route, proxy, detour) = (target.url, target.route, target.proxy, target.detour)
         let destination = Destination(url)
         let connector = connector(
             destination,
             limits: limits,
-            profile: profile ?? profiles.base,
+            profile: target.profile ?? profiles.base,
             vetting: settings.vetting
         )
         if let proxy, case .byProxy = route {
@@ -322,20 +316,26 @@ package struct Dialler: Sendable {
     ) -> Connection {
         let facts = ConnectionFacts(
             name: destination.host.description,
-            endpoint: result.attempt.endpoint,
-            source: result.selection.source,
+            path: .init(
+                endpoint: result.attempt.endpoint,
+                source: result.selection.source,
+                proxy: proxy.map { "\($0.proxy)" },
+                translated: result.established.translated,
+                unixSocket: unixSocket,
+                local: unixSocket == nil ? result.established.layers.socket.localEndpoint : nil
+            ),
             tls: result.established.tls,
-            failedAttempts: result.failedAttempts,
-            resolveTime: result.selection.resolveTime,
-            connectTime: result.established.connectTime,
-            tlsTime: result.established.tlsTime,
-            createdAt: result.attempt.end,
-            tracksResolver: result.selection.report != nil && !result.selection.isOfRequest,
-            fallbackForAnswer: result.isFallback ? route.answer : nil,
-            proxy: proxy.map { "\($0.proxy)" },
-            translated: result.established.translated,
-            unixSocket: unixSocket,
-            local: unixSocket == nil ? result.established.layers.socket.localEndpoint : nil
+            times: .init(
+                resolve: result.selection.resolveTime,
+                connect: result.established.connectTime,
+                tls: result.established.tlsTime,
+                end: result.attempt.end
+            ),
+            search: .init(
+                failedAttempts: result.failedAttempts,
+                tracksResolver: result.selection.report != nil && !result.selection.isOfRequest,
+                fallbackForAnswer: result.isFallback ? route.answer : nil
+            )
         )
         return connection(result.established, facts: facts)
     }
@@ -348,6 +348,62 @@ package struct Dialler: Sendable {
     ) -> Connection {
         let reader = ResponseReader(limits: settings.limits, leniency: settings.leniency)
         return Connection(established.layers, facts: facts, reader: reader, forwarding: forwarding)
+    }
+}
+
+/// What the outcome of a race says: for the address history, for the resolver that named the addresses, and
+/// for the caller's error.
+extension Dialler {
+    /// Remembers, and reports to the resolver that named the addresses, which of them work.
+    func learn(
+        _ outcome: HappyEyeballs.RaceOutcome,
+        destination: Destination,
+        selection: EndpointSelection
+    ) {
+        let hasRanks = hasRanks(selection)
+        guard hasRanks || selection.report != nil else { return }
+        for (index, attempt) in outcome.attempts.enumerated() {
+            switch attempt.result {
+            case .success:
+                if hasRanks { memory.noteSuccess(attempt.endpoint, for: destination, at: attempt.end) }
+                selection.report?(attempt.endpoint, .connected(after: attempt.elapsed))
+            case .failure(let failure):
+                guard let reason = outcome.reason(at: index), outcome.isTelling(index) else { continue }
+                // A wrong certificate that ends the race must not be avoided the next time either.
+                if hasRanks, index != outcome.decisive {
+                    memory.recordFailure(
+                        attempt.endpoint,
+                        in: failure.phase,
+                        for: destination,
+                        at: attempt.end
+                    )
+                }
+                selection.report?(attempt.endpoint, .failed(failure.phase, reason))
+            }
+        }
+    }
+
+    /// Returns the failed attempts of a race, for errors and logs.
+    func failedAttempts(_ outcome: HappyEyeballs.RaceOutcome, source: AddressSource)
+        -> [FailedAttempt]
+    {
+        outcome.attempts.enumerated().flatMap { index, attempt -> [FailedAttempt] in
+            guard let failure = attempt.failure, !failure.isDescriptorShortage,
+                let reason = outcome.reason(at: index)
+            else { return [] }
+            // Each attempt has dialled the proxy, and has failed there alike.
+            if let atProxy = failure.atProxy { return index == outcome.decisive ? atProxy.attempts : [] }
+            return [
+                FailedAttempt(
+                    endpoint: attempt.endpoint,
+                    source: source,
+                    phase: failure.phase,
+                    reason: reason,
+                    certificates: failure.certificates,
+                    elapsed: attempt.elapsed
+                )
+            ]
+        }
     }
 }
 

@@ -302,3 +302,45 @@ struct HappyEyeballsSchedule {
     /// The longest delay that RFC 8305, section 8, recommends.
     private static let headStart: UInt64 = 2_000_000_000
 }
+
+extension HappyEyeballs.RaceOutcome {
+    /// The failure that ends all dialling; the caller adds its attempts.
+    var decisiveFailure: DialFailure? {
+        guard let decisive else { return isCancelled ? DialFailure(cause: .cancelled) : nil }
+        return attempts[decisive].failure.map {
+            $0.atProxy
+                ?? DialFailure(
+                    cause: $0.cause,
+                    endpoint: attempts[decisive].endpoint,
+                    certificates: $0.certificates
+                )
+        }
+    }
+
+    /// The reason why this attempt failed; `nil` if the whole call was cancelled, which is not the address's
+    /// fault.
+    func reason(at index: Int) -> TransportError.Reason? {
+        switch attempts[index].failure?.cause {
+        case .failed(_, let reason): reason
+        case .cancelled: decisive == nil || decisive == index ? nil : .overtaken
+        case nil: nil
+        }
+    }
+
+    /// The failure for lack of descriptors, if there is one: no other address would have done better.
+    var shortage: DialFailure? {
+        attempts.lazy.compactMap(\.failure).first(where: \.isDescriptorShortage).map {
+            DialFailure(cause: $0.cause)
+        }
+    }
+
+    /// Whether the failure says something about the address. A cancellation does so only if another attempt
+    /// that had begun later was faster. A lack of descriptors, a fault on this side and one of the proxy
+    /// never do.
+    func isTelling(_ index: Int) -> Bool {
+        guard let failure = attempts[index].failure, !failure.isDescriptorShortage else { return false }
+        guard failure.isCancellation else { return failure.concernsAddress }
+        guard let decisive, attempts[decisive].established != nil else { return false }
+        return index < decisive
+    }
+}

@@ -156,8 +156,8 @@ package struct BodyReading {
     /// Reads and discards the rest if it is small and arrives soon. Returns whether the end was reached.
     package mutating func drain() async -> Bool {
         guard isWorthDraining else { return false }
-        exchange.end = min(
-            exchange.end,
+        exchange.limit.end = min(
+            exchange.limit.end,
             exchange.connection.loop.now.advanced(byNanoseconds: Self.timeToDrain)
         )
         let limit = received + Self.bytesToDrain

@@ -17,18 +17,16 @@ package import DirectIO
 /// progress restarts, by the deadline of the call, or by cancellation.
 package struct Exchange {
     package let connection: Connection
-    package let timeouts: Timeouts.Nanoseconds
-    /// The deadline of the whole call.
-    package var end: Instant
+    /// The limits of the whole call.
+    package var limit: CallLimit
 
     /// Makes a value of its parts.
-    package init(connection: Connection, timeouts: Timeouts.Nanoseconds, end: Instant) {
+    package init(_ connection: Connection, within limit: CallLimit) {
         self.connection = connection
-        self.timeouts = timeouts
-        self.end = end
+        self.limit = limit
     }
-    /// The deadline and the total time limit of the call.
-    package var limit: CallLimit { CallLimit(end: end, total: timeouts.total) }
+
+    var timeouts: Timeouts.Nanoseconds { limit.timeouts }
 
     /// Returns the framing of a streamed body. Asks the body for its length, which may read from the disk.
     package func framing(of body: StreamedBody) async throws(TransportError) -> BodyFraming {
@@ -37,41 +35,29 @@ package struct Exchange {
 
     /// Writes the head, and as much of the body as is sent with it, to the connection's buffer.
     ///
-    /// - Parameters:
-    ///   - headers: the request's fields, without those that the writer derives from the URL and the body.
-    ///   - defaults: fields that are sent unless `headers` has fields of these names.
-    ///   - streamed: the framing of a streamed body.
+    /// - Parameter streamed: the framing of a streamed body.
     /// - Returns: the number of bytes to send, and the part of the body that is left; `nil` if there is none.
     package func compose(
-        method: HTTPMethod,
-        url: HTTPURL,
-        headers: HTTPHeaders,
-        defaults: HTTPHeaders,
-        body: BodyContent,
-        options: ExchangeOptions.Box?,
+        _ message: borrowing OutgoingMessage,
+        to url: HTTPURL,
         streamed: BodyFraming
     ) throws(TransportError) -> (count: Int, rest: Upload.Content?) {
-        connection.beginExchange(method, upgrade: options?.options.upgrade.isEmpty == false)
+        let announced = message.announcements
+        connection.beginExchange(message.method, upgrade: announced.upgrade)
         let framing: BodyFraming =
-            switch body {
+            switch message.body {
             case .none: .none
             case .bytes(let bytes): .length(UInt64(bytes.count))
             case .stream: streamed
             }
-        let count = try writeHead(
-            method: method,
-            url: url,
-            headers: headers,
-            defaults: defaults,
-            roomForBody: body.bytesWorthSendingAtOnce,
-            options: options,
-            framing: framing
-        )
-        switch body {
+        let count = try writeHead(of: message, to: url, framing: framing, announcing: announced)
+        switch message.body {
         case .none: return (count, nil)
         case .bytes(let bytes):
             if bytes.isEmpty { return (count, nil) }
-            if let options, options.options.expectsContinue || options.options.sendingRate != nil {
+            if let options = message.options,
+                options.options.expectsContinue || options.options.sendingRate != nil
+            {
                 return (count, .bytes(bytes, from: 0))
             }
             let taken = unsafe bytes.copyPrefix(to: connection.buffer, at: count)
@@ -107,7 +93,7 @@ package struct Exchange {
                     try deadline.check(at: connection.loop.now)
                     _ = try await waitIfNeeded(after: step, deadline, upload: nil)
                 } catch {
-                    guard error.isTimeout, connection.loop.now < end else { throw error }
+                    guard error.isTimeout, connection.loop.now < limit.end else { throw error }
                     return nil
                 }
             case .content, .trailers, .end: throw .failed(.response, .http(.closedBeforeResponse))
@@ -255,9 +241,9 @@ package struct Exchange {
         }
         let start = connection.loop.now
         let look = start.advanced(byNanoseconds: monitor.timeLeft)
-        var waitIfNeeded = true
+        var mayGoOn = true
         do throws(TransportError) {
-            waitIfNeeded = try await self.waitIfNeeded(
+            mayGoOn = try await waitIfNeeded(
                 after: step,
                 deadline.shortened(to: look),
                 upload: upload
@@ -267,7 +253,7 @@ package struct Exchange {
             guard error.isTimeout, look < deadline.instant else { throw error }
         }
         try monitor.enter(waitFrom: start, to: connection.loop.now, deadline.phase)
-        return waitIfNeeded
+        return mayGoOn
     }
 
     /// Waits until the request has been sent whole, after the end of its response.
@@ -317,47 +303,39 @@ package struct Exchange {
     /// Returns the deadline of a wait that begins at `now`: the phase's limit, but no later than the call's
     /// end.
     package func deadline(_ phase: TransportError.Phase, stall: UInt64, from now: Instant) -> Deadline {
-        Deadline(phase, stall: stall, end: end, total: timeouts.total, from: now)
+        limit.deadline(phase, stall: stall, from: now)
     }
 
     /// Writes the head to the connection's buffer, and returns its length.
     private func writeHead(
-        method: HTTPMethod,
-        url: HTTPURL,
-        headers: HTTPHeaders,
-        defaults: HTTPHeaders,
-        roomForBody: Int,
-        options: ExchangeOptions.Box?,
-        framing: BodyFraming
+        of message: borrowing OutgoingMessage,
+        to url: HTTPURL,
+        framing: BodyFraming,
+        announcing announced: RequestHead.Announcements
     ) throws(TransportError) -> Int {
+        let method = message.method
         let isProxied = connection.isProxied
         let forwarding = isProxied ? connection.forwarding : nil
         let (target, authority) = url.targetAndAuthority(of: method, isForwarded: forwarding != nil)
-        var headers = headers
+        var headers = message.headers
         // Without a proxy of the client's, the recipient of a CONNECT is the caller's proxy (RFC 9110,
         // section 9.3.6).
         if isProxied || !method.isConnect && headers.index(of: "proxy-authorization") != nil {
             headers.addressProxy(forwarding)
         }
-        let bound = RequestWriter.headSizeBound(
-            method: method,
+        let head = RequestHead(
+            method,
             target: target,
             authority: authority,
             headers: headers,
-            extra: defaults
+            extra: message.defaults
         )
-        connection.reserve(bound + roomForBody)
+        connection.reserve(head.sizeBound + message.body.bytesWorthSendingAtOnce)
         do throws(HTTP1Error) {
             return try unsafe RequestWriter.writeHead(
-                method: method,
-                target: target,
-                authority: authority,
-                headers: headers,
-                extra: defaults,
+                head,
                 framing: framing,
-                expectContinue: options?.options.expectsContinue == true,
-                close: options?.options.closes == true,
-                upgrade: options?.options.upgrade.isEmpty == false,
+                announcing: announced,
                 into: connection.buffer
             )
         } catch {

@@ -15,6 +15,11 @@ package struct ExchangeOptions: Sendable {
 
     package init() {}
 
+    /// What the head of the request announces.
+    var announcements: RequestHead.Announcements {
+        .init(expectContinue: expectsContinue, close: closes, upgrade: !upgrade.isEmpty)
+    }
+
     /// Reports the progress of a body that was sent together with its head.
     package func reportUpload(of content: BodyContent) {
         guard let onUpload, case .bytes(let bytes) = content else { return }

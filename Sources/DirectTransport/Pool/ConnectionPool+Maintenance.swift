@@ -37,7 +37,7 @@ extension ConnectionPool {
     /// An idle connection that may have input to read.
     private struct ConnectionWithInput {
         let connection: Connection
-        let origin: Machine.Origin
+        let origin: Machine.Record
     }
 
     /// Closes the connections whose time is over, and returns those that may have input. Nothing is read

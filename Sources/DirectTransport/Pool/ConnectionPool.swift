@@ -26,18 +26,18 @@ package final class ConnectionPool: @unchecked Sendable {
 
     /// The right to use a connection until it is given back.
     package struct Lease {
-        fileprivate let origin: Machine.Origin
+        fileprivate let origin: Machine.Record
     }
 
     /// The right to dial one connection. It counts among the open connections until it becomes a lease or is
     /// given back.
     package struct Permit {
-        fileprivate let origin: Machine.Origin
+        fileprivate let origin: Machine.Record
     }
 
     /// The right to dial one connection ahead of any request. Its origin is used only under the pool's lock.
     package struct WarmingPermit: @unchecked Sendable {
-        fileprivate let origin: Machine.Origin
+        fileprivate let origin: Machine.Record
         fileprivate let ticket: Machine.Ticket
     }
 
@@ -122,19 +122,12 @@ package final class ConnectionPool: @unchecked Sendable {
     /// With `asksKernel` the kernel is asked as well whether there is input, for a request that could not be
     /// sent again.
     package func takeIdle(
-        _ url: HTTPURL,
-        over proxy: ProxyEntry?,
-        with profile: ConnectionProfile?,
-        route: Route,
-        kept: KeptConnections = .any,
+        _ target: borrowing ConnectionTarget,
         asksKernel: Bool = false,
         at now: Instant
     ) -> (Connection, Lease)? {
         while true {
-            let idle = decide {
-                $0.takeIdle(url, over: proxy, with: profile, route: route, kept: kept, at: now)
-            }
-            guard let (connection, origin) = idle else { return nil }
+            guard let (connection, origin) = decide({ $0.takeIdle(target, at: now) }) else { return nil }
             let lease = Lease(origin: origin)
             if connection.isIdleAndAlive(asksKernel: asksKernel) { return (connection, lease) }
             discard(connection, lease: lease)
@@ -304,7 +297,7 @@ package final class ConnectionPool: @unchecked Sendable {
     private func wait(
         _ waiter: Waiter,
         ticket: Machine.Ticket,
-        origin: Machine.Origin,
+        origin: Machine.Record,
         deadline: Deadline
     ) async throws(TransportError) -> Machine.Assignment {
         loop.add(waiter.handle)
@@ -331,7 +324,7 @@ package final class ConnectionPool: @unchecked Sendable {
     }
 
     /// Whether the queue has moved since the last check: a queue that moves is long, but it is not stuck.
-    private func hasMoved(_ origin: Machine.Origin, waiter: Waiter) -> Bool {
+    private func hasMoved(_ origin: Machine.Record, waiter: Waiter) -> Bool {
         state.withLock { state in
             let progress = state.machine.progress(of: origin)
             defer { waiter.progress = progress }
@@ -343,7 +336,7 @@ package final class ConnectionPool: @unchecked Sendable {
     private func withdraw(
         _ waiter: Waiter,
         ticket: Machine.Ticket,
-        origin: Machine.Origin
+        origin: Machine.Record
     ) -> Machine.Assignment? {
         state.withLock { state in
             state.waiting[ticket] = nil
@@ -352,7 +345,7 @@ package final class ConnectionPool: @unchecked Sendable {
     }
 
     /// Returns an unused grant to the pool.
-    private func giveBack(_ grant: Machine.Assignment, origin: Machine.Origin) {
+    private func giveBack(_ grant: Machine.Assignment, origin: Machine.Record) {
         keep {
             guard let connection = grant.member else { return $0.release(origin) }
             $0.takeBack(connection, to: origin, at: loop.now)
@@ -362,8 +355,8 @@ package final class ConnectionPool: @unchecked Sendable {
 
 extension Connection: PoolMember {
     package var endpoint: Endpoint { facts.endpoint }
-    var createdAt: Instant { facts.createdAt }
-    package var tracksResolver: Bool { facts.tracksResolver }
+    var createdAt: Instant { facts.times.end }
+    package var tracksResolver: Bool { facts.search.tracksResolver }
 
     func serves(_ route: Route) -> Bool {
         route.allows(facts.endpoint, from: facts.source) || facts.standsIn(for: route)

@@ -15,7 +15,7 @@ public struct OriginConnections: Sendable, CustomStringConvertible {
     /// The number of requests that wait for a connection.
     public let waiting: Int
 
-    init(_ origin: ConnectionPool.Machine.Origin, at now: Instant) {
+    init(_ origin: ConnectionPool.Machine.Record, at now: Instant) {
         self.origin = origin.key.origin
         proxy = origin.key.proxy.map { "\($0.proxy)" }
         connections = origin.members.map { ConnectionState($0, at: now) }
@@ -57,7 +57,7 @@ public struct ConnectionState: Sendable, CustomStringConvertible {
         endpoint = facts.endpoint
         source = facts.source
         isBusy = !pooledState.isIdle
-        age = now.since(facts.createdAt)
+        age = now.since(facts.times.end)
         idleTime = pooledState.isIdle ? now.since(pooledState.since) : nil
         uses = pooledState.uses
         tls = facts.tls

@@ -6,8 +6,8 @@ internal import DirectIO
 extension Pool {
     /// Takes the idle connection that was used last, which is the likeliest to be alive.
     mutating func takeIdle(
-        _ origin: Origin,
-        route: Route,
+        _ origin: Record,
+        route: borrowing Route,
         kept: KeptConnections,
         now: Instant
     ) -> Member? {
@@ -33,7 +33,7 @@ extension Pool {
 
     /// Closes idle connections that track the resolver's answer, if the answer has changed and they do not
     /// serve the new one.
-    mutating func follow(_ route: Route, origin: Origin) {
+    mutating func follow(_ route: Route, origin: Record) {
         guard let answer = route.answer, origin.followed?.answer != answer else { return }
         origin.followed = route
         for member in origin.idle where member.tracksResolver && !member.serves(route) {
@@ -42,7 +42,7 @@ extension Pool {
     }
 
     /// Whether the connection tracks the resolver's answer and does not serve the latest one.
-    func isOutdated(_ member: Member, of origin: Origin) -> Bool {
+    func isOutdated(_ member: Member, of origin: Record) -> Bool {
         guard let followed = origin.followed, member.tracksResolver else { return false }
         return !member.serves(followed)
     }
@@ -63,14 +63,14 @@ extension Pool {
     }
 
     /// Closes a leased connection and passes its slot on.
-    mutating func retire(_ member: Member, of origin: Origin) {
+    mutating func retire(_ member: Member, of origin: Record) {
         actions.close.append(member)
         release(member, of: origin)
     }
 
     /// Takes an idle connection out for inspection, as if it were leased. Returns false if it is not idle any
     /// more.
-    mutating func takeOut(_ member: Member, of origin: Origin) -> Bool {
+    mutating func takeOut(_ member: Member, of origin: Record) -> Bool {
         guard member.pooledState.isIdle, let index = origin.idle.firstIndex(where: { $0 === member }) else {
             return false
         }
@@ -82,7 +82,7 @@ extension Pool {
 
     /// Puts an inspected connection back where it was in the idle order, or closes it if a reason to do so
     /// has come up in the meantime. A waiting request gets it first.
-    mutating func putBack(_ member: Member, to origin: Origin, at now: Instant) {
+    mutating func putBack(_ member: Member, to origin: Record, at now: Instant) {
         let isOutdated = limits.tracksResolver && isOutdated(member, of: origin)
         guard now < member.pooledState.expiry, !member.pooledState.isDraining, !isOutdated else {
             return retire(member, of: origin)
@@ -97,7 +97,7 @@ extension Pool {
     }
 
     /// Closes an idle connection. The caller decides what happens to its slot.
-    mutating func removeIdle(_ member: Member, of origin: Origin) {
+    mutating func removeIdle(_ member: Member, of origin: Record) {
         if let index = origin.idle.firstIndex(where: { $0 === member }) { origin.idle.remove(at: index) }
         drop(member, of: origin)
         member.pooledState.isIdle = false
@@ -147,7 +147,7 @@ extension Pool {
     /// Returns whether one more connection to the origin may be opened. Where a limit is reached, this closes
     /// the longest idle connection to make room, unless all are spared.
     mutating func makeRoom(
-        in origin: Origin,
+        in origin: Record,
         sparing isSpared: (Member) -> Bool = { _ in false }
     ) -> Bool {
         if origin.open >= limits.perOrigin {
@@ -165,11 +165,11 @@ extension Pool {
     }
 
     /// Returns the longest idle connection that is not spared, over all origins.
-    private func longestIdle(except isSpared: (Origin, Member) -> Bool = { _, _ in false }) -> (
-        Member, Origin
+    private func longestIdle(except isSpared: (Record, Member) -> Bool = { _, _ in false }) -> (
+        Member, Record
     )? {
         guard idleCount > 0 else { return nil }
-        var longest: (member: Member, origin: Origin)?
+        var longest: (member: Member, origin: Record)?
         for origin in origins.values {
             guard let candidate = origin.idle.first(where: { !isSpared(origin, $0) }) else { continue }
             if let longest, longest.member.pooledState.since <= candidate.pooledState.since { continue }

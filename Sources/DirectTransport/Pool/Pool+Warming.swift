@@ -11,7 +11,7 @@ struct PoolWarming {
 extension Pool {
     /// Returns permits for the connections that are missing until `count` are idle or being made. This never
     /// waits: there are only as many permits as the limits have room for.
-    mutating func warm(_ key: PoolKey, route: Route, count: Int, at now: Instant) -> (Origin, [Ticket]) {
+    mutating func warm(_ key: PoolKey, route: Route, count: Int, at now: Instant) -> (Record, [Ticket]) {
         let origin = origin(for: key)
         if limits.tracksResolver { follow(route, origin: origin) }
         assignFreeSlots()
@@ -32,7 +32,7 @@ extension Pool {
     /// has waited longest, or becomes idle.
     mutating func deliver(
         _ member: Member,
-        to origin: Origin,
+        to origin: Record,
         for ticket: Ticket,
         since start: Instant,
         at now: Instant
@@ -45,7 +45,7 @@ extension Pool {
     }
 
     /// Gives up the slot of a connection that could not be made.
-    mutating func abandon(_ ticket: Ticket, of origin: Origin) {
+    mutating func abandon(_ ticket: Ticket, of origin: Record) {
         origin.warming.removeAll { $0.ticket == ticket }
         release(origin)
     }

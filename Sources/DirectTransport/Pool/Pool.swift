@@ -11,14 +11,14 @@ internal import DirectIO
 ///   `deliver`, or `release` (`abandon`) if there is no connection.
 /// - leased: one request uses the connection. Next: `checkIn`, `release` (the connection is gone), or `drop`
 ///   (it is gone, and the holder may dial again in the slot).
-/// - idle: in `Origin.idle`, until `takeIdle` leases it, `takeOut` lends it for an inspection, or
+/// - idle: in `Record.idle`, until `takeIdle` leases it, `takeOut` lends it for an inspection, or
 ///   `removeIdle` closes it.
 ///
 /// If there is neither a connection nor room for one, the request waits. Each origin has a queue, first in,
 /// first out. Tickets grow over all origins, so that `ready` can name the request that has waited longest.
 ///
 /// After each call:
-/// - `Origin.open` counts the idle, leased and dialling connections of the origin, and is at most
+/// - `Record.open` counts the idle, leased and dialling connections of the origin, and is at most
 ///   `limits.perOrigin`; `openCount` is their sum, and at most `limits.total`.
 /// - No request waits that a free slot could serve.
 /// - `ready` holds exactly the origins whose first waiter is held up by the limit on the total alone.
@@ -28,7 +28,7 @@ internal import DirectIO
 struct Pool<Member: PoolMember> {
     /// The connections of one origin. A class, so that a leased connection is given back without another
     /// look-up.
-    final class Origin {
+    final class Record {
         package let key: PoolKey
         /// The idle connections, the longest idle first.
         package var idle: [Member] {
@@ -62,10 +62,9 @@ struct Pool<Member: PoolMember> {
             other.consists(of: key.origin, proxy: key.proxy, profile: key.profile)
         }
 
-        /// Whether this is the record of the URL's origin with these settings. No key is made for the
-        /// comparison.
-        func hasKey(of url: HTTPURL, over proxy: ProxyEntry?, with profile: ConnectionProfile?) -> Bool {
-            key.proxy === proxy && key.profile === profile && url.hasOrigin(key.origin)
+        /// Whether this is the record of the target's origin and settings. No key is made for the comparison.
+        func hasKey(of target: borrowing ConnectionTarget) -> Bool {
+            key.proxy === target.proxy && key.profile === target.profile && target.url.hasOrigin(key.origin)
         }
     }
 
@@ -74,9 +73,9 @@ struct Pool<Member: PoolMember> {
 
     /// The result of a check-out.
     enum Acquisition {
-        case reuse(Member, Origin)
-        case dial(Origin)
-        case wait(Ticket, Origin)
+        case reuse(Member, Record)
+        case dial(Record)
+        case wait(Ticket, Record)
     }
 
     /// A waiter whose turn has come, and its connection; without one, it may dial.
@@ -94,13 +93,13 @@ struct Pool<Member: PoolMember> {
     }
 
     let limits: PoolLimits
-    var origins: [PoolKey: Origin] = [:]
+    var origins: [PoolKey: Record] = [:]
     /// The origin that was looked up last, one of `origins`. Most requests go to the origin of the one
     /// before, and comparing keys takes a tenth of the instructions of a look-up.
-    private var latest: Origin?
+    private var latest: Record?
     /// The origins that have a waiter and may open another connection as far as their own limit goes, sorted
     /// by the first waiter's ticket. Only the limit on the total holds them up.
-    var ready: [Origin] = []
+    var ready: [Record] = []
     /// The actions collected since the last `takeActions`.
     var actions = Actions()
     /// The open connections of all origins.
@@ -137,35 +136,27 @@ struct Pool<Member: PoolMember> {
         route: Route,
         kept: KeptConnections = .any,
         at now: Instant
-    ) -> (Member, Origin)? {
+    ) -> (Member, Record)? {
         guard let origin = knownOrigin(for: key) else { return nil }
         return takeIdle(of: origin, route: route, kept: kept, at: now)
     }
 
-    /// Does the same for the origin of a URL with these settings. No key is made for the origin that was
-    /// looked up last.
-    mutating func takeIdle(
-        _ url: HTTPURL,
-        over proxy: ProxyEntry?,
-        with profile: ConnectionProfile?,
-        route: Route,
-        kept: KeptConnections,
-        at now: Instant
-    ) -> (Member, Origin)? {
-        if let latest, latest.hasKey(of: url, over: proxy, with: profile) {
-            return takeIdle(of: latest, route: route, kept: kept, at: now)
+    /// Does the same for a target. No key is made for the origin that was looked up last.
+    mutating func takeIdle(_ target: borrowing ConnectionTarget, at now: Instant) -> (Member, Record)? {
+        if let latest, latest.hasKey(of: target) {
+            return takeIdle(of: latest, route: target.route, kept: target.kept, at: now)
         }
-        return takeIdle(
-            PoolKey(origin: url.origin, proxy: proxy, profile: profile),
-            route: route,
-            kept: kept,
-            at: now
-        )
+        return takeIdle(target.poolKey, route: target.route, kept: target.kept, at: now)
     }
 
     @inline(__always)
-    private mutating func takeIdle(of origin: Origin, route: Route, kept: KeptConnections, at now: Instant)
-        -> (Member, Origin)?
+    private mutating func takeIdle(
+        of origin: Record,
+        route: borrowing Route,
+        kept: KeptConnections,
+        at now: Instant
+    )
+        -> (Member, Record)?
     {
         if limits.tracksResolver { follow(route, origin: origin) }
         guard let member = takeIdle(origin, route: route, kept: kept, now: now) else {
@@ -195,7 +186,7 @@ struct Pool<Member: PoolMember> {
     }
 
     /// Returns a permit to dial a connection; `nil` if there is no room for it, or others wait for room.
-    mutating func permitAtOnce(_ key: PoolKey, route: Route) -> Origin? {
+    mutating func permitAtOnce(_ key: PoolKey, route: Route) -> Record? {
         let origin = origin(for: key)
         if limits.tracksResolver { follow(route, origin: origin) }
         assignFreeSlots()
@@ -209,7 +200,7 @@ struct Pool<Member: PoolMember> {
 
     /// Adds a connection that was made with a permit to dial, for a request that began at `start`. It is
     /// leased.
-    mutating func admit(_ member: Member, to origin: Origin, since start: Instant) {
+    mutating func admit(_ member: Member, to origin: Record, since start: Instant) {
         member.pooledState.uses = 1
         member.pooledState.since = start
         // It was resolved or dialled for a network that has been left since.
@@ -219,7 +210,7 @@ struct Pool<Member: PoolMember> {
 
     /// Takes back a connection that can serve another request. It goes to the request that has waited
     /// longest, becomes idle, or is closed if its time is over or its address outdated.
-    mutating func checkIn(_ member: Member, to origin: Origin, at now: Instant) {
+    mutating func checkIn(_ member: Member, to origin: Record, at now: Instant) {
         let expiry = expiry(of: member, at: now)
         let isOutdated = limits.tracksResolver && isOutdated(member, of: origin)
         guard now < expiry, !isOutdated else { return retire(member, of: origin) }
@@ -236,32 +227,32 @@ struct Pool<Member: PoolMember> {
     }
 
     /// Takes back a connection that was granted but not used.
-    mutating func takeBack(_ member: Member, to origin: Origin, at now: Instant) {
+    mutating func takeBack(_ member: Member, to origin: Record, at now: Instant) {
         member.pooledState.uses -= 1
         checkIn(member, to: origin, at: now)
     }
 
     /// Ends the lease of a connection that is gone, and frees its slot.
-    mutating func release(_ member: Member, of origin: Origin) {
+    mutating func release(_ member: Member, of origin: Record) {
         drop(member, of: origin)
         release(origin)
     }
 
     /// Frees the slot of a permit that led to no connection.
-    mutating func release(_ origin: Origin) {
+    mutating func release(_ origin: Record) {
         close(origin)
         cleanUp(origin)
     }
 
     /// Ends the lease of a connection that is gone. The holder keeps the slot and may dial in it.
-    mutating func drop(_ member: Member, of origin: Origin) {
+    mutating func drop(_ member: Member, of origin: Record) {
         if let index = origin.members.firstIndex(where: { $0 === member }) {
             origin.members.remove(at: index)
         }
     }
 
     /// Removes a waiter that gave up. Returns false if it has already been granted its turn.
-    mutating func leave(_ ticket: Ticket, of origin: Origin) -> Bool {
+    mutating func leave(_ ticket: Ticket, of origin: Record) -> Bool {
         guard origin.waiting.remove(ticket) else { return false }
         waitingCount -= 1
         file(origin)
@@ -271,7 +262,7 @@ struct Pool<Member: PoolMember> {
 
     /// Closes the idle connections to the same endpoint that have been idle since before this one was leased.
     /// A request on this one got no first byte of a response in time, so they may be as dead.
-    mutating func dismissSiblings(of member: Member, _ origin: Origin) {
+    mutating func dismissSiblings(of member: Member, _ origin: Record) {
         let silent = origin.idle.filter {
             $0.endpoint == member.endpoint && $0.pooledState.since <= member.pooledState.since
         }
@@ -289,7 +280,7 @@ struct Pool<Member: PoolMember> {
     }
 
     /// Closes the idle connections that `isDone` selects and those whose time is over.
-    mutating func sweep(at now: Instant, _ isDone: (Member, Origin) -> Bool) {
+    mutating func sweep(at now: Instant, _ isDone: (Member, Record) -> Bool) {
         for origin in Array(origins.values) where !origin.idle.isEmpty {
             let done = origin.idle.filter { $0.pooledState.expiry <= now || isDone($0, origin) }
             for member in done { removeIdle(member, of: origin) }
@@ -301,15 +292,15 @@ struct Pool<Member: PoolMember> {
 /// The slots within the limits, and the requests that wait for one.
 extension Pool {
     /// Returns the record of the origin, a new one if there is none.
-    mutating func origin(for key: PoolKey) -> Origin {
+    mutating func origin(for key: PoolKey) -> Record {
         if let origin = knownOrigin(for: key) { return origin }
-        let origin = Origin(key)
+        let origin = Record(key)
         origins[key] = origin
         return origin
     }
 
     /// Returns the record of an origin; `nil` if there is none.
-    private mutating func knownOrigin(for key: PoolKey) -> Origin? {
+    private mutating func knownOrigin(for key: PoolKey) -> Record? {
         if let latest, latest.hasKey(equalTo: key) { return latest }
         guard let origin = origins[key] else { return nil }
         latest = origin
@@ -317,28 +308,28 @@ extension Pool {
     }
 
     /// Removes the record of an origin without connections and waiters.
-    mutating func forget(_ origin: Origin) {
+    mutating func forget(_ origin: Record) {
         guard origin.open == 0, origin.waiting.isEmpty else { return }
         origins[origin.key] = nil
         if latest === origin { latest = nil }
     }
 
     /// Takes a slot.
-    mutating func open(_ origin: Origin) {
+    mutating func open(_ origin: Record) {
         origin.open += 1
         openCount += 1
         file(origin)
     }
 
     /// Frees a slot, without passing it on.
-    mutating func close(_ origin: Origin) {
+    mutating func close(_ origin: Record) {
         origin.open -= 1
         openCount -= 1
         file(origin)
     }
 
     /// Appends a request to the origin's queue.
-    mutating func wait(_ origin: Origin, route: Route, kept: KeptConnections) -> Acquisition {
+    mutating func wait(_ origin: Record, route: Route, kept: KeptConnections) -> Acquisition {
         lastTicket += 1
         origin.waiting.append(PoolWaiter(ticket: lastTicket, route: route, kept: kept))
         waitingCount += 1
@@ -348,7 +339,7 @@ extension Pool {
 
     /// Gives a connection, or its slot, to the request that has waited longest. Returns false if no waiting
     /// request can use either.
-    mutating func handOver(_ member: Member, origin: Origin, at now: Instant) -> Bool {
+    mutating func handOver(_ member: Member, origin: Record, at now: Instant) -> Bool {
         // The origin that would get the slot if it were free.
         close(origin)
         let next = ready.first
@@ -366,7 +357,7 @@ extension Pool {
 
     /// Grants the first waiter of the origin a connection, or with `nil` the permit to dial in a slot that is
     /// already taken.
-    private mutating func grant(_ origin: Origin, member: Member?) {
+    private mutating func grant(_ origin: Record, member: Member?) {
         guard let first = origin.waiting.removeFirst() else { return }
         waitingCount -= 1
         grants += 1
@@ -377,7 +368,7 @@ extension Pool {
 
     /// Passes free slots on to waiting requests, and removes the origin's record if it has neither
     /// connections nor waiters.
-    mutating func cleanUp(_ origin: Origin) {
+    mutating func cleanUp(_ origin: Record) {
         assignFreeSlots()
         forget(origin)
     }
@@ -393,7 +384,7 @@ extension Pool {
 
     /// Keeps `ready` complete and sorted. Call it whenever the origin's first waiter or its number of open
     /// connections may have changed.
-    mutating func file(_ origin: Origin) {
+    mutating func file(_ origin: Record) {
         let ticket = origin.open < limits.perOrigin ? origin.waiting.first?.ticket : nil
         guard ticket != origin.filed else { return }
         if let filed = origin.filed { ready.remove(at: readyIndex(of: filed)) }
@@ -414,7 +405,7 @@ extension Pool {
 
     /// Returns the progress of the line that a request to the origin waits in: the origin's own, and also
     /// that of all origins if only the limit on the total is in its way.
-    func progress(of origin: Origin) -> PoolProgress {
+    func progress(of origin: Record) -> PoolProgress {
         PoolProgress(own: origin.grants, all: origin.open < limits.perOrigin ? grants : 0)
     }
 }

@@ -49,26 +49,11 @@ package struct ProxyNegotiation {
             throw fault(error)
         }
         connection.beginExchange(.connect)
-        connection.reserve(
-            RequestWriter.headSizeBound(
-                method: .connect,
-                target: authority,
-                authority: authority,
-                headers: headers,
-                extra: HTTPHeaders()
-            )
-        )
+        let request = RequestHead(.connect, target: authority, authority: authority, headers: headers)
+        connection.reserve(request.sizeBound)
         let count: Int
         do throws(HTTP1Error) {
-            count = try unsafe RequestWriter.writeHead(
-                method: .connect,
-                target: authority,
-                authority: authority,
-                headers: headers,
-                extra: HTTPHeaders(),
-                framing: .none,
-                into: connection.buffer
-            )
+            count = try unsafe RequestWriter.writeHead(request, framing: .none, into: connection.buffer)
         } catch {
             throw .failed(.proxy, .http(error))
         }

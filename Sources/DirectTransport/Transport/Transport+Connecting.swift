@@ -1,4 +1,4 @@
-package import DirectCore
+internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
 
@@ -20,24 +20,22 @@ extension Transport {
     // Not inlined: a request that finds an idle connection would need the room, too.
     @inline(never)
     func connection(
-        for request: OutgoingRequest,
+        for request: borrowing OutgoingRequest,
         isChecked: Bool
     ) async throws(DialFailure) -> (LeasedConnection, Detour?) {
         // On an idle connection the writer finds an invalid request; here one would be dialled for nothing.
-        if !isChecked {
-            try await check(
-                method: request.method,
-                url: request.url,
-                headers: request.headers,
-                defaults: request.defaults,
-                body: request.body,
-                options: request.options,
-                over: request.proxy,
-                within: request.limit
-            )
+        if !isChecked { try await check(request) }
+        let limits = request.limits
+        let asksKernel = !request.message.mayBeSentTwice
+        guard let detour = request.target.detour else {
+            return (try await firstFree(request.target, asksKernel: asksKernel, within: limits), nil)
         }
-        guard let detour = request.detour else { return (try await firstFree(for: request), nil) }
-        return try await connection(around: detour, for: request)
+        return try await connection(
+            to: request.target,
+            around: detour,
+            asksKernel: asksKernel,
+            within: limits
+        )
     }
 
     /// Leases a connection to another endpoint than the earlier attempts, if there is one.
@@ -45,46 +43,55 @@ extension Transport {
     /// If it has to determine the endpoints, it leaves them in the detour, so that they hold for a connection
     /// that replaces this one, too.
     private func connection(
+        to target: borrowing ConnectionTarget,
         around detour: Detour,
-        for request: OutgoingRequest
+        asksKernel: Bool,
+        within limits: RequestLimits
     ) async throws(DialFailure) -> (LeasedConnection, Detour?) {
-        if let kept = takeKept(for: request) { return (kept, detour) }
+        if let kept = takeKept(target, asksKernel: asksKernel) { return (kept, detour) }
         // If there is no other endpoint, a connection to the endpoint of an earlier attempt may serve. The
         // endpoints are determined here and not when dialling, so that a server with one address costs no
         // handshake for each attempt.
-        let selection = try await selection(for: request)
-        if detour.isHedge { return try await connectionForHedge(request, around: detour, among: selection) }
-        let narrowed = request.around(detour.among(selection))
-        if let kept = takeKept(for: narrowed) { return (kept, narrowed.detour) }
-        return (try await firstFree(for: narrowed), narrowed.detour)
+        let selection = try await selection(for: target, within: limits)
+        if detour.isHedge {
+            return try await connectionForHedge(to: target, around: detour, among: selection, within: limits)
+        }
+        let narrowed = target.around(detour.among(selection))
+        if let kept = takeKept(narrowed, asksKernel: asksKernel) { return (kept, narrowed.detour) }
+        return (try await firstFree(narrowed, asksKernel: asksKernel, within: limits), narrowed.detour)
     }
 
     /// Dials another endpoint at once: a hedge does not queue, because it would hold up other requests.
     private func connectionForHedge(
-        _ request: OutgoingRequest,
+        to target: borrowing ConnectionTarget,
         around detour: Detour,
-        among selection: EndpointSelection
+        among selection: EndpointSelection,
+        within limits: RequestLimits
     ) async throws(DialFailure) -> (LeasedConnection, Detour?) {
         let others = detour.others(among: selection.endpoints)
         guard !others.isEmpty else { throw DialFailure(cause: .failed(.connect, .overtaken)) }
         let narrowed = detour.among(selection.limited(to: others))
-        guard let permit = pool.permitAtOnce(request.poolKey, route: request.route) else {
+        guard let permit = pool.permitAtOnce(target.poolKey, route: target.route) else {
             throw DialFailure(cause: .failed(.queue, .overtaken))
         }
-        return (try await dial(request.around(narrowed), permit: permit), narrowed)
+        return (try await dial(target.around(narrowed), permit: permit, within: limits), narrowed)
     }
 
     /// Leases an idle connection or dials one, whichever is possible first.
-    private func firstFree(for request: OutgoingRequest) async throws(DialFailure) -> LeasedConnection {
+    private func firstFree(
+        _ target: borrowing ConnectionTarget,
+        asksKernel: Bool,
+        within limits: RequestLimits
+    ) async throws(DialFailure) -> LeasedConnection {
         let acquisition: ConnectionPool.Acquisition
         let start = loop.now
         do throws(TransportError) {
             acquisition = try await pool.checkOut(
-                request.poolKey,
-                route: request.route,
-                kept: request.kept,
-                asksKernel: !request.mayBeSentTwice,
-                deadline: request.deadline(.queue, stall: request.timeouts.queue, from: loop.now)
+                target.poolKey,
+                route: target.route,
+                kept: target.kept,
+                asksKernel: asksKernel,
+                deadline: limits.call.deadline(.queue, stall: limits.call.timeouts.queue, from: loop.now)
             )
         } catch {
             throw DialFailure(cause: error)
@@ -94,67 +101,45 @@ extension Transport {
         case .reuse(let connection, let lease):
             return LeasedConnection(connection: connection, lease: lease, wasIdle: true, queued: queued)
         case .dial(let permit):
-            var leased = try await dial(request, permit: permit)
+            var leased = try await dial(target, permit: permit, within: limits)
             leased.queued = queued
             return leased
         }
     }
 
     /// Returns an idle connection that the detour allows; `nil` if there is none.
-    private func takeKept(for request: OutgoingRequest) -> LeasedConnection? {
-        pool.takeIdle(
-            request.url,
-            over: request.proxy,
-            with: request.profile,
-            route: request.route,
-            kept: request.kept,
-            asksKernel: !request.mayBeSentTwice,
-            at: loop.now
-        ).map { LeasedConnection(connection: $0, lease: $1, wasIdle: true) }
+    private func takeKept(_ target: borrowing ConnectionTarget, asksKernel: Bool) -> LeasedConnection? {
+        pool.takeIdle(target, asksKernel: asksKernel, at: loop.now)
+            .map { LeasedConnection(connection: $0, lease: $1, wasIdle: true) }
     }
 
     /// Returns the endpoints that the request may be sent to: those of the server, or those of the proxy that
     /// resolves the name.
-    private func selection(for request: OutgoingRequest) async throws(DialFailure) -> EndpointSelection {
-        let limits = DialLimits(
-            timeouts: request.timeouts,
-            end: request.end,
-            loop: loop,
-            log: request.observer
-        )
-        if let proxy = request.proxy?.proxy, case .byProxy = request.route {
+    private func selection(
+        for target: borrowing ConnectionTarget,
+        within limits: RequestLimits
+    ) async throws(DialFailure) -> EndpointSelection {
+        let limits = DialLimits(limits.call, loop: loop, log: limits.observer)
+        if let proxy = target.proxy?.proxy, case .byProxy = target.route {
             return try await dialler.selection(of: proxy, limits: limits)
         }
-        return try await dialler.selection(Destination(request.url), route: request.route, limits: limits)
+        return try await dialler.selection(Destination(target.url), route: target.route, limits: limits)
     }
 
-    /// Dials a connection for the request. The permit becomes the lease, or is released.
+    /// Dials a connection. The permit becomes the lease, or is released.
     func dial(
-        _ request: OutgoingRequest,
-        permit: ConnectionPool.Permit
+        _ target: borrowing ConnectionTarget,
+        permit: ConnectionPool.Permit,
+        within limits: RequestLimits
     ) async throws(DialFailure) -> LeasedConnection {
         do throws(DialFailure) {
-            let connection = try await connect(request)
-            let lease = pool.admit(connection, permit: permit, since: request.start)
+            let connection = try await dialler.dial(target, within: limits)
+            let lease = pool.admit(connection, permit: permit, since: limits.start)
             return LeasedConnection(connection: connection, lease: lease, wasIdle: false)
         } catch {
             pool.release(permit)
             throw error
         }
-    }
-
-    /// Dials a connection that is not in the pool yet.
-    private func connect(_ request: OutgoingRequest) async throws(DialFailure) -> Connection {
-        try await dialler.dial(
-            request.url,
-            route: request.route,
-            over: request.proxy,
-            with: request.profile,
-            timeouts: request.timeouts,
-            end: request.end,
-            log: request.observer,
-            detour: request.detour
-        )
     }
 }
 
@@ -164,50 +149,93 @@ extension Transport {
     ///
     /// - Throws: the first failure, when all attempts have ended.
     package func warm(
-        _ url: HTTPURL,
-        route: Route,
-        over proxy: ProxyEntry?,
-        with profile: ConnectionProfile?,
-        from start: Instant,
-        until end: Instant,
-        timeouts: Timeouts.Nanoseconds,
+        _ target: borrowing ConnectionTarget,
+        within limits: RequestLimits,
         count: Int
     ) async throws(DialFailure) {
-        let request = OutgoingRequest(
-            method: .get,
-            url: url,
-            headers: [:],
-            defaults: [:],
-            body: .none,
-            options: nil,
-            route: route,
-            proxy: proxy,
-            profile: profile,
-            detour: nil,
-            start: start,
-            end: end,
-            timeouts: timeouts,
-            observer: nil
-        )
-        let permits = pool.warm(request.poolKey, route: route, count: count, at: loop.now)
+        let permits = pool.warm(target.poolKey, route: target.route, count: count, at: loop.now)
         let failure = await withTaskGroup(of: DialFailure?.self) { group in
-            for permit in permits { group.addTask { await self.warm(for: request, permit: permit) } }
+            for permit in permits {
+                let copy = target.around(nil)
+                group.addTask { await self.warm(copy, permit: permit, within: limits) }
+            }
             return await group.reduce(nil) { $0 ?? $1 }
         }
         if let failure { throw failure }
     }
 
     private func warm(
-        for request: OutgoingRequest,
-        permit: ConnectionPool.WarmingPermit
+        _ target: borrowing ConnectionTarget,
+        permit: ConnectionPool.WarmingPermit,
+        within limits: RequestLimits
     ) async -> DialFailure? {
         do throws(DialFailure) {
-            let connection = try await connect(request)
-            pool.deliver(connection, permit: permit, since: request.start, at: loop.now)
+            let connection = try await dialler.dial(target, within: limits)
+            pool.deliver(connection, permit: permit, since: limits.start, at: loop.now)
             return nil
         } catch {
             pool.release(permit)
             return error
+        }
+    }
+}
+
+/// Checks that need no connection, made before anything is resolved or dialled for a request.
+extension Transport {
+    /// Throws if the head of the request is invalid, if its body cannot be framed, or if its method permits
+    /// none.
+    package func check(_ request: borrowing OutgoingRequest) async throws(DialFailure) {
+        let limit = request.limits.call
+        do throws(TransportError) {
+            var headers = request.message.headers
+            // Proxy credentials are not sent to a server, so they need not be valid there.
+            if request.target.proxy != nil || !request.message.method.isConnect {
+                headers.remove("Proxy-Authorization")
+            }
+            try Self.checkHead(of: request, headers: headers)
+            let framing = try await framing(of: request.message.body, within: limit)
+            if framing.hasContent, request.message.method == .trace {
+                throw .failed(.request, .http(.contentInTrace))
+            }
+        } catch {
+            throw DialFailure(cause: error)
+        }
+    }
+
+    private func framing(of body: BodyContent, within limit: CallLimit) async throws(TransportError)
+        -> BodyFraming
+    {
+        switch body {
+        case .none: .none
+        case .bytes(let bytes): .length(UInt64(bytes.count))
+        case .stream(let body): try await body.framing(on: loop, within: limit)
+        }
+    }
+
+    /// Writes the head to a scratch buffer: the writer checks every byte of it.
+    private static func checkHead(of request: borrowing OutgoingRequest, headers: HTTPHeaders)
+        throws(TransportError)
+    {
+        let (method, defaults) = (request.message.method, request.message.defaults)
+        let (target, authority) = request.target.url.targetAndAuthority(of: method, isForwarded: false)
+        let head = RequestHead(
+            method,
+            target: target,
+            authority: authority,
+            headers: headers,
+            extra: defaults
+        )
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: head.sizeBound, alignment: 1)
+        defer { unsafe buffer.deallocate() }
+        do throws(HTTP1Error) {
+            _ = try unsafe RequestWriter.writeHead(
+                head,
+                framing: .none,
+                announcing: .init(upgrade: request.message.announcements.upgrade),
+                into: buffer
+            )
+        } catch {
+            throw .failed(.request, .http(error))
         }
     }
 }

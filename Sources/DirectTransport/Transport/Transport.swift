@@ -1,6 +1,7 @@
 package import DirectCore
-package import DirectHTTP1
+internal import DirectHTTP1
 internal import DirectIO
+internal import DirectTLS
 
 /// Sends requests over the connections of one client, and keeps those connections.
 ///
@@ -27,91 +28,32 @@ package final class Transport: Sendable {
     /// Sends one request and returns the response, whatever its status. An idle connection that turns out to
     /// be dead is replaced without the caller's notice.
     ///
-    /// - Parameters:
-    ///   - headers: the request's own fields, without those that the writer derives from the URL and the
-    ///     body.
-    ///   - defaults: fields that are sent unless `headers` has fields of these names.
-    ///   - options: options that few requests set; `nil` for none.
-    ///   - route: the addresses that the request may be sent to.
-    ///   - profile: the settings of the connection; `nil` for the client's own.
-    ///   - detour: the endpoints that failed before, which are avoided if there are others.
-    ///   - start: when the request began.
-    ///   - end: the deadline of the whole call.
-    ///   - isChecked: whether `check` has accepted the request.
+    /// - Parameter isChecked: whether `check` has accepted the request.
     package func send(
-        method: HTTPMethod,
-        url: HTTPURL,
-        headers: HTTPHeaders,
-        defaults: HTTPHeaders,
-        body: BodyContent,
-        options: ExchangeOptions.Box?,
-        route: Route,
-        over proxy: ProxyEntry?,
-        with profile: ConnectionProfile?,
-        around detour: Detour?,
-        from start: Instant,
-        until end: Instant,
-        timeouts: Timeouts.Nanoseconds,
-        observer: (any TransportObserver)?,
+        _ request: borrowing OutgoingRequest,
         isChecked: Bool
     ) async throws(DialFailure) -> IncomingResponse {
-        func outgoing(around detour: Detour?) -> OutgoingRequest {
-            OutgoingRequest(
-                method: method,
-                url: url,
-                headers: headers,
-                defaults: defaults,
-                body: body,
-                options: options,
-                route: route,
-                proxy: proxy,
-                profile: profile,
-                detour: detour,
-                start: start,
-                end: end,
-                timeouts: timeouts,
-                observer: observer
-            )
-        }
-        var detour = detour
+        var detour = request.target.detour
         var leased: LeasedConnection
         if detour == nil,
             let (connection, lease) = pool.takeIdle(
-                url,
-                over: proxy,
-                with: profile,
-                route: route,
-                asksKernel: !method.mayBeSentTwice(with: body),
-                at: isChecked ? loop.now : start
+                request.target,
+                asksKernel: !request.message.mayBeSentTwice,
+                at: isChecked ? loop.now : request.limits.start
             )
         {
             leased = LeasedConnection(connection: connection, lease: lease, wasIdle: true)
         } else {
-            (leased, detour) = try await connection(for: outgoing(around: detour), isChecked: isChecked)
+            (leased, detour) = try await connection(for: request, isChecked: isChecked)
         }
         while true {
             let failure: TransportError
             do throws(TransportError) {
-                return try await roundTrip(
-                    method: method,
-                    url: url,
-                    headers: headers,
-                    defaults: defaults,
-                    body: body,
-                    options: options,
-                    from: start,
-                    until: end,
-                    timeouts: timeouts,
-                    observer: observer,
-                    on: leased.connection,
-                    lease: leased.lease,
-                    wasIdle: leased.wasIdle,
-                    queued: leased.queued
-                )
+                return try await perform(request, on: leased)
             } catch {
                 failure = error
             }
-            leased = try await replacement(of: leased, after: failure, outgoing(around: detour))
+            leased = try await replacement(of: leased, after: failure, of: request, around: detour)
         }
     }
 }
@@ -124,36 +66,24 @@ extension Transport {
     // Inlined, because almost every request takes this way: an asynchronous function of its own costs about
     // 150 instructions.
     @inline(__always)
-    func roundTrip(
-        method: HTTPMethod,
-        url: HTTPURL,
-        headers: HTTPHeaders,
-        defaults: HTTPHeaders,
-        body: BodyContent,
-        options: ExchangeOptions.Box?,
-        from start: Instant,
-        until end: Instant,
-        timeouts: Timeouts.Nanoseconds,
-        observer: (any TransportObserver)?,
-        on connection: Connection,
-        lease: ConnectionPool.Lease,
-        wasIdle: Bool,
-        queued: UInt64
+    func perform(
+        _ request: borrowing OutgoingRequest,
+        on leased: LeasedConnection
     ) async throws(TransportError) -> IncomingResponse {
-        let exchange = Exchange(connection: connection, timeouts: timeouts, end: end)
+        let (connection, lease) = (leased.connection, leased.lease)
+        let exchange = Exchange(connection, within: request.limits.call)
+        let (options, observer) = (request.message.options, request.limits.observer)
         var upload: Upload?
         do throws(TransportError) {
             let isReused = connection.hasServed
-            if !wasIdle { try connection.checkSilence() }
+            if !leased.wasIdle { try connection.checkSilence() }
             var streamed = BodyFraming.none
-            if case .stream(let body) = body { streamed = try await exchange.framing(of: body) }
+            if case .stream(let body) = request.message.body {
+                streamed = try await exchange.framing(of: body)
+            }
             let (count, rest) = try exchange.compose(
-                method: method,
-                url: url,
-                headers: headers,
-                defaults: defaults,
-                body: body,
-                options: options,
+                request.message,
+                to: request.target.url,
                 streamed: streamed
             )
             if let observer {
@@ -176,7 +106,7 @@ extension Transport {
                     rate: options?.options.sendingRate
                 )
             }
-            if let options, rest == nil { options.options.reportUpload(of: body) }
+            if let options, rest == nil { options.options.reportUpload(of: request.message.body) }
             let sent = loop.now
             let head: ResponseHead
             if let refusal {
@@ -188,22 +118,21 @@ extension Transport {
             }
             // The server gave up waiting for a request at the time this one was sent: the 408 does not answer
             // it.
-            if wasIdle, head.status == .requestTimeout, method.mayBeSentAgain(with: body) {
+            if leased.wasIdle, head.status == .requestTimeout, request.message.mayBeSentAgain {
                 throw .failed(.response, .http(.responseBeforeRequest))
             }
             // The server will not serve the name on this connection next time either.
             if head.status == .misdirectedRequest { connection.retire() }
             var record = ExchangeRecord(
                 connection: connection.facts,
-                start: start,
+                start: request.limits.start,
                 sent: sent,
                 response: loop.now,
-                isReused: isReused,
-                wasIdle: wasIdle,
-                queued: queued,
+                isReused ? .reused : leased.wasIdle ? .prewarmed : .dialled,
                 // An observer gets the record before it is known whether the body has arrived.
                 bodyEnd: observer == nil ? nil : BodyEnd()
             )
+            record.queued = leased.queued
             connection.hasServed = true
             if let observer { observer.note(.responded(head.status, record)) }
             // The server refused the request before all of it was sent: the rest is useless (RFC 9112,
@@ -214,7 +143,7 @@ extension Transport {
                 try await detach(connection, lease: lease, after: upload, exchange: exchange)
                 observer?.note(.bodyEnded(bytes: 0, isWhole: true))
                 record.bodyEnd = record.bodyEnd ?? BodyEnd()
-                return (head, .upgraded(connection, timeouts), record)
+                return (head, .upgraded(connection, request.limits.call.timeouts), record)
             }
             let buffered = try exchange.takeBuffered()
             // Most small responses are whole by now, and need no reader.
@@ -303,5 +232,93 @@ extension ConnectionPool {
     private func giveUp(_ reading: BodyReading, lease: Lease) {
         reading.upload?.cancel()
         discard(reading.exchange.connection, lease: lease)
+    }
+}
+
+/// The end of a failed exchange, for its connection and for the request.
+extension Transport {
+    /// Ends the lease of a failed exchange, and returns a permit to dial if the request is to be sent again.
+    ///
+    /// That is the case if an idle connection was dead before the request reached it and the request may be
+    /// sent twice. The call keeps its place among the open connections and may dial in it: it does not queue,
+    /// so that it gets no other idle connection, which may be dead as well.
+    ///
+    /// - Throws: the failure, if the request must not be sent again.
+    private func replace(
+        _ leased: LeasedConnection,
+        after failure: TransportError,
+        of request: borrowing OutgoingRequest
+    ) throws(DialFailure) -> ConnectionPool.Permit {
+        let (connection, lease, wasIdle) = (leased.connection, leased.lease, leased.wasIdle)
+        guard wasIdle, failure.showsStale(connection), request.message.mayBeSentAgain else {
+            if wasIdle, failure.showsFrozen(connection) { pool.dismissSiblings(of: connection, lease) }
+            end(connection, lease: lease, after: failure)
+            throw DialFailure(
+                cause: failure,
+                endpoint: connection.facts.dialledEndpoint,
+                attempts: wasIdle ? [] : connection.facts.search.failedAttempts
+            )
+        }
+        request.limits.observer?.note(.foundDead(connection.facts.endpoint))
+        return pool.replace(connection, lease: lease)
+    }
+
+    /// Dials a connection in place of one that was dead.
+    ///
+    /// - Throws: the failure, if the request must not be sent again.
+    // Not inlined: few requests come here, and each would need the room.
+    @inline(never)
+    func replacement(
+        of leased: LeasedConnection,
+        after failure: TransportError,
+        of request: borrowing OutgoingRequest,
+        around detour: Detour?
+    ) async throws(DialFailure) -> LeasedConnection {
+        let permit = try replace(leased, after: failure, of: request)
+        let target = request.target.around(detour)
+        var fresh = try await dial(target, permit: permit, within: request.limits)
+        fresh.queued = leased.queued
+        return fresh
+    }
+
+    /// Ends the lease of a failed exchange.
+    private func end(
+        _ connection: Connection,
+        lease: ConnectionPool.Lease,
+        after failure: TransportError
+    ) {
+        if case .failed(.request, _) = failure {
+            // The client itself refused the request: no byte of it was sent.
+            pool.checkIn(connection, lease: lease, at: loop.now)
+        } else {
+            pool.discard(connection, lease: lease)
+        }
+    }
+}
+
+extension TransportError {
+    /// Whether the connection was dead before the request reached it.
+    fileprivate func showsStale(_ connection: Connection) -> Bool {
+        guard case .failed(let phase, let reason) = self else { return false }
+        // A message without a request, such as a 408, or a late line end of the previous response does not
+        // begin this one.
+        if case .http(let fault) = reason, phase == .response {
+            if fault == .responseBeforeRequest || connection.beginsWithLineEnd { return true }
+        }
+        guard !connection.hasResponseBegun else { return false }
+        guard phase == .write || phase == .response else { return false }
+        switch reason {
+        case .http(.closedBeforeResponse), .connectionClosed, .system: return true
+        case .tls(.connectionLost), .tls(.truncated): return true
+        default: return false
+        }
+    }
+}
+
+extension TransportError {
+    /// Whether the peer sent no byte within the time limit.
+    fileprivate func showsFrozen(_ connection: Connection) -> Bool {
+        guard isTimeout, case .failed(let phase, _) = self else { return false }
+        return !connection.hasResponseBegun && (phase == .write || phase == .response)
     }
 }

@@ -1,19 +1,28 @@
 package import DirectCore
 
-/// The deadline of a call, and its total time limit in nanoseconds.
+/// The time limits of a call: those of its phases, and its deadline.
 package struct CallLimit: Sendable {
-    package let end: Instant
-    package let total: UInt64
+    package let timeouts: Timeouts.Nanoseconds
+    /// The deadline of the whole call.
+    package var end: Instant
 
     /// Makes a value of its parts.
-    package init(end: Instant, total: UInt64) {
+    package init(_ timeouts: Timeouts.Nanoseconds, until end: Instant) {
+        self.timeouts = timeouts
         self.end = end
-        self.total = total
     }
 
-    /// No limit.
-    package static let none = CallLimit(end: .never, total: .max)
+    /// No limit of the whole call.
+    package static let none = CallLimit(Timeouts().nanoseconds, until: .never)
+
+    /// The time limit of the whole call, in nanoseconds.
+    package var total: UInt64 { timeouts.total }
 
     /// The reason of an error at the deadline.
     package var timeout: TransportError.Reason { .timedOut(after: .nanoseconds(Int64(clamping: total))) }
+
+    /// Returns the limits of a wait that begins at `now`: the phase's, but no later than the call's end.
+    package func deadline(_ phase: TransportError.Phase, stall: UInt64, from now: Instant) -> Deadline {
+        Deadline(phase, stall: stall, end: end, total: total, from: now)
+    }
 }

@@ -113,7 +113,10 @@ struct SystemLookupTests {
     > {
         let url = try HTTPURL("http://\(name):\(server.port)/\(number)")
         return Task {
-            try await dialler.dial(url, route: .system, timeouts: Timeouts().nanoseconds, end: .never)
+            try await dialler.dial(
+                ConnectionTarget(url, route: .system),
+                within: RequestLimits(from: .now, within: .none)
+            )
         }
     }
 }

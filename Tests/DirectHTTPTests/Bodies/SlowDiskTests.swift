@@ -19,7 +19,7 @@ struct SlowDiskTests {
         let folder = try TemporaryFolder()
         var pieces: any ResponseBodySource = Pieces(
             [[1, 2, 3]],
-            CallLimit(end: Instant(nanoseconds: 1), total: 5_000_000_000)
+            CallLimit(Timeouts(total: .seconds(5)).nanoseconds, until: Instant(nanoseconds: 1))
         )
         if isDecoded {
             let decoder = ContentDecoder(undoing: [.gzip], within: DecodingSettings().limits)

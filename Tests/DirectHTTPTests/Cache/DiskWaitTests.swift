@@ -112,7 +112,11 @@ struct DiskWaitTests {
         let gate = DiskGate()
         defer { gate.open() }
         await work.stop(until: gate)
-        let wait = DiskWait(end: .now, total: 1_000_000, name: "a.test", loop: .shared)
+        let wait = DiskWait(
+            within: CallLimit(Timeouts(total: .milliseconds(1)).nanoseconds, until: .now),
+            name: "a.test",
+            loop: .shared
+        )
         guard case .arriving(let pieces) = try await entry.content(0..<entry.length, wait: wait) else {
             return #expect(Bool(false))
         }

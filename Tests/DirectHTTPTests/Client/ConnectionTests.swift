@@ -14,21 +14,16 @@ struct ConnectionTests {
         let server = try FixtureServer.secure("a.test")
         let settings = HTTPClient.trusting().configuration
         let url = try HTTPURL(server.https("a.test"))
-        let timeouts = Timeouts().nanoseconds
         let route = Route.chosen([server.endpoint], port: url.port, source: .request)
         let connection = try await Dialler(settings.dialConfiguration)
-            .dial(url, route: route, timeouts: timeouts, end: .never)
-        for _ in 0..<3 {
-            let exchange = Exchange(connection: connection, timeouts: timeouts, end: .never)
-            let (count, _) = try exchange.compose(
-                method: .get,
-                url: url,
-                headers: [:],
-                defaults: [:],
-                body: .none,
-                options: nil,
-                streamed: .none
+            .dial(
+                ConnectionTarget(url, route: route),
+                within: RequestLimits(from: .now, within: .none)
             )
+        for _ in 0..<3 {
+            let exchange = Exchange(connection, within: .none)
+            let message = OutgoingMessage(.get, headers: [:])
+            let (count, _) = try exchange.compose(message, to: url, streamed: .none)
             #expect(try exchange.send(count) == nil)
             let head = try await exchange.receiveHead(from: .now, nil, options: nil)
             #expect(head.status == .ok)

@@ -62,11 +62,11 @@ struct TranslationTests {
             start: now,
             sent: now,
             response: now,
-            isReused: false
+            .dialled
         )
         let transaction = HTTPTransaction(record: record)
         #expect(transaction.translatedAddress == IPAddress("64:ff9b::1.2.3.4"))
-        #expect(connection.facts.failedAttempts.isEmpty)
+        #expect(connection.facts.search.failedAttempts.isEmpty)
         #expect(asked.withLock { $0 } == 1)
         connection.close()
     }
@@ -193,6 +193,9 @@ struct TranslationTests {
         let dialler = Dialler(settings.dialConfiguration, network: network)
         guard let url = try? HTTPURL("https://a.test/") else { throw DialFailure(cause: .cancelled) }
         let route = Route.chosen([Endpoint(stringLiteral: address)], port: 443, source: .request)
-        return try await dialler.dial(url, route: route, timeouts: Timeouts().nanoseconds, end: .never)
+        return try await dialler.dial(
+            ConnectionTarget(url, route: route),
+            within: RequestLimits(from: .now, within: .none)
+        )
     }
 }

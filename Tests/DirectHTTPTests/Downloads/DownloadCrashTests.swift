@@ -155,9 +155,7 @@ struct DownloadCrashTests {
 
     @Test("Bytes that a task writes when it is cancelled are kept, and written only once")
     func bytesOfACancelledTask() async throws {
-        let call = Call(Timeouts().nanoseconds, from: EventLoop.shared.now)
-        let wait = DownloadDisk.Wait(call: call, name: nil, loop: .shared)
-        let disk = try await DownloadDisk(folder.path + "/film", mode: 0o600, wait: wait)
+        let disk = try await DownloadDisk(folder.path + "/film", mode: 0o600, wait: .unlimited)
         try disk.partial.begin(Representation(url: url, validator: .entityTag("\"1\""), length: 24))
         let piece = Array(content.prefix(8))
         let append = Task {

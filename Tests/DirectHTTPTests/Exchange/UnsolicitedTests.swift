@@ -19,10 +19,8 @@ struct UnsolicitedTests {
         let timeouts = Timeouts().nanoseconds
         let connection = try await Dialler(settings.dialConfiguration)
             .dial(
-                url,
-                route: .chosen([server.endpoint], port: url.port, source: .request),
-                timeouts: timeouts,
-                end: .never
+                ConnectionTarget(url, route: .chosen([server.endpoint], port: url.port, source: .request)),
+                within: RequestLimits(from: .now, within: CallLimit(timeouts, until: .never))
             )
         _ = await connection.socket.waitForInput(.reader, until: .never)
         #expect(throws: TransportError.self) { try connection.checkSilence() }

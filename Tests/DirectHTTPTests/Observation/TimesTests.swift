@@ -195,7 +195,7 @@ struct TimesTests {
     func connecting() async throws {
         let server = try FixtureServer.secure("a.test")
         let facts = try await dial("https://a.test/", to: server)
-        #expect(facts.connectTime == .seconds(2) && facts.tlsTime == .zero)
+        #expect(facts.times.connect == .seconds(2) && facts.times.tls == .zero)
     }
 
     @Test("The time for connecting includes the exchange with a proxy, whichever side resolves the name")
@@ -250,7 +250,7 @@ struct TimesTests {
             clock.advance(by: .seconds(5))
             pipe.close(writing: testAuthority.rootPEM)
             let facts = try await dialled
-            #expect(facts.connectTime == .seconds(7) && facts.tlsTime == .zero, "\(lookup)")
+            #expect(facts.times.connect == .seconds(7) && facts.times.tls == .zero, "\(lookup)")
         }
     }
 
@@ -326,13 +326,13 @@ struct TimesTests {
         let dialler = Dialler(settings.dialConfiguration, network: network)
         let isByProxy = proxy?.lookup == .byProxy
         let endpoint = proxy == nil ? server.endpoint : "127.0.0.9"
-        let connection = try await dialler.dial(
+        let target = ConnectionTarget(
             try HTTPURL(text),
             route: isByProxy ? .byProxy : .chosen([endpoint], port: 443, source: .request),
-            over: proxy.map { ProxyEntry($0, tls: settings.tls) },
-            timeouts: Timeouts().nanoseconds,
-            end: .never
+            proxy: proxy.map { ProxyEntry($0, tls: settings.tls) }
         )
+        let limits = RequestLimits(from: clock.now, within: .none)
+        let connection = try await dialler.dial(target, within: limits)
         defer { connection.close() }
         return connection.facts
     }

@@ -16,11 +16,9 @@ struct DescriptorShortageTests {
     private let shortage = DescriptorShortage(queue: DescriptorQueue(), closeIdleConnection: { false })
 
     private func limits(queue: Duration, total: Duration? = nil) -> DialLimits {
-        DialLimits(
-            timeouts: Timeouts(queue: queue, total: total).nanoseconds,
-            end: total.map { time.moment(after: $0) } ?? .never,
-            loop: time.loop
-        )
+        let end = total.map { time.moment(after: $0) } ?? .never
+        let call = CallLimit(Timeouts(queue: queue, total: total).nanoseconds, until: end)
+        return DialLimits(call, loop: time.loop)
     }
 
     /// A look-up of the system's resolver that lacks a descriptor so many times.

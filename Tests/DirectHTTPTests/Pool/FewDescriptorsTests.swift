@@ -84,7 +84,9 @@ struct FewDescriptorsTests {
         for _ in 0..<2 {
             let connection = try await lab.dial(servers.map(\.endpoint))
             connection.close()
-            #expect(!connection.facts.failedAttempts.contains { "\($0)".contains("Too many open files") })
+            #expect(
+                !connection.facts.search.failedAttempts.contains { "\($0)".contains("Too many open files") }
+            )
             // With a grudge it would be the other one's turn.
             #expect(tried.withLock { $0.first } == servers[0].endpoint.address)
             tried.withLock { $0 = [] }
@@ -110,7 +112,7 @@ struct FewDescriptorsTests {
     @Test("The system's resolver is asked again if it lacked a descriptor")
     func lookUp() async throws {
         let lab = Lab(canMakeRoom: true) { _ in }
-        let limits = DialLimits(timeouts: Timeouts().nanoseconds, end: .never, loop: .shared)
+        let limits = DialLimits(.none, loop: .shared)
         let asked = Locked(0)
         let answer = try await lab.dialler.network.shortage.retryLookup(limits) {
             () async throws(DialFailure) in
@@ -184,7 +186,10 @@ private struct Lab {
         do { url = try HTTPURL("http://a.test/") } catch { fatalError("\(error)") }
         let timeouts = Timeouts(queue: queue, connect: .seconds(50))
         let route = Route.chosen(endpoints, port: 80, source: .request)
-        return try await dialler.dial(url, route: route, timeouts: timeouts.nanoseconds, end: .never)
+        return try await dialler.dial(
+            ConnectionTarget(url, route: route),
+            within: RequestLimits(from: .now, within: CallLimit(timeouts.nanoseconds, until: .never))
+        )
     }
 }
 

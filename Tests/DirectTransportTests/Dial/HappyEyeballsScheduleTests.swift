@@ -113,7 +113,10 @@ struct RaceScheduleTests {
         // Nothing listens there; an attempt would fail.
         let route = Route.chosen(["127.0.0.2:1", "127.0.0.3:1"], port: 80, source: .request)
         let failure = await #expect(throws: DialFailure.self) {
-            try await dialler.dial(url, route: route, timeouts: timeouts, end: Instant(nanoseconds: 1))
+            try await dialler.dial(
+                ConnectionTarget(url, route: route),
+                within: RequestLimits(from: .now, within: CallLimit(timeouts, until: Instant(nanoseconds: 1)))
+            )
         }
         guard case .failed(.resolve, .timedOut(after: .seconds(3)))? = failure?.cause else {
             Issue.record("\(failure as Any)")

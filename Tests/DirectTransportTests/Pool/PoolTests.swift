@@ -12,13 +12,13 @@ struct PoolTests {
 
     private func at(_ seconds: UInt64) -> Instant { Instant(nanoseconds: seconds * 1_000_000_000) }
 
-    /// Leave to dial, which the test expects to get.
+    /// The permit to dial that the test expects to get.
     private func dial(
         _ pool: FakePool,
         _ key: PoolKey,
         _ route: Route = .system,
         takingNothing isFresh: Bool = false
-    ) throws -> FakePool.Machine.Origin {
+    ) throws -> FakePool.Machine.Record {
         guard case .dial(let origin) = pool.checkOut(key, route, isFresh ? .none : .any).turn else {
             throw Unexpected()
         }
@@ -531,8 +531,8 @@ struct PoolTests {
     @Test("An origin without connections is forgotten")
     func forgotten() throws {
         let pool = FakePool(.init(idleTime: 10_000_000_000))
-        weak var released: FakePool.Machine.Origin?
-        weak var swept: FakePool.Machine.Origin?
+        weak var released: FakePool.Machine.Record?
+        weak var swept: FakePool.Machine.Record?
         do {
             let first = try dial(pool, a)
             released = first
@@ -569,7 +569,7 @@ private final class FakePool {
     func takeIdle(_ url: HTTPURL, over proxy: ProxyEntry? = nil) -> FakeMember? {
         let route = Route.chosen([FakeMember().endpoint], port: 443, source: .request)
         let now = Instant(nanoseconds: 0)
-        return machine.takeIdle(url, over: proxy, with: nil, route: route, kept: .any, at: now)?.0
+        return machine.takeIdle(ConnectionTarget(url, route: route, proxy: proxy), at: now)?.0
     }
 
     func checkOut(
@@ -582,16 +582,16 @@ private final class FakePool {
         return (turn, machine.takeActions().close.first)
     }
 
-    func admit(_ member: FakeMember, to origin: Machine.Origin) {
+    func admit(_ member: FakeMember, to origin: Machine.Record) {
         machine.admit(member, to: origin, since: Instant(nanoseconds: 1))
     }
 
-    func checkIn(_ member: FakeMember, to origin: Machine.Origin, at now: Instant) -> Machine.Actions {
+    func checkIn(_ member: FakeMember, to origin: Machine.Record, at now: Instant) -> Machine.Actions {
         machine.checkIn(member, to: origin, at: now)
         return machine.takeActions()
     }
 
-    func release(_ origin: Machine.Origin) -> Machine.Assignment? {
+    func release(_ origin: Machine.Record) -> Machine.Assignment? {
         machine.release(origin)
         return machine.takeActions().grants.first
     }
@@ -602,38 +602,38 @@ private final class FakePool {
         _ key: PoolKey,
         _ route: Route,
         count: Int
-    ) -> (origin: Machine.Origin, tickets: [Machine.Ticket]) {
+    ) -> (origin: Machine.Record, tickets: [Machine.Ticket]) {
         machine.warm(key, route: route, count: count, at: Instant(nanoseconds: 0))
     }
 
-    func deliver(_ member: FakeMember, to origin: Machine.Origin, for ticket: Machine.Ticket) {
+    func deliver(_ member: FakeMember, to origin: Machine.Record, for ticket: Machine.Ticket) {
         let (start, now) = (Instant(nanoseconds: 1), Instant(nanoseconds: 2))
         machine.deliver(member, to: origin, for: ticket, since: start, at: now)
     }
 
-    func origin(_ key: PoolKey) -> Machine.Origin? { machine.origins[key] }
+    func origin(_ key: PoolKey) -> Machine.Record? { machine.origins[key] }
 
-    func dismissSiblings(of member: FakeMember, _ origin: Machine.Origin) {
+    func dismissSiblings(of member: FakeMember, _ origin: Machine.Record) {
         machine.dismissSiblings(of: member, origin)
     }
 
     func closeWhenIdle(at now: Instant) { machine.closeWhenIdle(at: now) }
 
-    func takeOut(_ member: FakeMember, _ origin: Machine.Origin) -> Bool {
+    func takeOut(_ member: FakeMember, _ origin: Machine.Record) -> Bool {
         machine.takeOut(member, of: origin)
     }
 
-    func putBack(_ member: FakeMember, _ origin: Machine.Origin, at now: Instant) {
+    func putBack(_ member: FakeMember, _ origin: Machine.Record, at now: Instant) {
         machine.putBack(member, to: origin, at: now)
     }
 
-    func abandon(_ ticket: Machine.Ticket, _ origin: Machine.Origin) { machine.abandon(ticket, of: origin) }
+    func abandon(_ ticket: Machine.Ticket, _ origin: Machine.Record) { machine.abandon(ticket, of: origin) }
 
-    func leave(_ ticket: Machine.Ticket, _ origin: Machine.Origin) -> Bool {
+    func leave(_ ticket: Machine.Ticket, _ origin: Machine.Record) -> Bool {
         machine.leave(ticket, of: origin)
     }
 
-    func drop(_ member: FakeMember, _ origin: Machine.Origin) { machine.drop(member, of: origin) }
+    func drop(_ member: FakeMember, _ origin: Machine.Record) { machine.drop(member, of: origin) }
 
     func sweep(at now: Instant, _ isDone: (FakeMember) -> Bool) -> [FakeMember] {
         machine.sweep(at: now) { member, _ in isDone(member) }

@@ -31,7 +31,7 @@ struct PoolWalk<Random: RandomNumberGenerator> {
         var leased: [FakeMember] = []
         var dialling = 0
         var waiting: [(ticket: Int, route: Route)] = []
-        var origin: FakePool.Origin?
+        var origin: FakePool.Record?
 
         var open: Int { idle.count + leased.count + dialling }
     }

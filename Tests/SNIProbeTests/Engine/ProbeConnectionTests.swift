@@ -13,7 +13,7 @@ struct ProbeConnectionTests {
         let tools = ProbeTools(ProbeSettings(), loop: .shared)
         // The deadline is over before the task runs, as on a machine that is too busy.
         let past = Instant(nanoseconds: 1)
-        let limits = DialLimits(timeouts: tools.timeouts, end: past, loop: .shared)
+        let limits = DialLimits(CallLimit(tools.timeouts, until: past), loop: .shared)
         do throws(TransportError) {
             return .success(try await probe.connect(limits))
         } catch {

@@ -1,23 +1,31 @@
 internal import DirectCore
-internal import DirectIO
+package import DirectIO
+package import DirectTransport
 
-/// The time that a call waits for a cache's disk, which may block for any length of time.
+/// The time that a call waits for a disk, which may block for any length of time: a cache's, or that of a
+/// download.
 package struct DiskWait: Sendable {
-    /// The call's deadline, on the clock of `loop`.
-    let end: Instant
-    /// The call's time limit in nanoseconds. It is reported in the error, as is `name`.
-    let total: UInt64
+    /// The call's limits; the deadline is on the clock of `loop`.
+    let limit: CallLimit
+    /// The name that is reported in the error.
     let name: String?
     let loop: EventLoop
 
+    package init(within limit: CallLimit, name: String?, loop: EventLoop) {
+        self.limit = limit
+        self.name = name
+        self.loop = loop
+    }
+
     /// No time limit.
-    package static let unlimited = DiskWait(end: .never, total: .max, name: nil, loop: .shared)
+    package static let unlimited = DiskWait(within: .none, name: nil, loop: .shared)
 
     /// The wait for what stands in for a response: as long again if the call's time is over.
     var forStandIn: DiskWait {
         let now = loop.now
-        guard end <= now else { return self }
-        return DiskWait(end: now.advanced(byNanoseconds: total), total: total, name: name, loop: loop)
+        guard limit.end <= now else { return self }
+        let more = CallLimit(limit.timeouts, until: now.advanced(byNanoseconds: limit.total))
+        return DiskWait(within: more, name: name, loop: loop)
     }
 
     /// Runs blocking work. If the deadline passes or the task is cancelled, this stops waiting, and work that
@@ -25,35 +33,32 @@ package struct DiskWait: Sendable {
     func run<Answer: Sendable>(
         on work: BlockingWork,
         _ phase: HTTPError.Phase,
-        job: @escaping @Sendable () -> Answer
+        job: @escaping @Sendable () throws(SystemError) -> Answer
     ) async throws -> Answer {
         switch try await outcome(on: work, phase, job: job) {
         case .success(let answer): return answer
-        case .failure(let refusal): throw HTTPError(phase, .system(refusal), name: name)
+        case .failure(let error): throw HTTPError(phase, .system(error), name: name)
         }
     }
 
-    /// Like ``run(on:_:job:)``, and returns the system's error if it refuses a thread.
+    /// Like ``run(on:_:job:)``, and returns the system's error, also if it refuses a thread.
     func outcome<Answer: Sendable>(
         on work: BlockingWork,
         _ phase: HTTPError.Phase,
-        job: @escaping @Sendable () -> Answer
+        job: @escaping @Sendable () throws(SystemError) -> Answer
     ) async throws -> Result<Answer, SystemError> {
-        do throws(BlockingWork.Abandoned) {
-            return .success(try await work.run(until: end, on: loop, job))
-        } catch {
-            switch error {
-            case .cancelled: throw CancellationError()
-            case .expired:
-                throw HTTPError(phase, .timedOut(after: .nanoseconds(Int64(clamping: total))), name: name)
-            case .refused(let refusal): return .failure(refusal)
-            }
+        do {
+            return .success(try await work.run(until: limit.end, on: loop, job))
+        } catch let error as SystemError {
+            return .failure(error)
+        } catch BlockingWork.Abandoned.expired {
+            throw HTTPError(phase, HTTPError.Reason(limit.timeout), name: name)
         }
     }
 
     /// Runs work that must be done even if the call ends before, and waits for it no longer than the call may
     /// take.
     func carryOut(on work: BlockingWork, _ job: @escaping @Sendable () -> Void) async {
-        try? await work.carryOut(until: end, on: loop, job)
+        try? await work.carryOut(until: limit.end, on: loop, job)
     }
 }

@@ -35,7 +35,7 @@ final class FilePieces: ResponseBodySource, @unchecked Sendable {
 
     var trailers: HTTPHeaders { HTTPHeaders() }
 
-    var limit: CallLimit { CallLimit(end: wait.end, total: wait.total) }
+    var limit: CallLimit { wait.limit }
 
     var bytesLeft: UInt64? {
         guard enter() else { return nil }

@@ -1,0 +1,41 @@
+package import DirectCore
+
+/// What the connection of a request has to be.
+package struct ConnectionTarget: ~Copyable, Sendable {
+    package let url: HTTPURL
+    /// The addresses that the request may be sent to.
+    package var route: Route
+    /// The proxy that it is sent over; `nil` for none.
+    package var proxy: ProxyEntry?
+    /// The settings of the connection; `nil` for the client's own.
+    package var profile: ConnectionProfile?
+    /// Keeps the request away from endpoints where an earlier attempt failed; `nil` for a first attempt.
+    package var detour: Detour?
+
+    /// Makes a value of its parts.
+    @inline(__always)
+    package init(
+        _ url: HTTPURL,
+        route: Route,
+        proxy: ProxyEntry? = nil,
+        profile: ConnectionProfile? = nil,
+        detour: Detour? = nil
+    ) {
+        self.url = url
+        self.route = route
+        self.proxy = proxy
+        self.profile = profile
+        self.detour = detour
+    }
+
+    /// Returns a copy with another detour.
+    func around(_ detour: Detour?) -> ConnectionTarget {
+        ConnectionTarget(url, route: route, proxy: proxy, profile: profile, detour: detour)
+    }
+
+    /// The key of the pool's connections that fit.
+    var poolKey: PoolKey { PoolKey(origin: url.origin, proxy: proxy, profile: profile) }
+
+    /// Which idle connections may serve the request.
+    var kept: KeptConnections { detour?.kept ?? .any }
+}

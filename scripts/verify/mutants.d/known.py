@@ -35,7 +35,7 @@ def add_transfers(table):
     )
     add(
         table, "an upload ends with its response",
-        ("Transport.roundTrip", "|reading.isRequestSent|", "true"),
+        ("Transport.perform", "|reading.isRequestSent|", "true"),
         ("BodyReading.finish", "|!isRequestSent|", "false"),
     )
     add(
@@ -89,15 +89,15 @@ def add_waits(table):
     add(
         table, "a connection made ahead is held back",
         (
-            "Transport.warm", "|connect(request)|",
-            "{ () async throws(DialFailure) -> Connection in let made = try await connect(request); "
+            "Transport.warm", "|dialler.dial(target, within: limits)|",
+            "{ () async throws(DialFailure) -> Connection in let made = try await dialler.dial(target, within: limits); "
             "try? await loop.sleep(until: loop.now.advanced(byNanoseconds: 7_500_000_000)); return made }()",
         ),
     )
     add(
         table, "a retry waits after it has drained",
         (
-            "Attempts.send", "try await loop.sleep(until: |end|)",
+            "Attempts.sendInAttempts", "try await loop.sleep(until: |end|)",
             "loop.now.advanced(byNanoseconds: wait.clampedNanoseconds)",
         ),
     )
@@ -125,7 +125,7 @@ def add_connections(table):
     )
     add(
         table, "a whole response keeps its connection until it is read",
-        ("Transport.roundTrip", "|reading.isAtEnd|", "false"),
+        ("Transport.perform", "|reading.isAtEnd|", "false"),
     )
     add(
         table, "a retry never changes its address",
@@ -136,7 +136,7 @@ def add_connections(table):
     )
     add(
         table, "a closed idle connection is not noticed on the loop",
-        ("Transport.send", "|!method.mayBeSentTwice(with: body)|", "false"),
+        ("Transport.send", "|!request.message.mayBeSentTwice|", "false"),
     )
     add(
         table, "a frozen server costs a limit for each of its connections",
@@ -144,7 +144,7 @@ def add_connections(table):
     )
     add(
         table, "a request is sent twice on a dead connection whatever its method",
-        ("Transport.replace", "|request.mayBeSentAgain|", "true"),
+        ("Transport.replace", "|request.message.mayBeSentAgain|", "true"),
     )
     add(
         table, "bytes behind a response are kept for the next one",

@@ -13,20 +13,20 @@ def add_transaction(table):
         ("name", "connection.name", '""'),
         ("endpoint", "connection.endpoint", '"192.0.2.1:1"'),
         ("source", "connection.source", ".url"),
-        ("proxy", "connection.proxy", "nil"),
-        ("translatedAddress", "connection.translated", "nil"),
-        ("unixSocket", "connection.unixSocket", "nil"),
-        ("localEndpoint", "connection.local", "nil"),
+        ("proxy", "connection.path.proxy", "nil"),
+        ("translatedAddress", "connection.path.translated", "nil"),
+        ("unixSocket", "connection.path.unixSocket", "nil"),
+        ("localEndpoint", "connection.path.local", "nil"),
         ("tls", "connection.tls", "nil"),
-        ("failedAttempts", "connection.failedAttempts.map(Attempt.init)", "[]"),
+        ("failedAttempts", "connection.search.failedAttempts.map(Attempt.init)", "[]"),
     ]:
         suites = {"proxy": "ProxyTests", "translatedAddress": "TranslationTests", "unixSocket": "UnixSocketTests",
                   "localEndpoint": "LocalBindingTests"}.get(member, "ObserverTests")
         table.place(f"HTTPTransaction.{member}", f"HTTPTransaction.{member}", f"|{piece}|", becomes, suites)
     for member, other in [("resolve", "connect"), ("connect", "resolve"), ("tls", "connect")]:
-        time, its_own = f"HTTPTransaction.{member}Time", f"connection.{member}Time"
+        time, its_own = f"HTTPTransaction.{member}Time", f"connection.times.{member}"
         table.place(time, time, f"|{its_own}|", "nil", "TimesTests")
-        table.place(f"{time}, another one", time, f"|{its_own}|", f"connection.{other}Time", "TimesTests")
+        table.place(f"{time}, another one", time, f"|{its_own}|", f"connection.times.{other}", "TimesTests")
         table.place(f"{time} of a connection that was there", time, "wasIdle ? |nil|", its_own, "TimesTests")
     table.place(
         "HTTPTransaction.requestTime", "HTTPTransaction.requestTime", "|record.sent.since(record.start)|", "record.response.since(record.start)", "TimesTests"
@@ -48,10 +48,10 @@ def add_transaction(table):
 def add_measuring(table):
     """Adds mutants at the sources of a transaction's facts."""
     for name, where, at, becomes in [
-        ("isReused", "Transport.roundTrip", "response: loop.now, isReused: |isReused|", "false"),
-        ("requestTime, responseTime from the wrong start", "Transport.roundTrip", "connection: connection.facts, start: |start|,", "sent"),
-        ("requestTime to the wrong end", "Transport.roundTrip", "sent: |sent|,", "start"),
-        ("responseTime to the wrong end", "Transport.roundTrip", "response: |loop.now|,", "sent"),
+        ("isReused", "Transport.perform", "|isReused| ? .reused", "false"),
+        ("requestTime, responseTime from the wrong start", "Transport.perform", "start: |request.limits.start|,", "sent"),
+        ("requestTime to the wrong end", "Transport.perform", "sent: |sent|,", "request.limits.start"),
+        ("responseTime to the wrong end", "Transport.perform", "response: |loop.now|,", "sent"),
         ("resolveTime of a resolver", "RoutePlanner.resolvedRoute", "|loop.now.since(start)|", "nil"),
         ("resolveTime of the system", "Dialler.selection", "|loop.now.since(start)|", "nil"),
         ("resolveTime of a fallback", "Dialler.next", "|loop.now.since(now)|", "nil"),

@@ -228,9 +228,9 @@ def add_proxies(table):
 def add_repetition(table):
     table.door(
         "RetryPolicy",
-        "Attempts.sendAsKnown",
-        "|request.retries ?? retries|",
-        "(request.retries ?? retries).map({ mutated($0) })",
+        "Attempts.sendInAttempts",
+        "|original.retries ?? retries|",
+        "(original.retries ?? retries).map({ mutated($0) })",
         {
             "attempts": "PolicySettingsTests",
             "statuses": "PolicySettingsTests",

@@ -2,7 +2,7 @@
 
 LIMITS = ["queue", "resolve", "connect", "tls", "write", "response", "read", "continue", "minimumSpeed", "total"]
 PLACES = [
-    ("queue", "", "Transport.firstFree", "|request.timeouts.queue|", "PhaseLimitTests"),
+    ("queue", "", "Transport.firstFree", "|limits.call.timeouts.queue|", "PhaseLimitTests"),
     ("resolve", "of a resolver", "RoundTrip.resolvedRoute", "|call.timeouts.resolve|", "PhaseLimitTests"),
     ("resolve", "of the system", "Dialler.askSystem",
      "|limits.timeouts.resolve|", "PhaseLimitTests"),
@@ -63,6 +63,7 @@ def add_to(table):
         "Timeouts.Speed.time", "Watch.init", "|$0.time.clampedNanoseconds|",
         "$0.time.clampedNanoseconds &* 100", "PhaseLimitTests",
     )
+    table.place("Timeouts.Speed.unlimited", "Timeouts.Speed.unlimited", "Speed(bytes: |0|", "1", "TimeoutsTests")
 
 
 def swift_name(member):

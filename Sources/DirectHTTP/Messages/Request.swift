@@ -54,6 +54,12 @@ extension HTTPClient {
             get { optionsBox?.options.tags ?? RequestTags() }
             set { if !newValue.isEmpty || !tags.isEmpty { options.tags = newValue } }
         }
+        /// Asked for addresses instead of ``HTTPClient/Configuration/resolver``, for this request and the
+        /// redirects that it follows. `nil` means the client's. ``addresses`` and the maps come before it.
+        public var resolver: (any Resolver)? {
+            get { optionsBox?.options.resolver }
+            set { if hasOptions || newValue != nil { options.resolver = newValue } }
+        }
         /// Provides credentials for the origin of this URL only, and for no other origin that a redirect
         /// leads to; `nil` for the client's authenticator.
         public var authenticator: (any Authenticator)? {

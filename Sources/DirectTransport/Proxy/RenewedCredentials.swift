@@ -18,17 +18,12 @@ package final class RenewedCredentials: Sendable {
             _ refused: String?
         ) async throws -> String?
 
-    /// Who asks for them.
+    /// The side that asks for them.
     package let challenger: Challenger
     private let source: Source
-    private let state = Locked(State())
-
-    private struct State {
-        var value: String?
-        /// The number of challenges that are still answered: a wrong password stays wrong, but a nonce may
-        /// have expired.
-        var answersLeft = 2
-    }
+    /// The value that was made last, and the number of challenges that are still answered: a wrong password
+    /// stays wrong, but a nonce may have expired.
+    private let state = Locked<(value: String?, answersLeft: Int)>((nil, 2))
 
     package init(for challenger: Challenger, _ source: @escaping Source) {
         self.challenger = challenger
@@ -64,7 +59,7 @@ package final class RenewedCredentials: Sendable {
     }
 }
 
-/// Who asks for credentials (RFC 9110, sections 11.6 and 11.7).
+/// The side that asks for credentials (RFC 9110, sections 11.6 and 11.7).
 package enum Challenger: Sendable {
     case origin, proxy
 

@@ -36,7 +36,8 @@ package final class FileDraft: @unchecked Sendable {
     private let mode: UInt16
     /// Keeps a folder open.
     private let folder: StateFolder?
-    private var isPending: Bool
+    /// Whether the file goes with this object.
+    private var isPending = false
 
     /// Creates a temporary file beside the one that this path leads to, or opens that for direct output.
     ///
@@ -65,19 +66,21 @@ package final class FileDraft: @unchecked Sendable {
     convenience init(_ target: FilePlace, mode: UInt16) throws(SystemError) {
         let place = target.sibling(Self.temporaryName)
         let file = try place.create(mode: Self.hiddenMode, for: target.path)
-        self.init(place, file, target: target, mode: mode, isPending: true)
+        self.init(place, file, target: target, mode: mode)
+        isPending = true
     }
 
     /// Creates a temporary file in a folder, for ``place(as:)``.
     convenience init(in folder: StateFolder) throws(SystemError) {
         let place = folder.place(Self.temporaryName)
         let file = try place.create(mode: Self.hiddenMode, for: nil)
-        self.init(place, file, target: nil, mode: Self.hiddenMode, folder: folder, isPending: true)
+        self.init(place, file, mode: Self.hiddenMode, folder: folder)
+        isPending = true
     }
 
     /// Takes an open file, which stays if it gets no final name.
     convenience init(continuing place: FilePlace, _ descriptor: Int32, target: FilePlace, mode: UInt16) {
-        self.init(place, descriptor, target: target, mode: mode, isPending: false)
+        self.init(place, descriptor, target: target, mode: mode)
     }
 
     private convenience init(direct place: FilePlace, _ file: Int32, kinds: DirectOutput) throws(SystemError)
@@ -88,20 +91,19 @@ package final class FileDraft: @unchecked Sendable {
             close(file)
             throw error
         }
-        self.init(place, file, target: nil, mode: 0, isPending: false, isDirect: true)
+        self.init(place, file, mode: 0, isDirect: true)
     }
 
     private init(
         _ place: FilePlace,
         _ descriptor: Int32,
-        target: FilePlace?,
+        target: FilePlace? = nil,
         mode: UInt16,
         folder: StateFolder? = nil,
-        isPending: Bool,
         isDirect: Bool = false
     ) {
         (self.place, self.descriptor, self.target, self.mode) = (place, descriptor, target, mode)
-        (self.folder, self.isPending, self.isDirect) = (folder, isPending, isDirect)
+        (self.folder, self.isDirect) = (folder, isDirect)
     }
 
     deinit {

@@ -60,6 +60,10 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
+/// Whether a call on a non-blocking descriptor failed with this `errno` because it would have to wait.
+@inline(__always)
+func meansWouldBlock(_ code: Int32) -> Bool { code == EAGAIN || code == EWOULDBLOCK }
+
 /// Repeats a system call as long as signals interrupt it. This is the only place that handles `EINTR`.
 ///
 /// No other code may run between the call and the reading of `errno`.

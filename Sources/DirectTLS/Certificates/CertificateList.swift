@@ -2,28 +2,11 @@ internal import CDirectOpenSSL
 
 /// Certificates parsed from bytes that the user provided, freed with this object.
 final class CertificateList {
-    private var items: [OpaquePointer] = []
+    private let items: [OpaquePointer]
 
     /// Parses the certificates. An error names their role.
     init(pem bytes: [UInt8], as role: String = "certificates") throws(TLSError) {
-        ErrorQueue.clear()
-        // The bytes must not move while the BIO reads them: it keeps the pointer, not a copy.
-        bytes.withUnsafeBytes { buffer in
-            guard let memory = BIO_new_mem_buf(buffer.baseAddress, Int32(clamping: buffer.count)) else {
-                return
-            }
-            defer { BIO_free(memory) }
-            while let certificate = PEM_read_bio_X509_AUX(memory, nil, refusePassword, nil) {
-                items.append(certificate)
-            }
-        }
-        let code = ErrorQueue.drain()
-        guard !items.isEmpty else { throw .badSettings("\(role): no certificate in PEM text") }
-        guard ERR_GET_REASON(code) == PEM_R_NO_START_LINE else {
-            throw .badSettings(
-                "\(role): certificate \(items.count + 1) in PEM text: \(ErrorQueue.reason(of: code))"
-            )
-        }
+        items = try PEMItem.certificate.all(in: bytes, as: role)
     }
 
     /// Parses one certificate in DER.
@@ -71,14 +54,4 @@ final class CertificateList {
             }
         }
     }
-}
-
-/// Without this callback, OpenSSL would ask on the terminal for the password of an encrypted key.
-func refusePassword(
-    _ buffer: UnsafeMutablePointer<CChar>?,
-    size: Int32,
-    isWriting: Int32,
-    context: UnsafeMutableRawPointer?
-) -> Int32 {
-    -1
 }

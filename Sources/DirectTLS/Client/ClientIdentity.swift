@@ -46,13 +46,10 @@ extension ClientIdentity {
 
     /// Parses the private key. The caller owns the result.
     func parsedKey() throws(TLSError) -> OpaquePointer {
-        ErrorQueue.clear()
-        let key = privateKey.withUnsafeBytes { buffer in
-            guard let memory = BIO_new_mem_buf(buffer.baseAddress, Int32(clamping: buffer.count)) else {
-                return OpaquePointer?.none
-            }
-            defer { BIO_free(memory) }
-            return PEM_read_bio_PrivateKey(memory, nil, refusePassword, nil)
+        var key: OpaquePointer?
+        PEMItem.privateKey.forEach(in: privateKey) { item in
+            key = item
+            return false
         }
         guard let key else { throw .badSettings("client key: \(ErrorQueue.drainedReason())") }
         return key

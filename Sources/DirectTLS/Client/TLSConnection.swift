@@ -144,14 +144,7 @@ extension TLSConnection {
     }
 
     private func fault(_ code: Int32, certificate: OpaquePointer) -> TLSError {
-        VerificationFailure(
-            code,
-            depth: 0,
-            at: certificate,
-            leaf: certificate,
-            chain: nil,
-            identity: identity
-        ).error
+        TLSError(verification: code, at: certificate, leaf: certificate, identity: identity)
     }
 }
 

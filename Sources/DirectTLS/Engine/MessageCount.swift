@@ -21,7 +21,10 @@ func limitMessages(of context: OpaquePointer) {
 
 /// Makes the messages of a connection count, until data arrives. An info callback calls this.
 func installMessageCount(_ ssl: OpaquePointer) {
-    SSL_set_msg_callback(ssl, countMessage)
+    SSL_set_msg_callback(ssl) { isSent, version, contentType, bytes, count, ssl, _ in
+        guard isSent == 0, contentType == SSL3_RT_HANDSHAKE, let ssl else { return }
+        noteMessage(UnsafeRawBufferPointer(start: bytes, count: count), version: version, ssl: ssl)
+    }
 }
 
 /// Resets the count: the handshake is complete, or data has arrived.
@@ -30,20 +33,10 @@ func resetMessageCount(_ ssl: OpaquePointer, transport: UnsafeMutablePointer<Tra
     SSL_set_msg_callback(ssl, nil)
 }
 
-private func countMessage(
-    _ isSent: Int32,
-    version: Int32,
-    contentType: Int32,
-    bytes: UnsafeRawPointer?,
-    count: Int,
-    ssl: OpaquePointer?,
-    argument: UnsafeMutableRawPointer?
-) {
-    guard isSent == 0, contentType == SSL3_RT_HANDSHAKE, let state = transportState(of: SSL_get_rbio(ssl))
-    else { return }
+private func noteMessage(_ message: UnsafeRawBufferPointer, version: Int32, ssl: OpaquePointer) {
+    guard let state = transportState(of: SSL_get_rbio(ssl)) else { return }
     state.pointee.messages &+= 1
-    guard let ssl,
-        refusesCertificates(UnsafeRawBufferPointer(start: bytes, count: count), version: version, ssl: ssl)
-    else { return }
-    state.pointee.hasTooManyCertificates = true
+    if refusesCertificates(message, version: version, ssl: ssl) {
+        state.pointee.hasTooManyCertificates = true
+    }
 }

@@ -61,22 +61,8 @@ public struct RevocationLists: Hashable, Sendable {
     }
 
     private static func add(pem bytes: [UInt8], as role: String, to store: OpaquePointer) throws(TLSError) {
-        ErrorQueue.clear()
-        var lists: [OpaquePointer] = []
+        let lists = try PEMItem.revocationList.all(in: bytes, as: role)
         defer { lists.forEach { X509_CRL_free($0) } }
-        // The bytes must not move while the BIO reads them: it keeps the pointer, not a copy.
-        bytes.withUnsafeBytes { buffer in
-            guard let memory = BIO_new_mem_buf(buffer.baseAddress, Int32(clamping: buffer.count)) else {
-                return
-            }
-            defer { BIO_free(memory) }
-            while let list = PEM_read_bio_X509_CRL(memory, nil, refusePassword, nil) { lists.append(list) }
-        }
-        let code = ErrorQueue.drain()
-        guard !lists.isEmpty else { throw .badSettings("\(role): no revocation list in PEM text") }
-        guard ERR_GET_REASON(code) == PEM_R_NO_START_LINE else {
-            throw .badSettings("\(role): list \(lists.count + 1) in PEM text: \(ErrorQueue.reason(of: code))")
-        }
         for list in lists { try add(list, to: store) }
     }
 

@@ -43,33 +43,21 @@ struct RootFile {
     @discardableResult
     func add(to store: OpaquePointer) -> Reading {
         guard let bytes = try? bytes() else { return .incomplete }
-        return bytes.withUnsafeBytes { buffer in
-            ErrorQueue.clear()
-            guard let text = BIO_new_mem_buf(buffer.baseAddress, Int32(clamping: buffer.count)) else {
-                // Only memory can be missing, whatever the error says.
-                ErrorQueue.clear()
-                return .incomplete
-            }
-            defer { BIO_free(text) }
-            return add(from: text, to: store)
-        }
-    }
-
-    private func add(from text: OpaquePointer, to store: OpaquePointer) -> Reading {
         var (count, isWhole) = (0, true)
-        while let certificate = PEM_read_bio_X509_AUX(text, nil, refusePassword, nil) {
+        let isRead = PEMItem.certificate.forEach(in: bytes) { certificate in
             defer { X509_free(certificate) }
             guard !isDamagedRoot(certificate), !ErrorQueue.drainSaysNoMemory() else {
                 isWhole = false
-                continue
+                return true
             }
             // The store adds a reference of its own.
             if X509_STORE_add_cert(store, certificate) != 1 { isWhole = false }
             count += 1
+            return true
         }
         let end = ERR_peek_error()
         // The end of the text is an error, too. Without memory, OpenSSL may also end without any.
-        guard !ErrorQueue.drainSaysNoMemory(), isWhole, end != 0 else { return .incomplete }
+        guard !ErrorQueue.drainSaysNoMemory(), isRead, isWhole, end != 0 else { return .incomplete }
         return ERR_GET_REASON(end) == PEM_R_NO_START_LINE ? .whole : .broken(after: count)
     }
 

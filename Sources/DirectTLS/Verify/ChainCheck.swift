@@ -53,15 +53,7 @@ struct ChainCheck {
     }
 
     private func rejection(_ rule: ChainRule?) -> VerificationFailure {
-        VerificationFailure(
-            X509_STORE_CTX_get_error(check),
-            reason: rule?.fault,
-            depth: X509_STORE_CTX_get_error_depth(check),
-            at: X509_STORE_CTX_get_current_cert(check),
-            leaf: X509_STORE_CTX_get0_cert(check),
-            chain: X509_STORE_CTX_get0_untrusted(check),
-            identity: identity
-        )
+        VerificationFailure(of: check, breaking: rule, identity: identity)
     }
 
     /// Whether the fault may be one of the path and not of the server's own certificate.

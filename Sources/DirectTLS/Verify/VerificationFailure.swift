@@ -6,16 +6,30 @@ final class VerificationFailure {
     /// The certificates that the server sent, which a failed handshake does not keep elsewhere.
     let chain: CertificateChain?
 
+    /// The fault that an `X509_STORE_CTX` has, whose reason is the rule's if it breaks one of ours.
+    init(of check: OpaquePointer, breaking rule: ChainRule?, identity: ServerIdentity) {
+        chain = CertificateChain(X509_STORE_CTX_get0_untrusted(check))
+        error = TLSError(
+            verification: X509_STORE_CTX_get_error(check),
+            reason: rule?.fault,
+            depth: X509_STORE_CTX_get_error_depth(check),
+            at: X509_STORE_CTX_get_current_cert(check),
+            leaf: X509_STORE_CTX_get0_cert(check),
+            identity: identity
+        )
+    }
+}
+
+extension TLSError {
+    /// The error of a certificate that verification refuses with this code.
     init(
-        _ code: Int32,
+        verification code: Int32,
         reason: String? = nil,
-        depth: Int32,
+        depth: Int32 = 0,
         at certificate: OpaquePointer?,
         leaf: OpaquePointer?,
-        chain: OpaquePointer?,
         identity: ServerIdentity
     ) {
-        self.chain = CertificateChain(chain)
         let served = leaf.map { CertificateReader($0).names(atMost: 20).all } ?? []
         let fault = CertificateFault(
             code: Int(code),
@@ -25,7 +39,7 @@ final class VerificationFailure {
             expected: identity.text,
             served: served
         )
-        error =
+        self =
             fault.kind == .nameMismatch
             ? .nameMismatch(expected: identity.text, served: served) : .certificateRejected(fault)
     }

@@ -1,0 +1,74 @@
+internal import CDirectOpenSSL
+
+/// A kind of item in PEM text, and the functions of OpenSSL that read and free one.
+struct PEMItem: Sendable {
+    /// One of OpenSSL's functions `PEM_read_bio_…`.
+    typealias Read =
+        @Sendable (
+            OpaquePointer?, UnsafeMutablePointer<OpaquePointer?>?, Password?, UnsafeMutableRawPointer?
+        ) -> OpaquePointer?
+    /// OpenSSL's callback for the password of a key.
+    typealias Password =
+        @convention(c) (UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?) -> Int32
+    private typealias Free = @Sendable (OpaquePointer?) -> Void
+
+    static let certificate = PEMItem("certificate", PEM_read_bio_X509_AUX, free: X509_free)
+    static let revocationList = PEMItem("revocation list", PEM_read_bio_X509_CRL, free: X509_CRL_free)
+    static let privateKey = PEMItem("private key", PEM_read_bio_PrivateKey, free: EVP_PKEY_free)
+
+    private let name: String
+    private let read: Read
+    private let free: Free
+
+    private init(_ name: String, _ read: @escaping Read, free: @escaping Free) {
+        (self.name, self.read, self.free) = (name, read, free)
+    }
+
+    /// Calls `body`, which owns each item, until it returns `false` or there is no further item. The error
+    /// queue then says why, which is `PEM_R_NO_START_LINE` at the end of the text.
+    ///
+    /// - Returns: Whether the text could be read at all. If not, memory was missing, whatever the queue says.
+    @discardableResult
+    func forEach(in bytes: [UInt8], body: (OpaquePointer) -> Bool) -> Bool {
+        ErrorQueue.clear()
+        // The bytes must not move while the BIO reads them: it keeps the pointer, not a copy.
+        return bytes.withUnsafeBytes { buffer in
+            guard let text = BIO_new_mem_buf(buffer.baseAddress, Int32(clamping: buffer.count)) else {
+                return false
+            }
+            defer { BIO_free(text) }
+            while let item = read(text, nil, refusePassword, nil), body(item) {}
+            return true
+        }
+    }
+
+    /// Returns all items, which the caller owns. An error names their role.
+    ///
+    /// - Throws: If there is none, or a further one cannot be read.
+    func all(in bytes: [UInt8], as role: String) throws(TLSError) -> [OpaquePointer] {
+        var items: [OpaquePointer] = []
+        forEach(in: bytes) { item in
+            items.append(item)
+            return true
+        }
+        let code = ErrorQueue.drain()
+        guard !items.isEmpty else { throw .badSettings("\(role): no \(name) in PEM text") }
+        guard ERR_GET_REASON(code) == PEM_R_NO_START_LINE else {
+            for item in items { free(item) }
+            throw .badSettings(
+                "\(role): \(name) \(items.count + 1) in PEM text: \(ErrorQueue.reason(of: code))"
+            )
+        }
+        return items
+    }
+}
+
+/// Without this callback, OpenSSL would ask on the terminal for the password of an encrypted key.
+private func refusePassword(
+    _ buffer: UnsafeMutablePointer<CChar>?,
+    size: Int32,
+    isWriting: Int32,
+    context: UnsafeMutableRawPointer?
+) -> Int32 {
+    -1
+}

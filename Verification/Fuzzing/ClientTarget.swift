@@ -28,7 +28,7 @@ extension FuzzTarget {
                 resets: ends & 8 != 0 && index == texts.count - 1
             )
         }
-        stage.play(method, settings, answers)
+        stage.play(method, settings: settings, answers: answers)
     }
 }
 
@@ -54,9 +54,9 @@ private final class ClientStage: Sendable {
     private let loop = EventLoop(clock: HeldClock())
     private let outcome = Locked(Outcome?.none)
 
-    func play(_ method: HTTPMethod, _ settings: Int, _ answers: [ScriptedServer.Answer]) {
+    func play(_ method: HTTPMethod, settings: Int, answers: [ScriptedServer.Answer]) {
         server.begin(answers)
-        let result = run(method, settings)
+        let result = run(method, settings: settings)
         if case .failure(let text) = result {
             let isOneLine = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
             require(isOneLine, "an error is one line: \(text.debugDescription)")
@@ -66,15 +66,15 @@ private final class ClientStage: Sendable {
         guard settings == 0, let first = answers.first, requests.count == 1, !first.resets,
             method == .get || method == .head
         else { return }
-        compare(result, method, first)
+        compare(result, of: method, with: first)
     }
 
     /// Runs one call to its end, from a thread that is not one of Swift's.
-    private func run(_ method: HTTPMethod, _ settings: Int) -> Outcome {
+    private func run(_ method: HTTPMethod, settings: Int) -> Outcome {
         outcome.withLock { $0 = nil }
         let gate = Gate()
         Task { [self] in
-            let ended = await call(method, settings)
+            let ended = await call(method, settings: settings)
             outcome.withLock { $0 = ended }
             gate.open()
         }
@@ -82,8 +82,8 @@ private final class ClientStage: Sendable {
         return outcome.withLock { $0 } ?? .failure("no outcome")
     }
 
-    private func call(_ method: HTTPMethod, _ settings: Int) async -> Outcome {
-        let client = HTTPClient { configure(&$0, settings) }
+    private func call(_ method: HTTPMethod, settings: Int) async -> Outcome {
+        let client = HTTPClient { configure(&$0, settings: settings) }
         var request = HTTPClient.Request(method, "http://a.test/dir/file?q")
         if method == .post || method == .put { request.body = .bytes(Array("hello".utf8)) }
         do {
@@ -98,7 +98,7 @@ private final class ClientStage: Sendable {
         }
     }
 
-    private func configure(_ configuration: inout HTTPClient.Configuration, _ settings: Int) {
+    private func configure(_ configuration: inout HTTPClient.Configuration, settings: Int) {
         configuration.loop = loop
         let endpoint = Endpoint(stringLiteral: "127.0.0.1:\(server.port)")
         do { try configuration.addresses.set([endpoint], for: .any) } catch { require(false, "\(error)") }
@@ -124,9 +124,9 @@ private final class ClientStage: Sendable {
     }
 
     /// The reader alone, on the same bytes, is the model.
-    private func compare(_ result: Outcome, _ method: HTTPMethod, _ answer: ScriptedServer.Answer) {
+    private func compare(_ result: Outcome, of method: HTTPMethod, with answer: ScriptedServer.Answer) {
         guard answer.closesAfterwards else { return }
-        let expected = read(answer.pieces.flatMap { $0 }, method)
+        let expected = read(answer.pieces.flatMap { $0 }, answering: method)
         switch (expected, result) {
         // These statuses have a meaning of their own, for example that the request is to be sent again.
         case (.response(let status, _, _), _) where [401, 407, 408, 417, 421, 425].contains(Int(status.code)):
@@ -136,7 +136,7 @@ private final class ClientStage: Sendable {
         }
     }
 
-    private func read(_ input: [UInt8], _ method: HTTPMethod) -> Outcome {
+    private func read(_ input: [UInt8], answering method: HTTPMethod) -> Outcome {
         var reader = ResponseReader()
         reader.begin(method)
         var (used, content, head) = (0, [UInt8](), ResponseHead?.none)

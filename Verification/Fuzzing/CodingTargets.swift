@@ -11,25 +11,25 @@ extension FuzzTarget {
     ///   other content.
     static let codings: [FuzzTarget] =
         ContentCoding.available.map { coding in
-            FuzzTarget(name: coding.name) { choices in checkDecoding([coding], &choices) }
+            FuzzTarget(name: coding.name) { choices in checkDecoding([coding], with: &choices) }
         } + [
             FuzzTarget(name: "coding-chain") { choices in
                 let count = 2 + choices.number(below: 3)
-                checkDecoding((0..<count).map { _ in choices.pick(ContentCoding.available) }, &choices)
+                checkDecoding((0..<count).map { _ in choices.pick(ContentCoding.available) }, with: &choices)
             },
             FuzzTarget(name: "coding-damage") { choices in checkDamage(&choices) },
         ]
 }
 
-private func checkDecoding(_ codings: [ContentCoding], _ choices: inout Choices) {
+private func checkDecoding(_ codings: [ContentCoding], with choices: inout Choices) {
     var limits = DecodingLimits(size: 1 << 20, ratio: nil, inputWithoutOutput: nil)
     if choices.flag() { limits.size = UInt64(choices.number(below: 4096)) }
     let cuts = choices.cuts(of: 4096)
     let input = choices.rest()
     let whole = Decoded(input, codings, limits, cutAt: [])
-    whole.requireLike(Decoded(input, codings, limits, cutAt: cuts), "cuts do not matter")
+    whole.requireLike(Decoded(input, codings, limits, cutAt: cuts), rule: "cuts do not matter")
     if input.count <= 256 {
-        whole.requireLike(Decoded(input, codings, limits, cutAt: Array(input.indices)), "byte by byte")
+        whole.requireLike(Decoded(input, codings, limits, cutAt: Array(input.indices)), rule: "byte by byte")
     }
     let rated = DecodingLimits(size: nil, ratio: 20, unratedSize: 1000, inputWithoutOutput: 100)
     let bounded = Decoded(input, codings, rated, cutAt: cuts)
@@ -77,7 +77,7 @@ private struct Decoded {
         let decoder = ContentDecoder(undoing: codings, within: limits)
         var pieces = Self.pieces(of: input, cutAt: cuts)[...]
         do throws(CodingError) {
-            while !isComplete { try step(decoder, &pieces) }
+            while !isComplete { try step(decoder, feeding: &pieces) }
         } catch {
             hasFailed = true
         }
@@ -85,7 +85,7 @@ private struct Decoded {
         require(isComplete != hasFailed, "an end or an error")
     }
 
-    func requireLike(_ other: Decoded, _ rule: String) {
+    func requireLike(_ other: Decoded, rule: String) {
         requireEqual(isComplete, other.isComplete, rule)
         if isComplete { return requireEqual(content, other.content, rule) }
         let count = min(content.count, other.content.count)
@@ -94,7 +94,7 @@ private struct Decoded {
 
     private mutating func step(
         _ decoder: ContentDecoder,
-        _ pieces: inout ArraySlice<[UInt8]>
+        feeding pieces: inout ArraySlice<[UInt8]>
     ) throws(CodingError) {
         switch try decoder.next() {
         case .piece(let piece):

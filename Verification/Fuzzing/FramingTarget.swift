@@ -110,13 +110,13 @@ private struct FramedReading {
         reader.begin(response.isHead ? .head : .get)
         var rest = response.bytes[...]
         do throws(HTTP1Error) {
-            while try step(&reader, &rest) {}
+            while try step(of: &reader, &rest) {}
             if case .end = try reader.endOfInput(clean: true) { isWhole = true }
         } catch {}
     }
 
     private mutating func step(
-        _ reader: inout ResponseReader,
+        of reader: inout ResponseReader,
         _ rest: inout ArraySlice<UInt8>
     ) throws(HTTP1Error) -> Bool {
         let step = try reader.next(rest.span)

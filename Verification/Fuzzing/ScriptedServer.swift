@@ -73,7 +73,7 @@ final class ScriptedServer: Sendable {
                 if ready.fd == listener {
                     let connection = accept(listener, nil, nil)
                     if connection >= 0 { connections[connection] = [] }
-                } else if !receive(ready.fd, &connections[ready.fd, default: []]) {
+                } else if !receive(on: ready.fd, &connections[ready.fd, default: []]) {
                     close(ready.fd)
                     connections[ready.fd] = nil
                 }
@@ -82,7 +82,7 @@ final class ScriptedServer: Sendable {
     }
 
     /// Receives, and answers a request whose head is complete. Returns whether the connection stays open.
-    private func receive(_ connection: Int32, _ received: inout [UInt8]) -> Bool {
+    private func receive(on connection: Int32, _ received: inout [UInt8]) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 8192)
         let count = recv(connection, &buffer, buffer.count, 0)
         guard count > 0 else { return false }

@@ -25,12 +25,14 @@ extension SuiteAdapter {
         let url = "https://a.test:\(port.number)/"
         var (ours, own, theirs, theirOwn): ([Duration], [Duration], [Duration], [Duration]) = ([], [], [], [])
         for _ in 0..<rounds {
-            own.append(try await timeOfGet(url, Array(addresses[1...1]), authority))
-            ours.append(try await timeOfGet(url, addresses, authority))
+            own.append(try await timeOfGet(url, at: Array(addresses[1...1]), trusting: authority))
+            ours.append(try await timeOfGet(url, at: addresses, trusting: authority))
         }
         for _ in 0..<min(rounds, 3) {
-            theirOwn.append(try timeOfCurl(url, port.number, Array(addresses[1...1]), root.path))
-            theirs.append(try timeOfCurl(url, port.number, addresses, root.path))
+            theirOwn.append(
+                try timeOfCurl(url, port: port.number, at: Array(addresses[1...1]), root: root.path)
+            )
+            theirs.append(try timeOfCurl(url, port: port.number, at: addresses, root: root.path))
         }
         print("first of three silent: \(spread(ours)); the second alone: \(spread(own))")
         print("later than the second alone: \(spread(zip(ours, own).map { $0 - $1 }))")
@@ -41,8 +43,8 @@ extension SuiteAdapter {
     /// A client of its own each time: nothing is remembered, no connection kept.
     private static func timeOfGet(
         _ url: String,
-        _ addresses: [String],
-        _ authority: TestAuthority
+        at addresses: [String],
+        trusting authority: TestAuthority
     ) async throws -> Duration {
         let client = HTTPClient { $0.tls.roots = .only([.der(authority.rootDER)]) }
         var request = Request(.get, url)
@@ -56,9 +58,9 @@ extension SuiteAdapter {
 
     private static func timeOfCurl(
         _ url: String,
-        _ port: UInt16,
-        _ addresses: [String],
-        _ root: String
+        port: UInt16,
+        at addresses: [String],
+        root: String
     ) throws -> Duration {
         let curl = Process()
         curl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -83,14 +85,14 @@ extension SuiteAdapter {
     static func measureFlip(seconds: Int) async throws {
         let (workers, interval) = (50, Duration.milliseconds(50))
         let authority = TestAuthority()
-        func server(_ address: String, _ text: String) throws -> FixtureServer {
+        func server(at address: String, saying text: String) throws -> FixtureServer {
             try FixtureServer.start(.tls(authority.certificate(for: "a.test")), on: address) { _ in
                 // So long that nearly all connections are busy when the map turns.
                 usleep(30_000)
                 return .text(text)
             }
         }
-        let (a, b) = (try server("127.0.0.2", "A"), try server("127.0.0.3", "B"))
+        let (a, b) = (try server(at: "127.0.0.2", saying: "A"), try server(at: "127.0.0.3", saying: "B"))
         let live = LiveMap()
         try live.update { try $0.set([endpoint(of: a)], for: HostPattern("a.test")) }
         let client = HTTPClient {

@@ -43,7 +43,7 @@ enum SuiteAdapter {
                 guard let kind = rest.first, let count = rest.dropFirst().first.flatMap({ Int($0) }) else {
                     throw UsageError("usage: measure messages|map|cache|waiters|failover|flip COUNT")
                 }
-                try await measure(kind, count)
+                try await measure(kind, count: count)
             case "cache":
                 var arguments = try Arguments(rest)
                 let (folder, tests) = (arguments.take("--folder"), arguments.take("--tests"))

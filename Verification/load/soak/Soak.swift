@@ -14,7 +14,7 @@ enum Soak {
         let commands = readCommands()
         Task.detached {
             do {
-                try await run(SoakSettings(CommandLine.arguments), commands)
+                try await run(SoakSettings(CommandLine.arguments), obeying: commands)
                 exit(0)
             } catch {
                 fail("\(error)")
@@ -23,7 +23,7 @@ enum Soak {
         while true { pause() }
     }
 
-    private static func run(_ settings: SoakSettings, _ commands: AsyncStream<String>) async throws {
+    private static func run(_ settings: SoakSettings, obeying commands: AsyncStream<String>) async throws {
         let ledger = Ledger(machine: MachineWatch())
         try await loadEverything(settings)
         say("ready")

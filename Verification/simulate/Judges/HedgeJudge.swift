@@ -11,7 +11,7 @@ struct HedgeJudge {
 
     /// A request is under way once. With hedging it may be twice, at two addresses, unless a server may act
     /// on both.
-    func judgeArrival(_ head: ReceivedHead, _ request: RequestUnderWay) {
+    func judgeArrival(_ head: ReceivedHead, of request: RequestUnderWay) {
         let others = world.calls[number].underWay.filter {
             $0.isAwaited && $0.connection !== request.connection
         }

@@ -65,7 +65,7 @@ struct KeepingJudge {
 
     /// Saves a file, and judges it: it has all that was known for certain when the saving began, or it is as
     /// before.
-    func saved(_ path: String, mentioning known: [Kept], _ save: () async throws -> Void) async {
+    func saved(_ path: String, mentioning known: [Kept], by save: () async throws -> Void) async {
         let before = kernel.disk.bytes(of: path)
         do {
             try await save()

@@ -80,7 +80,7 @@ final class Callers: @unchecked Sendable {
                 try await client.prewarm(request(number), connections: call.count)
                 judge.note("prewarmed")
             } else if let download = DownloadJudge(world, number: number) {
-                try await save(number, with: client, download)
+                try await save(number, with: client, judge: download)
             } else {
                 try await judge.judge(fetch(number, with: client))
             }
@@ -134,7 +134,7 @@ final class Callers: @unchecked Sendable {
     }
 
     /// Downloads to a file.
-    private func save(_ number: Int, with client: HTTPClient, _ judge: DownloadJudge) async throws {
+    private func save(_ number: Int, with client: HTTPClient, judge: DownloadJudge) async throws {
         judge.begin()
         world.kernel.count("caller: download")
         let result = try await client.download(request(number), to: judge.path, options: judge.options) {

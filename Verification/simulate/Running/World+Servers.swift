@@ -2,10 +2,7 @@ internal import DirectCore
 
 /// The servers of a world: their addresses, and the fate of connections to them.
 extension World {
-    private var proxyAddress: IPAddress {
-        guard let address = IPAddress(bytes: [198, 51, 100, 1]) else { fatalError("an address has 4 bytes") }
-        return address
-    }
+    private var proxyAddress: IPAddress { Self.address(198, 51, 100, 1) }
 
     /// Makes names resolvable and addresses answer.
     func openServers() {
@@ -17,9 +14,7 @@ extension World {
             let addresses = plan.hosts[host].addresses.indices.map { address($0, ofHost: host) }
             if plan.resolvers != nil {
                 // The system names no time, and the cache's settings have one for such answers.
-                givenAnswers.append(
-                    GivenAnswer(host: host, addresses: addresses, seconds: 30, time: kernel.now)
-                )
+                noteAnswer(addresses, ofHost: host, seconds: 30)
             }
             return addresses
         }
@@ -85,7 +80,7 @@ extension World {
     func socketPath(ofHost host: Int) -> String { "/run/host\(host).sock" }
 
     /// The address that the client binds its connections to.
-    static var localAddress: IPAddress? { IPAddress(bytes: [192, 0, 2, 7]) }
+    static let localAddress = address(192, 0, 2, 7)
 
     private func judgeBinding(of connection: SimulatedConnection) {
         kernel.count("judge: local address")
@@ -154,15 +149,8 @@ extension World {
                 host: place.host,
                 isDoor: isDoor(port, of: place.host)
             )
-            await server.serve(SocketWire(connection), certificate: certificate(at: place))
-        }
-    }
-
-    private func certificate(at place: Place) -> Material.Certificate {
-        switch plan.hosts[place.host].addresses[place.address].fate {
-        case .wrongCertificate: .otherName
-        case .unknownIssuer: .unknownIssuer
-        default: .valid
+            let fate = plan.hosts[place.host].addresses[place.address].fate
+            await server.serve(SocketWire(connection), certificate: Material.Certificate(of: fate))
         }
     }
 

@@ -46,15 +46,10 @@ struct DNSServer {
             world.fault("resolver", "the question \(bytes)")
             return nil
         }
-        world.kernel.note("question", place: host, amount: place.service * 10 + place.server)
-        world.kernel.explain("  question for \(question.name), types \(question.types)")
         world.kernel.count("resolver: question in a datagram")
         // Without EDNS it is asked again, because the server did not know that.
         if bytes.count > question.end { judge.judge(question, host: host) }
-        let count = world.resolverQuestions[socket.address, default: 0]
-        world.resolverQuestions[socket.address, default: 0] += 1
-        let manner = server.manners[min(count, server.manners.count - 1)]
-        if manner != .answers { world.kernel.count("fault: resolver \(manner)") }
+        let manner = world.manner(for: question, about: host, at: place)
         return DatagramQuestion(question: question, host: host, manner: manner, bytes: bytes)
     }
 
@@ -116,14 +111,7 @@ struct DNSServer {
         default:
             let addresses = addresses(for: question)
             let seconds = world.plan.resolvers?.lifetime ?? 0
-            world.givenAnswers.append(
-                GivenAnswer(
-                    host: question.host,
-                    addresses: addresses,
-                    seconds: seconds,
-                    time: world.kernel.now
-                )
-            )
+            world.noteAnswer(addresses, ofHost: question.host, seconds: seconds)
             return message(question, naming: addresses)
         }
     }
@@ -136,7 +124,7 @@ struct DNSServer {
     private func addresses(for question: DatagramQuestion) -> [IPAddress] {
         let addresses = world.currentAddresses(ofHost: question.host)
         guard question.manner == .addsAddress else { return addresses }
-        return [World.strayAddress].compactMap { $0 } + addresses
+        return [World.strayAddress] + addresses
     }
 
     private func message(
@@ -197,8 +185,5 @@ struct DNSServer {
 
 extension World {
     /// The address in answers that must not be believed.
-    static let forgedAddress: IPAddress = {
-        guard let address = IPAddress(bytes: [198, 18, 0, 66]) else { fatalError("an address has 4 bytes") }
-        return address
-    }()
+    static let forgedAddress = address(198, 18, 0, 66)
 }

@@ -19,8 +19,8 @@ extension OriginServer {
         try await http.wire.write(
             Array("HTTP/1.1 308 Use TLS\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n".utf8)
         )
-        if hasBody(head) { await http.wire.close(politely: true) }
-        return !hasBody(head)
+        if head.hasBody { await http.wire.close(politely: true) }
+        return !head.hasBody
     }
 
     /// Answers a request without a valid login. Its body is read, so that the connection can go on.
@@ -30,12 +30,8 @@ extension OriginServer {
         on http: HTTPWire
     ) async throws(WireError) -> Bool {
         let isUnread = head.value(of: "expect") != nil
-        if hasBody(head), !isUnread {
-            let reader = UploadReader(
-                http,
-                isChunked: head.value(of: "transfer-encoding") != nil,
-                length: head.value(of: "content-length").flatMap { Int($0) } ?? 0
-            )
+        if head.hasBody, !isUnread {
+            let reader = UploadReader(http, of: head)
             while try await !reader.next(16384).isEmpty {}
         }
         let text = "HTTP/1.1 401 Log in\r\nWWW-Authenticate: \(challenge)\r\nContent-Length: 0\r\n"

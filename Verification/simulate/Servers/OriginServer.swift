@@ -31,17 +31,7 @@ final class OriginServer: @unchecked Sendable {
         let host = plan.hosts[ownHost]
         var top = wire
         if host.isSecure, !isDoor {
-            guard let context = Material.shared.context(for: Material.name(ownHost), kind: certificate) else {
-                return
-            }
-            top = TLSWire(
-                over: wire,
-                context: context,
-                tickets: host.tickets,
-                isOldVersion: host.isOldTLS,
-                ticketPause: host.ticketPause,
-                kernel: kernel
-            )
+            top = TLSWire(over: wire, name: Material.name(ownHost), certificate, as: host, in: kernel)
         }
         let isProven =
             !host.isSecure || isDoor || certificate == .valid || plan.client.acceptsAnyCertificate == true
@@ -137,30 +127,28 @@ final class OriginServer: @unchecked Sendable {
         let reply = replies[place]
         world.calls[number].tries.append(Try(connection.place, reply, at: kernel.now))
         let request = RequestUnderWay(connection, reply: place)
-        HedgeJudge(world, number: number).judgeArrival(head, request)
+        HedgeJudge(world, number: number).judgeArrival(head, of: request)
         defer { world.calls[number].underWay.removeAll { $0 === request } }
         if !reply.isEarly { try await readUpload(of: head, call: number, place: place, on: http) }
-        if !reply.isEarly || !hasBody(head) { note(head, call: number, place: place) }
+        if !reply.isEarly || !head.hasBody { note(head, call: number, place: place) }
         if reply.delay > 0 { await kernel.sleep(microseconds: reply.delay) }
         if reply.confirms == true, try await confirm(head, call: number, on: http) {
             request.isAnswered = true
             return true
         }
-        let sender = ReplySender(
-            world,
-            http,
-            reply: reply,
-            place: place,
-            number: number,
-            host: host,
+        let answered = AnsweredRequest(
             head: head,
+            host: host,
+            number: number,
+            place: place,
+            reply: reply,
             connection: connection,
-            certificate: certificate,
-            turn: count
+            turn: count,
+            certificate: certificate
         )
         request.isAnswered = true
-        let goesOn = try await sender.send()
-        if reply.isEarly, hasBody(head) {
+        let goesOn = try await ReplySender(world, on: http, to: answered).send()
+        if reply.isEarly, head.hasBody {
             guard reply.lateReading > 0 else {
                 kernel.count("fault: upload not read")
                 await http.wire.close(politely: isPolite)

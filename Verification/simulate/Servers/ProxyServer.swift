@@ -16,16 +16,12 @@ final class ProxyServer: @unchecked Sendable {
         do throws(WireError) {
             var wire: any Wire = socket
             if port == 3129 {
-                guard let context = Material.shared.context(for: Material.proxyName, kind: .valid) else {
-                    return
-                }
                 wire = TLSWire(
                     over: socket,
-                    context: context,
-                    tickets: 2,
-                    isOldVersion: false,
-                    ticketPause: nil,
-                    kernel: world.kernel
+                    name: Material.proxyName,
+                    .valid,
+                    as: HostPlan(),
+                    in: world.kernel
                 )
             }
             let http = HTTPWire(wire)

@@ -101,10 +101,17 @@ let package = Package(
             swiftSettings: commonSettings
         ),
         .target(name: "TLSFixtures", dependencies: ["CDirectOpenSSL"], swiftSettings: commonSettings),
+        .target(
+            name: "CommandKit",
+            dependencies: ["DirectCore", "DirectIO"],
+            path: "Commands/CommandKit",
+            swiftSettings: commonSettings
+        ),
         .executableTarget(
             name: "tls-fixtures",
             dependencies: [
-                "DirectCore", "DirectIO", "DirectHTTP", "DirectHTTP1", "DirectCoding", "DirectJSON",
+                "CommandKit", "DirectCore", "DirectIO", "DirectHTTP", "DirectHTTP1", "DirectCoding",
+                "DirectJSON",
                 "TLSFixtures",
             ],
             path: "Commands/tls-fixtures",
@@ -113,8 +120,8 @@ let package = Package(
         .target(
             name: "SNIProbe",
             dependencies: [
-                "DirectCore", "DirectIO", "DirectTLS", "DirectTransport", "DirectHTTP", "DirectJSON",
-                "DirectResolvers", "TLSFixtures",
+                "CommandKit", "DirectCore", "DirectIO", "DirectTLS", "DirectTransport", "DirectHTTP",
+                "DirectJSON", "DirectResolvers", "TLSFixtures",
             ],
             path: "Commands/SNIProbe",
             swiftSettings: commonSettings
@@ -221,7 +228,12 @@ let package = Package(
             path: "Tests/DirectTestData",
             swiftSettings: commonSettings
         ),
-        .target(name: "DirectTestCommands", path: "Tests/DirectTestCommands", swiftSettings: commonSettings),
+        .target(
+            name: "DirectTestCommands",
+            dependencies: ["CommandKit"],
+            path: "Tests/DirectTestCommands",
+            swiftSettings: commonSettings
+        ),
         .testTarget(
             name: "VectorsTests",
             dependencies: [
@@ -267,7 +279,8 @@ package.targets += [
     .executableTarget(
         name: "faults",
         dependencies: [
-            "CFaults", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP", "DirectResolvers", "TLSFixtures",
+            "CFaults", "CommandKit", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP", "DirectResolvers",
+            "TLSFixtures",
         ],
         path: "Verification/faults",
         swiftSettings: commonSettings

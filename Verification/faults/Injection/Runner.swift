@@ -1,4 +1,5 @@
 internal import CFaults
+internal import CommandKit
 internal import DirectCore
 internal import DirectHTTP
 internal import DirectIO
@@ -179,7 +180,7 @@ extension Runner {
         -> [String]
     {
         let isRemovalRefused = injection?.functionName.hasPrefix("unlink") ?? false
-        let drafts = isRemovalRefused ? [] : Files.names(in: work.folder).filter { $0.hasSuffix(".tmp") }
+        let drafts = isRemovalRefused ? [] : Files.allNames(in: work.folder).filter { $0.hasSuffix(".tmp") }
         return drafts.map { "\($0) is left" } + (isRemovalRefused ? [] : scenario.inspect(work))
     }
 }

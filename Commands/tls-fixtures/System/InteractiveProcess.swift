@@ -39,7 +39,7 @@ final class InteractiveProcess: Sendable {
                 output: output.writing,
                 errors: errors.writing
             )
-            let child = try? ShellCommand.spawn(command, streams)
+            let child = try? ShellCommand.spawn(command, with: streams)
             input.closeReading()
             output.closeWriting()
             errors.closeWriting()

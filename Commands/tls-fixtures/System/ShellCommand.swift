@@ -64,7 +64,7 @@ enum ShellCommand {
         }
         do throws(ChildProcess.NotStarted) {
             let streams = ChildProcess.Streams(output: output.writing, errors: errors.writing)
-            return Running(child: try spawn(command, streams), output: output, errors: errors)
+            return Running(child: try spawn(command, with: streams), output: output, errors: errors)
         } catch {
             output.closeReading()
             errors.closeReading()
@@ -80,7 +80,7 @@ enum ShellCommand {
     /// Starts a shell command in a process group of its own.
     static func spawn(
         _ command: String,
-        _ streams: ChildProcess.Streams
+        with streams: ChildProcess.Streams
     ) throws(ChildProcess.NotStarted) -> ChildProcess {
         try ProcessGroups.start { () throws(ChildProcess.NotStarted) in
             try ChildProcess(

@@ -237,7 +237,8 @@ let package = Package(
         .testTarget(
             name: "VectorsTests",
             dependencies: [
-                "tls-fixtures", "DirectHTTP1", "DirectJSON", "DirectTestCommands", "DirectTestData",
+                "tls-fixtures", "CommandKit", "DirectHTTP1", "DirectJSON", "DirectTestCommands",
+                "DirectTestData",
             ],
             swiftSettings: commonSettings
         ),
@@ -245,11 +246,17 @@ let package = Package(
         // No product: it puts the client before the harnesses of public suites (scripts/suites).
         .executableTarget(
             name: "suite-adapter",
-            dependencies: [
-                "DirectHTTP", "DirectResolvers", "DirectTLS", "DirectCoding", "DirectJSON",
-                "TLSFixtures", "DirectTestData", "DirectCore", "DirectIO",
-            ],
+            dependencies: ["CommandKit", "DirectHTTP", "DirectResolvers", "DirectTLS"],
             path: "Verification/suite-adapter",
+            swiftSettings: commonSettings
+        ),
+        // No product: the figures of docs/Resolvers.md (scripts/verify/dialling).
+        .executableTarget(
+            name: "dialling",
+            dependencies: [
+                "DirectHTTP", "DirectResolvers", "TLSFixtures", "DirectTestData", "DirectCore", "DirectIO",
+            ],
+            path: "Benchmarks/dialling",
             swiftSettings: commonSettings
         ),
     ],
@@ -268,8 +275,8 @@ package.targets += [
     .executableTarget(
         name: "simulate",
         dependencies: [
-            "CSimulation", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP", "DirectResolvers",
-            "TLSFixtures",
+            "CSimulation", "CommandKit", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP",
+            "DirectResolvers", "TLSFixtures",
         ],
         path: "Verification/simulate",
         swiftSettings: commonSettings

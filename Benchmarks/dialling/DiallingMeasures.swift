@@ -5,7 +5,7 @@ import Foundation
 import TLSFixtures
 
 /// The cost of a dead address, a changed one and many callers, over loopback; figures for docs/Resolvers.md.
-extension SuiteAdapter {
+extension DiallingCosts {
     /// A name with three addresses, the first of which does not answer: how much later than from the second
     /// alone the response comes. curl beside it.
     static func measureFailover(rounds: Int) async throws {
@@ -52,7 +52,7 @@ extension SuiteAdapter {
         let start = ContinuousClock.now
         let response = try await client.fetch(request)
         let time = ContinuousClock.now - start
-        guard response.text == "hello" else { throw UsageError("a wrong response") }
+        guard response.text == "hello" else { throw MeasureError("a wrong response") }
         return time
     }
 
@@ -75,7 +75,7 @@ extension SuiteAdapter {
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         curl.waitUntilExit()
         guard curl.terminationStatus == 0, let seconds = Double(text) else {
-            throw UsageError("curl failed with status \(curl.terminationStatus)")
+            throw MeasureError("curl failed with status \(curl.terminationStatus)")
         }
         return .seconds(seconds)
     }
@@ -133,7 +133,7 @@ extension SuiteAdapter {
         )
         let left = a.records.filter { $0.end == nil }.count
         print("connections still open to where it led before: \(left)")
-        guard tally.late == 0, tally.failed == 0, left == 0 else { fail("the bar is not met", status: 1) }
+        guard tally.late == 0, tally.failed == 0, left == 0 else { fail("the bar is not met") }
     }
 
     /// So many tasks that ask for one name at the same time.
@@ -154,7 +154,7 @@ extension SuiteAdapter {
         print(
             "\(count) waiters: \(queries) query, \(result) answers, \(ContinuousClock.now - start) with its 200 ms"
         )
-        guard queries == 1, result == count else { fail("the bar is not met", status: 1) }
+        guard queries == 1, result == count else { fail("the bar is not met") }
     }
 
     private static func endpoint(of server: FixtureServer) -> Endpoint {

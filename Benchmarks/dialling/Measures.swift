@@ -6,7 +6,7 @@ import DirectTestData
 import Foundation
 
 /// Figures for docs/Resolvers.md, in processor time, and a run of mutated messages as long as one likes.
-extension SuiteAdapter {
+extension DiallingCosts {
     /// The measure of that name.
     static func measure(_ kind: String, count: Int) async throws {
         switch kind {
@@ -15,7 +15,7 @@ extension SuiteAdapter {
         case "waiters": try await measureWaiters(count)
         case "failover": try await measureFailover(rounds: count)
         case "flip": try await measureFlip(seconds: count)
-        default: throw UsageError("there is no measure \(kind)")
+        default: throw MeasureError("there is no measure \(kind)")
         }
     }
 
@@ -154,7 +154,7 @@ private struct Numbered: Resolver {
     func resolve(_ host: DomainName, port: UInt16, context: ResolveContext) async throws -> Resolution {
         let number = Int(host.text.dropFirst(5).prefix(6)) ?? 0
         return Resolution(
-            SuiteAdapter.endpoints(number),
+            DiallingCosts.endpoints(number),
             timeToLive: .seconds(3600),
             source: .resolver(name)
         )

@@ -14,7 +14,7 @@ extension FuzzTarget {
         do throws(TLSError) {
             for certificate in try readCertificates(bytes) { check(certificate) }
         } catch {
-            require(isOneLine("\(error)"), "an error is one line: \("\(error)".debugDescription)")
+            require("\(error)".isOneLine, "an error is one line: \("\(error)".debugDescription)")
         }
     }
 
@@ -41,13 +41,9 @@ extension FuzzTarget {
     }
 }
 
-private func isOneLine(_ text: String) -> Bool {
-    text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-}
-
 private func check(_ certificate: ServedCertificate) {
     let summary = certificate.summary
-    require(isOneLine(summary.description), "a description of one line")
+    require(summary.description.isOneLine, "a description of one line")
     requireEqual(try? readCertificates(summary.der).map(\.summary), [summary], "the same in DER")
     requireEqual(
         try? readCertificates(Array(certificate.pem.utf8)).map(\.summary),
@@ -142,7 +138,7 @@ private final class NamedCertificate {
 /// Whether a dNSName proves a name in lower case (RFC 9525, section 6.3): it is equal, ignoring case, or has
 /// `*` as the whole first label, for one label, with at least two labels after it.
 private func proves(_ name: [UInt8], wanted: [UInt8]) -> Bool {
-    let name = name.map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }
+    let name = name.lowered
     if name == wanted { return true }
     guard name.starts(with: [0x2A, 0x2E]), let dot = wanted.firstIndex(of: 0x2E) else { return false }
     let parent = name.dropFirst(2)

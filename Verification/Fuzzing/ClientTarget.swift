@@ -1,7 +1,6 @@
 import DirectCore
 import DirectHTTP1
 import DirectIO
-import Glibc
 
 @testable import DirectHTTP
 
@@ -23,22 +22,13 @@ extension FuzzTarget {
         let texts = choices.texts().prefix(4)
         let answers = texts.enumerated().map { index, text in
             ScriptedServer.Answer(
-                pieces: index == 0 ? pieces(of: text, cutAt: cuts) : [text],
+                pieces: text.pieces(cutAt: index == 0 ? cuts : []),
                 closesAfterwards: ends & (1 << min(index, 2)) == 0,
                 resets: ends & 8 != 0 && index == texts.count - 1
             )
         }
         stage.play(method, settings: settings, answers: answers)
     }
-}
-
-private func pieces(of text: [UInt8], cutAt cuts: [Int]) -> [[UInt8]] {
-    var (pieces, start) = ([[UInt8]](), 0)
-    for end in cuts.filter({ $0 < text.count }) + [text.count] where end > start {
-        pieces.append(Array(text[start..<end]))
-        start = end
-    }
-    return pieces
 }
 
 /// The server and the loop, which all runs share.
@@ -52,14 +42,12 @@ private final class ClientStage: Sendable {
 
     private let server = ScriptedServer()
     private let loop = EventLoop(clock: HeldClock())
-    private let outcome = Locked(Outcome?.none)
 
     func play(_ method: HTTPMethod, settings: Int, answers: [ScriptedServer.Answer]) {
         server.begin(answers)
         let result = run(method, settings: settings)
         if case .failure(let text) = result {
-            let isOneLine = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-            require(isOneLine, "an error is one line: \(text.debugDescription)")
+            require(text.isOneLine, "an error is one line: \(text.debugDescription)")
         }
         let requests = server.requests
         for request in requests { checkRequest(request) }
@@ -71,16 +59,19 @@ private final class ClientStage: Sendable {
 
     /// Runs one call to its end, from a thread that is not one of Swift's.
     private func run(_ method: HTTPMethod, settings: Int) -> Outcome {
-        outcome.withLock { $0 = nil }
-        let gate = Gate()
+        let outcome = Locked<Outcome?>(nil)
+        let arrival = Condition()
         Task { [self] in
             let ended = await call(method, settings: settings)
             outcome.withLock { $0 = ended }
-            gate.open()
+            arrival.signal()
         }
-        gate.wait()
-        return outcome.withLock { $0 } ?? .failure("no outcome")
+        return outcome.wait(at: arrival, nanoseconds: Self.patience) { outcome, _ in outcome }
+            ?? .failure("no outcome")
     }
+
+    /// As long as libFuzzer gives a run, in nanoseconds.
+    private static let patience: UInt64 = 3_600_000_000_000
 
     private func call(_ method: HTTPMethod, settings: Int) async -> Outcome {
         let client = HTTPClient { configure(&$0, settings: settings) }
@@ -161,27 +152,5 @@ private final class ClientStage: Sendable {
         } catch {
             return .failure("\(error)")
         }
-    }
-}
-
-/// Lets a thread wait for a task.
-private final class Gate: @unchecked Sendable {
-    /// Made for use by several threads.
-    private let semaphore: UnsafeMutablePointer<sem_t>
-
-    init() {
-        semaphore = .allocate(capacity: 1)
-        sem_init(semaphore, 0, 0)
-    }
-
-    deinit {
-        sem_destroy(semaphore)
-        semaphore.deallocate()
-    }
-
-    func open() { sem_post(semaphore) }
-
-    func wait() {
-        while sem_wait(semaphore) != 0 {}
     }
 }

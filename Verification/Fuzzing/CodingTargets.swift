@@ -75,7 +75,7 @@ private struct Decoded {
 
     init(_ input: [UInt8], _ codings: [ContentCoding], _ limits: DecodingLimits, cutAt cuts: [Int]) {
         let decoder = ContentDecoder(undoing: codings, within: limits)
-        var pieces = Self.pieces(of: input, cutAt: cuts)[...]
+        var pieces = input.pieces(cutAt: cuts)[...]
         do throws(CodingError) {
             while !isComplete { try step(decoder, feeding: &pieces) }
         } catch {
@@ -107,14 +107,5 @@ private struct Decoded {
         case .end: isComplete = true
         }
         require(decoder.lastWork <= 16 * ContentDecoder.pieceSize, "a bounded share of work")
-    }
-
-    private static func pieces(of input: [UInt8], cutAt cuts: [Int]) -> [[UInt8]] {
-        var (pieces, start) = ([[UInt8]](), 0)
-        for end in cuts.filter({ $0 > 0 && $0 < input.count }) + [input.count] where end > start {
-            pieces.append(Array(input[start..<end]))
-            start = end
-        }
-        return pieces.isEmpty ? [[]] : pieces
     }
 }

@@ -90,7 +90,7 @@ private struct FramedResponse {
     private static func names(_ value: [UInt8]) -> [String] {
         value.split(separator: UInt8(ascii: ",")).map { element in
             let trimmed = element.drop(while: isBlank).reversed().drop(while: isBlank).reversed()
-            return String(decoding: trimmed.map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }, as: UTF8.self)
+            return Array(trimmed).lowered.text
         }
         .filter { !$0.isEmpty }
     }

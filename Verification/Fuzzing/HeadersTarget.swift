@@ -73,8 +73,6 @@ private struct HeadersModel {
     }
 
     private static func isSame(_ first: String, as second: String) -> Bool {
-        first.utf8.elementsEqual(second.utf8) { lowered($0) == lowered($1) }
+        Array(first.utf8).lowered == Array(second.utf8).lowered
     }
-
-    private static func lowered(_ byte: UInt8) -> UInt8 { byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte }
 }

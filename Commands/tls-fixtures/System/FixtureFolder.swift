@@ -23,7 +23,7 @@ enum FixtureFolder {
     }
 
     /// The path of this program, or `nil` if the system does not provide it.
-    private static var program: String? {
+    static var program: String? {
         guard let path = realpath("/proc/self/exe", nil) else { return nil }
         defer { free(path) }
         return String(cString: path)

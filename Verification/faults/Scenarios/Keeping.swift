@@ -23,7 +23,7 @@ extension Scenario {
         inspect: { work in strayFiles(in: "\(work.folder)/cache") }
     )
 
-    private static func useCache(of client: HTTPClient, in work: Workplace) async throws {
+    private static func useCache(of client: HTTPClient, in work: ScenarioRun) async throws {
         for _ in 0..<2 { try await client.fetchLarge(work.plain("/cached")) }
         for _ in 0..<2 { try await client.fetchSmall(work.plain("/checked")) }
         for _ in 0..<2 { try await client.fetchSmall(work.plain("/varied")) }

@@ -26,7 +26,7 @@ extension Scenario {
     }
 
     private static func fetch(
-        in work: Workplace,
+        in work: ScenarioRun,
         _ resolver: ([Endpoint], ServiceSettings) -> any Resolver,
         port: (Stage.Ports) -> UInt16
     ) async throws {

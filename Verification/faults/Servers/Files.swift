@@ -1,8 +1,8 @@
 internal import CommandKit
 internal import Glibc
 
-/// Files of the program itself. These calls are made while no fault is chosen, or by streams, whose calls fail
-/// for OpenSSL alone.
+/// Files of the program itself. These calls are made while no fault is chosen, or by streams, whose calls
+/// fail for OpenSSL alone.
 extension Files {
     static var temporary: String { getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp" }
 

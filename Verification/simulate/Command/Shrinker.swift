@@ -28,8 +28,8 @@ struct Shrinker {
 extension Plan {
     /// Simpler plans, the boldest first.
     ///
-    /// They are made of the plan as JSON: an element of a list is removed, a member is removed or has its usual
-    /// value, a size is halved. So a new property of a plan needs nothing here.
+    /// They are made of the plan as JSON: an element of a list is removed, a member is removed or gets its
+    /// usual value, a size is halved. So a new property of a plan needs nothing here.
     fileprivate var simpler: [Plan] {
         guard let whole = PlanValue(self), let usual = PlanValue(Self.usual) else { return [] }
         return whole.simpler(than: usual).sorted { $0.depth < $1.depth }.compactMap { $0.value.plan }

@@ -1,13 +1,8 @@
 /// Judges requests that are sent twice at a time.
 struct HedgeJudge {
-    private let world: World
-    private let number: Int
+    let world: World
+    let number: Int
     private var plan: Plan { world.plan }
-
-    init(_ world: World, number: Int) {
-        self.world = world
-        self.number = number
-    }
 
     /// A request is under way once. With hedging it may be twice, at two addresses, unless a server may act
     /// on both.

@@ -4,19 +4,12 @@ internal import DirectHTTP
 /// Judges a response that a caller has got: its bytes, where it comes from, and what the client reports of
 /// it.
 struct ResponseJudge {
-    private let world: World
-    private let number: Int
-    private let start: UInt64
-    private let response: ReceivedResponse
+    let world: World
+    let number: Int
+    let start: UInt64
+    let response: ReceivedResponse
     private var plan: Plan { world.plan }
     private var call: CallPlan { plan.calls[number] }
-
-    init(_ world: World, number: Int, start: UInt64, _ response: ReceivedResponse) {
-        self.world = world
-        self.number = number
-        self.start = start
-        self.response = response
-    }
 
     func judge() {
         noteStrictness()

@@ -54,7 +54,7 @@ enum RangeFault: String, Codable, CaseIterable {
     case coded
     /// Says that it sends several ranges.
     case severalRanges
-    /// Sends a part that nobody has asked for.
+    /// Sends a part although the request asks for none.
     case unasked
     /// Sends more bytes than it says.
     case tooLong

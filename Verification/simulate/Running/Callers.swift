@@ -37,7 +37,7 @@ final class Callers: @unchecked Sendable {
             numbers = numbers.dropFirst(more.count)
             _ = start([first] + more, with: client)
         }
-        // The tasks hold the client from now on, or nobody does.
+        // From now on only the tasks hold the client, if there are any.
         if plan.client.isReleasedEarly { client = nil }
     }
 
@@ -71,10 +71,10 @@ final class Callers: @unchecked Sendable {
         kernel.note("call", place: number)
         kernel.explain("  call \(number) is \(call.kind) of \(world.url(ofCall: number))")
         kernel.count("caller: \(call.kind)")
-        let judge = CallJudge(world, number: number, start: kernel.now)
+        let judge = CallJudge(world: world, number: number, start: kernel.now)
         world.calls[number].start = kernel.now
         world.activeCalls += 1
-        defer { HedgeJudge(world, number: number).judgeEnd(reply: world.calls[number].reply) }
+        defer { HedgeJudge(world: world, number: number).judgeEnd(reply: world.calls[number].reply) }
         do {
             if call.kind == .prewarm {
                 try await client.prewarm(request(number), connections: call.count)
@@ -140,7 +140,7 @@ final class Callers: @unchecked Sendable {
         let result = try await client.download(request(number), to: judge.path, options: judge.options) {
             [world] progress in world.calls[number].progress = Int(progress.bytes)
         }
-        CallJudge(world, number: number, start: world.calls[number].start ?? 0).judge(result)
+        CallJudge(world: world, number: number, start: world.calls[number].start ?? 0).judge(result)
         judge.judge(result)
     }
 

@@ -9,7 +9,7 @@ extension World {
         kernel.lookUp = { [unowned self] name in
             kernel.count("resolver: system lookup")
             if name == Material.proxyName { return [proxyAddress] }
-            ResolverJudge(self).judgeSystem(name)
+            ResolverJudge(world: self).judgeSystem(name)
             guard let host = host(named: name) else { return [] }
             let addresses = plan.hosts[host].addresses.indices.map { address($0, ofHost: host) }
             if plan.resolvers != nil {
@@ -37,9 +37,10 @@ extension World {
             judgeBinding(of: connection)
             if plan.client.proxy != .none { fault("address", "\(address) was dialled past the proxy") }
             connection.place = place
-            PoolJudge(self).judgeDial(to: place)
-            ResolverJudge(self).judgeDial(to: address, ofHost: place.host)
-            guard port == (plan.hosts[place.host].isSecure ? 443 : 80) || isDoor(port, of: place.host) else {
+            PoolJudge(world: self).judgeDial(to: place)
+            ResolverJudge(world: self).judgeDial(to: address, ofHost: place.host)
+            guard port == (plan.hosts[place.host].isSecure ? 443 : 80) || onlyRedirects(port, of: place.host)
+            else {
                 return .refused
             }
             return fate(of: connection, at: place, port: port)
@@ -55,10 +56,10 @@ extension World {
             return fate(of: connection, at: place, port: plan.hosts[host].isSecure ? 443 : 80)
         }
         kernel.sees = { [unowned self] connection, bytes in
-            PoolJudge(self).judge(bytes, sentOn: connection)
+            PoolJudge(world: self).judge(bytes, sentOn: connection)
         }
-        kernel.closes = { [unowned self] in PoolJudge(self).judgeClose(of: $0) }
-        kernel.seesDatagram = { [unowned self] in ResolverJudge(self).judgeSending(of: $1, on: $0) }
+        kernel.closes = { [unowned self] in PoolJudge(world: self).judgeClose(of: $0) }
+        kernel.seesDatagram = { [unowned self] in ResolverJudge(world: self).judgeSending(of: $1, on: $0) }
         kernel.receiveDatagram = { [unowned self] socket, bytes in
             guard let place = socket.address.flatMap(resolverPlace) else { return }
             DNSServer(self, at: place)?.receive(bytes, on: socket)
@@ -91,7 +92,7 @@ extension World {
     }
 
     /// Whether the port is the one at which a secure host answers plain requests.
-    func isDoor(_ port: Int, of host: Int) -> Bool {
+    func onlyRedirects(_ port: Int, of host: Int) -> Bool {
         port == 80 && plan.hosts[host].isSecure && plan.hosts[host].strictness != nil
     }
 
@@ -147,7 +148,7 @@ extension World {
                 self,
                 connection: connection,
                 host: place.host,
-                isDoor: isDoor(port, of: place.host)
+                onlyRedirects: onlyRedirects(port, of: place.host)
             )
             let fate = plan.hosts[place.host].addresses[place.address].fate
             await server.serve(SocketWire(connection), certificate: Material.Certificate(of: fate))

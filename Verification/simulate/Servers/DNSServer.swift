@@ -41,7 +41,7 @@ struct DNSServer {
     }
 
     private func newQuestion(_ bytes: [UInt8], from socket: SimulatedDatagramSocket) -> DatagramQuestion? {
-        let judge = ResolverJudge(world)
+        let judge = ResolverJudge(world: world)
         guard let question = ResolverQuestion(message: bytes), let host = judge.host(of: question) else {
             world.fault("resolver", "the question \(bytes)")
             return nil
@@ -85,7 +85,7 @@ struct DNSServer {
         kernel.answer(answer(question), to: socket)
     }
 
-    /// Answers of others, who do not know the identifier, or have no question to answer.
+    /// Answers that others send: with another identifier, to another question, or malformed.
     private func forgeries(of question: DatagramQuestion) -> [[UInt8]] {
         let good = message(question, naming: [World.forgedAddress])
         var otherIdentifier = good
@@ -160,7 +160,7 @@ struct DNSServer {
             let bytes = Array(received.dropFirst(2))
             guard let question = ResolverQuestion(message: bytes),
                 let manner = world.truncatedQuestions[question.plain(bytes)],
-                let host = ResolverJudge(world).host(of: question)
+                let host = ResolverJudge(world: world).host(of: question)
             else {
                 world.fault("resolver", "\(bytes) is asked over TCP, although its answer was not truncated")
                 throw .broken

@@ -6,14 +6,15 @@ extension OriginServer {
         return String(head.target.dropFirst(7).drop { $0 != "/" })
     }
 
-    /// Answers a plain request for a secure host, which nobody sends who knows that the host wants TLS only.
+    /// Answers a plain request for a secure host with a redirect. A client that knows of the host's policy
+    /// (HSTS) sends no such request.
     func redirect(
         _ head: ReceivedHead,
         host: Int,
         call number: Int,
         on http: HTTPWire
     ) async throws(WireError) -> Bool {
-        RequestJudge(world, number: number, host: host).judgeStrictness()
+        RequestJudge(world: world, number: number, host: host).judgeStrictness()
         world.calls[number].hasCrossed = true
         let location = world.origin(host) + path(of: head)
         try await http.wire.write(

@@ -26,7 +26,7 @@ extension OriginServer {
                 if bytes.isEmpty { break }
                 let start = received
                 if start == 0, isExpecting, reply.isSilentBeforeBody {
-                    RequestJudge(world, number: number, host: 0).judgeWait(kernel.now - begin)
+                    RequestJudge(world: world, number: number, host: 0).judgeWait(kernel.now - begin)
                 }
                 kernel.count("judge: bytes of an upload")
                 if !Pattern.matches(bytes, body: number, from: start) {

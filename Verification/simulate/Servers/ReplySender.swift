@@ -101,7 +101,7 @@ struct ReplySender {
             return false
         case .floods: return false
         case .addsBytes:
-            // Never a response: if it came a moment later, nobody could tell for which request it is.
+            // Never a response: one that came a moment later could be the response to the next request.
             if reply.framing != .untilClose { try await write(Array("\0bad".utf8)) }
         case .closes, .breaksOff, .closesBefore: return false
         }

@@ -42,7 +42,7 @@ final class ResolverServer: @unchecked Sendable {
 
     /// Answers one question. Returns false if the connection is over.
     private func answer(_ head: ReceivedHead, on http: HTTPWire) async throws(WireError) -> Bool {
-        let judge = ResolverJudge(world)
+        let judge = ResolverJudge(world: world)
         judge.judge(head, serverName: (http.wire as? TLSWire)?.serverName, isSecure: service.isSecure)
         let body = try await body(of: head, on: http)
         if service.format == .alibaba, head.target == "/100000/ss" { return try await sendList(on: http) }
@@ -142,7 +142,7 @@ final class ResolverServer: @unchecked Sendable {
     private func sendList(on http: HTTPWire) async throws(WireError) -> Bool {
         world.kernel.note("list", place: place.service, amount: place.server)
         world.kernel.count("resolver: question for the servers")
-        ResolverJudge(world).judgeListQuestion(toService: place.service)
+        ResolverJudge(world: world).judgeListQuestion(toService: place.service)
         let count = world.listQuestions[connection.address, default: 0]
         world.listQuestions[connection.address, default: 0] += 1
         let manner = server.manners[count % server.manners.count]

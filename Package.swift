@@ -101,10 +101,17 @@ let package = Package(
             swiftSettings: commonSettings
         ),
         .target(name: "TLSFixtures", dependencies: ["CDirectOpenSSL"], swiftSettings: commonSettings),
+        .target(
+            name: "CommandKit",
+            dependencies: ["DirectCore", "DirectIO"],
+            path: "Commands/CommandKit",
+            swiftSettings: commonSettings
+        ),
         .executableTarget(
             name: "tls-fixtures",
             dependencies: [
-                "DirectCore", "DirectIO", "DirectHTTP", "DirectHTTP1", "DirectCoding", "DirectJSON",
+                "CommandKit", "DirectCore", "DirectIO", "DirectHTTP", "DirectHTTP1", "DirectCoding",
+                "DirectJSON",
                 "TLSFixtures",
             ],
             path: "Commands/tls-fixtures",
@@ -113,8 +120,8 @@ let package = Package(
         .target(
             name: "SNIProbe",
             dependencies: [
-                "DirectCore", "DirectIO", "DirectTLS", "DirectTransport", "DirectHTTP", "DirectJSON",
-                "DirectResolvers", "TLSFixtures",
+                "CommandKit", "DirectCore", "DirectIO", "DirectTLS", "DirectTransport", "DirectHTTP",
+                "DirectJSON", "DirectResolvers", "TLSFixtures",
             ],
             path: "Commands/SNIProbe",
             swiftSettings: commonSettings
@@ -229,11 +236,17 @@ let package = Package(
             path: "Tests/DirectTestResolvers",
             swiftSettings: commonSettings
         ),
-        .target(name: "DirectTestCommands", path: "Tests/DirectTestCommands", swiftSettings: commonSettings),
+        .target(
+            name: "DirectTestCommands",
+            dependencies: ["CommandKit"],
+            path: "Tests/DirectTestCommands",
+            swiftSettings: commonSettings
+        ),
         .testTarget(
             name: "VectorsTests",
             dependencies: [
-                "tls-fixtures", "DirectHTTP1", "DirectJSON", "DirectTestCommands", "DirectTestData",
+                "tls-fixtures", "CommandKit", "DirectHTTP1", "DirectJSON", "DirectTestCommands",
+                "DirectTestData",
             ],
             swiftSettings: commonSettings
         ),
@@ -241,11 +254,17 @@ let package = Package(
         // No product: it puts the client before the harnesses of public suites (scripts/suites).
         .executableTarget(
             name: "suite-adapter",
-            dependencies: [
-                "DirectHTTP", "DirectResolvers", "DirectTLS", "DirectCoding", "DirectJSON",
-                "TLSFixtures", "DirectTestData", "DirectCore", "DirectIO",
-            ],
+            dependencies: ["CommandKit", "DirectHTTP", "DirectResolvers", "DirectTLS"],
             path: "Verification/suite-adapter",
+            swiftSettings: commonSettings
+        ),
+        // No product: the figures of docs/Resolvers.md (scripts/verify/dialling).
+        .executableTarget(
+            name: "dialling",
+            dependencies: [
+                "DirectHTTP", "DirectResolvers", "TLSFixtures", "DirectTestData", "DirectCore", "DirectIO",
+            ],
+            path: "Benchmarks/dialling",
             swiftSettings: commonSettings
         ),
     ],
@@ -264,8 +283,8 @@ package.targets += [
     .executableTarget(
         name: "simulate",
         dependencies: [
-            "CSimulation", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP", "DirectResolvers",
-            "TLSFixtures",
+            "CSimulation", "CommandKit", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP",
+            "DirectResolvers", "TLSFixtures",
         ],
         path: "Verification/simulate",
         swiftSettings: commonSettings
@@ -275,7 +294,8 @@ package.targets += [
     .executableTarget(
         name: "faults",
         dependencies: [
-            "CFaults", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP", "DirectResolvers", "TLSFixtures",
+            "CFaults", "CommandKit", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP", "DirectResolvers",
+            "TLSFixtures",
         ],
         path: "Verification/faults",
         swiftSettings: commonSettings

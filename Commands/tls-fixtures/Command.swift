@@ -1,3 +1,5 @@
+internal import CommandKit
+
 /// The command: parses its arguments and runs or serves the fixtures.
 @main
 struct Command {

@@ -1,3 +1,5 @@
+internal import CommandKit
+
 /// The parsed command line.
 enum Options: Equatable {
     case help
@@ -30,20 +32,17 @@ enum Options: Equatable {
         }
     }
 
-    /// A mistake in the command line, described by a short English text.
-    struct Fault: Error, Equatable {
-        var what: String
-    }
+    typealias Fault = ArgumentReader.Fault
 
     /// Parses the arguments, without the name of the program.
     init(_ arguments: [String]) throws(Fault) {
-        var rest = arguments[...]
-        switch rest.popFirst() {
+        var rest = ArgumentReader(arguments[...])
+        switch rest.next() {
         case "help", "--help", "-h": self = .help
         case "serve": self = try Self.serve(&rest)
         case "run": self = .run(try RunOptions(&rest))
         case "client":
-            if let word = rest.first {
+            if let word = rest.next() {
                 throw Fault(what: "client takes no arguments, but was given \"\(word)\"")
             }
             self = .client
@@ -53,23 +52,17 @@ enum Options: Equatable {
         }
     }
 
-    private static func serve(_ rest: inout ArraySlice<String>) throws(Fault) -> Options {
+    private static func serve(_ rest: inout ArgumentReader) throws(Fault) -> Options {
         var name: String?
         var fixtures: String?
-        while let word = rest.popFirst() {
+        while let word = rest.next() {
             switch word {
-            case "--fixtures": fixtures = try value(of: word, &rest)
-            case "--name": name = try value(of: word, &rest)
+            case "--fixtures": fixtures = try rest.value(of: word)
+            case "--name": name = try rest.value(of: word)
             default: throw Fault(what: "unknown option \"\(word)\" of serve")
             }
         }
         return .serve(name: name, fixtures: fixtures)
-    }
-
-    fileprivate static func value(of option: String, _ rest: inout ArraySlice<String>) throws(Fault) -> String
-    {
-        guard let value = rest.popFirst() else { throw Fault(what: "\(option) needs a value") }
-        return value
     }
 
     static let usage = """
@@ -108,12 +101,12 @@ enum Options: Equatable {
 }
 
 extension Options.RunOptions {
-    fileprivate init(_ rest: inout ArraySlice<String>) throws(Options.Fault) {
-        while let word = rest.popFirst() {
+    fileprivate init(_ rest: inout ArgumentReader) throws(Options.Fault) {
+        while let word = rest.next() {
             switch word {
-            case "--client": clients.append(try Options.value(of: word, &rest))
-            case "--name": name = try Options.value(of: word, &rest)
-            case "--fixtures": fixtures = try Options.value(of: word, &rest)
+            case "--client": clients.append(try rest.value(of: word))
+            case "--name": name = try rest.value(of: word)
+            case "--fixtures": fixtures = try rest.value(of: word)
             case "--json": try setOutput(.json, word)
             case "--junit": try setOutput(.junit, word)
             case "--list": try setOutput(.list, word)
@@ -134,9 +127,9 @@ extension Options.RunOptions {
 
     private static func count(
         of option: String,
-        _ rest: inout ArraySlice<String>
+        _ rest: inout ArgumentReader
     ) throws(Options.Fault) -> Int {
-        let text = try Options.value(of: option, &rest)
+        let text = try rest.value(of: option)
         guard let count = Int(text), (1...1000).contains(count) else {
             throw Options.Fault(what: "\(option) needs a number from 1 to 1000, not \"\(text)\"")
         }

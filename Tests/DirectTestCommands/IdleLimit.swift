@@ -4,7 +4,7 @@ package import Testing
 ///
 /// A time limit would make the verdict depend on the speed and load of the machine. This one counts the
 /// seconds in which the process uses almost no processor time: a test that is slow, or whose thread waits for
-/// the processor, uses more. While a ``ChildProcess`` runs no second counts, because the child may do the
+/// the processor, uses more. While a ``TestProcess`` runs no second counts, because the child may do the
 /// work.
 package struct IdleLimit: TestTrait, SuiteTrait, TestScoping {
     /// Always `true`: the limit of a suite holds for all tests in it.

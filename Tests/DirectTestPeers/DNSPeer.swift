@@ -1,9 +1,7 @@
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-import Synchronization
+internal import DirectCore
+internal import DirectIO
+private import Foundation
+internal import Synchronization
 
 /// A DNS server on loopback, over UDP and TCP at the same port, whose answers a test writes byte by byte.
 ///
@@ -33,23 +31,18 @@ package final class DNSPeer: Sendable {
     /// The port on 127.0.0.1.
     package let port: UInt16
     private let datagrams: Int32
-    private let listener: Int32
+    private let listener: Listener
     private let answer: Answer
     private let asked = Mutex<[Question]>([])
 
     /// Starts a server.
     package init(_ answer: @escaping Answer) throws {
         self.answer = answer
-        var made: (Int32, Int32, UInt16)?
-        // The port of one protocol may be in use in the other.
-        for _ in 0..<50 where made == nil { made = Self.pair() }
-        guard let made else { throw PeerFailure() }
-        (datagrams, listener, port) = made
-        Self.onThread { [self] in serveDatagrams() }
-        Self.onThread { [self] in serveStreams() }
+        (datagrams, listener) = try Self.pair()
+        port = listener.port
+        Thread.detachNewThread { [self] in serveDatagrams() }
+        Thread.detachNewThread { [self] in serveStreams() }
     }
-
-    private struct PeerFailure: Error {}
 
     /// The questions so far.
     package var questions: [Question] { asked.withLock { $0 } }
@@ -57,7 +50,7 @@ package final class DNSPeer: Sendable {
     /// Ends both threads.
     package func stop() {
         shutdown(datagrams, Int32(SHUT_RDWR))
-        shutdown(listener, Int32(SHUT_RDWR))
+        listener.stop()
     }
 
     private func serveDatagrams() {
@@ -83,20 +76,16 @@ package final class DNSPeer: Sendable {
     }
 
     private func serveStreams() {
-        while true {
-            let connection = accept(listener, nil, nil)
-            guard connection >= 0 else { break }
-            if let head = Self.read(2, from: connection),
-                let message = Self.read(Int(head[0]) << 8 | Int(head[1]), from: connection)
-            {
-                for reply in replies(to: message, isStream: true) {
-                    let framed = [UInt8(reply.count >> 8), UInt8(reply.count & 0xFF)] + reply
-                    _ = send(connection, framed, framed.count, 0)
-                }
+        while let connection = try? listener.accept() {
+            guard let head = try? connection.receive(exactly: 2), head.count == 2 else { continue }
+            let length = Int(head[0]) << 8 | Int(head[1])
+            guard let message = try? connection.receive(exactly: length), message.count == length else {
+                continue
             }
-            close(connection)
+            for reply in replies(to: message, isStream: true) {
+                try? connection.send([UInt8(reply.count >> 8), UInt8(reply.count & 0xFF)] + reply)
+            }
         }
-        close(listener)
     }
 
     private func replies(to message: [UInt8], isStream: Bool) -> [[UInt8]] {
@@ -107,86 +96,22 @@ package final class DNSPeer: Sendable {
         return answer(question)
     }
 
-    private static func read(_ count: Int, from connection: Int32) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        while bytes.count < count {
-            var piece = [UInt8](repeating: 0, count: count - bytes.count)
-            let received = recv(connection, &piece, piece.count, 0)
-            guard received > 0 else { return nil }
-            bytes += piece[..<received]
-        }
-        return bytes
-    }
-
-    /// A UDP socket and a TCP listener at the same port.
-    private static func pair() -> (Int32, Int32, UInt16)? {
+    /// A UDP socket and a TCP listener at the same port. The port of one protocol may be in use in the other.
+    private static func pair() throws -> (Int32, Listener) {
         #if canImport(Glibc)
-        let (datagram, stream) = (Int32(SOCK_DGRAM.rawValue), Int32(SOCK_STREAM.rawValue))
+        let kind = Int32(SOCK_DGRAM.rawValue)
         #else
-        let (datagram, stream) = (SOCK_DGRAM, SOCK_STREAM)
+        let kind = SOCK_DGRAM
         #endif
-        guard let (first, port) = bound(datagram, port: 0) else { return nil }
-        guard let (second, _) = bound(stream, port: port), listen(second, 16) == 0 else {
-            close(first)
-            return nil
-        }
-        return (first, second, port)
-    }
-
-    private static func bound(_ kind: Int32, port: UInt16) -> (Int32, UInt16)? {
-        let descriptor = socket(AF_INET, kind, 0)
-        guard descriptor >= 0 else { return nil }
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let code = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(descriptor, address, length) == 0 ? getsockname(descriptor, address, &length) : -1
+        while true {
+            let listener = try Listener()
+            let descriptor = socket(AF_INET, kind, 0)
+            let code = try listener.address.withSocketAddress(port: listener.port) {
+                bind(descriptor, $0, $1)
             }
-        }
-        guard code == 0 else {
+            if code == 0 { return (descriptor, listener) }
             close(descriptor)
-            return nil
         }
-        return (descriptor, UInt16(bigEndian: address.sin_port))
-    }
-
-    private static func onThread(_ body: @escaping @Sendable () -> Void) {
-        let box = Unmanaged.passRetained(Box(body))
-        #if canImport(Glibc)
-        var thread = pthread_t()
-        pthread_create(
-            &thread,
-            nil,
-            { pointer in
-                guard let pointer else { return nil }
-                Unmanaged<Box>.fromOpaque(pointer).takeRetainedValue().body()
-                return nil
-            },
-            box.toOpaque()
-        )
-        pthread_detach(thread)
-        #else
-        var thread: pthread_t?
-        pthread_create(
-            &thread,
-            nil,
-            { pointer in
-                Unmanaged<Box>.fromOpaque(pointer).takeRetainedValue().body()
-                return nil
-            },
-            box.toOpaque()
-        )
-        if let thread { pthread_detach(thread) }
-        #endif
-    }
-
-    private final class Box: Sendable {
-        let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 }
 

@@ -52,6 +52,9 @@ package final class Listener: Sendable {
 
     deinit { close(descriptor) }
 
+    /// Ends the listening: whatever waits for a connection fails.
+    package func stop() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
     /// The connection that has been made; the kernel made it before it was accepted.
     package func accept() throws -> Peer {
         Peer(descriptor: try checked("accept") { cAccept(descriptor) })

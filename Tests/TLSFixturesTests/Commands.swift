@@ -15,7 +15,7 @@ func run(_ command: String, _ arguments: [String], input: String? = nil) async t
 
 private func runBlocking(_ command: String, _ arguments: [String], _ input: String?) throws -> CommandResult {
     let (output, errors, feed) = (Pipe(), Pipe(), Pipe())
-    let child = try ChildProcess(
+    let child = try TestProcess(
         command,
         arguments,
         environment: ProcessInfo.processInfo.environment,

@@ -18,7 +18,7 @@ struct CommandRunTests {
         let program = try #require(builtProgram)
         return try await onOwnThread {
             let (feed, output, errors) = (Pipe(), Pipe(), Pipe())
-            let process = try DirectTestCommands.ChildProcess(
+            let process = try TestProcess(
                 "/bin/sh",
                 ["-c", #"cd "$0" && exec "$@""#, folder, program] + words,
                 environment: ["PATH": "/usr/bin:/bin"],

@@ -19,7 +19,7 @@ struct InterruptionTests {
         let program = try #require(builtProgram)
         let fixtures = try TemporaryFixtures(["names/a.json": "[\(nameVector())]"])
         try #require(mkfifo(fixtures.path + "/pipe", 0o600) == 0)
-        let process = try DirectTestCommands.ChildProcess(
+        let process = try TestProcess(
             program,
             ["run", "--fixtures", fixtures.path, "--client", client],
             environment: ["HOME": fixtures.path, "PATH": "/usr/bin:/bin"]

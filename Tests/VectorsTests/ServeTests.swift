@@ -37,7 +37,7 @@ struct ServeTests {
         map: String, status: Int32
     ) {
         let (input, output) = (Pipe(), Pipe())
-        let process = try DirectTestCommands.ChildProcess(
+        let process = try TestProcess(
             program,
             ["serve", "--fixtures", checkedInFixtures],
             environment: [:],

@@ -9,7 +9,7 @@ let checkedInFixtures = URL(filePath: #filePath)
 
 /// The program, which SwiftPM builds beside the tests.
 var builtProgram: String? {
-    guard let tests = Files.program else { return nil }
+    guard let tests = FixtureFolder.program else { return nil }
     let path = URL(filePath: tests).deletingLastPathComponent().appending(path: "tls-fixtures")
         .path(percentEncoded: false)
     return FileManager.default.isExecutableFile(atPath: path) ? path : nil

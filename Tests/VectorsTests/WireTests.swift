@@ -69,7 +69,7 @@ private struct VerbatimClient: VectorClient {
         let place = route.addresses[0].replacing(":", with: "/")
         let script =
             "exec 3<>/dev/tcp/\(place); printf '\(bytes.joined())' >&3; read -t 1 line <&3; echo done"
-        _ = ChildProcess.run("bash -c \(Shell.quoted(script))", within: .seconds(20))
+        _ = ShellCommand.run("bash -c \(Shell.quoted(script))", within: .seconds(20))
         return .done([RequestOutcome(.failed(kind: nil, text: "it does not read responses"))])
     }
 }

@@ -102,7 +102,11 @@ private struct MapModel {
         for text in Self.hosts {
             guard let host = try? HTTPHost(text) else { return require(false, "\(text) is a host") }
             for port in [80, 443, 8080] as [UInt16] {
-                requireEqual(map.endpoints(for: host, port: port), expected(host, port), "\(text):\(port)")
+                requireEqual(
+                    map.endpoints(for: host, port: port),
+                    expected(for: host, port: port),
+                    "\(text):\(port)"
+                )
             }
         }
     }
@@ -112,12 +116,12 @@ private struct MapModel {
     }
 
     /// The endpoints of the most specific entry that applies.
-    private func expected(_ host: HTTPHost, _ port: UInt16) -> [Endpoint]? {
-        let fit = entries.filter { ($0.port == nil || $0.port == port) && Self.applies($0.pattern, host) }
+    private func expected(for host: HTTPHost, port: UInt16) -> [Endpoint]? {
+        let fit = entries.filter { ($0.port == nil || $0.port == port) && Self.applies($0.pattern, to: host) }
         return fit.max { Self.rank($0) < Self.rank($1) }?.endpoints
     }
 
-    private static func applies(_ pattern: HostPattern, _ host: HTTPHost) -> Bool {
+    private static func applies(_ pattern: HostPattern, to host: HTTPHost) -> Bool {
         switch pattern {
         case .any: true
         case .host(let other): host == other

@@ -19,8 +19,12 @@ extension FuzzTarget {
         guard let status = HTTPStatus(code: status) else { return }
         let head = ResponseHead(status: status, headers: headers)
         checkAges(
-            CachedHead(head, requestTime: .init(seconds: times[0]), responseTime: .init(seconds: times[1])),
-            times
+            of: CachedHead(
+                head,
+                requestTime: .init(seconds: times[0]),
+                responseTime: .init(seconds: times[1])
+            ),
+            at: times
         )
         let received = CachedHead(
             received: head,
@@ -76,7 +80,7 @@ private func readLines(_ texts: [[UInt8]]) -> HTTPHeaders {
     return headers
 }
 
-private func checkAges(_ cached: CachedHead, _ times: [Int64]) {
+private func checkAges(of cached: CachedHead, at times: [Int64]) {
     require(cached.lifetime >= 0 && cached.initialAge >= 0, "no negative lifetime or age")
     var (lastAge, lastFreshness) = (Int64(0), Int64.max)
     for seconds in times.sorted() where seconds >= cached.responseTime.seconds {

@@ -14,7 +14,7 @@ extension FuzzTarget {
         do throws(TLSError) {
             for certificate in try readCertificates(bytes) { check(certificate) }
         } catch {
-            require(isOneLine("\(error)"), "an error is one line: \("\(error)".debugDescription)")
+            require("\(error)".isOneLine, "an error is one line: \("\(error)".debugDescription)")
         }
     }
 
@@ -30,24 +30,20 @@ extension FuzzTarget {
         let asked = texts.removeFirst().text
         var names: [AlternativeName] = []
         for (index, text) in texts.prefix(4).enumerated() {
-            names.append(AlternativeName(kinds[index], text))
+            names.append(AlternativeName(kind: kinds[index], text))
         }
         guard let certificate = NamedCertificate(names) else { return }
         let reader = CertificateReader(certificate.raw)
         let listed = reader.names(atMost: 100)
         requireEqual(listed.dns, names.compactMap(\.dns).map(\.text), "the names in the certificate")
         requireEqual(reader.names(atMost: 1).all.count, min(1, listed.all.count), "the limit of names")
-        certificate.check(asked, names)
+        certificate.check(asked, against: names)
     }
-}
-
-private func isOneLine(_ text: String) -> Bool {
-    text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
 }
 
 private func check(_ certificate: ServedCertificate) {
     let summary = certificate.summary
-    require(isOneLine(summary.description), "a description of one line")
+    require(summary.description.isOneLine, "a description of one line")
     requireEqual(try? readCertificates(summary.der).map(\.summary), [summary], "the same in DER")
     requireEqual(
         try? readCertificates(Array(certificate.pem.utf8)).map(\.summary),
@@ -55,12 +51,12 @@ private func check(_ certificate: ServedCertificate) {
         "the same in PEM"
     )
     guard let raw = try? CertificateList(der: summary.der), let first = raw.first else { return }
-    compare(summary.notBefore, X509_get0_notBefore(first))
-    compare(summary.notAfter, X509_get0_notAfter(first))
+    compare(summary.notBefore, with: X509_get0_notBefore(first))
+    compare(summary.notAfter, with: X509_get0_notAfter(first))
 }
 
 /// OpenSSL compares a date with seconds, but does not tell the seconds.
-private func compare(_ seconds: Int?, _ date: UnsafePointer<ASN1_TIME>?) {
+private func compare(_ seconds: Int?, with date: UnsafePointer<ASN1_TIME>?) {
     guard let seconds, let date else { return }
     requireEqual(ASN1_TIME_cmp_time_t(date, seconds), 0, "the date that OpenSSL reads")
     ERR_clear_error()
@@ -73,7 +69,7 @@ private struct AlternativeName {
     var dns: [UInt8]? { isAddress ? nil : bytes }
 
     /// Two kinds of three are names; addresses are cut to the right length.
-    init(_ kind: Int, _ bytes: [UInt8]) {
+    init(kind: Int, _ bytes: [UInt8]) {
         isAddress = kind == 2
         self.bytes = isAddress ? Array(bytes.prefix(bytes.count < 16 ? 4 : 16)) : bytes
     }
@@ -101,10 +97,10 @@ private final class NamedCertificate {
         OPENSSL_sk_push(list, UnsafeRawPointer(entry))
     }
 
-    func check(_ asked: String, _ names: [AlternativeName]) {
+    func check(_ asked: String, against names: [AlternativeName]) {
         if let identity = try? ServerIdentity.name(asked) {
             let wanted = Array(identity.text.utf8)
-            let isProved = names.contains { $0.dns.map { proves($0, wanted) } ?? false }
+            let isProved = names.contains { $0.dns.map { proves($0, wanted: wanted) } ?? false }
             requireEqual(identity.proof(in: raw) != nil, isProved, "names")
             requireEqual(demand(identity) == X509_V_OK, isProved, "the check in a verification")
         }
@@ -141,8 +137,8 @@ private final class NamedCertificate {
 
 /// Whether a dNSName proves a name in lower case (RFC 9525, section 6.3): it is equal, ignoring case, or has
 /// `*` as the whole first label, for one label, with at least two labels after it.
-private func proves(_ name: [UInt8], _ wanted: [UInt8]) -> Bool {
-    let name = name.map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }
+private func proves(_ name: [UInt8], wanted: [UInt8]) -> Bool {
+    let name = name.lowered
     if name == wanted { return true }
     guard name.starts(with: [0x2A, 0x2E]), let dot = wanted.firstIndex(of: 0x2E) else { return false }
     let parent = name.dropFirst(2)

@@ -52,7 +52,25 @@ struct Choices {
     }
 }
 
+extension String {
+    /// Whether it has no control character.
+    var isOneLine: Bool { unicodeScalars.allSatisfy { $0.properties.generalCategory != .control } }
+}
+
 extension [UInt8] {
     /// The bytes as text; invalid UTF-8 is replaced.
     var text: String { String(decoding: self, as: UTF8.self) }
+
+    /// The bytes with ASCII letters in lower case.
+    var lowered: [UInt8] { map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 } }
+
+    /// The bytes in pieces that end at these places, none of them empty.
+    func pieces(cutAt cuts: [Int]) -> [[UInt8]] {
+        var (pieces, start) = ([[UInt8]](), 0)
+        for end in cuts.filter({ $0 < count }) + [count] where end > start {
+            pieces.append(Array(self[start..<end]))
+            start = end
+        }
+        return pieces
+    }
 }

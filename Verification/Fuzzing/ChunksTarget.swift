@@ -28,7 +28,7 @@ extension FuzzTarget {
             requireEqual(whole.body, simple.body(), "the grammar decides")
         }
         requireEqual(
-            DecodedChunks(chunked(input, sizes), cutAt: cuts, HTTP1Leniency()).body,
+            DecodedChunks(chunked(input, sizes: sizes), cutAt: cuts, HTTP1Leniency()).body,
             input,
             "round trip"
         )
@@ -36,7 +36,7 @@ extension FuzzTarget {
 }
 
 /// Returns the content in chunks of these sizes, used one after the other.
-private func chunked(_ content: [UInt8], _ sizes: [Int]) -> [UInt8] {
+private func chunked(_ content: [UInt8], sizes: [Int]) -> [UInt8] {
     var (bytes, rest, turn) = ([UInt8](), content[...], 0)
     while !rest.isEmpty {
         let chunk = rest.prefix(sizes[turn % sizes.count])
@@ -65,7 +65,7 @@ private struct DecodedChunks: Equatable {
         var position = 0
         do throws(HTTP1Error) {
             for end in cuts.filter({ $0 < input.count }) + [input.count] where !isComplete {
-                try decode(&decoder, input, position: &position, to: end)
+                try decode(with: &decoder, input, position: &position, to: end)
             }
         } catch {
             fault = error
@@ -74,7 +74,7 @@ private struct DecodedChunks: Equatable {
     }
 
     private mutating func decode(
-        _ decoder: inout ChunkDecoder,
+        with decoder: inout ChunkDecoder,
         _ input: [UInt8],
         position: inout Int,
         to end: Int

@@ -1,7 +1,6 @@
 import DirectCore
 import DirectHTTP1
 import DirectIO
-import Glibc
 
 @testable import DirectHTTP
 
@@ -23,22 +22,13 @@ extension FuzzTarget {
         let texts = choices.texts().prefix(4)
         let answers = texts.enumerated().map { index, text in
             ScriptedServer.Answer(
-                pieces: index == 0 ? pieces(of: text, cutAt: cuts) : [text],
+                pieces: text.pieces(cutAt: index == 0 ? cuts : []),
                 closesAfterwards: ends & (1 << min(index, 2)) == 0,
                 resets: ends & 8 != 0 && index == texts.count - 1
             )
         }
-        stage.play(method, settings, answers)
+        stage.play(method, settings: settings, answers: answers)
     }
-}
-
-private func pieces(of text: [UInt8], cutAt cuts: [Int]) -> [[UInt8]] {
-    var (pieces, start) = ([[UInt8]](), 0)
-    for end in cuts.filter({ $0 < text.count }) + [text.count] where end > start {
-        pieces.append(Array(text[start..<end]))
-        start = end
-    }
-    return pieces
 }
 
 /// The server and the loop, which all runs share.
@@ -52,38 +42,39 @@ private final class ClientStage: Sendable {
 
     private let server = ScriptedServer()
     private let loop = EventLoop(clock: HeldClock())
-    private let outcome = Locked(Outcome?.none)
 
-    func play(_ method: HTTPMethod, _ settings: Int, _ answers: [ScriptedServer.Answer]) {
+    func play(_ method: HTTPMethod, settings: Int, answers: [ScriptedServer.Answer]) {
         server.begin(answers)
-        let result = run(method, settings)
+        let result = run(method, settings: settings)
         if case .failure(let text) = result {
-            let isOneLine = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-            require(isOneLine, "an error is one line: \(text.debugDescription)")
+            require(text.isOneLine, "an error is one line: \(text.debugDescription)")
         }
         let requests = server.requests
         for request in requests { checkRequest(request) }
         guard settings == 0, let first = answers.first, requests.count == 1, !first.resets,
             method == .get || method == .head
         else { return }
-        compare(result, method, first)
+        compare(result, of: method, with: first)
     }
 
     /// Runs one call to its end, from a thread that is not one of Swift's.
-    private func run(_ method: HTTPMethod, _ settings: Int) -> Outcome {
-        outcome.withLock { $0 = nil }
-        let gate = Gate()
+    private func run(_ method: HTTPMethod, settings: Int) -> Outcome {
+        let outcome = Locked<Outcome?>(nil)
+        let arrival = Condition()
         Task { [self] in
-            let ended = await call(method, settings)
+            let ended = await call(method, settings: settings)
             outcome.withLock { $0 = ended }
-            gate.open()
+            arrival.signal()
         }
-        gate.wait()
-        return outcome.withLock { $0 } ?? .failure("no outcome")
+        return outcome.wait(at: arrival, nanoseconds: Self.patience) { outcome, _ in outcome }
+            ?? .failure("no outcome")
     }
 
-    private func call(_ method: HTTPMethod, _ settings: Int) async -> Outcome {
-        let client = HTTPClient { configure(&$0, settings) }
+    /// As long as libFuzzer gives a run, in nanoseconds.
+    private static let patience: UInt64 = 3_600_000_000_000
+
+    private func call(_ method: HTTPMethod, settings: Int) async -> Outcome {
+        let client = HTTPClient { configure(&$0, settings: settings) }
         var request = HTTPClient.Request(method, "http://a.test/dir/file?q")
         if method == .post || method == .put { request.body = .bytes(Array("hello".utf8)) }
         do {
@@ -98,7 +89,7 @@ private final class ClientStage: Sendable {
         }
     }
 
-    private func configure(_ configuration: inout HTTPClient.Configuration, _ settings: Int) {
+    private func configure(_ configuration: inout HTTPClient.Configuration, settings: Int) {
         configuration.loop = loop
         let endpoint = Endpoint(stringLiteral: "127.0.0.1:\(server.port)")
         do { try configuration.addresses.set([endpoint], for: .any) } catch { require(false, "\(error)") }
@@ -124,9 +115,9 @@ private final class ClientStage: Sendable {
     }
 
     /// The reader alone, on the same bytes, is the model.
-    private func compare(_ result: Outcome, _ method: HTTPMethod, _ answer: ScriptedServer.Answer) {
+    private func compare(_ result: Outcome, of method: HTTPMethod, with answer: ScriptedServer.Answer) {
         guard answer.closesAfterwards else { return }
-        let expected = read(answer.pieces.flatMap { $0 }, method)
+        let expected = read(answer.pieces.flatMap { $0 }, answering: method)
         switch (expected, result) {
         // These statuses have a meaning of their own, for example that the request is to be sent again.
         case (.response(let status, _, _), _) where [401, 407, 408, 417, 421, 425].contains(Int(status.code)):
@@ -136,7 +127,7 @@ private final class ClientStage: Sendable {
         }
     }
 
-    private func read(_ input: [UInt8], _ method: HTTPMethod) -> Outcome {
+    private func read(_ input: [UInt8], answering method: HTTPMethod) -> Outcome {
         var reader = ResponseReader()
         reader.begin(method)
         var (used, content, head) = (0, [UInt8](), ResponseHead?.none)
@@ -161,27 +152,5 @@ private final class ClientStage: Sendable {
         } catch {
             return .failure("\(error)")
         }
-    }
-}
-
-/// Lets a thread wait for a task.
-private final class Gate: @unchecked Sendable {
-    /// Made for use by several threads.
-    private let semaphore: UnsafeMutablePointer<sem_t>
-
-    init() {
-        semaphore = .allocate(capacity: 1)
-        sem_init(semaphore, 0, 0)
-    }
-
-    deinit {
-        sem_destroy(semaphore)
-        semaphore.deallocate()
-    }
-
-    func open() { sem_post(semaphore) }
-
-    func wait() {
-        while sem_wait(semaphore) != 0 {}
     }
 }

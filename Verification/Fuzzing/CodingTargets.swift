@@ -11,25 +11,25 @@ extension FuzzTarget {
     ///   other content.
     static let codings: [FuzzTarget] =
         ContentCoding.available.map { coding in
-            FuzzTarget(name: coding.name) { choices in checkDecoding([coding], &choices) }
+            FuzzTarget(name: coding.name) { choices in checkDecoding([coding], with: &choices) }
         } + [
             FuzzTarget(name: "coding-chain") { choices in
                 let count = 2 + choices.number(below: 3)
-                checkDecoding((0..<count).map { _ in choices.pick(ContentCoding.available) }, &choices)
+                checkDecoding((0..<count).map { _ in choices.pick(ContentCoding.available) }, with: &choices)
             },
             FuzzTarget(name: "coding-damage") { choices in checkDamage(&choices) },
         ]
 }
 
-private func checkDecoding(_ codings: [ContentCoding], _ choices: inout Choices) {
+private func checkDecoding(_ codings: [ContentCoding], with choices: inout Choices) {
     var limits = DecodingLimits(size: 1 << 20, ratio: nil, inputWithoutOutput: nil)
     if choices.flag() { limits.size = UInt64(choices.number(below: 4096)) }
     let cuts = choices.cuts(of: 4096)
     let input = choices.rest()
     let whole = Decoded(input, codings, limits, cutAt: [])
-    whole.requireLike(Decoded(input, codings, limits, cutAt: cuts), "cuts do not matter")
+    whole.requireLike(Decoded(input, codings, limits, cutAt: cuts), rule: "cuts do not matter")
     if input.count <= 256 {
-        whole.requireLike(Decoded(input, codings, limits, cutAt: Array(input.indices)), "byte by byte")
+        whole.requireLike(Decoded(input, codings, limits, cutAt: Array(input.indices)), rule: "byte by byte")
     }
     let rated = DecodingLimits(size: nil, ratio: 20, unratedSize: 1000, inputWithoutOutput: 100)
     let bounded = Decoded(input, codings, rated, cutAt: cuts)
@@ -75,9 +75,9 @@ private struct Decoded {
 
     init(_ input: [UInt8], _ codings: [ContentCoding], _ limits: DecodingLimits, cutAt cuts: [Int]) {
         let decoder = ContentDecoder(undoing: codings, within: limits)
-        var pieces = Self.pieces(of: input, cutAt: cuts)[...]
+        var pieces = input.pieces(cutAt: cuts)[...]
         do throws(CodingError) {
-            while !isComplete { try step(decoder, &pieces) }
+            while !isComplete { try step(decoder, feeding: &pieces) }
         } catch {
             hasFailed = true
         }
@@ -85,7 +85,7 @@ private struct Decoded {
         require(isComplete != hasFailed, "an end or an error")
     }
 
-    func requireLike(_ other: Decoded, _ rule: String) {
+    func requireLike(_ other: Decoded, rule: String) {
         requireEqual(isComplete, other.isComplete, rule)
         if isComplete { return requireEqual(content, other.content, rule) }
         let count = min(content.count, other.content.count)
@@ -94,7 +94,7 @@ private struct Decoded {
 
     private mutating func step(
         _ decoder: ContentDecoder,
-        _ pieces: inout ArraySlice<[UInt8]>
+        feeding pieces: inout ArraySlice<[UInt8]>
     ) throws(CodingError) {
         switch try decoder.next() {
         case .piece(let piece):
@@ -107,14 +107,5 @@ private struct Decoded {
         case .end: isComplete = true
         }
         require(decoder.lastWork <= 16 * ContentDecoder.pieceSize, "a bounded share of work")
-    }
-
-    private static func pieces(of input: [UInt8], cutAt cuts: [Int]) -> [[UInt8]] {
-        var (pieces, start) = ([[UInt8]](), 0)
-        for end in cuts.filter({ $0 > 0 && $0 < input.count }) + [input.count] where end > start {
-            pieces.append(Array(input[start..<end]))
-            start = end
-        }
-        return pieces.isEmpty ? [[]] : pieces
     }
 }

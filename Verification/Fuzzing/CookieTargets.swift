@@ -65,11 +65,11 @@ private struct CookieScene {
         jar.take(headers, from: setter, at: Self.now)
         let sent = jar.cookies(for: asked, at: time)
         for cookie in sent { checkSending(cookie) }
-        checkField(jar.fieldBytes(for: asked, at: time), sent)
+        checkField(jar.fieldBytes(for: asked, at: time), of: sent)
     }
 
     private func checkScope(_ cookie: Cookie) {
-        require(Self.isAtOrBelow(setter.host, cookie.host), "the domain is the host or above it")
+        require(Self.isHost(setter.host, atOrBelow: cookie.host), "the domain is the host or above it")
         if cookie.coversSubdomains {
             require(cookie.host.name.map { !$0.isPublicSuffix } ?? false, "a public suffix has no cookies")
         }
@@ -85,7 +85,7 @@ private struct CookieScene {
     private func checkSending(_ cookie: Cookie) {
         let isSame = asked.host == cookie.host
         require(
-            isSame || cookie.coversSubdomains && Self.isAtOrBelow(asked.host, cookie.host),
+            isSame || cookie.coversSubdomains && Self.isHost(asked.host, atOrBelow: cookie.host),
             "its hosts only"
         )
         require(!cookie.isSecure || asked.scheme == .https, "over https only")
@@ -98,7 +98,7 @@ private struct CookieScene {
         )
     }
 
-    private func checkField(_ field: [UInt8]?, _ sent: [Cookie]) {
+    private func checkField(_ field: [UInt8]?, of sent: [Cookie]) {
         guard let field else { return require(sent.isEmpty, "a field for the cookies") }
         require(field.allSatisfy(isTextByte), "a field is text")
         let pairs = field.split(separator: 0x3B, omittingEmptySubsequences: false)
@@ -108,7 +108,7 @@ private struct CookieScene {
         }
     }
 
-    private static func isAtOrBelow(_ host: HTTPHost, _ other: HTTPHost) -> Bool {
+    private static func isHost(_ host: HTTPHost, atOrBelow other: HTTPHost) -> Bool {
         if host == other { return true }
         guard host.name != nil, other.name != nil else { return false }
         return host.description.hasSuffix(".\(other)")

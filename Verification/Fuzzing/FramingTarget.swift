@@ -90,7 +90,7 @@ private struct FramedResponse {
     private static func names(_ value: [UInt8]) -> [String] {
         value.split(separator: UInt8(ascii: ",")).map { element in
             let trimmed = element.drop(while: isBlank).reversed().drop(while: isBlank).reversed()
-            return String(decoding: trimmed.map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }, as: UTF8.self)
+            return Array(trimmed).lowered.text
         }
         .filter { !$0.isEmpty }
     }
@@ -110,13 +110,13 @@ private struct FramedReading {
         reader.begin(response.isHead ? .head : .get)
         var rest = response.bytes[...]
         do throws(HTTP1Error) {
-            while try step(&reader, &rest) {}
+            while try step(of: &reader, &rest) {}
             if case .end = try reader.endOfInput(clean: true) { isWhole = true }
         } catch {}
     }
 
     private mutating func step(
-        _ reader: inout ResponseReader,
+        of reader: inout ResponseReader,
         _ rest: inout ArraySlice<UInt8>
     ) throws(HTTP1Error) -> Bool {
         let step = try reader.next(rest.span)

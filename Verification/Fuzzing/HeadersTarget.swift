@@ -13,7 +13,7 @@ extension FuzzTarget {
         for (kind, word) in operations {
             let name = texts[Int(word % UInt64(texts.count))].text
             let value = texts[Int(word >> 8 % UInt64(texts.count)) % texts.count]
-            model.apply(kind, name, value)
+            model.apply(kind, name: name, value: value)
         }
     }
 }
@@ -25,22 +25,22 @@ private struct HeadersModel {
     /// A copy that was made earlier, with its fields.
     private var copies: [(HTTPHeaders, [String])] = []
 
-    mutating func apply(_ kind: Int, _ name: String, _ value: [UInt8]) {
+    mutating func apply(_ kind: Int, name: String, value: [UInt8]) {
         switch kind {
         case 0, 1:
             headers.add(name, bytes: value)
             fields.append((name, value))
         case 2:
             headers.remove(name)
-            fields.removeAll { Self.isSame($0.name, name) }
+            fields.removeAll { Self.isSame($0.name, as: name) }
         case 3:
             let text = value.text
             headers[name] = text
-            fields.removeAll { Self.isSame($0.name, name) }
+            fields.removeAll { Self.isSame($0.name, as: name) }
             fields.append((name, Array(text.utf8)))
         case 4:
             headers[name] = nil
-            fields.removeAll { Self.isSame($0.name, name) }
+            fields.removeAll { Self.isSame($0.name, as: name) }
         case 5: copies.append((headers, lines))
         default: headers.reserve(fields: value.count, bytes: value.count * 4)
         }
@@ -50,7 +50,7 @@ private struct HeadersModel {
     private func compare(_ name: String) {
         requireEqual(headers.count, fields.count, "the number of fields")
         requireEqual(Self.lines(of: headers), lines, "the fields in their order")
-        let values = fields.filter { Self.isSame($0.name, name) }.map { Self.shown($0.value) }
+        let values = fields.filter { Self.isSame($0.name, as: name) }.map { Self.shown($0.value) }
         requireEqual(headers.values(for: name), values, "the values of a name")
         requireEqual(headers[name], values.first, "the first value")
         requireEqual(headers.contains(name), !values.isEmpty, "whether there is one")
@@ -72,9 +72,7 @@ private struct HeadersModel {
         String(validating: value, as: UTF8.self) ?? String(decoding: value.map(UInt16.init), as: UTF16.self)
     }
 
-    private static func isSame(_ first: String, _ second: String) -> Bool {
-        first.utf8.elementsEqual(second.utf8) { lowered($0) == lowered($1) }
+    private static func isSame(_ first: String, as second: String) -> Bool {
+        Array(first.utf8).lowered == Array(second.utf8).lowered
     }
-
-    private static func lowered(_ byte: UInt8) -> UInt8 { byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte }
 }

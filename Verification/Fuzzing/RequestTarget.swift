@@ -74,12 +74,12 @@ private struct RequestPlan {
             method != Array("TRACE".utf8) || !hasContent
         else { return nil }
         var lines = [method + [0x20] + target + Array(" HTTP/1.1".utf8), Array("Host: ".utf8) + authority]
-        let names = Set(fields.map { Self.lowered($0.name) })
-        for field in fields + extra.filter({ !names.contains(Self.lowered($0.name)) }) {
+        let names = Set(fields.map { $0.name.lowered.text })
+        for field in fields + extra.filter({ !names.contains($0.name.lowered.text) }) {
             guard Self.isToken(field.name), field.value.allSatisfy(isTextByte) else { return nil }
-            switch Self.lowered(field.name) {
+            switch field.name.lowered.text {
             case "host":
-                guard Self.lowered(field.value) == Self.lowered(authority) else { return nil }
+                guard field.value.lowered.text == authority.lowered.text else { return nil }
                 continue
             case "content-length", "transfer-encoding", "connection", "expect": return nil
             case "upgrade" where !upgrade: return nil
@@ -108,7 +108,7 @@ private struct RequestPlan {
     }
 
     private func connectionLines(_ names: Set<String>) -> [String] {
-        let hasTE = names.contains("te") || extra.contains { Self.lowered($0.name) == "te" }
+        let hasTE = names.contains("te") || extra.contains { $0.name.lowered.text == "te" }
         let options =
             (close ? ["close"] : []) + (hasTE ? ["TE"] : [])
             + (upgrade && names.contains("upgrade") ? ["upgrade"] : [])
@@ -120,7 +120,7 @@ private struct RequestPlan {
         var bytes = Array("0\r\n".utf8)
         for field in fields {
             guard Self.isToken(field.name), field.value.allSatisfy(isTextByte),
-                !Self.forbiddenInTrailers.contains(Self.lowered(field.name))
+                !Self.forbiddenInTrailers.contains(field.name.lowered.text)
             else { return nil }
             bytes += field.name + Array(": ".utf8) + field.value + [0x0D, 0x0A]
         }
@@ -139,10 +139,6 @@ private struct RequestPlan {
         isTokenByte(byte) && !"#^`|".utf8.contains(byte) || "()*,;=:[]%".utf8.contains(byte)
     }
 
-    private static func lowered(_ name: [UInt8]) -> String {
-        String(decoding: name.map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }, as: UTF8.self)
-    }
-
     /// For framing, routing, authentication, control and format (RFC 9110, section 6.5.1).
     private static let forbiddenInTrailers: Set<String> = [
         "age", "authentication-info", "authorization", "cache-control", "connection", "content-disposition",
@@ -158,7 +154,7 @@ private struct RequestPlan {
 /// Returns what `write` puts into memory of exactly `count` bytes.
 private func filled(
     _ count: Int,
-    _ write: (UnsafeMutableRawBufferPointer) throws -> Int
+    by write: (UnsafeMutableRawBufferPointer) throws -> Int
 ) throws -> [UInt8] {
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
     defer { memory.deallocate() }

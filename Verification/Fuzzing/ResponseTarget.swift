@@ -55,39 +55,40 @@ private struct ResponseInput {
     /// Reads one response, and the one after it if the connection is reusable.
     func read(_ input: [UInt8], cutAt cuts: [Int]) -> ResponseReading {
         var reader = ResponseReader(limits: limits, leniency: leniency)
-        var first = read(&reader, input, cutAt: cuts)
-        check(first, input)
+        var first = read(with: &reader, input, cutAt: cuts)
+        check(first, of: input)
         if first.reuse == .reusable, first.leftover > 0 {
             let rest = Array(input.suffix(first.leftover))
-            let second = read(&reader, rest, cutAt: [])
+            let second = read(with: &reader, rest, cutAt: [])
             var fresh = ResponseReader(limits: limits, leniency: leniency)
-            requireEqual(second, read(&fresh, rest, cutAt: []), "a reused reader is like a new one")
+            requireEqual(second, read(with: &fresh, rest, cutAt: []), "a reused reader is like a new one")
             first.next = second.outcome
         }
         return first
     }
 
-    private func read(_ reader: inout ResponseReader, _ input: [UInt8], cutAt cuts: [Int]) -> ResponseReading
+    private func read(with reader: inout ResponseReader, _ input: [UInt8], cutAt cuts: [Int])
+        -> ResponseReading
     {
         var reading = ResponseReading()
         reader.begin(method, upgrade: upgrade)
         do throws(HTTP1Error) {
             for end in cuts.filter({ $0 < input.count }) + [input.count] {
-                while reading.isOpen, try reading.step(&reader, input, to: end) {}
+                while reading.isOpen, try reading.step(of: &reader, input, to: end) {}
             }
             if reading.isOpen, let hasCleanEnd, case .end = try reader.endOfInput(clean: hasCleanEnd) {
                 reading.outcome = .end
             }
         } catch {
             reading.outcome = .failed(error)
-            requireSticks(error, &reader, input)
+            requireSticks(error, in: &reader, input: input)
         }
-        reading.finish(&reader, input)
+        reading.finish(&reader, input: input)
         return reading
     }
 
     /// After an error the reader must not begin to like the bytes again.
-    private func requireSticks(_ fault: HTTP1Error, _ reader: inout ResponseReader, _ input: [UInt8]) {
+    private func requireSticks(_ fault: HTTP1Error, in reader: inout ResponseReader, input: [UInt8]) {
         for offered in [input, []] {
             do throws(HTTP1Error) {
                 let offered = offered[...]
@@ -100,7 +101,7 @@ private struct ResponseInput {
         requireEqual(reader.reuse, .close(.failed), "nothing is reusable after an error")
     }
 
-    private func check(_ reading: ResponseReading, _ input: [UInt8]) {
+    private func check(_ reading: ResponseReading, of input: [UInt8]) {
         require(reading.content.count <= input.count, "content is no longer than the input")
         if case .length(let length) = reading.framing {
             require(reading.content.count <= length, "content is no longer than announced")
@@ -141,7 +142,7 @@ private struct ResponseReading: Equatable {
 
     /// Takes one step. Returns whether there may be another one before `end`.
     mutating func step(
-        _ reader: inout ResponseReader,
+        of reader: inout ResponseReader,
         _ input: [UInt8],
         to end: Int
     ) throws(HTTP1Error) -> Bool {
@@ -170,7 +171,7 @@ private struct ResponseReading: Equatable {
     }
 
     /// How much of a wrong response has been used does depend on the cuts.
-    mutating func finish(_ reader: inout ResponseReader, _ input: [UInt8]) {
+    mutating func finish(_ reader: inout ResponseReader, input: [UInt8]) {
         leftover = input.count - used
         if case .failed = outcome { (used, leftover) = (0, 0) }
         framing = reader.framing

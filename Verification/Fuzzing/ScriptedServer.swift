@@ -1,6 +1,8 @@
 import DirectCore
 import Glibc
 
+@testable import TLSFixtures
+
 /// A server on loopback that answers the Nth request with the Nth script, in the pieces that the script has.
 ///
 /// One thread serves all connections, and closes those that stay open for 20 ms without a request.
@@ -22,32 +24,14 @@ final class ScriptedServer: Sendable {
     private let scene = Locked(Scene())
 
     init() {
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let (listener, port) = withUnsafeMutablePointer(to: &address) { [listener] address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { general in
-                require(
-                    bind(listener, general, size) == 0 && listen(listener, 64) == 0,
-                    "a port to listen on"
-                )
-                getsockname(listener, general, &size)
-            }
-            return (listener, UInt16(bigEndian: address.pointee.sin_port))
+        do throws(FixtureError) {
+            listener = try Sockets.bound(to: "127.0.0.1", port: 0)
+            try Sockets.startListening(listener, backlog: 64)
+            port = Sockets.port(of: listener)
+            try WorkerThread { [self] in serve() }.detach()
+        } catch {
+            fatalError("no server: \(error)")
         }
-        self.port = port
-        require(listener >= 0, "a socket")
-        var thread = pthread_t()
-        pthread_create(
-            &thread,
-            nil,
-            { server in
-                Unmanaged<ScriptedServer>.fromOpaque(server!).takeUnretainedValue().serve()
-            },
-            Unmanaged.passRetained(self).toOpaque()
-        )
     }
 
     /// Begins a new scene.
@@ -61,30 +45,29 @@ final class ScriptedServer: Sendable {
     private func serve() -> Never {
         var connections: [Int32: [UInt8]] = [:]
         while true {
-            var polled = ([listener] + connections.keys).map {
-                pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
-            }
+            let descriptors = [listener] + connections.keys
             // A client whose time stands still would wait for ever for the rest of half an answer.
-            if poll(&polled, nfds_t(polled.count), connections.isEmpty ? -1 : 20) == 0 {
+            let limit: Duration? = connections.isEmpty ? nil : .milliseconds(20)
+            let isReady = Sockets.waitReadable(descriptors, atMost: limit)
+            if !isReady.contains(true) {
                 for connection in connections.keys { close(connection) }
                 connections = [:]
             }
-            for ready in polled where ready.revents != 0 {
-                if ready.fd == listener {
-                    let connection = accept(listener, nil, nil)
-                    if connection >= 0 { connections[connection] = [] }
-                } else if !receive(ready.fd, &connections[ready.fd, default: []]) {
-                    close(ready.fd)
-                    connections[ready.fd] = nil
+            for (descriptor, isReady) in zip(descriptors, isReady) where isReady {
+                if descriptor == listener {
+                    if let connection = Sockets.acceptOne(listener) { connections[connection] = [] }
+                } else if !receive(on: descriptor, &connections[descriptor, default: []]) {
+                    close(descriptor)
+                    connections[descriptor] = nil
                 }
             }
         }
     }
 
     /// Receives, and answers a request whose head is complete. Returns whether the connection stays open.
-    private func receive(_ connection: Int32, _ received: inout [UInt8]) -> Bool {
+    private func receive(on connection: Int32, _ received: inout [UInt8]) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 8192)
-        let count = recv(connection, &buffer, buffer.count, 0)
+        let count = buffer.withUnsafeMutableBytes { Sockets.receive(connection, bytes: $0) }
         guard count > 0 else { return false }
         received += buffer[..<count]
         guard let end = received.endOfHead else { return received.count < 1 << 16 }
@@ -94,11 +77,8 @@ final class ScriptedServer: Sendable {
             return number < scene.answers.count ? scene.answers[number] : Answer(closesAfterwards: true)
         }
         received = []
-        for piece in answer.pieces { send(connection, piece, piece.count, Int32(MSG_NOSIGNAL)) }
-        if answer.resets {
-            var now = linger(l_onoff: 1, l_linger: 0)
-            setsockopt(connection, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
-        }
+        for piece in answer.pieces { _ = piece.withUnsafeBytes { Sockets.send(connection, bytes: $0) } }
+        if answer.resets { Sockets.lingerForReset(connection) }
         return !answer.closesAfterwards && !answer.resets
     }
 }

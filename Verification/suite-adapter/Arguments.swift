@@ -1,3 +1,4 @@
+import CommandKit
 import DirectTLS
 
 /// The words of a command line, and the values of the options among them.
@@ -7,13 +8,12 @@ struct Arguments {
 
     /// Every option is followed by its value, but for the `flags`.
     init(_ arguments: ArraySlice<String>, flags: Set<String> = []) throws {
-        var rest = arguments
-        while let word = rest.popFirst() {
+        var rest = ArgumentReader(arguments)
+        while let word = rest.next() {
             if flags.contains(word) {
                 values[word] = ""
             } else if word.hasPrefix("--") {
-                guard let value = rest.popFirst() else { throw UsageError("\(word) needs a value") }
-                values[word] = value
+                values[word] = try rest.value(of: word)
             } else {
                 words.append(word)
             }
@@ -31,11 +31,12 @@ struct Arguments {
         case nil, "widely-kept": .standard
         case "public-web": .webPKI
         case "openssl": .insecureOpenSSLOnly
-        case let other?: throw UsageError("--rules is widely-kept, public-web or openssl, not \(other)")
+        case let other?:
+            throw ArgumentReader.Fault(what: "--rules is widely-kept, public-web or openssl, not \(other)")
         }
     }
 
     func finish() throws {
-        if let option = values.keys.min() { throw UsageError("unknown option \(option)") }
+        if let option = values.keys.min() { throw ArgumentReader.Fault(what: "unknown option \(option)") }
     }
 }

@@ -1,3 +1,5 @@
+import CommandKit
+
 /// Puts the client behind the small command lines that harnesses of public test suites drive.
 ///
 ///     suite-adapter get URL --connect ADDRESS:PORT [--cacert FILE] [--rules RULES]
@@ -6,8 +8,6 @@
 ///     suite-adapter url < LINES
 ///     suite-adapter date < LINES
 ///     suite-adapter dns < LINES
-///     suite-adapter dns-fuzz COUNT [SEED]
-///     suite-adapter measure messages|map|cache|waiters|failover|flip COUNT
 ///     suite-adapter cache [--folder FOLDER] [--tests FILE] < LINES
 ///     suite-adapter fill FOLDER
 @main
@@ -35,15 +35,6 @@ enum SuiteAdapter {
                 try answerLines { (question: DateQuestion) in reading(of: question) }
             case "dns":
                 try answerLines { (message: DNSCase) in try reading(of: message) }
-            case "dns-fuzz":
-                let numbers = rest.compactMap { UInt64($0) }
-                guard let count = numbers.first else { throw UsageError("usage: dns-fuzz COUNT [SEED]") }
-                mutateMessages(Int(clamping: count), seed: numbers.dropFirst().first ?? 1)
-            case "measure":
-                guard let kind = rest.first, let count = rest.dropFirst().first.flatMap({ Int($0) }) else {
-                    throw UsageError("usage: measure messages|map|cache|waiters|failover|flip COUNT")
-                }
-                try await measure(kind, count)
             case "cache":
                 var arguments = try Arguments(rest)
                 let (folder, tests) = (arguments.take("--folder"), arguments.take("--tests"))
@@ -55,10 +46,10 @@ enum SuiteAdapter {
                 try arguments.finish()
                 try await fill(folder)
             default:
-                throw UsageError(
-                    "usage: suite-adapter get|transfer|verify|url|date|dns|dns-fuzz|measure|cache|fill"
-                )
+                throw UsageError("usage: suite-adapter get|transfer|verify|url|date|dns|cache|fill")
             }
+        } catch let error as ArgumentReader.Fault {
+            fail(error.what, status: 2)
         } catch let error as UsageError {
             fail(error.text, status: 2)
         } catch {

@@ -21,7 +21,7 @@ struct Transfer: Decodable {
     let bearer: String?
     let decompress: Bool?
     let hasJar: Bool?
-    /// A file of cookies, which the jar is to begin with.
+    /// A file of cookies, which the jar has at the beginning.
     let jarFile: String?
     /// Whether to forget the cookies of the session.
     let isNewSession: Bool?
@@ -73,7 +73,7 @@ struct Transfer: Decodable {
                 throw UsageError("more than \(limit) bytes are announced")
             }
             if decompress == true, response.status != 206, response.body.decoding == .leftCoded {
-                throw UsageError("in a coding that nobody knows")
+                throw UsageError("in an unknown coding")
             }
             var bytes: [UInt8] = []
             defer { outcome.body = Data(bytes) }

@@ -66,48 +66,27 @@ package enum ProbeCommand {
             return try Watch(options: options, console: console, alarm: alarm, context: context, pause: pause)
                 .run()
         }
-        return try runOnce(options, console, alarm, context, feed: feed)
+        let surroundings = Run.Surroundings(alarm: alarm, console: console, context: context)
+        return try runOnce(options, in: surroundings, feed: feed)
     }
 
     /// Runs once, to standard output or to the file of `--output`, which is replaced if the run got to its
     /// end.
     static func runOnce(
         _ options: Options,
-        _ console: Console,
-        _ alarm: Alarm,
-        _ context: Result<SurveyContext, TLSError>?,
+        in surroundings: Run.Surroundings,
         feed: ProbeFeed? = nil
     ) throws(UsageError) -> Int32 {
-        let feed = try Self.feed(feed, options: options)
-        let baseline = try options.baseline.map { (path) throws(UsageError) in try Baseline(path) }
-        let resolvers = try options.namedResolvers
+        let console = surroundings.console
         guard let path = options.output else {
             let output = output(for: options, console, .standardOutput)
-            return Run(
-                options,
-                feed,
-                output,
-                alarm,
-                console,
-                context: context,
-                baseline: baseline,
-                resolvers: resolvers
-            ).run()
+            return try run(options, to: output, in: surroundings, feed: feed).run()
         }
         let sink = try OutputSink.file(path)
         var plain = console
         (plain.isTerminal, plain.usesColor) = (false, false)
         let output = output(for: options, plain, sink)
-        let run = Run(
-            options,
-            feed,
-            output,
-            alarm,
-            console,
-            context: context,
-            baseline: baseline,
-            resolvers: resolvers
-        )
+        let run = try run(options, to: output, in: surroundings, feed: feed)
         let code = run.run()
         if let failure = sink.failure { throw failure }
         guard run.isComplete || !sink.replacesFile else {
@@ -120,10 +99,23 @@ package enum ProbeCommand {
         return code
     }
 
-    /// Returns this feed, or a new one.
-    private static func feed(_ feed: ProbeFeed?, options: Options) throws(UsageError) -> ProbeFeed {
-        if let feed { return feed }
-        return try ProbeFeed(options)
+    /// Returns a run with the baseline and the resolvers of the options.
+    static func run(
+        _ options: Options,
+        to output: any RecordOutput,
+        in surroundings: Run.Surroundings,
+        feed: ProbeFeed? = nil
+    ) throws(UsageError) -> Run {
+        let targets: ProbeFeed
+        if let feed { targets = feed } else { targets = try ProbeFeed(options) }
+        return Run(
+            options,
+            targets,
+            to: output,
+            in: surroundings,
+            baseline: try options.baseline.map { (path) throws(UsageError) in try Baseline(path) },
+            resolvers: try options.namedResolvers
+        )
     }
 
     /// Returns the output for the format of the options.

@@ -30,43 +30,17 @@ struct Watch {
         }
     }
 
-    private var baseline: Baseline? {
-        get throws(UsageError) {
-            try options.baseline.map { (path) throws(UsageError) in try Baseline(path) }
-        }
-    }
-
     private func round(_ memory: ChangesOutput.Memory) throws(UsageError) -> Int32 {
-        if options.output != nil {
-            return try ProbeCommand.runOnce(options, console, alarm, context)
-        }
+        let surroundings = Run.Surroundings(alarm: alarm, console: console, context: context)
+        if options.output != nil { return try ProbeCommand.runOnce(options, in: surroundings) }
         guard console.isTerminal, options.format == .text else {
             let base = ProbeCommand.output(for: options, console, .standardOutput)
-            let feed = try ProbeFeed(options)
             let changes = ChangesOutput(base, memory)
-            return Run(
-                options,
-                feed,
-                changes,
-                alarm,
-                console,
-                context: context,
-                baseline: try baseline,
-                resolvers: try options.namedResolvers
-            ).run()
+            return try ProbeCommand.run(options, to: changes, in: surroundings).run()
         }
         let sink = OutputSink.memory
         let output = ProbeCommand.output(for: options, console, sink)
-        let run = Run(
-            options,
-            try ProbeFeed(options),
-            output,
-            alarm,
-            console,
-            context: context,
-            baseline: try baseline,
-            resolvers: try options.namedResolvers
-        )
+        let run = try ProbeCommand.run(options, to: output, in: surroundings)
         run.report = { _ = sink.write(Array("\n\($0)\n".utf8)) }
         let code = run.run()
         if Interrupts.hasCome { return code }

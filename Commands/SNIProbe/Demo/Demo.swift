@@ -79,7 +79,12 @@ enum Demo {
             options.settings.roots = .only([.pem(Array(servers.rootPEM.utf8))])
             let feed = try ProbeFeed(options)
             let output = TextOutput(style, verbose: false)
-            let code = Run(options, feed, output, alarm, console).run()
+            let code = Run(
+                options,
+                feed,
+                to: output,
+                in: Run.Surroundings(alarm: alarm, console: console)
+            ).run()
             if let signal = Interrupts.signal { return ExitCode.interrupted(by: signal) }
             return Console.hasLostOutput ? code : nil
         } catch {

@@ -35,19 +35,25 @@ struct Handshake: Sendable {
 }
 
 extension Handshake {
+    /// What the client offers, and the keys of certificates that it accepts.
+    struct Offer {
+        /// The name in SNI; `nil` for none.
+        var serverName: String?
+        var offersHTTP = false
+        var keys = SurveyKeys.all
+    }
+
     /// Connects and performs the handshake. The caller must close the connection, if one is returned.
     static func perform(
         with probe: Probe,
-        serverName: String?,
-        offersHTTP: Bool,
-        accepting keys: SurveyKeys = .all,
+        offering offer: Offer,
         tools: ProbeTools,
         signs: SignsOfLife,
         limits: DialLimits
     ) async -> (handshake: Handshake, connection: Connection?, tls: SurveyConnection?) {
         let loop = limits.loop
         let start = loop.now
-        var handshake = Handshake(serverName: serverName, outcome: .failure(.cancelled))
+        var handshake = Handshake(serverName: offer.serverName, outcome: .failure(.cancelled))
         let socket: Socket
         do throws(TransportError) {
             socket = try await probe.connect(limits)
@@ -76,10 +82,8 @@ extension Handshake {
         do throws(TransportError) {
             let connection = try surveyConnection(
                 context,
-                serverName: serverName,
-                offersHTTP: offersHTTP,
-                offering: tools.settings.protocols,
-                accepting: keys,
+                offer,
+                protocols: tools.settings.protocols,
                 over: firstBytes
             )
             tls = connection
@@ -111,19 +115,17 @@ extension Handshake {
 
     private static func surveyConnection(
         _ context: Result<SurveyContext, TLSError>,
-        serverName: String?,
-        offersHTTP: Bool,
-        offering protocols: [String],
-        accepting keys: SurveyKeys,
+        _ offer: Offer,
+        protocols: [String],
         over firstBytes: FirstBytes
     ) throws(TransportError) -> SurveyConnection {
         do throws(TLSError) {
             return try SurveyConnection(
                 context: try context.get(),
-                serverName: serverName,
-                offersHTTP: offersHTTP,
+                serverName: offer.serverName,
+                offersHTTP: offer.offersHTTP,
                 offering: protocols,
-                accepting: keys,
+                accepting: offer.keys,
                 transport: firstBytes.transport
             )
         } catch {

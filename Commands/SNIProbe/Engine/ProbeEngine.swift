@@ -173,8 +173,7 @@ struct ProbeEngine: Sendable {
         let probe = observation.probe
         let (handshake, connection, tls) = await Handshake.perform(
             with: probe,
-            serverName: serverName.name,
-            offersHTTP: probe.target.url != nil,
+            offering: Handshake.Offer(serverName: serverName.name, offersHTTP: probe.target.url != nil),
             tools: tools,
             signs: signs,
             limits: limits
@@ -219,9 +218,7 @@ struct ProbeEngine: Sendable {
     ) async -> Handshake {
         let (handshake, connection, _) = await Handshake.perform(
             with: probe,
-            serverName: serverName.name,
-            offersHTTP: false,
-            accepting: keys,
+            offering: Handshake.Offer(serverName: serverName.name, keys: keys),
             tools: tools,
             signs: signs,
             limits: limits

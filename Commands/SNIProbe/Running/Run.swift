@@ -71,44 +71,48 @@ final class Run {
         case caughtUp
     }
 
+    /// What a run works with.
+    struct Surroundings {
+        /// Wakes the main thread.
+        var alarm: Alarm
+        var console: Console
+        /// The TLS context, if it was made already.
+        var context: Result<SurveyContext, TLSError>?
+        /// The look-ups by the system's resolver.
+        var lookups: SystemLookups?
+        /// The event loop of the probes, whose clock measures their times and limits.
+        var loop = EventLoop.shared
+    }
+
     /// Creates a run.
     ///
     /// - Parameters:
     ///   - options: The parsed command line.
     ///   - feed: The targets.
     ///   - output: The output format.
-    ///   - alarm: Wakes the main thread.
-    ///   - console: The properties of the terminal.
-    ///   - context: The TLS context, if it was made already.
     ///   - baseline: The results of an earlier run.
     ///   - resolvers: The resolvers that are asked for addresses; none stands for the system's.
-    ///   - lookups: The look-ups by the system's resolver.
-    ///   - loop: The event loop of the probes, whose clock measures their times and limits.
     init(
         _ options: Options,
         _ feed: ProbeFeed,
-        _ output: any RecordOutput,
-        _ alarm: Alarm,
-        _ console: Console,
-        context: Result<SurveyContext, TLSError>? = nil,
+        to output: any RecordOutput,
+        in surroundings: Surroundings,
         baseline: Baseline? = nil,
-        resolvers: [NamedResolver] = [],
-        lookups: SystemLookups? = nil,
-        loop: EventLoop = .shared
+        resolvers: [NamedResolver] = []
     ) {
-        self.context = context
+        context = surroundings.context
         self.options = options
         self.baseline = baseline
         self.resolvers = resolvers
-        self.lookups = lookups
+        lookups = surroundings.lookups
         self.feed = feed
         self.output = output
-        tools = ProbeTools(options.settings, loop: loop)
-        loops = Loops(first: loop)
-        mailbox = Mailbox(alarm)
+        tools = ProbeTools(options.settings, loop: surroundings.loop)
+        loops = Loops(first: surroundings.loop)
+        mailbox = Mailbox(surroundings.alarm)
         let room = Descriptors.room(for: options.jobs, resolvers: resolvers.count)
         starts = StartQueue(room.probes, rate: options.rate)
-        progress = Progress(isShown: console.errorsAreTerminal && !options.quiet)
+        progress = Progress(isShown: surroundings.console.errorsAreTerminal && !options.quiet)
     }
 
     /// Runs to the end, or until it is interrupted, and returns the exit code.

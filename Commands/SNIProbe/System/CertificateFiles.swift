@@ -1,12 +1,13 @@
+internal import CommandKit
 internal import DirectHTTP
 
 /// Reads the certificate files of the command line: the roots of `--ca` and the certificate of `--expect`.
 enum CertificateFiles {
     /// Returns the roots in a file, or in all files of a directory that contain certificates.
     static func roots(at path: String) throws(UsageError) -> [CertificateSource] {
-        guard Files.isDirectory(path) else { return [try source(at: path)] }
+        guard Files.isFolder(path) else { return [try source(at: path)] }
         var sources: [CertificateSource] = []
-        for name in try Files.names(in: path) where isCertificateName(name) {
+        for name in try UserFiles.names(in: path) where isCertificateName(name) {
             guard let bytes = try? contents(of: "\(path)/\(name)"),
                 let certificates = try? readCertificates(bytes), !certificates.isEmpty
             else { continue }
@@ -76,7 +77,7 @@ enum CertificateFiles {
     }
 
     private static func contents(of path: String) throws(UsageError) -> [UInt8] {
-        try Files.contents(of: path, upTo: 64 << 20)
+        try UserFiles.contents(of: path, upTo: 64 << 20)
     }
 
     private static func isCertificateName(_ name: String) -> Bool {

@@ -1,3 +1,4 @@
+internal import CommandKit
 internal import DirectCore
 internal import DirectHTTP
 internal import Synchronization
@@ -80,30 +81,10 @@ struct Console: Sendable {
     /// Writes all bytes. Returns `false` if the descriptor accepts no more, for example because the reader
     /// closed the pipe.
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-        var written = 0
-        while written < bytes.count {
-            let (count, code) = retryingInterrupts {
-                bytes.withUnsafeBytes {
-                    systemWrite(
-                        descriptor,
-                        bytes: $0.baseAddress.map { $0 + written },
-                        count: $0.count - written
-                    )
-                }
-            }
-            if count < 0, code == EAGAIN {
-                var list = [pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)]
-                _ = poll(&list, 1, -1)
-                continue
-            }
-            guard count > 0 else {
-                // Everything but complaints is a result.
-                if descriptor != 2 { outputError.store(code, ordering: .relaxed) }
-                return false
-            }
-            written += count
-        }
-        return true
+        let code = writeAll(bytes, to: descriptor)
+        // Everything but complaints is a result.
+        if code != 0, descriptor != 2 { outputError.store(code, ordering: .relaxed) }
+        return code == 0
     }
 
     /// Whether writing results has failed.
@@ -122,16 +103,6 @@ struct Console: Sendable {
 
     /// Writes to standard error.
     static func complain(_ text: String) { _ = write(Array(text.utf8), to: 2) }
-
-    private static func systemWrite(_ descriptor: Int32, bytes: UnsafeRawPointer?, count: Int) -> Int {
-        #if canImport(Darwin)
-        Darwin.write(descriptor, bytes, count)
-        #elseif canImport(Musl)
-        Musl.write(descriptor, bytes, count)
-        #else
-        Glibc.write(descriptor, bytes, count)
-        #endif
-    }
 }
 
 /// The `errno` of the last failed write to standard output, or 0.

@@ -42,7 +42,7 @@ enum IdentityFiles {
     }
 
     private static func contents(of path: String) throws(UsageError) -> [UInt8] {
-        try Files.contents(of: path, upTo: 4 << 20)
+        try UserFiles.contents(of: path, upTo: 4 << 20)
     }
 
     private static func holds(_ text: String, in bytes: [UInt8]) -> Bool {

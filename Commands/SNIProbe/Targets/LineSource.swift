@@ -44,11 +44,11 @@ final class LineSource {
             descriptor = 0
         } else {
             descriptor = open(path, O_RDONLY | O_CLOEXEC)
-            guard descriptor >= 0 else { throw Files.unreadable(path, code: errno) }
+            guard descriptor >= 0 else { throw UserFiles.unreadable(path, code: errno) }
         }
         var facts = stat()
         isFile = fstat(descriptor, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG && descriptor != 0
-        if facts.st_mode & S_IFMT == S_IFDIR { throw Files.unreadable(path, code: EISDIR) }
+        if facts.st_mode & S_IFMT == S_IFDIR { throw UserFiles.unreadable(path, code: EISDIR) }
     }
 
     deinit {
@@ -81,7 +81,7 @@ final class LineSource {
     }
 
     /// The error that ended the reading, or `nil` if there was none.
-    var failure: UsageError? { readError == 0 ? nil : Files.unreadable(name, code: readError) }
+    var failure: UsageError? { readError == 0 ? nil : UserFiles.unreadable(name, code: readError) }
 
     /// Returns to the first line. Allowed only for regular files.
     func rewind() {

@@ -1,3 +1,4 @@
+internal import CommandKit
 internal import DirectJSON
 
 /// The vectors and the servers they refer to, read from `Fixtures` and checked against their schema.

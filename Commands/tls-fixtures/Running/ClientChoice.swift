@@ -1,3 +1,4 @@
+internal import CommandKit
 internal import DirectJSON
 
 /// Finds the client that a word or a command on the command line means.
@@ -36,7 +37,7 @@ enum ClientChoice {
     /// Installs and builds what the client needs, and returns the command that starts it.
     private static func prepare(_ name: String, folder: VectorFolder) async throws -> String {
         let command = "\(Shell.quoted("\(folder.clients)/prepare")) \(Shell.quoted(name))"
-        let outcome = await onThread { ChildProcess.run(command, within: .seconds(900)) }
+        let outcome = await onThread { ShellCommand.run(command, within: .seconds(900)) }
         let errors = String(decoding: outcome.errors, as: UTF8.self)
         if !errors.isEmpty { Terminal.complain(Terminal.harmless(errors.trimmed)) }
         guard outcome.ending == .exited(0),

@@ -1,3 +1,5 @@
+internal import CommandKit
+internal import TLSFixtures
 internal import DirectCore
 internal import DirectJSON
 
@@ -94,8 +96,8 @@ private final class ProgramConversation: Sendable {
             count += 1
             return count
         }
-        let proxy = ConnectProxy.forJob(job)
-        let line = "\(job.json(id: id, proxy: proxy.map { "127.0.0.1:\($0.port)" }))\n"
+        let proxy = JobProxy.start(for: job)
+        let line = "\(job.json(id: id, proxy: proxy.map { $0.authority }))\n"
         // Every request may take its whole time.
         let limit = Duration.milliseconds((job.timeout * job.requests.count + 6000) * job.patience)
         let answer = await onThread { [process] in
@@ -122,11 +124,11 @@ private final class ProgramConversation: Sendable {
     /// 128.)
     private func outcomeWithoutAnswer() -> JobOutcome {
         switch process.ending(within: .milliseconds(200)) {
-        case .stillRunning: .hung("no result: it is still running; \(lastWords)")
-        case .killed(let signal): .crashed("no result: it was killed by signal \(signal); \(lastWords)")
-        case .exited(let status) where status > 128:
+        case nil: .hung("no result: it is still running; \(lastWords)")
+        case .killed(let signal)?: .crashed("no result: it was killed by signal \(signal); \(lastWords)")
+        case .exited(let status)? where status > 128:
             .crashed("no result: it was killed by signal \(status - 128); \(lastWords)")
-        case .exited(let status): .broken("no result: it ended with status \(status); \(lastWords)")
+        case .exited(let status)?: .broken("no result: it ended with status \(status); \(lastWords)")
         }
     }
 

@@ -1,3 +1,5 @@
+internal import TLSFixtures
+
 /// A client that is a shell command with placeholders. It is given a URL, and either prints the content of
 /// the response or exits with an error.
 struct CommandClient: VectorClient {
@@ -21,9 +23,9 @@ struct CommandClient: VectorClient {
         guard let request = job.requests.first, let route = job.routes.first,
             let address = route.addresses.first
         else { return .left("the vector gives no address") }
-        let proxy = command.contains("{proxy}") ? ConnectProxy.forJob(job) : nil
+        let proxy = command.contains("{proxy}") ? JobProxy.start(for: job) : nil
         let line = filled(request, route, address: address, roots: job.roots, proxyPort: proxy?.port)
-        let outcome = await onThread { [limit] in ChildProcess.run(line, within: limit * job.patience) }
+        let outcome = await onThread { [limit] in ShellCommand.run(line, within: limit * job.patience) }
         // The proxy stops when it is released.
         withExtendedLifetime(proxy) {}
         return result(of: outcome)
@@ -91,7 +93,7 @@ struct CommandClient: VectorClient {
         return line
     }
 
-    private func result(of outcome: ChildProcess.Outcome) -> JobOutcome {
+    private func result(of outcome: ShellCommand.Outcome) -> JobOutcome {
         let words = String(decoding: outcome.errors, as: UTF8.self).split(separator: "\n").joined(
             separator: "; "
         )

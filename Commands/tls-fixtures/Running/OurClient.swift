@@ -1,3 +1,4 @@
+internal import CommandKit
 internal import DirectCoding
 internal import DirectHTTP
 internal import DirectHTTP1

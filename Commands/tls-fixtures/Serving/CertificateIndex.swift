@@ -1,3 +1,4 @@
+internal import CommandKit
 internal import DirectJSON
 
 /// The rows of `certificates.json` that can be served.

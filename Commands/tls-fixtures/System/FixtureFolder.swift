@@ -1,9 +1,32 @@
+internal import CommandKit
+
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Glibc
+#endif
+
 /// The default location of the fixtures.
 enum FixtureFolder {
     /// The nearest `Fixtures` folder above the current folder, else above this program, which SwiftPM builds
     /// inside the package. `nil` if there is none.
     static var found: String? {
-        above(Files.currentFolder) ?? Files.program.flatMap(above)
+        above(currentFolder) ?? program.flatMap(above)
+    }
+
+    private static var currentFolder: String {
+        guard let path = getcwd(nil, 0) else { return "/" }
+        defer { free(path) }
+        return String(cString: path)
+    }
+
+    /// The path of this program, or `nil` if the system does not provide it.
+    static var program: String? {
+        guard let path = realpath("/proc/self/exe", nil) else { return nil }
+        defer { free(path) }
+        return String(cString: path)
     }
 
     private static func above(_ path: String) -> String? {

@@ -5,6 +5,7 @@ internal import Musl
 #else
 internal import Glibc
 #endif
+internal import CommandKit
 internal import DirectCore
 
 /// A running shell command that is written to and read from line by line.
@@ -18,11 +19,10 @@ final class InteractiveProcess: Sendable {
         var errors: [UInt8] = []
         var outputHasEnded = false
         var errorsHaveEnded = false
-        var isReaped = false
-        var status: Int32 = 0
+        var ending: ChildProcess.Ending?
     }
 
-    private let id: pid_t
+    private let child: ChildProcess
     private let input: Int32
     private let output: Int32
     private let errors: Int32
@@ -30,29 +30,29 @@ final class InteractiveProcess: Sendable {
 
     /// Starts the command. Returns `nil` if that fails.
     init?(_ command: String) {
-        let started: (pid_t, Int32, Int32, Int32)? = ChildProcess.starting.withLock { _ in
-            guard let input = ProcessPipe(), let output = ProcessPipe(), let errors = ProcessPipe() else {
+        let started: (ChildProcess, Int32, Int32, Int32)? = ShellCommand.starting.withLock { _ in
+            guard let input = ChildPipe(), let output = ChildPipe(), let errors = ChildPipe() else {
                 return nil
             }
-            let (id, code) = ChildProcess.spawn(
-                command,
+            let streams = ChildProcess.Streams(
                 input: input.reading,
                 output: output.writing,
                 errors: errors.writing
             )
+            let child = try? ShellCommand.spawn(command, with: streams)
             input.closeReading()
             output.closeWriting()
             errors.closeWriting()
-            guard code == 0 else {
+            guard let child else {
                 input.closeWriting()
                 output.closeReading()
                 errors.closeReading()
                 return nil
             }
-            return (id, input.writing, output.reading, errors.reading)
+            return (child, input.writing, output.reading, errors.reading)
         }
         guard let started else { return nil }
-        (id, input, output, errors) = started
+        (child, input, output, errors) = started
         for descriptor in [input, output, errors] {
             _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         }
@@ -129,42 +129,27 @@ final class InteractiveProcess: Sendable {
         }
     }
 
-    /// How a process ended.
-    enum Ending: Equatable, Sendable {
-        case exited(Int32)
-        case killed(signal: Int32)
-        case stillRunning
-    }
-
-    /// Returns how the process ended, or that it is still running when the time is over.
-    func ending(within limit: Duration) -> Ending {
+    /// Returns how the process ended, or `nil` if it is still running when the time is over.
+    func ending(within limit: Duration) -> ChildProcess.Ending? {
         let end = ContinuousClock.now.advanced(by: limit)
         while !reap(), ContinuousClock.now < end { usleep(1000) }
-        return state.withLock { state in
-            guard state.isReaped else { return .stillRunning }
-            let signal = state.status & 0x7F
-            return signal == 0 ? .exited(state.status >> 8 & 0xFF) : .killed(signal: signal)
-        }
+        return state.withLock { $0.ending }
     }
 
     /// Kills the process and everything that it has started, and waits for it.
     func stop() {
-        guard !state.withLock({ $0.isReaped }) else { return }
-        kill(-id, SIGKILL)
+        guard state.withLock({ $0.ending }) == nil else { return }
+        kill(-child.id, SIGKILL)
         while !reap() { usleep(500) }
     }
 
-    /// Collects the status if the process has ended. Returns whether it has.
+    /// Whether the process has ended.
     private func reap() -> Bool {
         state.withLock { state in
-            guard !state.isReaped else { return true }
-            var status: Int32 = 0
-            let result = waitpid(id, &status, WNOHANG)
-            guard result == id || (result < 0 && errno != EINTR) else { return false }
-            state.isReaped = true
-            state.status = status
-            ProcessGroups.end(id)
-            return true
+            guard state.ending == nil else { return true }
+            state.ending = child.endingIfOver()
+            if state.ending != nil { ProcessGroups.end(child.id) }
+            return state.ending != nil
         }
     }
 

@@ -5,6 +5,7 @@ internal import Musl
 #else
 internal import Glibc
 #endif
+internal import CommandKit
 internal import DirectCore
 
 /// The process groups of the clients that are running, so that an interrupted run can end them.
@@ -19,13 +20,15 @@ enum ProcessGroups {
     /// Starts a process that leads a group. The lock is held meanwhile: a process that has started is always
     /// known.
     ///
-    /// - Parameter spawn: Starts the process, sets its ID and returns 0 or an error number.
-    static func start(_ id: inout pid_t, spawn: (inout pid_t) -> Int32) -> Int32 {
-        state.withLock { state in
-            guard !state.isEnding else { return ECANCELED }
-            let code = spawn(&id)
-            if code == 0 { state.running.insert(id) }
-            return code
+    /// - Parameter spawn: Starts the process.
+    static func start(
+        _ spawn: () throws(ChildProcess.NotStarted) -> ChildProcess
+    ) throws(ChildProcess.NotStarted) -> ChildProcess {
+        try state.withLock { (state) throws(ChildProcess.NotStarted) in
+            guard !state.isEnding else { throw ChildProcess.NotStarted(command: "", code: ECANCELED) }
+            let child = try spawn()
+            state.running.insert(child.id)
+            return child
         }
     }
 

@@ -1,3 +1,5 @@
+internal import CommandKit
+
 #if canImport(Darwin)
 internal import Darwin
 #elseif canImport(Musl)
@@ -28,25 +30,7 @@ enum Terminal {
     }
 
     private static func write(_ text: String, to descriptor: Int32) {
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes {
-                systemWrite(descriptor, bytes: $0.baseAddress, count: $0.count)
-            }
-            if count < 0 && errno == EINTR { continue }
-            // The reader has closed the pipe. There is nothing left to do.
-            guard count > 0 else { return }
-            rest = rest.dropFirst(count)
-        }
-    }
-
-    private static func systemWrite(_ descriptor: Int32, bytes: UnsafeRawPointer?, count: Int) -> Int {
-        #if canImport(Darwin)
-        Darwin.write(descriptor, bytes, count)
-        #elseif canImport(Musl)
-        Musl.write(descriptor, bytes, count)
-        #else
-        Glibc.write(descriptor, bytes, count)
-        #endif
+        // If the reader has closed the pipe, there is nothing left to do.
+        _ = writeAll(Array(text.utf8), to: descriptor)
     }
 }

@@ -47,7 +47,7 @@ extension CacheVector {
         var request = Job.Request(url: url.text)
         request.method = exchange.method
         request.fields = exchange.fields.map { (Array($0.name.utf8), Array($0.value.utf8)) }
-        // Tells the origin which answer is meant, also if a cache asks later.
+        // Tells the origin which answer to send, also if a cache asks later.
         request.fields.append((Array(OriginScript.field.utf8), Array("\(index)".utf8)))
         request.body = exchange.body.map { Array($0.utf8) }
         request.time = exchange.time

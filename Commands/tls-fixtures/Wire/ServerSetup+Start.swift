@@ -1,3 +1,4 @@
+internal import CommandKit
 internal import TLSFixtures
 
 /// The folder from which servers load their certificates.

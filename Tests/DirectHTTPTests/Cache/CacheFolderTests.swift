@@ -319,7 +319,7 @@ struct CacheFolderTests {
         for round in 0..<rounds {
             let writers = try (0..<2).map { _ in
                 let ready = Pipe()
-                let writer = try ChildProcess(
+                let writer = try TestProcess(
                     program,
                     ["fill", path],
                     environment: ProcessInfo.processInfo.environment,

@@ -141,11 +141,11 @@ struct RealPeerTests {
 
 /// A program that runs until it is stopped.
 private final class Command {
-    private let process: ChildProcess
+    private let process: TestProcess
 
     init(_ name: String, _ arguments: [String]) throws {
         let path = try #require(Self.path(of: name))
-        process = try ChildProcess(path, arguments, environment: ProcessInfo.processInfo.environment)
+        process = try TestProcess(path, arguments, environment: ProcessInfo.processInfo.environment)
     }
 
     var hasEnded: Bool { process.hasEnded }

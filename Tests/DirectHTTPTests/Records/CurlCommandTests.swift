@@ -17,7 +17,7 @@ struct CurlCommandTests {
         let folder = try TemporaryFolder()
         if let input { try folder.write(input, "input") }
         let redirected = input == nil ? command : "(\(command)) <'\(folder.path)/input'"
-        let child = try ChildProcess(
+        let child = try TestProcess(
             "/bin/sh",
             ["-c", redirected],
             environment: ["PATH": "/usr/bin:/bin:/usr/local/bin", "http_proxy": "http://127.0.0.1:9"]

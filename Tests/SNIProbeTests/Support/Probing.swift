@@ -47,12 +47,9 @@ private func probeBlocking(
     let code = Run(
         options,
         try ProbeFeed(options),
-        output,
-        Alarm(),
-        console,
-        resolvers: resolvers,
-        lookups: lookups,
-        loop: loop
+        to: output,
+        in: Run.Surroundings(alarm: Alarm(), console: console, lookups: lookups, loop: loop),
+        resolvers: resolvers
     ).run()
     return Outcome(records: output.records, code: code)
 }

@@ -41,14 +41,14 @@ final class RunningProgram: @unchecked Sendable {
     let input: FileHandle
     let output: FileHandle
     private let errors: FileHandle
-    private let child: ChildProcess
+    private let child: TestProcess
 
     init(_ arguments: [String], environment: [String: String] = [:], wrapper: [String] = []) throws {
         let (input, output, errors) = (Pipe(), Pipe(), Pipe())
         var variables = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "", "LANG": "C.UTF-8"]
         variables.merge(environment) { _, new in new }
         let words = wrapper + [Program.path] + arguments
-        child = try ChildProcess(
+        child = try TestProcess(
             words[0],
             Array(words.dropFirst()),
             environment: variables,

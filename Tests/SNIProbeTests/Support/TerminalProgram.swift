@@ -9,7 +9,7 @@ import Glibc
 /// The program on a terminal of its own, which both kinds of output go to. Its calls block.
 final class TerminalProgram: @unchecked Sendable {
     private let terminal: FileHandle
-    private let child: ChildProcess
+    private let child: TestProcess
     private var seen = ""
 
     /// - Parameter columns: The width of the terminal's window.
@@ -25,7 +25,7 @@ final class TerminalProgram: @unchecked Sendable {
         try #require(tcgetattr(other, &settings) == 0)
         settings.c_oflag &= ~tcflag_t(OPOST)
         try #require(tcsetattr(other, TCSANOW, &settings) == 0)
-        child = try ChildProcess(
+        child = try TestProcess(
             Program.path,
             arguments,
             environment: ["LANG": "C.UTF-8", "NO_COLOR": "1"],

@@ -1,11 +1,12 @@
 internal import CFaults
+internal import CommandKit
 internal import Glibc
 
 /// The command line.
 struct Command {
     static let usage = """
         usage: faults [--quick] [--scenario NAME] [--function NAME] [--step N]
-               faults --one SCENARIO FUNCTION CALL FAULT    one run, and what it came to
+               faults --one SCENARIO FUNCTION CALL FAULT    one run, and its result
                faults --list                                the scenarios, and the faults of each function
         """
 
@@ -21,34 +22,25 @@ struct Command {
     private var selection = Selection()
     private var stageFolder: String?
 
-    /// Reads the arguments; `nil` if they are not understood.
-    init?(_ arguments: ArraySlice<String>) {
-        var rest = arguments
-        while let word = rest.popFirst() {
+    init(_ words: ArraySlice<String>) throws(ArgumentReader.Fault) {
+        var arguments = ArgumentReader(words)
+        while let word = arguments.next() {
             switch word {
             case "--quick": selection.isQuick = true
             case "--list": action = .list
             case "--one":
-                guard rest.count >= 4 else { return nil }
-                action = .one(Array(rest.prefix(4)))
-                rest = rest.dropFirst(4)
-            case "--scenario", "--function", "--step", "--stage", "--count", "serve":
-                guard let value = rest.popFirst(), set(word, value: value) else { return nil }
-            default: return nil
+                var words: [String] = []
+                for _ in 0..<4 { words.append(try arguments.value(of: word)) }
+                action = .one(words)
+            case "--scenario": selection.scenario = try arguments.value(of: word)
+            case "--function": selection.function = try arguments.value(of: word)
+            case "--step": selection.step = max(1, try arguments.number(of: word))
+            case "--stage": stageFolder = try arguments.value(of: word)
+            case "--count": action = .count(try arguments.value(of: word))
+            case "serve": action = .serve(try arguments.value(of: word))
+            default: throw ArgumentReader.Fault(what: Self.usage)
             }
         }
-    }
-
-    private mutating func set(_ word: String, value: String) -> Bool {
-        switch word {
-        case "--scenario": selection.scenario = value
-        case "--function": selection.function = value
-        case "--step": selection.step = Int64(value) ?? 0
-        case "--stage": stageFolder = value
-        case "--count": action = .count(value)
-        default: action = .serve(value)
-        }
-        return selection.step > 0
     }
 
     /// Runs the command and returns its exit code.

@@ -1,4 +1,5 @@
 internal import CFaults
+internal import CommandKit
 internal import DirectIO
 internal import Glibc
 
@@ -10,10 +11,11 @@ struct Faults {
             print("faults: this build cannot replace functions of the C library")
             exit(70)
         }
-        guard let command = Command(CommandLine.arguments.dropFirst()) else {
-            print(Command.usage)
+        do throws(ArgumentReader.Fault) {
+            exit(try Command(CommandLine.arguments.dropFirst()).run())
+        } catch {
+            print(error.what)
             exit(64)
         }
-        exit(command.run())
     }
 }

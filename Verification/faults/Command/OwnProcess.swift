@@ -1,19 +1,19 @@
-internal import Glibc
+internal import CommandKit
 
 /// Runs of scenarios in a process of their own, for what happens only once in a process.
 struct OwnProcess {
     let stage: Stage
 
     func countCalls(_ scenario: Scenario) throws -> [Int64] {
-        let (lines, _) = try ChildProcess(["--count", scenario.name, "--stage", stage.folder]).finish()
+        let (lines, _) = try ProgramCopy(["--count", scenario.name, "--stage", stage.folder]).finish()
         return (lines.last ?? "").split(separator: " ").compactMap { Int64($0) }
     }
 
     func run(_ scenario: Scenario, with injection: Injection) throws -> Verdict {
-        let child = try ChildProcess(["--one", scenario.name] + injection.words + ["--stage", stage.folder])
-        let (lines, status) = child.finish()
+        let child = try ProgramCopy(["--one", scenario.name] + injection.words + ["--stage", stage.folder])
+        let (lines, ending) = child.finish()
         var verdict = Verdict(lines)
-        if status & 0x7F != 0 { verdict.findings.append("it crashes with signal \(status & 0x7F)") }
+        if case .killed(let signal) = ending { verdict.findings.append("it crashes with signal \(signal)") }
         return verdict
     }
 }

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// One way in which a call of a function may go wrong.
 struct Fault: Sendable {
-    let name: String
+    var name: String
     let kind: flt_kind
     let value: Int32
     /// Whether the caller of the client must not notice it.
@@ -25,15 +25,9 @@ enum FaultTable {
     /// The faults of a function that last: what runs out stays away for a while.
     static func lastingFaults(of function: String) -> [Fault] {
         (shortages[function] ?? []).map { fault in
-            var fault = fault
-            fault = Fault(
-                name: "\(fault.name)+",
-                kind: fault.kind,
-                value: fault.value,
-                isHarmless: fault.isHarmless,
-                isLasting: true
-            )
-            return fault
+            var lasting = fault
+            (lasting.name, lasting.isLasting) = (fault.name + "+", true)
+            return lasting
         }
     }
 

@@ -1,16 +1,17 @@
 internal import CFaults
+internal import CommandKit
 internal import DirectCore
 internal import DirectHTTP
 internal import DirectIO
 internal import Glibc
 
-/// What one run came to.
+/// The result of one run.
 struct Verdict: Sendable {
     /// Whether the fault happened: the number of calls differs a little from run to run.
     var isReached = true
     /// The error with which the scenario ended, as text; `nil` if it succeeded.
     var failure: String?
-    /// What must not be.
+    /// What is wrong.
     var findings: [String] = []
 }
 
@@ -28,7 +29,7 @@ final class Runner {
     /// Runs the scenario without faults, so that what is made once is made. Returns what is wrong.
     func warmUp(_ scenario: Scenario) -> [String] {
         for _ in 0..<2 {
-            let work = Workplace(stage, number: nextNumber())
+            let work = ScenarioRun(stage, number: nextNumber())
             defer { Files.removeFolder(work.folder) }
             do {
                 mkdir(work.folder, 0o700)
@@ -67,7 +68,7 @@ final class Runner {
 
     private func run(_ scenario: Scenario, arming armed: flt_fault, fault: Injection?) -> Verdict {
         var verdict = Verdict()
-        var work: Workplace? = Workplace(stage, number: nextNumber())
+        var work: ScenarioRun? = ScenarioRun(stage, number: nextNumber())
         if let work {
             mkdir(work.folder, 0o700)
             verdict = run(scenario, arming: armed, fault: fault, in: work)
@@ -79,7 +80,7 @@ final class Runner {
         return verdict
     }
 
-    private func run(_ scenario: Scenario, arming armed: flt_fault, fault: Injection?, in work: Workplace)
+    private func run(_ scenario: Scenario, arming armed: flt_fault, fault: Injection?, in work: ScenarioRun)
         -> Verdict
     {
         var verdict = Verdict()
@@ -144,7 +145,7 @@ extension Runner {
     private static let patience: UInt64 = 120_000_000_000
 
     /// Runs a use of the client to its end.
-    private func guarded(_ use: @escaping @Sendable (Workplace) async throws -> Void, in work: Workplace)
+    private func guarded(_ use: @escaping @Sendable (ScenarioRun) async throws -> Void, in work: ScenarioRun)
         -> Ending
     {
         let ending = Locked<Ending?>(nil)
@@ -175,11 +176,11 @@ extension Runner {
         return ["\(moment) \(descriptors) descriptors and \(held.connections) TLS connections are left"]
     }
 
-    private func judgeFiles(of scenario: Scenario, after injection: Injection?, in work: Workplace)
+    private func judgeFiles(of scenario: Scenario, after injection: Injection?, in work: ScenarioRun)
         -> [String]
     {
         let isRemovalRefused = injection?.functionName.hasPrefix("unlink") ?? false
-        let drafts = isRemovalRefused ? [] : Files.names(in: work.folder).filter { $0.hasSuffix(".tmp") }
+        let drafts = isRemovalRefused ? [] : Files.allNames(in: work.folder).filter { $0.hasSuffix(".tmp") }
         return drafts.map { "\($0) is left" } + (isRemovalRefused ? [] : scenario.inspect(work))
     }
 }

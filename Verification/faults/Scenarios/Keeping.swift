@@ -1,3 +1,4 @@
+internal import CommandKit
 internal import DirectCore
 internal import DirectHTTP
 internal import DirectIO
@@ -22,7 +23,7 @@ extension Scenario {
         inspect: { work in strayFiles(in: "\(work.folder)/cache") }
     )
 
-    private static func useCache(of client: HTTPClient, in work: Workplace) async throws {
+    private static func useCache(of client: HTTPClient, in work: ScenarioRun) async throws {
         for _ in 0..<2 { try await client.fetchLarge(work.plain("/cached")) }
         for _ in 0..<2 { try await client.fetchSmall(work.plain("/checked")) }
         for _ in 0..<2 { try await client.fetchSmall(work.plain("/varied")) }
@@ -41,7 +42,7 @@ extension Scenario {
             let before = cache.faults.count
             await cache.removeAll()
             let isReported = cache.faults.count > before
-            let left = Files.names(in: "\(work.folder)/cache").filter { $0.hasSuffix(".r") }
+            let left = Files.allNames(in: "\(work.folder)/cache").filter { $0.hasSuffix(".r") }
             try expect(
                 left.isEmpty || isReported,
                 "a response was not removed, and the cache does not report it"
@@ -101,6 +102,6 @@ extension Scenario {
     )
 
     private static func strayFiles(in folder: String) -> [String] {
-        Files.names(in: folder).filter { $0.hasSuffix(".tmp") }.map { "\($0) is left in the cache" }
+        Files.allNames(in: folder).filter { $0.hasSuffix(".tmp") }.map { "\($0) is left in the cache" }
     }
 }

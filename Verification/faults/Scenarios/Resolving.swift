@@ -1,3 +1,4 @@
+internal import CommandKit
 internal import DirectCore
 internal import DirectHTTP
 internal import DirectIO
@@ -25,7 +26,7 @@ extension Scenario {
     }
 
     private static func fetch(
-        in work: Workplace,
+        in work: ScenarioRun,
         _ resolver: ([Endpoint], ServiceSettings) -> any Resolver,
         port: (Stage.Ports) -> UInt16
     ) async throws {

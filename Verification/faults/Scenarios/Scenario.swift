@@ -11,17 +11,17 @@ struct Scenario: Sendable {
     /// The number of connections that are not the client's own, such as a resolver's.
     var hiddenConnections = 0
     /// Makes files, and whatever else the client finds.
-    var prepare: @Sendable (Workplace) throws -> Void = { _ in }
+    var prepare: @Sendable (ScenarioRun) throws -> Void = { _ in }
     /// Uses the client, while a call fails.
-    let perform: @Sendable (Workplace) async throws -> Void
+    let perform: @Sendable (ScenarioRun) async throws -> Void
     /// Uses the client again, without faults. `nil` performs the same again.
-    var again: (@Sendable (Workplace) async throws -> Void)?
+    var again: (@Sendable (ScenarioRun) async throws -> Void)?
     /// What is wrong with the files at the end.
-    var inspect: @Sendable (Workplace) -> [String] = { _ in [] }
+    var inspect: @Sendable (ScenarioRun) -> [String] = { _ in [] }
     /// Whether OpenSSL starts in this scenario: what it cannot make then, it does not try to make again, so
     /// the next use may fail in the same way. It must not crash, and its error must be typed.
     var startsOpenSSL: Bool { needsOwnProcess }
-    /// Whether the first use in a process is meant, so that each run needs a process of its own.
+    /// Whether it is about the first use in a process, so that each run needs a process of its own.
     var needsOwnProcess = false
     /// The functions whose faults are of interest; `nil` for all.
     var functions: Set<String>?
@@ -30,7 +30,7 @@ struct Scenario: Sendable {
 }
 
 /// The surroundings of one run: a client that is made when it is first used, and a folder.
-final class Workplace: @unchecked Sendable {
+final class ScenarioRun: @unchecked Sendable {
     let stage: Stage
     let folder: String
     /// The number of this run, for names that no earlier run has used.
@@ -54,7 +54,7 @@ final class Workplace: @unchecked Sendable {
         if let client = clients[name] { return client }
         var configuration = HTTPClient.Configuration()
         configuration.timeouts.queue = .milliseconds(300)
-        // Only a client that waits in vain comes to this limit, which is a finding.
+        // A client that reaches this limit waits for something that never happens, which is a finding.
         configuration.timeouts.response = .seconds(20)
         configuration.tls.roots = .only([.pemFile("\(stage.folder)/root.pem")])
         configuration.addresses = try addresses

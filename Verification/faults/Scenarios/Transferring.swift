@@ -1,3 +1,4 @@
+internal import CommandKit
 internal import DirectCore
 internal import DirectHTTP
 internal import DirectIO
@@ -74,7 +75,7 @@ extension Scenario {
         },
         inspect: { work in
             let file = Files.read("\(work.folder)/file") ?? []
-            let parts = Files.names(in: work.folder).filter { $0.contains(".part") }
+            let parts = Files.allNames(in: work.folder).filter { $0.contains(".part") }
             return (isPattern(file) ? [] : ["the file has \(file.count) bytes"])
                 + parts.map { "\($0) is left" }
         }

@@ -1,7 +1,9 @@
+internal import CommandKit
 internal import Glibc
 
-/// Files of the program itself. These calls are made while no fault is chosen.
-enum Files {
+/// Files of the program itself. These calls are made while no fault is chosen, or by streams, whose calls
+/// fail for OpenSSL alone.
+extension Files {
     static var temporary: String { getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp" }
 
     static func write(_ bytes: [UInt8], to path: String) throws {
@@ -11,32 +13,14 @@ enum Files {
     }
 
     /// Returns the bytes of a file; `nil` if there is none.
-    static func read(_ path: String) -> [UInt8]? {
-        guard let file = fopen(path, "r") else { return nil }
-        defer { fclose(file) }
-        var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 4096)
-        while case let count = fread(&piece, 1, piece.count, file), count > 0 { bytes += piece[..<count] }
-        return bytes
-    }
+    static func read(_ path: String) -> [UInt8]? { try? contents(of: path) }
 
-    /// The names in a folder.
-    static func names(in folder: String) -> [String] {
-        guard let listing = opendir(folder) else { return [] }
-        defer { closedir(listing) }
-        var names: [String] = []
-        while let entry = readdir(listing) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
-    }
+    /// The names in a folder; none if there is no folder.
+    static func allNames(in folder: String) -> [String] { (try? names(in: folder, hidden: true)) ?? [] }
 
     /// Removes a folder with everything in it.
     static func removeFolder(_ folder: String) {
-        for name in names(in: folder) {
+        for name in allNames(in: folder) {
             let path = "\(folder)/\(name)"
             if unlink(path) != 0 { removeFolder(path) }
         }

@@ -1,4 +1,5 @@
 internal import CFaults
+internal import CommandKit
 internal import Glibc
 internal import TLSFixtures
 

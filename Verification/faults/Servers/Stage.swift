@@ -1,7 +1,8 @@
+internal import CommandKit
 internal import Glibc
 
 /// What all runs share: the servers' process, and a folder for its certificates and for the runs' files.
-final class Stage: Sendable {
+final class Stage: @unchecked Sendable {
     /// The ports of the servers.
     struct Ports: Sendable {
         let plain, secure, strict, proxy: UInt16
@@ -9,20 +10,20 @@ final class Stage: Sendable {
 
     let folder: String
     let ports: Ports
-    /// The process of the servers, and the pipe whose end ends it; `nil` if another process has started them.
-    private let servers: (process: pid_t, input: Int32)?
+    /// The process of the servers, which ends with its input; `nil` if another process has started them.
+    private let servers: ProgramCopy?
 
     /// Starts the servers.
     init() throws {
         var template = Array("\(Files.temporary)/faults-XXXXXX".utf8CString)
         guard let path = mkdtemp(&template) else { throw StageError("no temporary folder") }
         folder = String(cString: path)
-        let child = try ChildProcess(["serve", folder])
+        let child = try ProgramCopy(["serve", folder])
         guard let line = child.readLine(), let ports = Ports(line) else {
             throw StageError("the servers did not start")
         }
         self.ports = ports
-        servers = (child.process, child.input)
+        servers = child
         try Files.write(Array(line.utf8), to: "\(folder)/ports")
     }
 
@@ -39,8 +40,7 @@ final class Stage: Sendable {
     /// Ends the servers and removes the folder.
     func end() {
         guard let servers else { return }
-        close(servers.input)
-        waitpid(servers.process, nil, 0)
+        _ = servers.finish()
         Files.removeFolder(folder)
     }
 }

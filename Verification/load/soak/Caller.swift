@@ -49,12 +49,12 @@ struct Caller: Sendable {
         } catch let wrong as WrongBytes {
             ledger.gotWrong("\(kind.rawValue) \(order.place): \(wrong.what)")
         } catch {
-            took(error, kind)
+            took(error, in: kind)
         }
         if kind != .cancel { ledger.ended("\(kind.rawValue) \(order.place)", due: due) }
     }
 
-    private func took(_ error: any Error, _ kind: Kind) {
+    private func took(_ error: any Error, in kind: Kind) {
         if kind == .deadline, let error = error as? HTTPError, case .timedOut = error.reason {
             ledger.succeeded("deadline, over in time")
         } else if kind == .cancel, error is CancellationError {

@@ -24,7 +24,7 @@ final class Ledger: Sendable {
         var longest = Duration.zero, longestOwn = Duration.zero
         var what = "-", whatOwn = "-"
 
-        mutating func add(_ late: Duration, machine: Duration, _ call: String) {
+        mutating func add(_ late: Duration, machine: Duration, of call: String) {
             if late > longest { (longest, what) = (late, call) }
             if late - machine > longestOwn { (longestOwn, whatOwn) = (late - machine, call) }
         }
@@ -74,9 +74,9 @@ final class Ledger: Sendable {
         let taken = now - due > .milliseconds(50) ? machine.taken(from: due, to: now) : .zero
         counts.withLock { counts in
             if isCancelled {
-                counts.cancelling.add(now - due, machine: taken, call)
+                counts.cancelling.add(now - due, machine: taken, of: call)
             } else {
-                counts.overrun.add(now - due, machine: taken, call)
+                counts.overrun.add(now - due, machine: taken, of: call)
             }
         }
     }

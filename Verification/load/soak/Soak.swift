@@ -4,7 +4,7 @@ import Glibc
 
 /// The client under mixed load, against servers that are killed, frozen and replaced (scripts/verify/soak).
 ///
-/// `soak key=value...`; ``SoakSettings`` has the keys. It prints `ready` when it may be measured at rest,
+/// `soak key=value...`; ``SoakSettings`` has the keys. It prints `ready` when its idle state may be measured,
 /// begins with the line `go` on its standard input, and stops with `stop`: then all calls end, all clients
 /// are released, and the counts are printed, with `rest` as the last line. `back NAME` asks for the time
 /// until NAME answers again, `heap` for malloc's figures. It ends with its standard input.
@@ -14,7 +14,7 @@ enum Soak {
         let commands = readCommands()
         Task.detached {
             do {
-                try await run(SoakSettings(CommandLine.arguments), commands)
+                try await run(SoakSettings(CommandLine.arguments), obeying: commands)
                 exit(0)
             } catch {
                 fail("\(error)")
@@ -23,7 +23,7 @@ enum Soak {
         while true { pause() }
     }
 
-    private static func run(_ settings: SoakSettings, _ commands: AsyncStream<String>) async throws {
+    private static func run(_ settings: SoakSettings, obeying commands: AsyncStream<String>) async throws {
         let ledger = Ledger(machine: MachineWatch())
         try await loadEverything(settings)
         say("ready")

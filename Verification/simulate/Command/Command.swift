@@ -1,4 +1,5 @@
 internal import CSimulation
+internal import CommandKit
 internal import FoundationEssentials
 
 /// The command line.
@@ -26,41 +27,23 @@ struct Command {
     private var isSecure: Bool?
     private var reports = false
 
-    /// Reads the arguments; `nil` if they are not understood.
-    init?(_ arguments: ArraySlice<String>) {
-        var rest = arguments
-        while let word = rest.popFirst() {
+    init(_ words: ArraySlice<String>) throws(ArgumentReader.Fault) {
+        var arguments = ArgumentReader(words)
+        while let word = arguments.next() {
             switch word {
             case "--tls": isSecure = true
             case "--plain": isSecure = false
             case "--report": reports = true
-            case "--from":
-                guard let seed = rest.popFirst().flatMap({ UInt64($0) }) else { return nil }
-                first = seed
-            case "--seeds":
-                guard let count = rest.popFirst().flatMap({ Int($0) }) else { return nil }
-                action = .search(count: count, minutes: nil)
-            case "--minutes":
-                guard let minutes = rest.popFirst().flatMap({ Double($0) }) else { return nil }
-                action = .search(count: nil, minutes: minutes)
-            case "--same":
-                guard let count = rest.popFirst().flatMap({ Int($0) }) else { return nil }
-                action = .same(count)
-            case "--seed":
-                guard let seed = rest.popFirst().flatMap({ UInt64($0) }) else { return nil }
-                action = .one(seed)
+            case "--from": first = try arguments.number(of: word)
+            case "--seeds": action = .search(count: try arguments.number(of: word), minutes: nil)
+            case "--minutes": action = .search(count: nil, minutes: try arguments.number(of: word))
+            case "--same": action = .same(try arguments.number(of: word))
+            case "--seed": action = .one(try arguments.number(of: word))
             case "--shrink":
-                guard let seed = rest.popFirst().flatMap({ UInt64($0) }), let judge = rest.popFirst() else {
-                    return nil
-                }
-                action = .shrink(seed, judge: judge)
-            case "--plan":
-                guard let file = rest.popFirst() else { return nil }
-                action = .plan(file)
-            case "--plans":
-                guard let folder = rest.popFirst() else { return nil }
-                action = .plans(folder)
-            default: return nil
+                action = .shrink(try arguments.number(of: word), judge: try arguments.value(of: word))
+            case "--plan": action = .plan(try arguments.value(of: word))
+            case "--plans": action = .plans(try arguments.value(of: word))
+            default: throw ArgumentReader.Fault(what: Self.usage)
             }
         }
     }

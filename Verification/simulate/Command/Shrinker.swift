@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+
 /// Makes the plan of a failing world smaller, as long as the same judge still finds a fault in it.
 struct Shrinker {
     let judge: String
@@ -25,191 +27,128 @@ struct Shrinker {
 
 extension Plan {
     /// Simpler plans, the boldest first.
+    ///
+    /// They are made of the plan as JSON: an element of a list is removed, a member is removed or gets its
+    /// usual value, a size is halved. So a new property of a plan needs nothing here.
     fileprivate var simpler: [Plan] {
-        var all: [Plan] = []
-        func add(_ change: (inout Plan) -> Void) {
-            var plan = self
-            change(&plan)
-            all.append(plan)
+        guard let whole = PlanValue(self), let usual = PlanValue(Self.usual) else { return [] }
+        return whole.simpler(than: usual).sorted { $0.depth < $1.depth }.compactMap { $0.value.plan }
+    }
+
+    /// A plan with everything that a plan may have, where all properties have their usual values.
+    private static var usual: Plan {
+        var plan = Plan(seed: 0, network: NetworkPlan(), hosts: [HostPlan()], calls: [CallPlan()])
+        (plan.files, plan.disk) = ([FilePlan()], DiskPlan())
+        (plan.keeping, plan.resolvers) = (KeepingPlan(), ResolverPlan())
+        plan.keeping?.cache = KeepingPlan.CacheLimits()
+        plan.keeping?.ends = [KeepingPlan.End()]
+        plan.resolvers?.cache = ResolverPlan.Cache()
+        (plan.client.hedging, plan.client.transfers) = (HedgePlan(), TransferPlan())
+        plan.hosts[0].digest = HostPlan.Digest()
+        plan.calls[0].download = DownloadPlan()
+        return plan
+    }
+}
+
+/// A value of a plan as JSON.
+private enum PlanValue: Codable, Equatable {
+    case truth(Bool)
+    case number(Int)
+    case text(String)
+    case list([PlanValue])
+    case members([String: PlanValue])
+
+    /// A simpler value, and how deep the change is.
+    typealias Simpler = (value: PlanValue, depth: Int)
+
+    /// The lists whose places are written elsewhere, so that they stay as they are.
+    private static let fixed = ["hosts", "files"]
+    /// The lists that may be empty.
+    private static let emptiable = ["changes", "moves", "ends"]
+    private static let sizes = ["size", "upload"]
+
+    init?(_ plan: Plan) {
+        guard let data = try? JSONEncoder().encode(plan),
+            let value = try? JSONDecoder().decode(PlanValue.self, from: data)
+        else { return nil }
+        self = value
+    }
+
+    /// `nil` if it lacks a member that every plan has.
+    var plan: Plan? {
+        (try? JSONEncoder().encode(self)).flatMap { try? JSONDecoder().decode(Plan.self, from: $0) }
+    }
+
+    init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        if let truth = try? value.decode(Bool.self) {
+            self = .truth(truth)
+        } else if let number = try? value.decode(Int.self) {
+            self = .number(number)
+        } else if let text = try? value.decode(String.self) {
+            self = .text(text)
+        } else if let list = try? value.decode([PlanValue].self) {
+            self = .list(list)
+        } else {
+            self = .members(try value.decode([String: PlanValue].self))
         }
-        for place in calls.indices.reversed() where calls.count > 1 { add { $0.calls.remove(at: place) } }
-        add { $0.network = NetworkPlan() }
-        add { $0.client = ClientPlan() }
-        add { $0.disk = nil }
-        simplifyKeeping(add)
-        simplifyResolvers(add)
-        for file in (files ?? []).indices {
-            add { $0.files?[file].changes = [] }
-            add { $0.files?[file].size /= 2 }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var value = encoder.singleValueContainer()
+        switch self {
+        case .truth(let truth): try value.encode(truth)
+        case .number(let number): try value.encode(number)
+        case .text(let text): try value.encode(text)
+        case .list(let list): try value.encode(list)
+        case .members(let members): try value.encode(members)
         }
-        simplifyNetwork(add)
-        simplifyClient(add)
-        for place in hosts.indices { simplifyHost(at: place, with: add) }
-        for place in calls.indices { simplifyCall(at: place, with: add) }
+    }
+
+    /// Returns the values that are simpler than this one by one change.
+    ///
+    /// - Parameters:
+    ///   - usual: The value that it has in most plans.
+    ///   - name: The member that it is.
+    func simpler(than usual: PlanValue?, name: String = "") -> [Simpler] {
+        switch (self, usual) {
+        case (.number(let number), _) where Self.sizes.contains(name): [(.number(number / 2), 1)]
+        case (.list(let list), .list(let usual)?): Self.simpler(list, than: usual.first, name: name)
+        case (.members(let members), .members(let usual)?): Self.simpler(members, than: usual)
+        default: []
+        }
+    }
+
+    private static func simpler(_ list: [PlanValue], than usual: PlanValue?, name: String) -> [Simpler] {
+        var all: [Simpler] = []
+        let mayShrink = !fixed.contains(name) && (list.count > 1 || emptiable.contains(name))
+        for place in list.indices.reversed() {
+            var others = list
+            others.remove(at: place)
+            if mayShrink { all.append((.list(others), 0)) }
+            for value in [usual].compactMap({ $0 }) + list[place].simpler(than: usual).map(\.value) {
+                others = list
+                others[place] = value
+                all.append((.list(others), 1))
+            }
+        }
         return all
     }
 
-    private typealias Adding = ((inout Plan) -> Void) -> Void
-
-    private func simplifyKeeping(_ add: Adding) {
-        guard let keeping else { return }
-        add { $0.keeping = nil }
-        add { $0.keeping?.cookies = nil }
-        add { $0.keeping?.keepsHSTS = false }
-        add { $0.keeping?.cache = keeping.cache.map { _ in KeepingPlan.CacheLimits() } }
-        add { $0.keeping?.endsSession = false }
-        add { $0.keeping?.savePause = 400_000 }
-        for end in keeping.ends.indices {
-            add { plan in
-                plan.keeping?.ends.remove(at: end)
-                for call in plan.calls.indices {
-                    if let run = plan.calls[call].run, run > end { plan.calls[call].run = run - 1 }
-                }
+    private static func simpler(_ members: [String: PlanValue], than usual: [String: PlanValue]) -> [Simpler]
+    {
+        var all: [Simpler] = []
+        for (name, value) in members.sorted(by: { $0.key < $1.key }) where name != "seed" {
+            var others = members
+            for value in fixed.contains(name) ? [] : [nil, usual[name]] {
+                others[name] = value
+                all.append((.members(others), 1))
             }
-            add { $0.keeping?.ends[end].isPowerFailure = false }
-            add { $0.keeping?.ends[end].diskCall = nil }
-            add { $0.keeping?.ends[end].pause = 0 }
-        }
-    }
-
-    private func simplifyResolvers(_ add: Adding) {
-        guard let resolvers else { return }
-        add { $0.resolvers = nil }
-        add { $0.resolvers?.cache = nil }
-        add { $0.resolvers?.cache?.isKept = nil }
-        add { $0.resolvers?.moves = [] }
-        add { $0.resolvers?.freshness = nil }
-        add { $0.resolvers?.endsWithSystem = false }
-        add { $0.resolvers?.stepLimit = nil }
-        for service in resolvers.services.indices {
-            if resolvers.services.count > 1 { add { $0.resolvers?.services.remove(at: service) } }
-            add { $0.resolvers?.services[service].isSecure = false }
-            add { $0.resolvers?.services[service].format = .wireByPost }
-            for server in resolvers.services[service].servers.indices {
-                if resolvers.services[service].servers.count > 1 {
-                    add { $0.resolvers?.services[service].servers.remove(at: server) }
-                }
-                add { $0.resolvers?.services[service].servers[server] = ResolverPlan.Server() }
+            for change in value.simpler(than: usual[name], name: name) {
+                others[name] = change.value
+                all.append((.members(others), change.depth + 1))
             }
         }
-    }
-
-    private func simplifyNetwork(_ add: Adding) {
-        let usual = NetworkPlan()
-        add { $0.network.resets = 0 }
-        add { $0.network.socketFailures = 0 }
-        add { $0.network.descriptors = nil }
-        add { $0.network.shortSends = 0 }
-        add { ($0.network.jobCost, $0.network.byteCost) = (0, 0) }
-        add { $0.network.segmentLimit = usual.segmentLimit }
-        add { ($0.network.sendBuffer, $0.network.receiveBuffer) = (usual.sendBuffer, usual.receiveBuffer) }
-        add { ($0.network.shortestDelay, $0.network.longestDelay) = (1000, 1000) }
-    }
-
-    private func simplifyClient(_ add: Adding) {
-        let usual = ClientPlan()
-        add { $0.client.retries = false }
-        add { $0.client.proxy = .none }
-        add { $0.client.hasProxyCredentials = false }
-        add { $0.client.resolving = usual.resolving }
-        add { $0.client.perOrigin = nil }
-        add { $0.client.connections = nil }
-        add { $0.client.idleTimeout = nil }
-        add { $0.client.usesPerConnection = nil }
-        add { $0.client.keepsCookies = false }
-        add { $0.client.caches = false }
-        add { $0.client.rebuildsRequests = false }
-        add { $0.client.hasNetworkInterceptor = false }
-        add { $0.client.observes = false }
-        add { $0.client.isReleasedEarly = false }
-        add { $0.client.responseLimit = nil }
-        add { $0.client.queueLimit = nil }
-        add { $0.client.readLimit = nil }
-        add { $0.client.connectLimit = nil }
-        add { $0.client.continueLimit = nil }
-        add { $0.client.slowestBytes = nil }
-        add { $0.client.isOldTLS = false }
-        add { $0.client.decoding = usual.decoding }
-        add { $0.client.hasOwnSecret = false }
-        add { $0.client.rebuildsRedirects = false }
-        add { $0.client.addsUserBelowCache = false }
-        add { $0.client.proxyPause = nil }
-        add { $0.client.triesNextOnWrongCertificate = false }
-        add { $0.client.acceptsAnyCertificate = nil }
-        add { $0.client.hedging = nil }
-        add {
-            $0.client.keepsHSTS = nil
-            $0.keeping?.keepsHSTS = false
-        }
-        add { $0.client.logsInPerRequest = nil }
-    }
-
-    private func simplifyHost(at place: Int, with add: Adding) {
-        let usual = HostPlan()
-        add { $0.hosts[place] = usual }
-        add { $0.hosts[place].isSecure = false }
-        add { $0.hosts[place].addresses = Array($0.hosts[place].addresses.prefix(1)) }
-        add { plan in
-            for address in plan.hosts[place].addresses.indices {
-                plan.hosts[place].addresses[address].fate = .works
-            }
-        }
-        add { $0.hosts[place].idleClose = nil }
-        add { $0.hosts[place].pieceSize = nil }
-        add { $0.hosts[place].updatesKeys = false }
-        add { $0.hosts[place].isRude = false }
-        add { $0.hosts[place].isOldTLS = false }
-        add { $0.hosts[place].tickets = usual.tickets }
-        add { $0.hosts[place].resolveTime = usual.resolveTime }
-        add { $0.hosts[place].ticketPause = nil }
-        add { $0.hosts[place].strictness = nil }
-        add { $0.hosts[place].digest = nil }
-    }
-
-    private func simplifyCall(at place: Int, with add: Adding) {
-        let usual = CallPlan()
-        add { $0.calls[place].replies = [ReplyPlan()] }
-        for reply in calls[place].replies.indices where calls[place].replies.count > 1 {
-            add { $0.calls[place].replies.remove(at: reply) }
-        }
-        add { $0.calls[place].total = nil }
-        add { $0.calls[place].cancellation = nil }
-        add { $0.calls[place].start = 0 }
-        add { $0.calls[place].reading = usual.reading }
-        add { $0.calls[place].isOnLoop = false }
-        add { $0.calls[place].carriesSecrets = false }
-        add { $0.calls[place].expectsContinue = false }
-        add { $0.calls[place].uploadPause = 0 }
-        add { $0.calls[place].upload /= 2 }
-        add { $0.calls[place].kind = .get }
-        add { $0.calls[place].resource = nil }
-        add { $0.calls[place].variant = nil }
-        add { $0.calls[place].work = 0 }
-        add { $0.calls[place].follows = false }
-        add { $0.calls[place].download = nil }
-        add { $0.calls[place].isPlain = nil }
-        for reply in calls[place].replies.indices { simplifyReply(reply, ofCall: place, with: add) }
-    }
-
-    private func simplifyReply(_ reply: Int, ofCall place: Int, with add: Adding) {
-        func change(_ change: (inout ReplyPlan) -> Void) {
-            var simpler = calls[place].replies[reply]
-            change(&simpler)
-            add { [simpler] in $0.calls[place].replies[reply] = simpler }
-        }
-        change { $0.ending = .complete }
-        change { $0.framing = .length }
-        change { $0.delay = 0 }
-        change { ($0.parts, $0.pause) = (1, 0) }
-        change { $0.size = min($0.size, 10) }
-        change { $0.interim = 0 }
-        change { $0.isEarly = false }
-        change { $0.setsCookie = false }
-        change { $0.lifetime = nil }
-        change { $0.variesByUser = false }
-        change { ($0.hasTag, $0.confirms) = (nil, nil) }
-        change { $0.isCoded = false }
-        change { $0.isSilentBeforeBody = false }
-        change { $0.rangeFault = nil }
+        return all
     }
 }

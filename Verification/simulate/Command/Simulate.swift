@@ -1,4 +1,5 @@
 internal import CSimulation
+internal import CommandKit
 internal import DirectIO
 internal import Glibc
 
@@ -21,8 +22,11 @@ struct Simulate {
         _ = Pattern.bytes(0, count: 1)
         // What is made once, on first use, is made before the first world that counts.
         for seed in 0..<20 { _ = World.run(Plan(seed: UInt64(seed))) }
-        guard let command = Command(CommandLine.arguments.dropFirst()) else { return fail(Command.usage) }
-        exit(command.run())
+        do throws(ArgumentReader.Fault) {
+            exit(try Command(CommandLine.arguments.dropFirst()).run())
+        } catch {
+            fail(error.what)
+        }
     }
 
     private static func fail(_ words: String) {

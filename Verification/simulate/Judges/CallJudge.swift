@@ -4,17 +4,11 @@ internal import Glibc
 
 /// Judges the outcome of one call: its bytes, its time, and whether it had a reason to fail.
 struct CallJudge {
-    private let world: World
-    private let number: Int
-    private let start: UInt64
+    let world: World
+    let number: Int
+    let start: UInt64
     private var plan: Plan { world.plan }
     private var call: CallPlan { plan.calls[number] }
-
-    init(_ world: World, number: Int, start: UInt64) {
-        self.world = world
-        self.number = number
-        self.start = start
-    }
 
     func note(_ outcome: String) {
         world.calls[number].outcome = outcome
@@ -27,7 +21,7 @@ struct CallJudge {
         note("\(response.status), \(response.body.count) bytes")
         world.kernel.count("caller: response")
         judgeTime(isSuccess: true)
-        ResponseJudge(world, number: number, start: start, response).judge()
+        ResponseJudge(world: world, number: number, start: start, response: response).judge()
     }
 
     /// Judges a download that has succeeded.
@@ -53,11 +47,11 @@ struct CallJudge {
         if error is CancellationError, !plan.isCancelled(number) {
             world.fault("error", "call \(number) was never cancelled")
         }
-        PoolJudge(world).judgeShortage(error, ofCall: number)
+        PoolJudge(world: world).judgeShortage(error, ofCall: number)
         judgeDisk(error)
-        ResolverJudge(world).judge(error, ofCall: number)
+        ResolverJudge(world: world).judge(error, ofCall: number)
         judgeStall()
-        guard !Reasons(plan, number).mayFail else { return }
+        guard !Reasons(plan: plan, number: number).mayFail else { return }
         world.fault("no reason", "call \(number) ended with \(error)")
     }
 
@@ -126,9 +120,9 @@ struct CallJudge {
         if elapsed > longest * 1_000_000_000 {
             world.fault("hang", "call \(number) took more than \(longest) seconds")
         }
-        guard !Reasons(plan, number).mayFail else { return }
+        guard !Reasons(plan: plan, number: number).mayFail else { return }
         world.kernel.count("judge: slow")
-        if elapsed > Reasons(plan, number).longestTime {
+        if elapsed > Reasons(plan: plan, number: number).longestTime {
             world.fault("slow", "call \(number) took \(elapsed / 1000) microseconds")
         }
     }

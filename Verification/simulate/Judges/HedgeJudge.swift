@@ -1,17 +1,12 @@
 /// Judges requests that are sent twice at a time.
 struct HedgeJudge {
-    private let world: World
-    private let number: Int
+    let world: World
+    let number: Int
     private var plan: Plan { world.plan }
-
-    init(_ world: World, number: Int) {
-        self.world = world
-        self.number = number
-    }
 
     /// A request is under way once. With hedging it may be twice, at two addresses, unless a server may act
     /// on both.
-    func judgeArrival(_ head: ReceivedHead, _ request: RequestUnderWay) {
+    func judgeArrival(_ head: ReceivedHead, of request: RequestUnderWay) {
         let others = world.calls[number].underWay.filter {
             $0.isAwaited && $0.connection !== request.connection
         }

@@ -63,9 +63,9 @@ struct KeepingJudge {
         return bytes.map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
-    /// Saves a file, and judges it: it has all that was known for certain when the saving began, or it is as
+    /// Saves a file, and judges it: it has everything that had to be in it when the saving began, or it is as
     /// before.
-    func saved(_ path: String, mentioning known: [Kept], _ save: () async throws -> Void) async {
+    func saved(_ path: String, mentioning known: [Kept], by save: () async throws -> Void) async {
         let before = kernel.disk.bytes(of: path)
         do {
             try await save()
@@ -94,9 +94,9 @@ struct KeepingJudge {
         }
     }
 
-    /// The names of the hosts whose addresses the cache has for certain.
+    /// The names of the hosts whose addresses the cache must have.
     var certainAnswers: [Kept] {
-        guard ResolverJudge(world).areAnswersKept else { return [] }
+        guard ResolverJudge(world: world).areAnswersKept else { return [] }
         return plan.hosts.indices.filter { host in
             plan.calls.indices.contains { number in
                 plan.run(ofCall: number) == run.number && plan.calls[number].host == host
@@ -126,7 +126,7 @@ struct KeepingJudge {
 
     // MARK: Cookies
 
-    /// The cookies that the client has for certain.
+    /// The cookies that the client must have.
     var certainCookies: [Kept] {
         var all: [Kept] = []
         for host in plan.hosts.indices {
@@ -208,7 +208,7 @@ struct KeepingJudge {
 
     // MARK: TLS only
 
-    /// The names of which the client knows for certain that they want TLS only.
+    /// The names whose policy to use TLS only (HSTS) the client must know.
     var certainPolicies: [Kept] {
         plan.hosts.indices.filter { isStrict($0, before: kernel.now) }.map { .name(host: $0) }
     }

@@ -4,13 +4,8 @@ internal import Glibc
 
 /// Judges the use of connections: which are opened, which are used again, and which are given up.
 struct PoolJudge {
-    private let world: World
-    private let plan: Plan
-
-    init(_ world: World) {
-        self.world = world
-        plan = world.plan
-    }
+    let world: World
+    private var plan: Plan { world.plan }
 
     /// No connection is opened beside one that is idle.
     ///
@@ -116,7 +111,7 @@ struct PoolJudge {
         }
     }
 
-    /// A call does not fail for want of a descriptor while there is an idle connection that could be closed.
+    /// No call fails because descriptors have run out while there is an idle connection that could be closed.
     func judgeShortage(_ error: any Error, ofCall number: Int) {
         guard let error = error as? HTTPError, case .system(let system) = error.reason,
             system.isDescriptorShortage

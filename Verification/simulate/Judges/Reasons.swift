@@ -1,12 +1,7 @@
 /// The reasons in a plan for which a call may fail.
 struct Reasons {
-    private let plan: Plan
-    private let number: Int
-
-    init(_ plan: Plan, _ number: Int) {
-        self.plan = plan
-        self.number = number
-    }
+    let plan: Plan
+    let number: Int
 
     /// Whether there is any. When in doubt there is: this judge is about calls for which everything works.
     var mayFail: Bool {

@@ -3,16 +3,10 @@ internal import DirectCore
 /// Judges what a server has received: secrets, the fields that settings ask for, and the wait for 100
 /// (Continue).
 struct RequestJudge {
-    private let world: World
-    private let number: Int
-    private let host: Int
+    let world: World
+    let number: Int
+    let host: Int
     private var plan: Plan { world.plan }
-
-    init(_ world: World, number: Int, host: Int) {
-        self.world = world
-        self.number = number
-        self.host = host
-    }
 
     func judge(_ head: ReceivedHead, on connection: SimulatedConnection) {
         // What the client gave up long ago says nothing about what it does now.
@@ -21,7 +15,7 @@ struct RequestJudge {
         judgeLogin(head)
         judgeSocket(connection)
         judgeAcceptEncoding(head)
-        ResolverJudge(world).judgeRequest(of: number, host: host, on: connection)
+        ResolverJudge(world: world).judgeRequest(of: number, host: host, on: connection)
         KeepingJudge(world, call: number)?.judge(head, of: number, host: host)
     }
 

@@ -3,13 +3,9 @@ internal import DirectHTTP
 
 /// Judges questions to resolvers, and the use of their answers.
 struct ResolverJudge {
-    private let world: World
+    let world: World
     private var plan: Plan { world.plan }
     private var kernel: Kernel { world.kernel }
-
-    init(_ world: World) {
-        self.world = world
-    }
 
     // MARK: Questions
 
@@ -223,7 +219,7 @@ struct ResolverJudge {
         guard world.calls[number].tries.isEmpty, !plan.client.retries, call.isPlain != true,
             let start = world.calls[number].start
         else { return }
-        // Addresses of an answer may have been dialled in vain before the question.
+        // Addresses of an answer may have been dialled without success before the question.
         guard error.attempts.isEmpty else { return }
         let passed = kernel.now - start
         let longest = UInt64(resolvers.longestFailure) * 1000 + 200_000_000 + 3 * world.slack

@@ -4,19 +4,12 @@ internal import DirectHTTP
 /// Judges a response that a caller has got: its bytes, where it comes from, and what the client reports of
 /// it.
 struct ResponseJudge {
-    private let world: World
-    private let number: Int
-    private let start: UInt64
-    private let response: ReceivedResponse
+    let world: World
+    let number: Int
+    let start: UInt64
+    let response: ReceivedResponse
     private var plan: Plan { world.plan }
     private var call: CallPlan { plan.calls[number] }
-
-    init(_ world: World, number: Int, start: UInt64, _ response: ReceivedResponse) {
-        self.world = world
-        self.number = number
-        self.start = start
-        self.response = response
-    }
 
     func judge() {
         noteStrictness()
@@ -25,7 +18,7 @@ struct ResponseJudge {
             plan.calls.indices.contains(owner), plan.calls[owner].replies.indices.contains(place)
         else { return world.fault("response", "call \(number) got a response that no server has sent") }
         let reply = plan.calls[owner].replies[place]
-        if owner != number { judgeCached(from: owner, place, reply) }
+        if owner != number { judgeCached(reply, at: place, ofCall: owner) }
         if owner == number { world.noteCookie(number, place: place) }
         judgeBytes(of: reply, place, ofCall: owner)
         judgeUser()
@@ -101,7 +94,7 @@ struct ResponseJudge {
     // MARK: The cache
 
     /// A response to another call may come from a cache only, and only as long as it is fresh.
-    private func judgeCached(from owner: Int, _ place: Int, _ reply: ReplyPlan) {
+    private func judgeCached(_ reply: ReplyPlan, at place: Int, ofCall owner: Int) {
         world.kernel.count("judge: cached response")
         let other = plan.calls[owner]
         let confirmed = world.confirmed[owner * 100 + place]
@@ -253,10 +246,10 @@ struct ResponseJudge {
                 world.fault("limit", "call \(number) got \(members) members that decode to nothing")
             }
         }
-        judgeProgress(state, reply, sentBody)
+        judgeProgress(state, of: reply, sentBody: sentBody)
     }
 
-    private func judgeProgress(_ state: World.CallState, _ reply: ReplyPlan, _ sentBody: Int) {
+    private func judgeProgress(_ state: World.CallState, of reply: ReplyPlan, sentBody: Int) {
         guard call.watchesProgress == true, !plan.client.rebuildsRequests else { return }
         world.kernel.count("judge: progress of a transfer")
         if sentBody > 0, state.told.download != sentBody {
@@ -305,7 +298,7 @@ struct ResponseJudge {
         else {
             return
         }
-        judge(transaction.connectTime, atLeast: connected - connection.times.connect, "connectTime")
+        judge(transaction.connectTime, atLeast: connected - connection.times.connect, named: "connectTime")
         judgeResolveTime(transaction)
         let isSecure = plan.hosts[connection.place?.host ?? 0].isSecure
         if (transaction.tlsTime != nil) != isSecure {
@@ -319,7 +312,7 @@ struct ResponseJudge {
             transaction.tlsTime,
             atLeast: 2 * UInt64(plan.network.shortestDelay) * 1000,
             atMost: first - connected,
-            "tlsTime"
+            named: "tlsTime"
         )
         // A send that is cut short makes the rest of the request arrive later.
         guard plan.network.shortSends == 0 else { return }
@@ -333,7 +326,7 @@ struct ResponseJudge {
                 sum,
                 atLeast: since > way + world.slack ? since - way - world.slack : 0,
                 atMost: since,
-                "connectTime and tlsTime"
+                named: "connectTime and tlsTime"
             )
         }
     }
@@ -372,11 +365,20 @@ struct ResponseJudge {
         else {
             return
         }
-        judge(transaction.resolveTime, atLeast: UInt64(plan.hosts[host].resolveTime) * 1000, "resolveTime")
+        judge(
+            transaction.resolveTime,
+            atLeast: UInt64(plan.hosts[host].resolveTime) * 1000,
+            named: "resolveTime"
+        )
     }
 
     /// Judges a time that the client has measured.
-    private func judge(_ time: Duration?, atLeast least: UInt64, atMost most: UInt64? = nil, _ name: String) {
+    private func judge(
+        _ time: Duration?,
+        atLeast least: UInt64,
+        atMost most: UInt64? = nil,
+        named name: String
+    ) {
         guard let time else { return world.fault("figures", "\(name) is missing") }
         let most = most ?? least + world.slack
         let measured =

@@ -8,7 +8,7 @@ extension World {
             judgeRepetition(number)
             judgeAddresses(number)
         }
-        PoolJudge(self).judgeAtTheEnd()
+        PoolJudge(world: self).judgeAtTheEnd()
         HedgeJudge.judgeAtTheEnd(self)
         judgeFolders()
         judgeYielding()

@@ -4,11 +4,11 @@ internal import DirectCore
 extension Kernel {
     /// Sends bytes in segments that arrive in order.
     func transmit(_ bytes: [UInt8], on connection: SimulatedConnection, isUp: Bool) {
-        if isUp { connection.up.send(bytes.count) } else { connection.down.send(bytes.count) }
+        connection[isUp].send(bytes.count)
         var start = 0
         while start < bytes.count {
-            let half = ((isUp ? connection.up : connection.down).grown(network.segmentLimit) + 1) / 2
-            if isUp { connection.up.segments += 1 } else { connection.down.segments += 1 }
+            let half = (connection[isUp].grown(network.segmentLimit) + 1) / 2
+            connection[isUp].segments += 1
             let size = min(bytes.count - start, half + path.below(half))
             let segment = bytes[start..<start + size]
             start += size
@@ -22,25 +22,19 @@ extension Kernel {
 
     /// Sends the FIN of one direction.
     func finish(_ connection: SimulatedConnection, isUp: Bool) {
-        guard !(isUp ? connection.up.isFinished : connection.down.isFinished) else { return }
-        if isUp { connection.up.isFinished = true } else { connection.down.isFinished = true }
+        guard !connection[isUp].isFinished else { return }
+        connection[isUp].isFinished = true
         arrive(on: connection, isUp: isUp) { [self] in
-            if isUp {
-                connection.up.hasEnded = true
-                connection.wakeServer()
-            } else {
-                connection.down.hasEnded = true
-                connection.times.ended = now
-                report(connection)
-            }
+            connection[isUp].hasEnded = true
+            if !isUp { connection.times.ended = now }
+            if isUp { connection.wakeServer() } else { report(connection) }
         }
     }
 
     /// Runs `event` at the other side, after everything that was sent before.
     private func arrive(on connection: SimulatedConnection, isUp: Bool, _ event: @escaping () -> Void) {
-        let last = isUp ? connection.up.lastArrival : connection.down.lastArrival
-        let time = max(last + 1, now + delay())
-        if isUp { connection.up.lastArrival = time } else { connection.down.lastArrival = time }
+        let time = max(connection[isUp].lastArrival + 1, now + delay())
+        connection[isUp].lastArrival = time
         events.add(at: time, event)
     }
 
@@ -50,13 +44,8 @@ extension Kernel {
         guard isUp ? connection.isOpenForServer : connection.isOpenForClient else {
             return after(delay: delay()) { connection.reset() }
         }
-        if isUp {
-            connection.up.arrive(segment)
-            connection.wakeServer()
-        } else {
-            connection.down.arrive(segment)
-            report(connection)
-        }
+        connection[isUp].arrive(segment)
+        if isUp { connection.wakeServer() } else { report(connection) }
     }
 
     /// Reads as the server. Returns an empty array at the end, `nil` if the connection is broken.

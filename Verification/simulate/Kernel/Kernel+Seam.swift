@@ -95,7 +95,7 @@ extension Kernel {
         }
         system.write_file = { descriptor, bytes, count, offset in
             let bytes = UnsafeRawBufferPointer(start: bytes, count: count)
-            return Kernel.current.onDisk("write") { $0.write(descriptor, bytes, offset: Int(offset)) }
+            return Kernel.current.onDisk("write") { $0.write(descriptor, bytes: bytes, offset: Int(offset)) }
         }
         system.truncate_file = { descriptor, size in
             Int32(Kernel.current.onDisk("truncate") { $0.truncate(descriptor, to: Int(size)) })
@@ -166,7 +166,7 @@ extension Kernel {
     }
 
     /// Makes a call of the disk, and notes it.
-    private func onDisk(_ name: StaticString, _ call: (SimulatedDisk) -> Int) -> Int {
+    private func onDisk(_ name: StaticString, by call: (SimulatedDisk) -> Int) -> Int {
         disk.beforeCall()
         let result = call(disk)
         note(name, amount: result)

@@ -34,7 +34,7 @@ extension Kernel {
         connection.times.connect = now
         note("connect", place: connection.number, amount: port)
         explain("  connection \(connection.number) is to \(address):\(port)")
-        return begin(connection, accept(connection, address, port))
+        return begin(connection, fate: accept(connection, address, port))
     }
 
     func connect(_ descriptor: Int32, toSocket path: String) -> Int32 {
@@ -42,10 +42,10 @@ extension Kernel {
         connection.path = path
         connection.times.connect = now
         note("connect to socket", place: connection.number)
-        return begin(connection, acceptLocal(connection, path))
+        return begin(connection, fate: acceptLocal(connection, path))
     }
 
-    private func begin(_ connection: SimulatedConnection, _ fate: Accepting) -> Int32 {
+    private func begin(_ connection: SimulatedConnection, fate: Accepting) -> Int32 {
         if case .silent = fate { return -EINPROGRESS }
         after(delay: delay() * 2) { [self] in
             guard connection.isOpenForClient else { return }

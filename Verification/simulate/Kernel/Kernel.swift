@@ -85,7 +85,7 @@ final class Kernel: @unchecked Sendable {
     private var bytesAtATime = 0
     private(set) var mostBytesAtATime = 0
     private var isStuck = false
-    /// When a socket was last refused for want of a descriptor.
+    /// When a socket was last refused because descriptors had run out.
     var lastShortage: UInt64 = 0
     /// Whether a server has closed a connection without reading all that the client had sent.
     var hasLostRequests = false

@@ -142,6 +142,11 @@ final class SimulatedConnection: Watched, @unchecked Sendable {
         down = Pipe(capacity: kernel.network.receiveBuffer)
     }
 
+    subscript(isUp: Bool) -> Pipe {
+        _read { if isUp { yield up } else { yield down } }
+        _modify { if isUp { yield &up } else { yield &down } }
+    }
+
     /// Whether reads end before what has arrived does: at the mark of urgent data, of which the readiness
     /// queue tells, and on a Unix domain socket at messages with descriptors, of which it does not.
     var hasMarks: Bool { path != nil || isUrgent }

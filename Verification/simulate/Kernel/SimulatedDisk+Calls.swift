@@ -40,7 +40,7 @@ extension SimulatedDisk {
         return piece.count
     }
 
-    func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, offset: Int) -> Int {
+    func write(_ descriptor: Int32, bytes: UnsafeRawBufferPointer, offset: Int) -> Int {
         guard let open = descriptors[descriptor], let file = open.file else { return -Int(EBADF) }
         if let failure = failure(writing: true) { return failure }
         let start = offset < 0 ? open.position : offset

@@ -8,7 +8,7 @@ final class SimulatedDisk {
     final class File {
         let number: Int
         var bytes: [UInt8] = []
-        /// The bytes that a power failure leaves for certain.
+        /// The bytes that are there after any power failure.
         var settled: [UInt8] = []
         /// The descriptor that has locked it.
         var lock: Int32?
@@ -33,7 +33,7 @@ final class SimulatedDisk {
     }
 
     private(set) var files: [String: File] = [:]
-    /// The names that a power failure leaves for certain, and the changes since. As with a journal it leaves
+    /// The names that are there after any power failure, and the changes since. As with a journal it leaves
     /// the changes up to some moment.
     private var settledFiles: [String: File] = [:]
     private var changes: [Change] = []

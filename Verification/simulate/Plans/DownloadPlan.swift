@@ -54,7 +54,7 @@ enum RangeFault: String, Codable, CaseIterable {
     case coded
     /// Says that it sends several ranges.
     case severalRanges
-    /// Sends a part that nobody has asked for.
+    /// Sends a part although the request asks for none.
     case unasked
     /// Sends more bytes than it says.
     case tooLong
@@ -81,7 +81,7 @@ extension Plan {
         if dice.chance(40) { return disputeDownloads(&dice) }
         let isAlone = dice.chance(60)
         for call in calls.indices where dice.chance(75) {
-            makeDownload(call, &dice)
+            makeDownload(call, drawnFrom: &dice)
             // Downloads to one file at a time: each continues what the one before has left.
             if isAlone { (calls[call].follows, calls[call].start) = (call > 0, 0) }
             if isAlone, call > 0 { calls[call].cancellation = nil }
@@ -95,7 +95,7 @@ extension Plan {
         files?[0].changes = []
         files?[0].validator = dice.one(of: [.tag, .tag, .date])
         for call in calls.indices {
-            makeDownload(call, &dice)
+            makeDownload(call, drawnFrom: &dice)
             calls[call].download?.file = 0
             (calls[call].host, calls[call].follows) = (0, false)
             (calls[call].start, calls[call].work) = (call * dice.one(of: [300_000, 1_000_000]), 0)
@@ -132,7 +132,7 @@ extension Plan {
             }
         }
         for call in calls.indices {
-            makeDownload(call, &dice)
+            makeDownload(call, drawnFrom: &dice)
             calls[call].download?.file = 0
             calls[call].download?.expectation = .nothing
             (calls[call].host, calls[call].follows, calls[call].start) = (0, call > 0, dice.below(2) * 50_000)
@@ -147,7 +147,7 @@ extension Plan {
         }
     }
 
-    private mutating func makeDownload(_ call: Int, _ dice: inout Dice) {
+    private mutating func makeDownload(_ call: Int, drawnFrom dice: inout Dice) {
         let file = dice.below(files?.count ?? 1)
         calls[call].download = DownloadPlan(
             file: file,

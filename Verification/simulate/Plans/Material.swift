@@ -15,6 +15,15 @@ final class Material {
     /// The kinds of certificates that a server of a name may have.
     enum Certificate: String, CaseIterable {
         case valid, otherName, unknownIssuer
+
+        /// The certificate of an address with this fate.
+        init(of fate: AddressPlan.Fate) {
+            switch fate {
+            case .wrongCertificate: self = .otherName
+            case .unknownIssuer: self = .unknownIssuer
+            default: self = .valid
+            }
+        }
     }
 
     private init() {
@@ -36,8 +45,9 @@ final class Material {
     static let resolverName = "dns.test"
     static let mostHosts = 3
 
-    func context(for name: String, kind: Certificate) -> UnsafeMutableRawPointer? {
-        contexts["\(kind) \(name)"]
+    func context(for name: String, kind: Certificate) -> UnsafeMutableRawPointer {
+        guard let context = contexts["\(kind) \(name)"] else { fatalError("\(name) has no certificate") }
+        return context
     }
 
     /// Gives all servers new ticket keys, each its own: no session outlives its world, and none is resumed by

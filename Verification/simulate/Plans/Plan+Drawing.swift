@@ -99,13 +99,13 @@ extension Plan {
             (hosts[host].idleClose, hosts[host].updatesKeys, hosts[host].ticketPause) = (nil, false, nil)
         }
         for call in calls.indices {
-            makeSmall(call, &dice)
+            makeSmall(call, drawnFrom: &dice)
             calls[call].follows = call > 0
             calls[call].start = dice.one(of: [0, 1000, 100_000])
         }
     }
 
-    private mutating func makeSmall(_ call: Int, _ dice: inout Dice) {
+    private mutating func makeSmall(_ call: Int, drawnFrom dice: inout Dice) {
         calls[call].kind = dice.one(of: [.get, .get, .head, .post])
         calls[call].resource = nil
         calls[call].upload = dice.one(of: [0, 100])
@@ -217,7 +217,7 @@ extension Plan {
         }
         let parallel = dice.number(in: 2...4)
         for call in calls.indices {
-            makeSmall(call, &dice)
+            makeSmall(call, drawnFrom: &dice)
             (calls[call].kind, calls[call].upload, calls[call].host) = (dice.one(of: [.get, .head]), 0, 0)
             calls[call].follows = call > parallel
             calls[call].start = call < parallel ? 0 : call == parallel ? 600_000 : dice.one(of: [0, 50_000])

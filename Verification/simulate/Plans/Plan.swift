@@ -91,7 +91,7 @@ struct ClientPlan: Codable, Equatable {
     /// Whether its connections are bound to an address of its own.
     var bindsAddress: Bool?
     var keepsHSTS: Bool?
-    /// Whether requests bring the means to log in. Otherwise the client has them, for each origin.
+    /// Whether each request has its authenticator. Otherwise the client has one for each origin.
     var logsInPerRequest: Bool?
     var transfers: TransferPlan?
 
@@ -101,7 +101,7 @@ struct ClientPlan: Codable, Equatable {
     }
 }
 
-/// A server's name, its addresses and its manners.
+/// A server's name, its addresses and its behaviour.
 struct HostPlan: Codable, Equatable {
     var isSecure = false
     var addresses: [AddressPlan] = [AddressPlan()]
@@ -136,7 +136,7 @@ struct AddressPlan: Codable, Equatable {
         case freezes
         /// Has a certificate for another name (without TLS it works).
         case wrongCertificate
-        /// Has a certificate of an issuer that nobody trusts.
+        /// Has a certificate of an issuer that the client does not trust.
         case unknownIssuer
         /// Works until `changeTime`; then all its connections break, and it refuses new ones.
         case dies

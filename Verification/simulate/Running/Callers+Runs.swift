@@ -14,17 +14,17 @@ extension Callers {
             world.runs.append(run)
             await load(run)
             guard number < keeping.ends.count else {
-                await finish(run, startCalls(of: run))
+                await finish(run, after: startCalls(of: run))
                 break
             }
             let end = keeping.ends[number]
             if end.isPowerFailure {
                 kernel.count("caller: power failure")
                 prefix = Self.prefix(ofRun: number + 1)
-                await fail(run, end, copyTo: prefix)
+                await fail(run, at: end, copyTo: prefix)
             } else {
                 kernel.count("caller: restart")
-                await finish(run, startCalls(of: run))
+                await finish(run, after: startCalls(of: run))
                 if keepsAnswers {
                     // A program would have ended. Nothing of this run asks or saves in the next one.
                     run.answers = nil
@@ -89,7 +89,7 @@ extension Callers {
     }
 
     /// Ends a run as a program should: when its calls are over it saves its files.
-    private func finish(_ run: ProgramRun, _ tasks: [Task<Void, Never>]) async {
+    private func finish(_ run: ProgramRun, after tasks: [Task<Void, Never>]) async {
         let saving = Task { await saveRepeatedly(run) }
         for task in tasks { await task.value }
         run.isOver = true
@@ -99,7 +99,7 @@ extension Callers {
     }
 
     /// Lets the power fail at a time, or before a call of the disk.
-    private func fail(_ run: ProgramRun, _ end: KeepingPlan.End, copyTo prefix: String) async {
+    private func fail(_ run: ProgramRun, at end: KeepingPlan.End, copyTo prefix: String) async {
         let saving = Task { await saveRepeatedly(run) }
         await withUnsafeContinuation { continuation in
             let fail = { [world, kernel] in

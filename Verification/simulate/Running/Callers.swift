@@ -37,7 +37,7 @@ final class Callers: @unchecked Sendable {
             numbers = numbers.dropFirst(more.count)
             _ = start([first] + more, with: client)
         }
-        // The tasks hold the client from now on, or nobody does.
+        // From now on only the tasks hold the client, if there are any.
         if plan.client.isReleasedEarly { client = nil }
     }
 
@@ -71,16 +71,16 @@ final class Callers: @unchecked Sendable {
         kernel.note("call", place: number)
         kernel.explain("  call \(number) is \(call.kind) of \(world.url(ofCall: number))")
         kernel.count("caller: \(call.kind)")
-        let judge = CallJudge(world, number: number, start: kernel.now)
+        let judge = CallJudge(world: world, number: number, start: kernel.now)
         world.calls[number].start = kernel.now
         world.activeCalls += 1
-        defer { HedgeJudge(world, number: number).judgeEnd(reply: world.calls[number].reply) }
+        defer { HedgeJudge(world: world, number: number).judgeEnd(reply: world.calls[number].reply) }
         do {
             if call.kind == .prewarm {
                 try await client.prewarm(request(number), connections: call.count)
                 judge.note("prewarmed")
             } else if let download = DownloadJudge(world, number: number) {
-                try await save(number, with: client, download)
+                try await save(number, with: client, judge: download)
             } else {
                 try await judge.judge(fetch(number, with: client))
             }
@@ -134,13 +134,13 @@ final class Callers: @unchecked Sendable {
     }
 
     /// Downloads to a file.
-    private func save(_ number: Int, with client: HTTPClient, _ judge: DownloadJudge) async throws {
+    private func save(_ number: Int, with client: HTTPClient, judge: DownloadJudge) async throws {
         judge.begin()
         world.kernel.count("caller: download")
         let result = try await client.download(request(number), to: judge.path, options: judge.options) {
             [world] progress in world.calls[number].progress = Int(progress.bytes)
         }
-        CallJudge(world, number: number, start: world.calls[number].start ?? 0).judge(result)
+        CallJudge(world: world, number: number, start: world.calls[number].start ?? 0).judge(result)
         judge.judge(result)
     }
 

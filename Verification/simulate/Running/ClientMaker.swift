@@ -51,7 +51,7 @@ struct ClientMaker {
             guard let origin = try? HTTPURL(world.origin(host)).origin else { continue }
             settings.unixSockets[origin] = try? UnixSocketPath(world.socketPath(ofHost: host))
         }
-        if plan.bindsAddress == true { settings.localBinding = World.localAddress.map { .address($0) } }
+        if plan.bindsAddress == true { settings.localBinding = .address(World.localAddress) }
         setSecurity(&settings)
         if let hedging = plan.hedging {
             var policy = HedgingPolicy()

@@ -73,10 +73,7 @@ struct ResolverMaker {
 extension World {
     /// The address of a resolver's server.
     static func resolverAddress(_ server: Int, ofService service: Int) -> IPAddress {
-        guard let address = IPAddress(bytes: [198, 51, 100, UInt8(10 + 10 * service + server)]) else {
-            fatalError("an address has 4 bytes")
-        }
-        return address
+        address(198, 51, 100, UInt8(10 + 10 * service + server))
     }
 
     /// Returns the service and the server with this address.
@@ -91,7 +88,7 @@ extension World {
     }
 
     /// An address without a server.
-    static var strayAddress: IPAddress? { IPAddress(bytes: [198, 18, 0, 9]) }
+    static let strayAddress = address(198, 18, 0, 9)
 
     /// The addresses that a resolver names for a host now.
     func currentAddresses(ofHost host: Int) -> [IPAddress] {

@@ -2,24 +2,19 @@ internal import DirectCore
 
 /// The servers of a world: their addresses, and the fate of connections to them.
 extension World {
-    private var proxyAddress: IPAddress {
-        guard let address = IPAddress(bytes: [198, 51, 100, 1]) else { fatalError("an address has 4 bytes") }
-        return address
-    }
+    private var proxyAddress: IPAddress { Self.address(198, 51, 100, 1) }
 
     /// Makes names resolvable and addresses answer.
     func openServers() {
         kernel.lookUp = { [unowned self] name in
             kernel.count("resolver: system lookup")
             if name == Material.proxyName { return [proxyAddress] }
-            ResolverJudge(self).judgeSystem(name)
+            ResolverJudge(world: self).judgeSystem(name)
             guard let host = host(named: name) else { return [] }
             let addresses = plan.hosts[host].addresses.indices.map { address($0, ofHost: host) }
             if plan.resolvers != nil {
                 // The system names no time, and the cache's settings have one for such answers.
-                givenAnswers.append(
-                    GivenAnswer(host: host, addresses: addresses, seconds: 30, time: kernel.now)
-                )
+                noteAnswer(addresses, ofHost: host, seconds: 30)
             }
             return addresses
         }
@@ -42,9 +37,10 @@ extension World {
             judgeBinding(of: connection)
             if plan.client.proxy != .none { fault("address", "\(address) was dialled past the proxy") }
             connection.place = place
-            PoolJudge(self).judgeDial(to: place)
-            ResolverJudge(self).judgeDial(to: address, ofHost: place.host)
-            guard port == (plan.hosts[place.host].isSecure ? 443 : 80) || isDoor(port, of: place.host) else {
+            PoolJudge(world: self).judgeDial(to: place)
+            ResolverJudge(world: self).judgeDial(to: address, ofHost: place.host)
+            guard port == (plan.hosts[place.host].isSecure ? 443 : 80) || onlyRedirects(port, of: place.host)
+            else {
                 return .refused
             }
             return fate(of: connection, at: place, port: port)
@@ -60,10 +56,10 @@ extension World {
             return fate(of: connection, at: place, port: plan.hosts[host].isSecure ? 443 : 80)
         }
         kernel.sees = { [unowned self] connection, bytes in
-            PoolJudge(self).judge(bytes, sentOn: connection)
+            PoolJudge(world: self).judge(bytes, sentOn: connection)
         }
-        kernel.closes = { [unowned self] in PoolJudge(self).judgeClose(of: $0) }
-        kernel.seesDatagram = { [unowned self] in ResolverJudge(self).judgeSending(of: $1, on: $0) }
+        kernel.closes = { [unowned self] in PoolJudge(world: self).judgeClose(of: $0) }
+        kernel.seesDatagram = { [unowned self] in ResolverJudge(world: self).judgeSending(of: $1, on: $0) }
         kernel.receiveDatagram = { [unowned self] socket, bytes in
             guard let place = socket.address.flatMap(resolverPlace) else { return }
             DNSServer(self, at: place)?.receive(bytes, on: socket)
@@ -85,7 +81,7 @@ extension World {
     func socketPath(ofHost host: Int) -> String { "/run/host\(host).sock" }
 
     /// The address that the client binds its connections to.
-    static var localAddress: IPAddress? { IPAddress(bytes: [192, 0, 2, 7]) }
+    static let localAddress = address(192, 0, 2, 7)
 
     private func judgeBinding(of connection: SimulatedConnection) {
         kernel.count("judge: local address")
@@ -96,7 +92,7 @@ extension World {
     }
 
     /// Whether the port is the one at which a secure host answers plain requests.
-    func isDoor(_ port: Int, of host: Int) -> Bool {
+    func onlyRedirects(_ port: Int, of host: Int) -> Bool {
         port == 80 && plan.hosts[host].isSecure && plan.hosts[host].strictness != nil
     }
 
@@ -152,17 +148,10 @@ extension World {
                 self,
                 connection: connection,
                 host: place.host,
-                isDoor: isDoor(port, of: place.host)
+                onlyRedirects: onlyRedirects(port, of: place.host)
             )
-            await server.serve(SocketWire(connection), certificate: certificate(at: place))
-        }
-    }
-
-    private func certificate(at place: Place) -> Material.Certificate {
-        switch plan.hosts[place.host].addresses[place.address].fate {
-        case .wrongCertificate: .otherName
-        case .unknownIssuer: .unknownIssuer
-        default: .valid
+            let fate = plan.hosts[place.host].addresses[place.address].fate
+            await server.serve(SocketWire(connection), certificate: Material.Certificate(of: fate))
         }
     }
 

@@ -41,20 +41,15 @@ struct DNSServer {
     }
 
     private func newQuestion(_ bytes: [UInt8], from socket: SimulatedDatagramSocket) -> DatagramQuestion? {
-        let judge = ResolverJudge(world)
+        let judge = ResolverJudge(world: world)
         guard let question = ResolverQuestion(message: bytes), let host = judge.host(of: question) else {
             world.fault("resolver", "the question \(bytes)")
             return nil
         }
-        world.kernel.note("question", place: host, amount: place.service * 10 + place.server)
-        world.kernel.explain("  question for \(question.name), types \(question.types)")
         world.kernel.count("resolver: question in a datagram")
         // Without EDNS it is asked again, because the server did not know that.
         if bytes.count > question.end { judge.judge(question, host: host) }
-        let count = world.resolverQuestions[socket.address, default: 0]
-        world.resolverQuestions[socket.address, default: 0] += 1
-        let manner = server.manners[min(count, server.manners.count - 1)]
-        if manner != .answers { world.kernel.count("fault: resolver \(manner)") }
+        let manner = world.manner(for: question, about: host, at: place)
         return DatagramQuestion(question: question, host: host, manner: manner, bytes: bytes)
     }
 
@@ -90,7 +85,7 @@ struct DNSServer {
         kernel.answer(answer(question), to: socket)
     }
 
-    /// Answers of others, who do not know the identifier, or have no question to answer.
+    /// Answers that others send: with another identifier, to another question, or malformed.
     private func forgeries(of question: DatagramQuestion) -> [[UInt8]] {
         let good = message(question, naming: [World.forgedAddress])
         var otherIdentifier = good
@@ -116,14 +111,7 @@ struct DNSServer {
         default:
             let addresses = addresses(for: question)
             let seconds = world.plan.resolvers?.lifetime ?? 0
-            world.givenAnswers.append(
-                GivenAnswer(
-                    host: question.host,
-                    addresses: addresses,
-                    seconds: seconds,
-                    time: world.kernel.now
-                )
-            )
+            world.noteAnswer(addresses, ofHost: question.host, seconds: seconds)
             return message(question, naming: addresses)
         }
     }
@@ -136,7 +124,7 @@ struct DNSServer {
     private func addresses(for question: DatagramQuestion) -> [IPAddress] {
         let addresses = world.currentAddresses(ofHost: question.host)
         guard question.manner == .addsAddress else { return addresses }
-        return [World.strayAddress].compactMap { $0 } + addresses
+        return [World.strayAddress] + addresses
     }
 
     private func message(
@@ -172,7 +160,7 @@ struct DNSServer {
             let bytes = Array(received.dropFirst(2))
             guard let question = ResolverQuestion(message: bytes),
                 let manner = world.truncatedQuestions[question.plain(bytes)],
-                let host = ResolverJudge(world).host(of: question)
+                let host = ResolverJudge(world: world).host(of: question)
             else {
                 world.fault("resolver", "\(bytes) is asked over TCP, although its answer was not truncated")
                 throw .broken
@@ -197,8 +185,5 @@ struct DNSServer {
 
 extension World {
     /// The address in answers that must not be believed.
-    static let forgedAddress: IPAddress = {
-        guard let address = IPAddress(bytes: [198, 18, 0, 66]) else { fatalError("an address has 4 bytes") }
-        return address
-    }()
+    static let forgedAddress = address(198, 18, 0, 66)
 }

@@ -1,10 +1,5 @@
 /// The bodies of requests.
 extension OriginServer {
-    func hasBody(_ head: ReceivedHead) -> Bool {
-        head.value(of: "transfer-encoding") != nil
-            || (head.value(of: "content-length").flatMap { Int($0) } ?? 0) > 0
-    }
-
     /// Reads the body of a request, and judges its bytes.
     func readUpload(
         of head: ReceivedHead,
@@ -13,18 +8,14 @@ extension OriginServer {
         on http: HTTPWire,
         isLate: Bool = false
     ) async throws(WireError) {
-        guard hasBody(head) else { return }
+        guard head.hasBody else { return }
         let reply = plan.calls[number].replies[place]
         let isExpecting = !isLate && head.value(of: "expect") != nil
         if isExpecting, !reply.isSilentBeforeBody {
             try await http.wire.write(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
         }
         let begin = kernel.now
-        let reader = UploadReader(
-            http,
-            isChunked: head.value(of: "transfer-encoding") != nil,
-            length: head.value(of: "content-length").flatMap { Int($0) } ?? 0
-        )
+        let reader = UploadReader(http, of: head)
         var received = 0
         // Another server may have got the same upload before: what counts is where more of it has arrived.
         world.calls[number].received[place, default: 0] += 0
@@ -35,7 +26,7 @@ extension OriginServer {
                 if bytes.isEmpty { break }
                 let start = received
                 if start == 0, isExpecting, reply.isSilentBeforeBody {
-                    RequestJudge(world, number: number, host: 0).judgeWait(kernel.now - begin)
+                    RequestJudge(world: world, number: number, host: 0).judgeWait(kernel.now - begin)
                 }
                 kernel.count("judge: bytes of an upload")
                 if !Pattern.matches(bytes, body: number, from: start) {

@@ -10,13 +10,13 @@ final class OriginServer: @unchecked Sendable {
     private let ownHost: Int?
     private var certificate = Material.Certificate.valid
     /// Whether it only answers plain requests for a secure host.
-    private let isDoor: Bool
+    private let onlyRedirects: Bool
     var isPolite: Bool { ownHost.map { !plan.hosts[$0].isRude } ?? true }
     /// The number of requests so far.
     private var count = 0
 
-    init(_ world: World, connection: SimulatedConnection, host: Int?, isDoor: Bool = false) {
-        self.isDoor = isDoor
+    init(_ world: World, connection: SimulatedConnection, host: Int?, onlyRedirects: Bool = false) {
+        self.onlyRedirects = onlyRedirects
         self.world = world
         plan = world.plan
         kernel = world.kernel
@@ -30,21 +30,12 @@ final class OriginServer: @unchecked Sendable {
         self.certificate = certificate
         let host = plan.hosts[ownHost]
         var top = wire
-        if host.isSecure, !isDoor {
-            guard let context = Material.shared.context(for: Material.name(ownHost), kind: certificate) else {
-                return
-            }
-            top = TLSWire(
-                over: wire,
-                context: context,
-                tickets: host.tickets,
-                isOldVersion: host.isOldTLS,
-                ticketPause: host.ticketPause,
-                kernel: kernel
-            )
+        if host.isSecure, !onlyRedirects {
+            top = TLSWire(over: wire, name: Material.name(ownHost), certificate, as: host, in: kernel)
         }
         let isProven =
-            !host.isSecure || isDoor || certificate == .valid || plan.client.acceptsAnyCertificate == true
+            !host.isSecure || onlyRedirects || certificate == .valid
+            || plan.client.acceptsAnyCertificate == true
         await serve(HTTPWire(top), first: nil, isProven: isProven)
     }
 
@@ -90,7 +81,8 @@ final class OriginServer: @unchecked Sendable {
 
     /// Judges the server name: a name, and that of the host.
     private func judgeName(_ http: HTTPWire) {
-        guard let ownHost, plan.hosts[ownHost].isSecure, !isDoor, let tls = http.wire as? TLSWire else {
+        guard let ownHost, plan.hosts[ownHost].isSecure, !onlyRedirects, let tls = http.wire as? TLSWire
+        else {
             return
         }
         kernel.count("judge: server name")
@@ -115,12 +107,12 @@ final class OriginServer: @unchecked Sendable {
         kernel.note("request", place: number, amount: connection.number)
         kernel.explain("  \(head.method) \(head.target) of call \(number) on connection \(connection.number)")
         kernel.count("server: request")
-        let isPlain = isDoor || ownHost == nil
+        let isPlain = onlyRedirects || ownHost == nil
         if isPlain, plan.hosts[host].isSecure {
             return try await redirect(head, host: host, call: number, on: http)
         }
         judge(head, host: host)
-        RequestJudge(world, number: number, host: host).judge(head, on: connection)
+        RequestJudge(world: world, number: number, host: host).judge(head, on: connection)
         if let challenge = world.gate(ofHost: host)?.challenge(
             for: head,
             target: path(of: head),
@@ -135,32 +127,30 @@ final class OriginServer: @unchecked Sendable {
         let replies = plan.calls[number].replies
         let place = min(index, replies.count - 1)
         let reply = replies[place]
-        world.calls[number].tries.append(Try(connection.place, reply, at: kernel.now))
+        world.calls[number].tries.append(Try(place: connection.place, reply: reply, time: kernel.now))
         let request = RequestUnderWay(connection, reply: place)
-        HedgeJudge(world, number: number).judgeArrival(head, request)
+        HedgeJudge(world: world, number: number).judgeArrival(head, of: request)
         defer { world.calls[number].underWay.removeAll { $0 === request } }
         if !reply.isEarly { try await readUpload(of: head, call: number, place: place, on: http) }
-        if !reply.isEarly || !hasBody(head) { note(head, call: number, place: place) }
+        if !reply.isEarly || !head.hasBody { note(head, call: number, place: place) }
         if reply.delay > 0 { await kernel.sleep(microseconds: reply.delay) }
         if reply.confirms == true, try await confirm(head, call: number, on: http) {
             request.isAnswered = true
             return true
         }
-        let sender = ReplySender(
-            world,
-            http,
-            reply: reply,
-            place: place,
-            number: number,
-            host: host,
+        let answered = AnsweredRequest(
             head: head,
+            host: host,
+            number: number,
+            place: place,
+            reply: reply,
             connection: connection,
-            certificate: certificate,
-            turn: count
+            turn: count,
+            certificate: certificate
         )
         request.isAnswered = true
-        let goesOn = try await sender.send()
-        if reply.isEarly, hasBody(head) {
+        let goesOn = try await ReplySender(world, on: http, to: answered).send()
+        if reply.isEarly, head.hasBody {
             guard reply.lateReading > 0 else {
                 kernel.count("fault: upload not read")
                 await http.wire.close(politely: isPolite)

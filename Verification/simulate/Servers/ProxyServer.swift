@@ -16,16 +16,12 @@ final class ProxyServer: @unchecked Sendable {
         do throws(WireError) {
             var wire: any Wire = socket
             if port == 3129 {
-                guard let context = Material.shared.context(for: Material.proxyName, kind: .valid) else {
-                    return
-                }
                 wire = TLSWire(
                     over: socket,
-                    context: context,
-                    tickets: 2,
-                    isOldVersion: false,
-                    ticketPause: nil,
-                    kernel: world.kernel
+                    name: Material.proxyName,
+                    .valid,
+                    as: HostPlan(),
+                    in: world.kernel
                 )
             }
             let http = HTTPWire(wire)
@@ -49,10 +45,10 @@ final class ProxyServer: @unchecked Sendable {
             world.fault("proxy", "CONNECT \(head.target)")
             throw .broken
         }
-        let isDoor = head.target.hasSuffix(":80") && world.isDoor(80, of: host)
+        let onlyRedirects = head.target.hasSuffix(":80") && world.onlyRedirects(80, of: host)
         try await reply(Array("HTTP/1.1 200 Connected\r\n\r\n".utf8), on: http)
         connection.times.tunnel = world.kernel.now
-        await OriginServer(world, connection: connection, host: host, isDoor: isDoor)
+        await OriginServer(world, connection: connection, host: host, onlyRedirects: onlyRedirects)
             .serve(http.wire, certificate: .valid)
     }
 
@@ -77,7 +73,7 @@ final class ProxyServer: @unchecked Sendable {
         let plain = name.hasPrefix("[") ? String(name.dropFirst().dropLast()) : name
         let host = IPAddress(plain).flatMap { world.place(of: $0)?.host } ?? world.host(named: plain)
         guard let host, let port = Int(port),
-            port == (world.plan.hosts[host].isSecure ? 443 : 80) || world.isDoor(port, of: host)
+            port == (world.plan.hosts[host].isSecure ? 443 : 80) || world.onlyRedirects(port, of: host)
         else { return nil }
         return host
     }
@@ -119,8 +115,13 @@ final class ProxyServer: @unchecked Sendable {
         world.kernel.count("proxy: SOCKS")
         try await reply([5, 0, 0, 1, 0, 0, 0, 0, 0, 0], on: http)
         connection.times.tunnel = world.kernel.now
-        await OriginServer(world, connection: connection, host: host, isDoor: world.isDoor(number, of: host))
-            .serve(http.wire, certificate: .valid)
+        await OriginServer(
+            world,
+            connection: connection,
+            host: host,
+            onlyRedirects: world.onlyRedirects(number, of: host)
+        )
+        .serve(http.wire, certificate: .valid)
     }
 
     /// Sends a reply of the proxy itself, as slowly as the plan says.

@@ -1,85 +1,66 @@
 internal import CSimulation
 internal import DirectCore
 
+/// A request that a server has received, and the reply of the plan that it gets.
+struct AnsweredRequest {
+    let head: ReceivedHead
+    let host: Int
+    /// The number of the call, and the place of the reply among those of the call.
+    let number: Int
+    let place: Int
+    let reply: ReplyPlan
+    /// The connection, and the place of the request among those on it.
+    let connection: SimulatedConnection
+    let turn: Int
+    let certificate: Material.Certificate
+}
+
 /// Sends one reply of the plan.
 struct ReplySender {
     private let world: World
     private let http: HTTPWire
-    private let reply: ReplyPlan
-    private let place: Int
-    private let number: Int
-    private let host: Int
-    private let head: ReceivedHead
-    /// The connection, and the place of the request among those on it.
-    private let connection: SimulatedConnection
-    private let turn: Int
+    private let request: AnsweredRequest
+    private var reply: ReplyPlan { request.reply }
+    private var place: Int { request.place }
+    private var number: Int { request.number }
+    private var host: Int { request.host }
+    private var head: ReceivedHead { request.head }
     /// The body, coded if the request accepts that.
     private let body: [UInt8]
     private let coding: String?
     /// What is sent for a download; `nil` for anything else.
     private let file: FileReply?
 
-    init(
-        _ world: World,
-        _ http: HTTPWire,
-        reply: ReplyPlan,
-        place: Int,
-        number: Int,
-        host: Int,
-        head: ReceivedHead,
-        connection: SimulatedConnection,
-        certificate: Material.Certificate,
-        turn: Int
-    ) {
-        self.connection = connection
-        self.turn = turn
-        let plain = Pattern.bytes(Pattern.reply(place, ofCall: number), count: reply.size)
-        let accepted = head.value(of: "accept-encoding") ?? ""
+    init(_ world: World, on http: HTTPWire, to request: AnsweredRequest) {
+        (self.world, self.http, self.request) = (world, http, request)
+        let (reply, number) = (request.reply, request.number)
+        let plain = Pattern.bytes(Pattern.reply(request.place, ofCall: number), count: reply.size)
+        let accepted = request.head.value(of: "accept-encoding") ?? ""
         let isSilent = reply.emptyMembers != nil && accepted.contains("gzip")
         let codings = reply.isCoded ? ["gzip", "deflate"].filter(accepted.contains) : []
         coding = codings.isEmpty ? nil : isSilent ? "gzip" : codings[number % codings.count]
-        file = Self.file(world, reply, number, host, head, connection, certificate)
+        file = Self.file(for: request, in: world)
         var coded = coding.map { Self.compress(plain, isGzip: $0 == "gzip") }
         if isSilent, let members = reply.emptyMembers {
             coded = coded.map { Array(repeatElement($0, count: members).joined()) }
         }
         body = file?.body ?? coded ?? plain
-        self.world = world
-        self.http = http
-        self.reply = reply
-        self.place = place
-        self.number = number
-        self.host = host
-        self.head = head
     }
 
     /// Returns what is sent for a download.
-    private static func file(
-        _ world: World,
-        _ reply: ReplyPlan,
-        _ number: Int,
-        _ host: Int,
-        _ head: ReceivedHead,
-        _ connection: SimulatedConnection,
-        _ certificate: Material.Certificate
-    ) -> FileReply? {
-        guard reply.status == 200, let judge = DownloadJudge(world, number: number),
+    private static func file(for request: AnsweredRequest, in world: World) -> FileReply? {
+        let fault = request.reply.rangeFault
+        guard request.reply.status == 200, let judge = DownloadJudge(world, number: request.number),
             let content = world.content(
-                forCall: number,
-                host: host,
-                at: connection.place,
-                certificate: certificate
+                forCall: request.number,
+                host: request.host,
+                at: request.connection.place,
+                certificate: request.certificate
             ),
             let validator = world.plan.files?[content.file].validator
         else { return nil }
-        let file = FileReply(
-            head,
-            content: content,
-            validator: validator,
-            fault: reply.rangeFault,
-            now: .now
-        )
-        if let fault = reply.rangeFault { world.kernel.count("fault: part \(fault)") }
+        let file = FileReply(request.head, content: content, validator: validator, fault: fault, now: .now)
+        if let fault { world.kernel.count("fault: part \(fault)") }
         world.kernel.count("server: file, status \(file.status)")
         judge.note(file, validator: validator)
         return file
@@ -120,7 +101,7 @@ struct ReplySender {
             return false
         case .floods: return false
         case .addsBytes:
-            // Never a response: if it came a moment later, nobody could tell for which request it is.
+            // Never a response: one that came a moment later could be the response to the next request.
             if reply.framing != .untilClose { try await write(Array("\0bad".utf8)) }
         case .closes, .breaksOff, .closesBefore: return false
         }
@@ -129,7 +110,7 @@ struct ReplySender {
 
     private var headText: String {
         var text = "HTTP/1.1 \(status) Status\r\nX-Reply: \(place)\r\nX-Call: \(number)\r\n"
-        text += "X-Connection: \(connection.number)\r\nX-Turn: \(turn)\r\n"
+        text += "X-Connection: \(request.connection.number)\r\nX-Turn: \(request.turn)\r\n"
         if let user = head.value(of: "authorization") { text += "X-User: \(user)\r\n" }
         let isFlood = reply.ending == .floods && !isHead
         switch reply.framing {
@@ -220,7 +201,7 @@ struct ReplySender {
         }
         var start = 0
         while start < bytes.count {
-            let end = min(bytes.count, start + connection.down.grown(size))
+            let end = min(bytes.count, start + request.connection.down.grown(size))
             try await http.wire.write(Array(bytes[start..<end]))
             start = end
         }

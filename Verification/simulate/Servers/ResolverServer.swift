@@ -21,24 +21,10 @@ final class ResolverServer: @unchecked Sendable {
     /// Serves a connection that has just been accepted.
     func serve() async {
         var wire: any Wire = SocketWire(connection)
-        let certificate: Material.Certificate =
-            switch server.fate {
-            case .wrongCertificate: .otherName
-            case .unknownIssuer: .unknownIssuer
-            default: .valid
-            }
+        let certificate = Material.Certificate(of: server.fate)
         if service.isSecure {
-            guard let context = Material.shared.context(for: Material.resolverName, kind: certificate) else {
-                return
-            }
-            wire = TLSWire(
-                over: wire,
-                context: context,
-                tickets: 2,
-                isOldVersion: false,
-                ticketPause: nil,
-                kernel: world.kernel
-            )
+            let name = Material.resolverName
+            wire = TLSWire(over: wire, name: name, certificate, as: HostPlan(), in: world.kernel)
         }
         let http = HTTPWire(wire)
         do throws(WireError) {
@@ -56,7 +42,7 @@ final class ResolverServer: @unchecked Sendable {
 
     /// Answers one question. Returns false if the connection is over.
     private func answer(_ head: ReceivedHead, on http: HTTPWire) async throws(WireError) -> Bool {
-        let judge = ResolverJudge(world)
+        let judge = ResolverJudge(world: world)
         judge.judge(head, serverName: (http.wire as? TLSWire)?.serverName, isSecure: service.isSecure)
         let body = try await body(of: head, on: http)
         if service.format == .alibaba, head.target == "/100000/ss" { return try await sendList(on: http) }
@@ -66,21 +52,16 @@ final class ResolverServer: @unchecked Sendable {
             world.fault("resolver", "the question \(head.method) \(head.target)")
             throw .broken
         }
-        world.kernel.note("question", place: host, amount: place.service * 10 + place.server)
-        world.kernel.explain("  question for \(question.name), types \(question.types)")
         world.kernel.count("resolver: question over HTTP")
         judge.judge(question, host: host)
-        let count = world.resolverQuestions[connection.address, default: 0]
-        world.resolverQuestions[connection.address, default: 0] += 1
-        let manner = server.manners[min(count, server.manners.count - 1)]
-        if manner != .answers { world.kernel.count("fault: resolver \(manner)") }
+        let manner = world.manner(for: question, about: host, at: place)
         await world.kernel.sleep(microseconds: server.delay)
         return try await reply(manner, to: question, host: host, on: http)
     }
 
     private func body(of head: ReceivedHead, on http: HTTPWire) async throws(WireError) -> [UInt8] {
-        guard let length = head.value(of: "content-length").flatMap({ Int($0) }) else { return [] }
-        let reader = UploadReader(http, isChunked: false, length: length)
+        guard let length = head.length else { return [] }
+        let reader = UploadReader(http, of: head)
         var body: [UInt8] = []
         while body.count < length { body += try await reader.next(length) }
         return body
@@ -100,7 +81,7 @@ final class ResolverServer: @unchecked Sendable {
         case .noSuchName: (addresses, code) = ([], 3)
         case .noAddresses: addresses = []
         case .refuses: (addresses, code) = ([], 5)
-        case .addsAddress: addresses = [World.strayAddress].compactMap { $0 } + addresses
+        case .addsAddress: addresses = [World.strayAddress] + addresses
         default: break
         }
         let seconds = world.plan.resolvers?.lifetime ?? 0
@@ -116,14 +97,7 @@ final class ResolverServer: @unchecked Sendable {
             // messages).
             let freshness =
                 [.dnsPod, .alibaba].contains(service.format) ? nil : world.plan.resolvers?.freshness
-            world.givenAnswers.append(
-                GivenAnswer(
-                    host: host,
-                    addresses: addresses,
-                    seconds: min(seconds, freshness ?? .max),
-                    time: world.kernel.now
-                )
-            )
+            world.noteAnswer(addresses, ofHost: host, seconds: min(seconds, freshness ?? .max))
         }
         return try await write(bytes, media: media, as: manner, on: http)
     }
@@ -168,7 +142,7 @@ final class ResolverServer: @unchecked Sendable {
     private func sendList(on http: HTTPWire) async throws(WireError) -> Bool {
         world.kernel.note("list", place: place.service, amount: place.server)
         world.kernel.count("resolver: question for the servers")
-        ResolverJudge(world).judgeListQuestion(toService: place.service)
+        ResolverJudge(world: world).judgeListQuestion(toService: place.service)
         let count = world.listQuestions[connection.address, default: 0]
         world.listQuestions[connection.address, default: 0] += 1
         let manner = server.manners[count % server.manners.count]
@@ -177,7 +151,7 @@ final class ResolverServer: @unchecked Sendable {
         var all = service.servers.indices.map { World.resolverAddress($0, ofService: place.service) }
         switch manner {
         case .answers: world.listAnswers[place.service] = world.kernel.now
-        case .addsAddress: all = [World.strayAddress].compactMap { $0 } + all
+        case .addsAddress: all = [World.strayAddress] + all
         case .otherName: all.reverse()
         case .noSuchName, .noAddresses, .refuses: all = []
         default: break
@@ -194,6 +168,21 @@ final class ResolverServer: @unchecked Sendable {
 }
 
 extension World {
+    /// Notes a question, and returns what the server does with it.
+    func manner(for question: ResolverQuestion, about host: Int, at place: (service: Int, server: Int))
+        -> ResolverPlan.Manner
+    {
+        kernel.note("question", place: host, amount: place.service * 10 + place.server)
+        kernel.explain("  question for \(question.name), types \(question.types)")
+        let manners = plan.resolvers?.services[place.service].servers[place.server].manners ?? []
+        let address = Self.resolverAddress(place.server, ofService: place.service)
+        let count = resolverQuestions[address, default: 0]
+        resolverQuestions[address] = count + 1
+        let manner = manners[min(count, manners.count - 1)]
+        if manner != .answers { kernel.count("fault: resolver \(manner)") }
+        return manner
+    }
+
     /// What resolvers set as a cookie. It may be sent nowhere.
     static let resolverSecret = "secret-of-resolver"
 

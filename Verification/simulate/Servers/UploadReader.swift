@@ -13,10 +13,11 @@ struct UploadReader {
         }
     }
 
-    init(_ http: HTTPWire, isChunked: Bool, length: Int) {
+    /// Reads the body that the head announces.
+    init(_ http: HTTPWire, of head: ReceivedHead) {
         self.http = http
-        self.isChunked = isChunked
-        state = State(left: isChunked ? 0 : length)
+        isChunked = head.isChunked
+        state = State(left: isChunked ? 0 : head.length ?? 0)
     }
 
     /// Returns at most `count` bytes; none at the end.

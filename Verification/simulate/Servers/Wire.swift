@@ -55,21 +55,21 @@ final class TLSWire: Wire, @unchecked Sendable {
     private let kernel: Kernel
 
     /// - Parameters:
-    ///   - context: The certificate.
-    ///   - tickets: The number of session tickets after the handshake.
-    ///   - ticketPause: The pause in the middle of them; `nil` for none.
+    ///   - name: The name that the certificate is for, and its kind.
+    ///   - host: The server's properties.
     init(
         over below: any Wire,
-        context: UnsafeMutableRawPointer,
-        tickets: Int,
-        isOldVersion: Bool,
-        ticketPause: Int?,
-        kernel: Kernel
+        name: String,
+        _ kind: Material.Certificate,
+        as host: HostPlan,
+        in kernel: Kernel
     ) {
         self.below = below
-        self.ticketPause = ticketPause
+        self.ticketPause = host.ticketPause
         self.kernel = kernel
-        tls = sim_tls_new(context, Int32(tickets), isOldVersion ? 1 : 0, ticketPause == nil ? 0 : 1)
+        let context = Material.shared.context(for: name, kind: kind)
+        let hasPause: Int32 = host.ticketPause == nil ? 0 : 1
+        tls = sim_tls_new(context, Int32(host.tickets), host.isOldTLS ? 1 : 0, hasPause)
     }
 
     deinit {

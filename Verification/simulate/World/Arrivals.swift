@@ -6,12 +6,6 @@ struct Try {
     let place: Place?
     let reply: ReplyPlan
     let time: UInt64
-
-    init(_ place: Place?, _ reply: ReplyPlan, at time: UInt64) {
-        self.place = place
-        self.reply = reply
-        self.time = time
-    }
 }
 
 /// A request that a server has received and not answered yet.
@@ -46,7 +40,7 @@ struct SetCookie {
     /// No two calls, and no two replies to a call, set the same value.
     let value: String
     let number: Int
-    /// When it was first and last sent, and when the client had it for certain.
+    /// When it was first and last sent, and when the client must have had it.
     let firstSent: UInt64
     var lastSent: UInt64
     var certain: UInt64?

@@ -6,5 +6,9 @@ struct ReceivedHead {
     let fields: [(name: String, value: String)]
     let bytes: [UInt8]
 
+    var isChunked: Bool { value(of: "transfer-encoding") != nil }
+    var length: Int? { value(of: "content-length").flatMap { Int($0) } }
+    var hasBody: Bool { isChunked || length ?? 0 > 0 }
+
     func value(of name: String) -> String? { fields.first { $0.name == name }?.value }
 }

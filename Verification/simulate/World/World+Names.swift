@@ -39,6 +39,13 @@ extension World {
     /// The user for whom the call is made, as an interceptor below the cache adds it.
     func user(ofCall number: Int) -> String { "User \(number % 2)" }
 
+    /// Notes an answer that a resolver gives.
+    func noteAnswer(_ addresses: [IPAddress], ofHost host: Int, seconds: Int) {
+        givenAnswers.append(
+            GivenAnswer(host: host, addresses: addresses, seconds: seconds, time: kernel.now)
+        )
+    }
+
     func host(named name: String) -> Int? {
         plan.hosts.indices.first { Material.name($0) == name }
     }
@@ -51,10 +58,12 @@ extension World {
     func address(_ place: Int, ofHost host: Int) -> IPAddress {
         let isV6 = plan.hosts[host].addresses[place].isV6
         let last = UInt8(place + 1)
-        let bytes: [UInt8] =
-            isV6
-            ? [0x20, 1, 0xD, 0xB8, 0, 0, 0, UInt8(host), 0, 0, 0, 0, 0, 0, 0, last]
-            : [203, 0, UInt8(host), last]
+        return isV6
+            ? Self.address(0x20, 1, 0xD, 0xB8, 0, 0, 0, UInt8(host), 0, 0, 0, 0, 0, 0, 0, last)
+            : Self.address(203, 0, UInt8(host), last)
+    }
+
+    static func address(_ bytes: UInt8...) -> IPAddress {
         guard let address = IPAddress(bytes: bytes) else { fatalError("an address has 4 or 16 bytes") }
         return address
     }

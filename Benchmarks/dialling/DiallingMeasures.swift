@@ -6,7 +6,7 @@ import Foundation
 import TLSFixtures
 
 /// The cost of a dead address, a changed one and many callers, over loopback; figures for docs/Resolvers.md.
-extension SuiteAdapter {
+extension DiallingCosts {
     /// A name with three addresses, the first of which does not answer: how much later than from the second
     /// alone the response comes. curl beside it.
     static func measureFailover(rounds: Int) async throws {
@@ -26,12 +26,14 @@ extension SuiteAdapter {
         let url = "https://a.test:\(port.number)/"
         var (ours, own, theirs, theirOwn): ([Duration], [Duration], [Duration], [Duration]) = ([], [], [], [])
         for _ in 0..<rounds {
-            own.append(try await timeOfGet(url, Array(addresses[1...1]), authority))
-            ours.append(try await timeOfGet(url, addresses, authority))
+            own.append(try await timeOfGet(url, at: Array(addresses[1...1]), trusting: authority))
+            ours.append(try await timeOfGet(url, at: addresses, trusting: authority))
         }
         for _ in 0..<min(rounds, 3) {
-            theirOwn.append(try timeOfCurl(url, port.number, Array(addresses[1...1]), root.path))
-            theirs.append(try timeOfCurl(url, port.number, addresses, root.path))
+            theirOwn.append(
+                try timeOfCurl(url, port: port.number, at: Array(addresses[1...1]), root: root.path)
+            )
+            theirs.append(try timeOfCurl(url, port: port.number, at: addresses, root: root.path))
         }
         print("first of three silent: \(spread(ours)); the second alone: \(spread(own))")
         print("later than the second alone: \(spread(zip(ours, own).map { $0 - $1 }))")
@@ -42,8 +44,8 @@ extension SuiteAdapter {
     /// A client of its own each time: nothing is remembered, no connection kept.
     private static func timeOfGet(
         _ url: String,
-        _ addresses: [String],
-        _ authority: TestAuthority
+        at addresses: [String],
+        trusting authority: TestAuthority
     ) async throws -> Duration {
         let client = HTTPClient { $0.tls.roots = .only([.der(authority.rootDER)]) }
         var request = Request(.get, url)
@@ -51,15 +53,15 @@ extension SuiteAdapter {
         let start = ContinuousClock.now
         let response = try await client.fetch(request)
         let time = ContinuousClock.now - start
-        guard response.text == "hello" else { throw UsageError("a wrong response") }
+        guard response.text == "hello" else { throw MeasureError("a wrong response") }
         return time
     }
 
     private static func timeOfCurl(
         _ url: String,
-        _ port: UInt16,
-        _ addresses: [String],
-        _ root: String
+        port: UInt16,
+        at addresses: [String],
+        root: String
     ) throws -> Duration {
         let curl = Process()
         curl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -74,7 +76,7 @@ extension SuiteAdapter {
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         curl.waitUntilExit()
         guard curl.terminationStatus == 0, let seconds = Double(text) else {
-            throw UsageError("curl failed with status \(curl.terminationStatus)")
+            throw MeasureError("curl failed with status \(curl.terminationStatus)")
         }
         return .seconds(seconds)
     }
@@ -84,14 +86,14 @@ extension SuiteAdapter {
     static func measureFlip(seconds: Int) async throws {
         let (workers, interval) = (50, Duration.milliseconds(50))
         let authority = TestAuthority()
-        func server(_ address: String, _ text: String) throws -> FixtureServer {
+        func server(at address: String, saying text: String) throws -> FixtureServer {
             try FixtureServer.start(.tls(authority.certificate(for: "a.test")), on: address) { _ in
                 // So long that nearly all connections are busy when the map turns.
                 usleep(30_000)
                 return .text(text)
             }
         }
-        let (a, b) = (try server("127.0.0.2", "A"), try server("127.0.0.3", "B"))
+        let (a, b) = (try server(at: "127.0.0.2", saying: "A"), try server(at: "127.0.0.3", saying: "B"))
         let live = LiveMap()
         try live.update { try $0.set([endpoint(of: a)], for: HostPattern("a.test")) }
         let client = HTTPClient {
@@ -132,7 +134,7 @@ extension SuiteAdapter {
         )
         let left = a.records.filter { $0.end == nil }.count
         print("connections still open to where it led before: \(left)")
-        guard tally.late == 0, tally.failed == 0, left == 0 else { fail("the bar is not met", status: 1) }
+        guard tally.late == 0, tally.failed == 0, left == 0 else { fail("the bar is not met") }
     }
 
     /// So many tasks that ask for one name at the same time.
@@ -153,7 +155,7 @@ extension SuiteAdapter {
         print(
             "\(count) waiters: \(queries) query, \(result) answers, \(ContinuousClock.now - start) with its 200 ms"
         )
-        guard queries == 1, result == count else { fail("the bar is not met", status: 1) }
+        guard queries == 1, result == count else { fail("the bar is not met") }
     }
 
     private static func endpoint(of server: FixtureServer) -> Endpoint {

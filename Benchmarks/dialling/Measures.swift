@@ -6,16 +6,16 @@ import DirectTestData
 import Foundation
 
 /// Figures for docs/Resolvers.md, in processor time, and a run of mutated messages as long as one likes.
-extension SuiteAdapter {
+extension DiallingCosts {
     /// The measure of that name.
-    static func measure(_ kind: String, _ count: Int) async throws {
+    static func measure(_ kind: String, count: Int) async throws {
         switch kind {
         case "messages": try readMessages(count)
         case "map", "cache": try await lookUpNames(count, in: kind)
         case "waiters": try await measureWaiters(count)
         case "failover": try await measureFailover(rounds: count)
         case "flip": try await measureFlip(seconds: count)
-        default: throw UsageError("there is no measure \(kind)")
+        default: throw MeasureError("there is no measure \(kind)")
         }
     }
 
@@ -28,7 +28,7 @@ extension SuiteAdapter {
         let start = clock()
         for round in 0..<count {
             var bytes = seeds[round % seeds.count]
-            for _ in 0...random.below(3) { mutate(&bytes, &random) }
+            for _ in 0...random.below(3) { mutate(&bytes, using: &random) }
             do throws(DNSMessageError) {
                 let answer = try DNSAnswer(
                     DNSMessage(bytes),
@@ -55,7 +55,7 @@ extension SuiteAdapter {
         for _ in 0..<count { addresses += try DNSAnswer(bytes, to: host, type: DNSType.a).addresses.count }
         let time = Duration.microseconds(Int64(clock() - start))
         print(
-            "\(count) messages of \(bytes.count) bytes in \(time) of processor time: \(perSecond(count, time)) a second, \(addresses)"
+            "\(count) messages of \(bytes.count) bytes in \(time) of processor time: \(perSecond(count, in: time)) a second, \(addresses)"
         )
     }
 
@@ -77,7 +77,7 @@ extension SuiteAdapter {
         }
     }
 
-    private static func report(_ count: Int, since before: Int, _ lookUp: (DomainName) throws -> Int?) throws
+    private static func report(_ count: Int, since before: Int, by lookUp: (DomainName) throws -> Int?) throws
     {
         let memory = residentKibibytes() - before
         let names = try (0..<min(count, 20_000)).map { try name($0 * 7919 % count) }
@@ -101,7 +101,7 @@ extension SuiteAdapter {
             .compactMap { $0.map { Endpoint($0) } }
     }
 
-    private static func perSecond(_ count: Int, _ time: Duration) -> Int {
+    private static func perSecond(_ count: Int, in time: Duration) -> Int {
         Int(Double(count) / (time / .seconds(1)))
     }
 
@@ -112,7 +112,7 @@ extension SuiteAdapter {
         return (fields.flatMap { $0.count > 1 ? Int($0[1]) : nil } ?? 0) * 4
     }
 
-    private static func mutate(_ bytes: inout [UInt8], _ random: inout SplitMix64) {
+    private static func mutate(_ bytes: inout [UInt8], using random: inout SplitMix64) {
         guard !bytes.isEmpty else { return bytes.append(UInt8(random.below(256))) }
         let place = random.below(bytes.count)
         switch random.below(6) {
@@ -128,7 +128,7 @@ extension SuiteAdapter {
     /// Two addresses, an alias with an address, two addresses of IPv6, and "no such name" with EDNS.
     private static let sampleMessages: [[UInt8]] = {
         let name = Array("\u{3}www\u{7}example\u{3}com\u{0}".utf8)
-        func message(_ flags: UInt8, _ type: UInt8, _ counts: [UInt8], _ records: [UInt8]...) -> [UInt8] {
+        func message(_ flags: UInt8, type: UInt8, counts: [UInt8], _ records: [UInt8]...) -> [UInt8] {
             [0, 0, 0x81, flags, 0, 1] + counts.flatMap { [0, $0] } + name + [0, type, 0, 1]
                 + records.flatMap { $0 }
         }
@@ -138,8 +138,10 @@ extension SuiteAdapter {
         let target: [UInt8] = [0xC0, 45, 0, 1, 0, 1, 0, 0, 1, 44, 0, 4, 192, 0, 2, 2]
         let options: [UInt8] = [0, 0, 41, 16, 0, 0, 0, 0, 0, 0, 0]
         return [
-            message(0x80, 1, [2, 0, 0], a, a), message(0x80, 1, [2, 0, 0], alias, target),
-            message(0x80, 28, [2, 0, 0], aaaa, aaaa), message(0x83, 1, [0, 0, 1], options),
+            message(0x80, type: 1, counts: [2, 0, 0], a, a),
+            message(0x80, type: 1, counts: [2, 0, 0], alias, target),
+            message(0x80, type: 28, counts: [2, 0, 0], aaaa, aaaa),
+            message(0x83, type: 1, counts: [0, 0, 1], options),
         ]
     }()
 }
@@ -152,7 +154,7 @@ private struct Numbered: Resolver {
     func resolve(_ host: DomainName, port: UInt16, context: ResolveContext) async throws -> Resolution {
         let number = Int(host.text.dropFirst(5).prefix(6)) ?? 0
         return Resolution(
-            SuiteAdapter.endpoints(number),
+            DiallingCosts.endpoints(number),
             timeToLive: .seconds(3600),
             source: .resolver(name)
         )

@@ -1,0 +1,40 @@
+internal import CommandKit
+internal import DirectCore
+
+/// The small files and the folders that the command line names.
+enum UserFiles {
+    /// Returns the contents of a file of at most `limit` bytes.
+    static func contents(of path: String, upTo limit: Int) throws(UsageError) -> [UInt8] {
+        let bytes = try reading { () throws(Files.Unreadable) in
+            try Files.contents(of: path, upTo: limit)
+        }
+        guard bytes.count <= limit else {
+            throw UsageError("\(quoted(path)) is larger than \(limit >> 20) MiB", code: ExitCode.noInput)
+        }
+        return bytes
+    }
+
+    /// Returns the names in a folder in alphabetical order. Names that begin with a dot are left out.
+    static func names(in path: String) throws(UsageError) -> [String] {
+        try reading { () throws(Files.Unreadable) in try Files.names(in: path) }
+    }
+
+    private static func reading<Value>(
+        _ read: () throws(Files.Unreadable) -> Value
+    ) throws(UsageError) -> Value {
+        do throws(Files.Unreadable) {
+            return try read()
+        } catch {
+            throw unreadable(error.path, code: error.code)
+        }
+    }
+
+    /// Returns the error for a file that cannot be read.
+    static func unreadable(_ path: String, code: Int32) -> UsageError {
+        let words = errnoText(code)
+        return UsageError(
+            "cannot read \(quoted(path)): \(words.prefix(1).lowercased() + words.dropFirst())",
+            code: ExitCode.noInput
+        )
+    }
+}

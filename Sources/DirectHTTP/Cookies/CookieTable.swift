@@ -8,7 +8,7 @@ internal import DirectIO
 /// names above it, which are few.
 struct CookieTable {
     let limits: CookieJar.Limits
-    private var sites = HostTable<CookieSite>()
+    private var sites = NameTable<CookieSite>()
     private(set) var count = 0
     /// Counts cookies stored and look-ups: the order of events, since the clock has a resolution of a second
     /// only.
@@ -95,11 +95,11 @@ struct CookieTable {
 
     private mutating func removeAllKept(where isUnwanted: (KeptCookie) -> Bool) {
         var removed = 0
-        sites.removeAll { site in
+        sites.keep { site in
             removed += site.kept.count
             site.kept.removeAll(where: isUnwanted)
             removed -= site.kept.count
-            return site.kept.isEmpty
+            return !site.kept.isEmpty
         }
         count -= removed
     }

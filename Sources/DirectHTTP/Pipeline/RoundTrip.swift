@@ -314,7 +314,7 @@ extension ResponseBody {
         case .arriving(let reading, let first, let lease):
             self.init(content: .arriving(Self.stream(pool, lease, reading, first)))
         case .upgraded(let connection, let timeouts):
-            self.init(content: .arriving(UpgradedBody(RawStream(connection, timeouts))))
+            self.init(content: .arriving(GuardedBody(UpgradedSource(RawStream(connection, timeouts)))))
         }
     }
 
@@ -325,7 +325,7 @@ extension ResponseBody {
         _ lease: ConnectionPool.Lease,
         _ reading: BodyReading,
         _ first: [UInt8]
-    ) -> BodyStream {
-        BodyStream(pool, lease, reading, first: first)
+    ) -> GuardedBody {
+        GuardedBody(ConnectionSource(pool, lease, reading), first: first)
     }
 }

@@ -31,6 +31,14 @@ struct ByteStore {
         deadBytes += Int(piece.count)
     }
 
+    /// Whether a piece has exactly these bytes.
+    func holds(_ other: Span<UInt8>, at piece: Piece) -> Bool {
+        guard piece.count == other.count else { return false }
+        let start = Int(piece.start)
+        for index in other.indices where bytes[start + index] != other[index] { return false }
+        return true
+    }
+
     /// Calls `body` with the bytes of a piece.
     func withBytes<Result>(of piece: Piece, _ body: (Span<UInt8>) -> Result) -> Result {
         let start = Int(piece.start)

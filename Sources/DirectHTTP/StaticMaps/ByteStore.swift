@@ -34,9 +34,10 @@ struct ByteStore {
     /// Whether a piece has exactly these bytes.
     func holds(_ other: Span<UInt8>, at piece: Piece) -> Bool {
         guard piece.count == other.count else { return false }
-        let start = Int(piece.start)
-        for index in other.indices where bytes[start + index] != other[index] { return false }
-        return true
+        return withBytes(of: piece) { own in
+            for index in own.indices where own[index] != other[index] { return false }
+            return true
+        }
     }
 
     /// Calls `body` with the bytes of a piece.

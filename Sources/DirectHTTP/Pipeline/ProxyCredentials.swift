@@ -17,32 +17,18 @@ final class ProxyCredentials: NetworkLayer {
     }
 
     func send(_ request: Request, trail: Trail?, call: Call, detour: Detour?) async throws -> Response {
-        try await send(request, call: call) { request in
-            try await self.roundTrip.send(request, trail: trail, call: call, detour: detour)
-        }
-    }
-
-    /// Sends a request that has all of its fields: none of the client's default fields is added.
-    func send(complete request: Request, trail: Trail?, call: Call, detour: Detour?) async throws -> Response
-    {
-        try await send(request, call: call) { request in
-            try await self.roundTrip.send(complete: request, trail: trail, call: call, detour: detour)
-        }
-    }
-
-    private func send(_ original: Request, call: Call, by forward: Forward) async throws -> Response {
-        guard case .success(let url) = original.parsedURL, !original.headers.contains(Self.field),
-            let authorizer = roundTrip.forwardingAuthorizer(of: original, to: url)
-        else { return try await forward(original) }
-        let (method, body) = (original.method, original.body)
+        guard case .success(let url) = request.parsedURL, !request.headers.contains(Self.field),
+            let authorizer = roundTrip.forwardingAuthorizer(of: request, to: url)
+        else { return try await roundTrip.send(request, trail: trail, call: call, detour: detour) }
+        let (method, body) = (request.method, request.body)
         let (bytes, _) = url.targetAndAuthority(of: method, isForwarded: true)
         let target = String(decoding: bytes, as: UTF8.self)
-        var request = original
+        var request = request
         var value = try await call.proxyAuthorization(for: url, on: loop) {
             try await authorizer.authorization(method: method, target: target, body: body.bytesInMemory)
         }
         request.headers[Self.field] = value
-        var response = try await forward(request)
+        var response = try await roundTrip.send(request, trail: trail, call: call, detour: detour)
         var history = response.history
         for _ in 0..<Self.credentialLimit {
             // A server behind a tunnel may answer 407, too. It gets no credentials.
@@ -65,7 +51,7 @@ final class ProxyCredentials: NetworkLayer {
                 history.append(call.logging(Hop(.authentication, method, response)))
                 value = answer
                 request.headers[Self.field] = answer
-                response = try await forward(request)
+                response = try await roundTrip.send(request, trail: trail, call: call, detour: detour)
             } catch let error as HTTPError {
                 throw error.after(history)
             }

@@ -124,12 +124,12 @@ final class HARRecord: Sendable {
             append(bytes)
             end(isComplete: true)
             return response
-        case .arriving(let source) where source is UpgradedBody:
+        case .arriving(let body) where body.idleSource is UpgradedSource:
             end(isComplete: true)
             return response
-        case .arriving(let source):
+        case .arriving(let body):
             var recording = response
-            recording.body.content = .arriving(RecordedBody(source, record: self))
+            recording.body.content = .arriving(GuardedBody(RecordingSource(body, record: self)))
             return recording
         }
     }
@@ -161,52 +161,40 @@ final class HARRecord: Sendable {
     }
 }
 
-/// A response body that is recorded while it is read.
-private final class RecordedBody: ResponseBodySource {
-    private let source: any ResponseBodySource
+/// The pieces of a response body, which are recorded as they are read.
+private final class RecordingSource: ResponseBodySource {
+    private let body: GuardedBody
     private let record: HARRecord
 
-    init(_ source: any ResponseBodySource, record: HARRecord) {
-        self.source = source
+    init(_ body: GuardedBody, record: HARRecord) {
+        self.body = body
         self.record = record
     }
 
     deinit { record.end(isComplete: false) }
 
     func next() async throws -> [UInt8]? {
-        do {
-            let piece = try await source.next()
-            if let piece { record.append(piece) } else { record.end(isComplete: true) }
-            return piece
-        } catch {
-            record.fail(error)
-            throw error
-        }
-    }
-
-    func collect(upTo limit: Int) async throws -> [UInt8] {
-        do {
-            let bytes = try await source.collect(upTo: limit)
-            record.append(bytes)
-            record.end(isComplete: true)
-            return bytes
-        } catch {
-            record.fail(error)
-            throw error
-        }
+        let piece = try await body.next()
+        if let piece { record.append(piece) } else { record.end(isComplete: true) }
+        return piece
     }
 
     func drain() async {
-        await source.drain()
+        await body.drain()
         record.end(isComplete: false)
     }
 
-    func take(_ limit: CallLimit, stall: UInt64, on loop: EventLoop) {
-        source.take(limit, stall: stall, on: loop)
+    func fail(_ error: any Error, after collected: [UInt8]) -> any Error {
+        record.fail(error)
+        return error
     }
 
-    var limit: CallLimit { source.limit }
-    var bytesLeft: UInt64? { source.bytesLeft }
-    var trailers: HTTPHeaders { source.trailers }
-    func error(_ reason: HTTPError.Reason) -> HTTPError { source.error(reason) }
+    func take(_ limit: CallLimit, stall: UInt64, on loop: EventLoop) {
+        body.take(limit, stall: stall, on: loop)
+    }
+
+    var limit: CallLimit { body.limit }
+    var bytesLeft: UInt64? { body.bytesLeft }
+    var trailers: HTTPHeaders { body.trailers }
+    var location: BodyLocation { body.location }
 }

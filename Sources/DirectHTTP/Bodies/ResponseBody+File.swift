@@ -127,7 +127,7 @@ struct FileTransfer: Sendable {
     }
 
     private var limit: CallLimit {
-        if case .arriving(let pieces) = body.content { pieces.limit } else { .none }
+        if case .arriving(let body) = body.content { body.limit } else { .none }
     }
 
     private func error(_ reason: HTTPError.Reason) -> HTTPError { body.error(reason) }
@@ -142,7 +142,7 @@ extension ResponseBody {
     var bytesLeft: UInt64? {
         switch content {
         case .complete(let bytes, _, _): UInt64(bytes.count)
-        case .arriving(let pieces): pieces.bytesLeft
+        case .arriving(let body): body.bytesLeft
         }
     }
 }

@@ -368,13 +368,12 @@ extension CacheLookup {
             else { return response }
             await draft.commit()
             return response
-        case .arriving(let pieces):
+        case .arriving(let body):
             let length = response.headers["Content-Length"].flatMap { UInt64($0) }
             guard let draft = cache.store.draft(plan(length), wait: wait) else { return response }
-            let name = url.host.description
-            let fill = CacheFill(pieces, into: draft, length: length, name: name)
             var kept = response
-            kept.body = ResponseBody(content: .arriving(fill))
+            let fill = CacheFill(body, into: draft, length: length)
+            kept.body = ResponseBody(content: .arriving(GuardedBody(fill)))
             return kept
         }
     }
@@ -402,9 +401,10 @@ extension CacheLookup {
         )
         cache.background.start(key.digest) {
             guard let response = try? await lookup.fetch(stored) else { return }
-            guard case .arriving(let pieces) = response.body.content else { return }
+            guard case .arriving(let body) = response.body.content else { return }
             // A body that is not being cached has no reader here.
-            if let fill = pieces as? CacheFill { await fill.fill() } else { await pieces.drain() }
+            guard let fill = body.idleSource as? CacheFill else { return await body.drain() }
+            while fill.isCopying, (try? await body.next()) != nil {}
         }
     }
 }

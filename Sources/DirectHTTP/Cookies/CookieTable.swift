@@ -12,7 +12,7 @@ struct CookieTable {
     private static let fairShare = 50
 
     let perSite, total: Int
-    private var sites = HostTable<CookieSite>()
+    private var sites = NameTable<CookieSite>()
     private(set) var count = 0
     /// Counts cookies stored and look-ups: the order of events, since the clock has a resolution of a second
     /// only.
@@ -100,11 +100,11 @@ struct CookieTable {
 
     private mutating func removeAllKept(where isUnwanted: (KeptCookie) -> Bool) {
         var removed = 0
-        sites.removeAll { site in
+        sites.keep { site in
             removed += site.kept.count
             site.kept.removeAll(where: isUnwanted)
             removed -= site.kept.count
-            return site.kept.isEmpty
+            return !site.kept.isEmpty
         }
         count -= removed
     }

@@ -52,7 +52,7 @@ final class ContentDecoding: Sendable {
             response.body.coding = .left
             return response
         }
-        let place = DecodedBody.Location(
+        let place = BodyLocation(
             name: response.transaction?.name ?? (try? request.url.host.description),
             endpoint: response.transaction?.dialledEndpoint
         )
@@ -69,7 +69,7 @@ final class ContentDecoding: Sendable {
         }
         if codings.isEmpty { return response }
         let decoder = ContentDecoder(undoing: codings, within: settings.limits)
-        let time = DecodedBody.Time(limit: limit, loop: loop)
+        let time = DecodingSource.Time(limit: limit, loop: loop)
         response.body = ResponseBody(decoding: response.body, with: decoder, at: place, within: time)
         return response
     }
@@ -84,22 +84,21 @@ extension ResponseBody {
     fileprivate var mayHaveContent: Bool {
         switch content {
         case .complete(let bytes, _, _): !bytes.isEmpty
-        case .arriving(let pieces): !(pieces is UpgradedBody)
+        case .arriving(let body): !(body.idleSource is UpgradedSource)
         }
     }
 
     fileprivate init(
         decoding body: ResponseBody,
         with decoder: ContentDecoder,
-        at place: DecodedBody.Location,
-        within time: DecodedBody.Time
+        at place: BodyLocation,
+        within time: DecodingSource.Time
     ) {
-        let decoded =
-            switch body.content {
-            case .complete(let bytes, let trailers, _):
-                DecodedBody(bytes, trailers, decoder, place, within: time)
-            case .arriving(let pieces): DecodedBody(pieces, decoder, place, within: time)
-            }
-        self.init(content: .arriving(decoded), coding: .undone(by: decoded), request: body.request)
+        let source = DecodingSource(body.guarded, decoder, place, within: time)
+        self.init(
+            content: .arriving(GuardedBody(source)),
+            coding: .undone(source.counts),
+            request: body.request
+        )
     }
 }

@@ -62,7 +62,7 @@ public final class HSTSStore: Sendable {
 
     /// The names, each with the number of the change that added it: a higher `age` is more recent.
     private struct Table {
-        var names = HostTable<(known: Known, age: UInt64)>()
+        var names = NameTable<(known: Known, age: UInt64)>()
         var age: UInt64 = 0
     }
 
@@ -95,7 +95,7 @@ public final class HSTSStore: Sendable {
 
     /// Removes all entries.
     public func removeAll() {
-        table.withLock { $0.names = HostTable() }
+        table.withLock { $0.names = NameTable() }
     }
 
     func entries(at now: UnixTime) -> [Entry] {
@@ -121,12 +121,12 @@ public final class HSTSStore: Sendable {
         table.age += 1
         table.names[.name(known.name)] = (known, table.age)
         guard table.names.count > limit else { return }
-        table.names.removeAll { $0.known.expiry <= now }
+        table.names.keep { $0.known.expiry > now }
         guard table.names.count > limit else { return }
         // Removes a twentieth more than necessary, so that the next additions find room.
         let ages = table.names.values.map(\.age).sorted()
         let oldestToStay = ages[ages.count - (limit - limit / 20)]
-        table.names.removeAll { $0.age < oldestToStay }
+        table.names.keep { $0.age >= oldestToStay }
     }
 }
 

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// Whether and how a response's body was decoded.
 @nonexhaustive
 public enum BodyDecoding: Hashable, Sendable {
@@ -11,12 +13,11 @@ public enum BodyDecoding: Hashable, Sendable {
 }
 
 extension ResponseBody {
-    /// The internal form of ``BodyDecoding``, for code that wraps bodies: it has the decoder instead of its
-    /// numbers.
+    /// The internal form of ``BodyDecoding``, for code that wraps bodies: it has the numbers as they grow.
     enum Coding: Sendable {
         case none
         case left
-        case undone(by: any DecodedByteCounts)
+        case undone(DecodingCounts)
     }
 
     /// Whether the body is decoded, and how many bytes were received and handed out so far.
@@ -24,15 +25,19 @@ extension ResponseBody {
         switch coding {
         case .none: .notNeeded
         case .left: .leftCoded
-        case .undone(let body): .decoded(wireBytes: body.wireBytes, decodedBytes: body.decodedBytes)
+        case .undone(let counts):
+            .decoded(
+                wireBytes: counts.wire.load(ordering: .relaxed),
+                decodedBytes: counts.decoded.load(ordering: .relaxed)
+            )
         }
     }
-}
 
-/// A body that is decoded while it is read.
-protocol DecodedByteCounts: Sendable {
-    /// The bytes received so far.
-    var wireBytes: UInt64 { get }
-    /// The bytes handed out so far.
-    var decodedBytes: UInt64 { get }
+    /// The bytes of a body that is decoded while it is read, for any task to look at.
+    final class DecodingCounts: Sendable {
+        /// The bytes received so far.
+        let wire = Atomic<UInt64>(0)
+        /// The bytes handed out so far.
+        let decoded = Atomic<UInt64>(0)
+    }
 }

@@ -171,17 +171,16 @@ public final class RawStream: @unchecked Sendable {
 }
 
 /// The connection of a response that has switched protocols, until it is taken. As a body it is empty.
-package final class UpgradedBody: ResponseBodySource, Sendable {
-    package let trailers = HTTPHeaders()
+package final class UpgradedSource: ResponseBodySource {
+    package let location: BodyLocation
     private let stream: Locked<RawStream?>
 
     init(_ stream: RawStream) {
+        location = BodyLocation(name: stream.name)
         self.stream = Locked(stream)
     }
 
     package func next() async throws -> [UInt8]? { nil }
-
-    package func collect(upTo limit: Int) async throws -> [UInt8] { [] }
 
     func take() -> RawStream? {
         stream.withLock { stream in
@@ -197,11 +196,10 @@ extension Response {
     ///
     /// - Throws: ``HTTPError/Reason/noStream`` if there is no such connection, or if it has been taken.
     public func takeStream() throws -> RawStream {
-        guard case .arriving(let pieces) = body.content, let pending = pieces as? UpgradedBody,
+        guard case .arriving(let body) = body.content, let pending = body.idleSource as? UpgradedSource,
             let stream = pending.take()
         else {
-            let facts = transaction?.connection
-            throw HTTPError(.body, .noStream, name: facts?.name, endpoint: facts?.dialledEndpoint)
+            throw BodyLocation(transaction?.connection).error(.noStream)
         }
         return stream
     }

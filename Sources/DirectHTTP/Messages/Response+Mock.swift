@@ -46,7 +46,7 @@ extension HTTPClient.Response {
         let url = try request.checkedURL().withoutCredentials
         self.init(
             head: ResponseHead(status: status, headers: headers),
-            body: ResponseBody(content: .arriving(SequenceBody(stream, name: url.host.description))),
+            body: ResponseBody(stream, name: url.host.description),
             url: url,
             transaction: nil
         )

@@ -16,8 +16,7 @@ extension HTTPClient.Response {
     /// Returns the response with a sequence as its body. See ``replacing(body:)``. The sequence may read the
     /// former body piece by piece; the time limits are those of ``init(to:_:headers:stream:)``.
     public func replacing(stream: some AsyncSequence<[UInt8], any Error> & Sendable) -> HTTPClient.Response {
-        let source = SequenceBody(stream, name: url.host.description)
-        return replacing(ResponseBody(content: .arriving(source)), headers.withoutBodyFraming)
+        replacing(ResponseBody(stream, name: url.host.description), headers.withoutBodyFraming)
     }
 
     /// Returns the response with other header fields. In a network interceptor they decide on decoding,

@@ -13,7 +13,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
         /// The whole body arrived together with the head.
         case complete([UInt8], HTTPHeaders, ConnectionFacts?)
         /// The body is still to be read from its source.
-        case arriving(any ResponseBodySource)
+        case arriving(GuardedBody)
     }
 
     package var content: Storage
@@ -33,9 +33,9 @@ public struct ResponseBody: AsyncSequence, Sendable {
     @concurrent
     public func collect(upTo limit: Int) async throws -> [UInt8] {
         if let bytes = try completeBytes(upTo: limit) { return bytes }
-        guard case .arriving(let stream) = content else { return [] }
+        guard case .arriving(let body) = content else { return [] }
         do {
-            return try await stream.collect(upTo: limit)
+            return try await body.collect(upTo: limit)
         } catch let error as HTTPError {
             throw error.about(request)
         }
@@ -69,32 +69,23 @@ public struct ResponseBody: AsyncSequence, Sendable {
     package func completeBytes(upTo limit: Int) throws(HTTPError) -> [UInt8]? {
         guard case .complete(let bytes, _, let facts) = content else { return nil }
         guard bytes.count <= limit else {
-            throw HTTPError(
-                .body,
-                .bodyTooLarge(limit: limit),
-                name: facts?.name,
-                endpoint: facts?.dialledEndpoint
-            )
-            .about(request)
+            throw BodyLocation(facts).error(.bodyTooLarge(limit: limit)).about(request)
         }
         return bytes
     }
 
     /// Returns an error of this body, with its request, name and endpoint as far as they are known.
     func error(_ reason: HTTPError.Reason) -> HTTPError {
-        let error =
-            switch content {
-            case .complete(_, _, let facts):
-                HTTPError(.body, reason, name: facts?.name, endpoint: facts?.dialledEndpoint)
-            case .arriving(let stream): stream.error(reason)
-            }
-        return error.about(request)
+        switch content {
+        case .complete(_, _, let facts): BodyLocation(facts).error(reason).about(request)
+        case .arriving(let body): body.location.error(reason).about(request)
+        }
     }
 
     /// Reads and discards the rest if it is small and arrives soon, so that the connection can be reused;
     /// closes the connection otherwise. Releasing the body does the same without waiting.
     func drain() async {
-        if case .arriving(let pieces) = content { await pieces.drain() }
+        if case .arriving(let body) = content { await body.drain() }
     }
 
     /// Returns the body for a caller: readable once even if it arrived together with the head, so that all
@@ -102,16 +93,24 @@ public struct ResponseBody: AsyncSequence, Sendable {
     func delivered(for request: RequestLine) -> ResponseBody {
         var body = self
         body.request = request
-        guard case .complete(let bytes, let trailers, let facts) = content else { return body }
-        body.content = .arriving(BufferedBody(bytes, trailers, facts))
+        body.content = .arriving(guarded)
         return body
+    }
+
+    /// The body with the guard that lets it be read once.
+    var guarded: GuardedBody {
+        switch content {
+        case .complete(let bytes, let trailers, let facts):
+            GuardedBody(whole: bytes, trailers, BodyLocation(facts))
+        case .arriving(let body): body
+        }
     }
 
     /// The trailer fields of a body sent in chunks; complete once the body has been read to its end.
     public var trailers: HTTPHeaders {
         switch content {
         case .complete(_, let trailers, _): trailers
-        case .arriving(let stream): stream.trailers
+        case .arriving(let body): body.trailers
         }
     }
 
@@ -133,9 +132,9 @@ public struct ResponseBody: AsyncSequence, Sendable {
             case .complete(let bytes, _, _):
                 content = nil
                 return bytes.isEmpty ? nil : bytes
-            case .arriving(let stream):
+            case .arriving(let body):
                 do {
-                    if let piece = try await stream.next() { return piece }
+                    if let piece = try await body.next() { return piece }
                 } catch let error as HTTPError {
                     throw error.about(request)
                 }

@@ -27,7 +27,10 @@ final class ClientFields: Sendable {
     /// Returns the client's default fields, reduced to those that may be sent to the request's origin.
     @inline(__always)
     func defaults(for request: Request, _ trail: Trail?) -> HTTPHeaders {
-        if let fields = trail?.clientFields { return fields.fields(for: request) }
+        if let trail {
+            if trail.hasAllFields { return HTTPHeaders() }
+            if let fields = trail.clientFields { return fields.fields(for: request) }
+        }
         return decoding.fields(for: request)
     }
 

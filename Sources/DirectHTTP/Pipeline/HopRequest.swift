@@ -50,6 +50,13 @@ struct HopRequest: Sendable {
     /// Returns the request so that copies of it can be told from others.
     var traced: HopRequest { with(request.traced) }
 
+    /// The request with none of the client's default fields: it has all of its fields.
+    var withAllFields: HopRequest {
+        var facts = facts
+        facts.hasAllFields = true
+        return HopRequest(request, Trail(facts))
+    }
+
     private func with(_ request: Request) -> HopRequest {
         var hop = self
         hop.request = request
@@ -175,6 +182,8 @@ final class Trail: Sendable {
         private(set) var isServersChoice = false
         /// The client's own fields that may be sent; `nil` before the first crossing.
         private(set) var clientFields: CrossOriginFields?
+        /// Whether the client adds no fields at all.
+        var hasAllFields = false
         /// The authenticator of the current origin.
         var authenticator: (any Authenticator)?
 
@@ -209,6 +218,9 @@ final class Trail: Sendable {
 
     /// The client's own fields that may be sent; `nil` for all of them.
     var clientFields: CrossOriginFields? { facts.clientFields }
+
+    /// Whether the request has all of its fields, so that the client adds none.
+    var hasAllFields: Bool { facts.hasAllFields }
 
     /// Whether a redirect from another origin led to the present one.
     var isServersChoice: Bool { facts.isServersChoice }

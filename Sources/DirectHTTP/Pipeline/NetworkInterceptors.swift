@@ -8,9 +8,7 @@ internal import DirectTransport
 final class NetworkInterceptors: NetworkLayer {
     private let interceptors: [Interceptor]
     private let transport: Forward?
-    private let roundTrip: RoundTrip
-    /// The layer around the round trip; `nil` if there is none.
-    private let proxied: ProxyCredentials?
+    private let next: any NetworkLayer
     private let fields: ClientFields
     private let redirects: RedirectPolicy
     private let loop: EventLoop
@@ -19,14 +17,12 @@ final class NetworkInterceptors: NetworkLayer {
     init?(
         _ configuration: HTTPClient.Configuration,
         fields: ClientFields,
-        roundTrip: RoundTrip,
-        proxied: ProxyCredentials?
+        next: any NetworkLayer
     ) {
         guard !configuration.networkInterceptors.isEmpty || configuration.transport != nil else { return nil }
         interceptors = configuration.networkInterceptors
         transport = configuration.transport
-        self.roundTrip = roundTrip
-        self.proxied = proxied
+        self.next = next
         self.fields = fields
         redirects = configuration.redirects
         loop = configuration.loop
@@ -101,20 +97,8 @@ final class NetworkInterceptors: NetworkLayer {
         call.sent?.note(hop.request, defaults: HTTPHeaders())
         call.log?.take(hop.request.explicitTags)
         guard let transport else {
-            if let proxied {
-                return try await proxied.send(
-                    complete: hop.request,
-                    trail: hop.trail,
-                    call: call,
-                    detour: detour
-                )
-            }
-            return try await roundTrip.send(
-                complete: hop.request,
-                trail: hop.trail,
-                call: call,
-                detour: detour
-            )
+            let complete = hop.withAllFields
+            return try await next.send(complete.request, trail: complete.trail, call: call, detour: detour)
         }
         return try await transport(final(hop.request, call: call).request)
     }

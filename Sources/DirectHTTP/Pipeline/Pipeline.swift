@@ -97,14 +97,8 @@ final class InnerLayers: Sendable {
         roundTrip: RoundTrip
     ) {
         let stores = CookiesAndHSTS(cookies: cookies, hsts: configuration.hsts)
-        let proxied = ProxyCredentials(configuration, roundTrip: roundTrip)
-        var network: (any NetworkLayer)? = proxied
-        if let interceptors = NetworkInterceptors(
-            configuration,
-            fields: fields,
-            roundTrip: roundTrip,
-            proxied: proxied
-        ) {
+        var network: (any NetworkLayer)? = ProxyCredentials(configuration, roundTrip: roundTrip)
+        if let interceptors = NetworkInterceptors(configuration, fields: fields, next: network ?? roundTrip) {
             network = interceptors
         }
         if let hedging {

@@ -17,23 +17,9 @@ final class ProxyCredentials: NetworkLayer {
     }
 
     func send(_ request: Request, trail: Trail?, call: Call, detour: Detour?) async throws -> Response {
-        try await send(request, call: call) { request in
-            try await self.roundTrip.send(request, trail: trail, call: call, detour: detour)
-        }
-    }
-
-    /// Sends a request that has all of its fields: none of the client's default fields is added.
-    func send(complete request: Request, trail: Trail?, call: Call, detour: Detour?) async throws -> Response
-    {
-        try await send(request, call: call) { request in
-            try await self.roundTrip.send(complete: request, trail: trail, call: call, detour: detour)
-        }
-    }
-
-    private func send(_ request: Request, call: Call, by forward: Forward) async throws -> Response {
         guard case .success(let url) = request.parsedURL, !request.headers.contains(Challenger.proxy.field),
             let authorizer = roundTrip.forwardingAuthorizer(of: request, to: url)
-        else { return try await forward(request) }
+        else { return try await roundTrip.send(request, trail: trail, call: call, detour: detour) }
         let (method, body) = (request.method, request.body.bytesInMemory)
         let (target, _) = url.targetAndAuthority(of: method, isForwarded: true)
         let text = String(decoding: target, as: UTF8.self)
@@ -41,8 +27,8 @@ final class ProxyCredentials: NetworkLayer {
         return try await RequestCredentials(credentials, to: url, on: loop).send(request, within: call) {
             // A server behind a tunnel may answer 407, too. It gets no credentials.
             $0.transaction?.source == .proxy
-        } by: {
-            try await forward($0)
+        } by: { [roundTrip] in
+            try await roundTrip.send($0, trail: trail, call: call, detour: detour)
         }
     }
 }

@@ -45,16 +45,9 @@ final class RoundTrip: NetworkLayer {
         try await send(request, trail: trail, call: call, detour: detour, from: loop.now)
     }
 
-    /// Sends a request that has all of its fields: none of the client's default fields is added.
-    func send(complete request: Request, trail: Trail?, call: Call, detour: Detour?) async throws -> Response
-    {
-        try await send(request, trail: trail, call: call, detour: detour, from: loop.now, addsDefaults: false)
-    }
-
     /// Sends one request over the network and returns the response, whatever its status.
     ///
     /// - Parameter start: when the request began.
-    /// - Parameter addsDefaults: whether the client's default fields are added.
     // Inlined into the layer above: an asynchronous function of its own costs about 150 instructions.
     @inline(__always)
     func send(
@@ -62,14 +55,13 @@ final class RoundTrip: NetworkLayer {
         trail: Trail?,
         call: Call,
         detour: Detour?,
-        from start: Instant,
-        addsDefaults: Bool = true
+        from start: Instant
     ) async throws -> Response {
         let url = try request.checkedURLOfAnyError()
         // Refused before any byte is sent and any other work is done.
         guard start < call.end else { throw call.overdue(for: url) }
         let log = call.log?.beginExchange(request.method, url: url, tags: request.explicitTags)
-        let defaults = addsDefaults ? fields.defaults(for: request, trail) : HTTPHeaders()
+        let defaults = fields.defaults(for: request, trail)
         let options = rates == nil ? request.exchangeBox : limited(request.exchangeBox)
         let hasAllFields = options == nil && request.body.contentType == nil && !request.body.isGzipped
         let headers = hasAllFields ? request.headers : request.completedHeaders(defaults)
@@ -281,7 +273,7 @@ extension ResponseBody {
         case .arriving(let reading, let first, let lease):
             self.init(content: .arriving(Self.stream(pool, lease, reading, first)))
         case .upgraded(let connection, let timeouts):
-            self.init(content: .arriving(UpgradedBody(RawStream(connection, timeouts))))
+            self.init(content: .arriving(GuardedBody(UpgradedSource(RawStream(connection, timeouts)))))
         }
     }
 
@@ -292,8 +284,8 @@ extension ResponseBody {
         _ lease: ConnectionPool.Lease,
         _ reading: BodyReading,
         _ first: [UInt8]
-    ) -> BodyStream {
-        BodyStream(pool, lease, reading, first: first)
+    ) -> GuardedBody {
+        GuardedBody(ConnectionSource(pool, lease, reading), first: first)
     }
 }
 

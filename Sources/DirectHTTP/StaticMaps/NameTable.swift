@@ -2,21 +2,16 @@ internal import DirectCore
 
 /// A hash table from names to values, made for very many entries.
 ///
-/// All names lie in one array of bytes, and a look-up does not allocate, not even for the tail of a longer
-/// name. Collisions are resolved by linear probing; a removal moves the following slots up, so there are no
-/// tombstones. The bytes of removed names stay until they are more than 4096 and more than half of all; then
-/// it is rebuilt.
+/// All names lie in one `ByteStore`, and a look-up does not allocate, not even for the tail of a longer name.
+/// Collisions are resolved by linear probing; a removal moves the following slots up, so there are no
+/// tombstones. When most of the bytes belong to removed names, it is rebuilt.
 ///
 /// The key is the name together with a tag, such as a port.
 package struct NameTable<Value> {
     fileprivate struct Record {
-        /// The bytes of `names` that hold the name.
-        var range: Range<Int> { Int(start)..<(Int(start) + Int(length)) }
-
         var hash: UInt32
-        var start: UInt32
         var tag: UInt32
-        var length: UInt8
+        var name: ByteStore.Piece
         var value: Value
     }
 
@@ -24,22 +19,20 @@ package struct NameTable<Value> {
     /// hash selects, or in one of the slots after it. The count is a power of two.
     private var slots: [UInt32] = []
     private var records: [Record] = []
-    private var names: [UInt8] = []
-    /// The number of bytes in `names` that belong to removed names.
-    private var deadBytes = 0
+    private var names = ByteStore()
 
     package init() {}
 
     /// The number of entries.
     package var count: Int { records.count }
 
-    /// Returns the value of a name of at most 255 bytes; `nil` if there is none.
+    /// Returns the value of a name; `nil` if there is none.
     package func value(_ name: Span<UInt8>, tag: UInt32) -> Value? {
         guard let slot = slot(of: name, tag, hash: Self.hash(name, tag: tag)) else { return nil }
         return records[Int(slots[slot]) - 1].value
     }
 
-    /// Sets the value of a name of at most 255 bytes, or removes its entry if the value is `nil`.
+    /// Sets the value of a name, or removes its entry if the value is `nil`.
     package mutating func set(_ value: Value?, name: Span<UInt8>, tag: UInt32) {
         let hash = Self.hash(name, tag: tag)
         if let slot = slot(of: name, tag, hash: hash) {
@@ -66,14 +59,10 @@ package struct NameTable<Value> {
     /// names.
     package mutating func keep(where isKept: (Value) -> Bool) {
         var kept = NameTable()
-        let names = names[...]
         for record in records where isKept(record.value) {
-            kept.append(
-                record.value,
-                name: names.span.extracting(record.range),
-                tag: record.tag,
-                hash: record.hash
-            )
+            names.withBytes(of: record.name) {
+                kept.append(record.value, name: $0, tag: record.tag, hash: record.hash)
+            }
         }
         self = kept
     }
@@ -83,8 +72,7 @@ package struct NameTable<Value> {
 
     /// Calls `body` with each name, its tag and its value, in no particular order.
     package func forEach(_ body: (Span<UInt8>, UInt32, Value) -> Void) {
-        let names = names[...]
-        for record in records { body(names.span.extracting(record.range), record.tag, record.value) }
+        for record in records { names.withBytes(of: record.name) { body($0, record.tag, record.value) } }
     }
 
     private static func hash(_ name: Span<UInt8>, tag: UInt32) -> UInt32 {
@@ -97,13 +85,11 @@ package struct NameTable<Value> {
     /// Returns the slot that holds the name's record.
     private func slot(of name: Span<UInt8>, _ tag: UInt32, hash: UInt32) -> Int? {
         guard !slots.isEmpty else { return nil }
-        let names = names[...]
-        let all = names.span
         var slot = Int(hash) & (slots.count - 1)
         while slots[slot] != 0 {
             let record = Int(slots[slot]) - 1
             if records[record].hash == hash, records[record].tag == tag,
-                all.extracting(records[record].range).hasSameBytes(as: name)
+                names.holds(name, at: records[record].name)
             {
                 return slot
             }
@@ -115,11 +101,7 @@ package struct NameTable<Value> {
     /// Adds a record for a name that has none. At most half of the slots are in use afterwards.
     private mutating func append(_ value: Value, name: Span<UInt8>, tag: UInt32, hash: UInt32) {
         if (records.count + 1) * 2 > slots.count { growSlots() }
-        let start = UInt32(names.count)
-        for index in name.indices { names.append(name[index]) }
-        records.append(
-            Record(hash: hash, start: start, tag: tag, length: UInt8(name.count), value: value)
-        )
+        records.append(Record(hash: hash, tag: tag, name: names.add(name), value: value))
         place(records.count - 1)
     }
 
@@ -138,7 +120,7 @@ package struct NameTable<Value> {
     /// Removes the record of a slot, and the dead bytes when there are too many of them.
     private mutating func remove(_ slot: Int) {
         let record = Int(slots[slot]) - 1
-        deadBytes += Int(records[record].length)
+        names.remove(records[record].name)
         closeGap(slot)
         let last = records.count - 1
         if record != last {
@@ -149,7 +131,7 @@ package struct NameTable<Value> {
             records.swapAt(record, last)
         }
         records.removeLast()
-        if deadBytes > 4096, deadBytes > names.count / 2 { keep { _ in true } }
+        if names.isMostlyDead { keep { _ in true } }
     }
 
     /// Empties a slot, and moves the following ones up as far as that brings them nearer to the slot that
@@ -177,9 +159,8 @@ extension NameTable: Equatable where Value: Equatable {
     /// Whether both have the same names with the same values, in whatever order they were added.
     package static func == (left: NameTable, right: NameTable) -> Bool {
         guard left.count == right.count else { return false }
-        let names = left.names[...]
-        return left.records.allSatisfy {
-            right.value(names.span.extracting($0.range), tag: $0.tag) == $0.value
+        return left.records.allSatisfy { record in
+            left.names.withBytes(of: record.name) { right.value($0, tag: record.tag) } == record.value
         }
     }
 }
@@ -197,10 +178,34 @@ extension NameTable: Hashable where Value: Hashable {
     }
 }
 
-extension Span<UInt8> {
-    fileprivate func hasSameBytes(as other: Span<UInt8>) -> Bool {
-        guard count == other.count else { return false }
-        for index in indices where self[index] != other[index] { return false }
-        return true
+/// Names and addresses as keys, and the names above a name.
+extension NameTable {
+    subscript(host: HTTPHost) -> Value? {
+        get { host.withKey { value($0, tag: $1) } }
+        set { host.withKey { set(newValue, name: $0, tag: $1) } }
+    }
+
+    /// Calls `body` with the values of the host and of the names above it, the longest name first.
+    func visit(atOrAbove host: HTTPHost, _ body: (Value) -> Void) {
+        guard count > 0 else { return }
+        if let value = self[host] { body(value) }
+        guard let name = host.name?.bytes[...] else { return }
+        let bytes = name.span
+        for index in bytes.indices where bytes[index] == UInt8(ascii: ".") {
+            if let value = value(bytes.extracting((index + 1)...), tag: HTTPHost.nameTag) { body(value) }
+        }
+    }
+}
+
+extension HTTPHost {
+    fileprivate static let nameTag: UInt32 = 0
+    private static let addressTag: UInt32 = 1
+
+    /// Calls `body` with the bytes and the tag of the host as a key: no name is ever equal to an address.
+    fileprivate func withKey<Result>(_ body: (Span<UInt8>, UInt32) -> Result) -> Result {
+        switch self {
+        case .name(let name): name.bytes.withSpan { body($0, Self.nameTag) }
+        case .address(let address): Array("\(address)".utf8).withSpan { body($0, Self.addressTag) }
+        }
     }
 }

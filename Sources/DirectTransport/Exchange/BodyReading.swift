@@ -12,8 +12,8 @@ internal import DirectIO
 /// failure of the connection comes together with a piece, the piece is returned first and `stop` keeps the
 /// rest for the next call: no event of the socket would report it again.
 ///
-/// The value does not synchronise anything: its owner, a ``BodyStream``, lets one task at a time use it. It
-/// does not end the lease on its connection either.
+/// The value does not synchronise anything: its owner, the client's ``GuardedBody``, lets one task at a time
+/// use it. It does not end the lease on its connection either.
 package struct BodyReading {
     package var exchange: Exchange
     /// The upload of the request, if it was not sent whole at the beginning.

@@ -239,21 +239,9 @@ package struct Exchange {
         guard monitor.isOn, upload?.isRunning != true else {
             return try await waitIfNeeded(after: step, deadline, upload: upload)
         }
-        let start = connection.loop.now
-        let look = start.advanced(byNanoseconds: monitor.timeLeft)
-        var mayGoOn = true
-        do throws(TransportError) {
-            mayGoOn = try await waitIfNeeded(
-                after: step,
-                deadline.shortened(to: look),
-                upload: upload
-            )
-        } catch {
-            // This was only the time to check the speed, and not the deadline.
-            guard error.isTimeout, look < deadline.instant else { throw error }
+        return try await monitor.check(deadline, on: connection.loop) { deadline throws(TransportError) in
+            try await waitIfNeeded(after: step, deadline, upload: upload)
         }
-        try monitor.enter(waitFrom: start, to: connection.loop.now, deadline.phase)
-        return mayGoOn
     }
 
     /// Waits until the request has been sent whole, after the end of its response.

@@ -283,15 +283,11 @@ package final class Upload: @unchecked Sendable {
         yields.begin()
         let limits = deadline ?? exchange.deadline(.write, stall: exchange.timeouts.write, from: start)
         deadline = limits
-        guard monitor.isOn else { return try await connection.wait(for: step, as: .writer, limits) }
-        let look = start.advanced(byNanoseconds: monitor.timeLeft)
-        do throws(TransportError) {
-            try await connection.wait(for: step, as: .writer, limits.shortened(to: look))
-        } catch {
-            // This was only the time to check the speed, and not the deadline.
-            guard error.isTimeout, look < limits.instant else { throw error }
+        _ = try await monitor.check(limits, on: connection.loop) {
+            [connection] limits throws(TransportError) in
+            try await connection.wait(for: step, as: .writer, limits)
+            return true
         }
-        try monitor.enter(waitFrom: start, to: connection.loop.now, .write)
     }
 
     /// Calls the source of the body, and turns its error into a failure of the upload.

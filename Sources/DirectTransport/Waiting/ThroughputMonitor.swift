@@ -20,9 +20,6 @@ struct ThroughputMonitor {
     /// Whether there is a minimum speed.
     var isOn: Bool { watch.nanoseconds != .max }
 
-    /// The waiting time that is left in the current interval.
-    var timeLeft: UInt64 { watch.nanoseconds - waited }
-
     /// Counts bytes that were moved.
     mutating func count(_ more: Int) {
         moved &+= UInt64(more)
@@ -33,13 +30,29 @@ struct ThroughputMonitor {
         moved = total
     }
 
-    /// Counts a wait. Throws if that completes an interval in which too few bytes were moved.
-    mutating func enter(
-        waitFrom start: Instant,
-        to end: Instant,
-        _ phase: TransportError.Phase
-    ) throws(TransportError) {
-        let (sum, overflow) = waited.addingReportingOverflow(end.nanoseconds &- start.nanoseconds)
+    /// Waits until the deadline, and no longer than to the end of the current interval: then it returns `true`
+    /// without the event. Throws if the wait completes an interval in which too few bytes were moved.
+    mutating func check(
+        _ deadline: Deadline,
+        on loop: EventLoop,
+        wait: (Deadline) async throws(TransportError) -> Bool
+    ) async throws(TransportError) -> Bool {
+        guard isOn else { return try await wait(deadline) }
+        let start = loop.now
+        let look = start.advanced(byNanoseconds: watch.nanoseconds - waited)
+        var result = true
+        do throws(TransportError) {
+            result = try await wait(deadline.shortened(to: look))
+        } catch {
+            // This was only the time to check the speed, and not the deadline.
+            guard error.isTimeout, look < deadline.instant else { throw error }
+        }
+        try count(waitOf: loop.now.nanoseconds &- start.nanoseconds, deadline.phase)
+        return result
+    }
+
+    private mutating func count(waitOf time: UInt64, _ phase: TransportError.Phase) throws(TransportError) {
+        let (sum, overflow) = waited.addingReportingOverflow(time)
         waited = overflow ? .max : sum
         guard waited >= watch.nanoseconds else { return }
         guard moved &- movedBefore >= watch.bytes else {

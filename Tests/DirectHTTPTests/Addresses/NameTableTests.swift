@@ -33,6 +33,25 @@ struct NameTableTests {
         #expect(seen == model)
     }
 
+    @Test(
+        "The values of a host and of the names above it are found, the longest first; an address is no name"
+    )
+    func hosts() throws {
+        var table = NameTable<Int>()
+        let hosts = ["a.b.test", "b.test", "test", "1.2.3.4", "fe80::1", "fe80::1%eth0"]
+        for (number, host) in hosts.enumerated() { table[try HTTPHost(host)] = number }
+        table.set(9, name: Array("4".utf8).span, tag: 0)
+        func found(_ host: String) throws -> [Int] {
+            var values: [Int] = []
+            table.visit(atOrAbove: try HTTPHost(host)) { values.append($0) }
+            return values
+        }
+        #expect(try found("x.a.b.test") == [0, 1, 2] && found("c.test") == [2] && found("other") == [])
+        #expect(try found("1.2.3.4") == [3] && found("fe80::1") == [4] && found("fe80::1%eth0") == [5])
+        table[try HTTPHost("b.test")] = nil
+        #expect(try found("a.b.test") == [0, 2])
+    }
+
     @Test("Two tables with the same contents are equal, whatever the order")
     func equality() {
         var (one, two) = (NameTable<Int>(), NameTable<Int>())

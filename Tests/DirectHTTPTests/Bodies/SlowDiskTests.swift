@@ -17,16 +17,14 @@ struct SlowDiskTests {
     @Test("A download waits for the disk no longer than the call's total limit", arguments: [true, false])
     func total(isDecoded: Bool) async throws {
         let folder = try TemporaryFolder()
-        var pieces: any ResponseBodySource = Pieces(
-            [[1, 2, 3]],
-            CallLimit(Timeouts(total: .seconds(5)).nanoseconds, until: Instant(nanoseconds: 1))
-        )
+        let limit = CallLimit(Timeouts(total: .seconds(5)).nanoseconds, until: Instant(nanoseconds: 1))
+        var body = GuardedBody(Pieces([[1, 2, 3]], limit))
         if isDecoded {
             let decoder = ContentDecoder(undoing: [.gzip], within: DecodingSettings().limits)
-            let time = DecodedBody.Time(limit: pieces.limit, loop: .shared)
-            pieces = DecodedBody(pieces, decoder, DecodedBody.Location(), within: time)
+            let time = DecodingSource.Time(limit: limit, loop: .shared)
+            body = GuardedBody(DecodingSource(body, decoder, BodyLocation(), within: time))
         }
-        let transfer = FileTransfer(ResponseBody(content: .arriving(pieces)), .shared)
+        let transfer = FileTransfer(ResponseBody(content: .arriving(body)), .shared)
         let error = try await httpError { try await transfer.write(to: folder.path + "/file") }
         guard case .timedOut(.seconds(5)) = error.reason else { throw error }
         #expect(folder.names.isEmpty)
@@ -40,7 +38,7 @@ struct SlowDiskTests {
         for number in 0..<200 {
             let path = folder.path + "/\(number)"
             let body = ResponseBody(
-                content: .arriving(Pieces([[UInt8](repeating: 1, count: 100_000)], .none))
+                content: .arriving(GuardedBody(Pieces([[UInt8](repeating: 1, count: 100_000)], .none)))
             )
             let task = Task { try await FileTransfer(body, disk).write(to: path) }
             // At any moment: what counts is what is said of it.
@@ -70,7 +68,7 @@ struct SlowDiskTests {
             if isBeingPut { return disk.beforeJobs([{}, {}, cancel]) }
             disk.beforeJobs([{}, { disk.afterNextJob(holding: loop, cancel) }])
         }
-        let transfer = FileTransfer(ResponseBody(content: .arriving(pieces)), disk.work)
+        let transfer = FileTransfer(ResponseBody(content: .arriving(GuardedBody(pieces))), disk.work)
         let writing = task.withLock { task in
             let writing = Task(executorPreference: loop) {
                 try await transfer.write(to: folder.path + "/file")
@@ -162,23 +160,21 @@ private final class WatchedDisk: Sendable {
 
 /// A body of these pieces, which says when there are no more.
 private final class Pieces: ResponseBodySource {
-    let trailers = HTTPHeaders()
     let limit: CallLimit
-    private let rest: Locked<ArraySlice<[UInt8]>>
+    let location = BodyLocation()
+    private var rest: ArraySlice<[UInt8]>
 
     private let atEnd: @Sendable () -> Void
 
     init(_ pieces: [[UInt8]], _ limit: CallLimit, atEnd: @escaping @Sendable () -> Void = {}) {
-        rest = Locked(pieces[...])
+        rest = pieces[...]
         self.limit = limit
         self.atEnd = atEnd
     }
 
     func next() async throws -> [UInt8]? {
-        let piece = rest.withLock { $0.popFirst() }
+        let piece = rest.popFirst()
         if piece == nil { atEnd() }
         return piece
     }
-
-    func collect(upTo limit: Int) async throws -> [UInt8] { [] }
 }

@@ -56,7 +56,7 @@ struct CacheFillTests {
         #expect(error.phase == .body && error.name == "127.0.0.1" && error.endpoint == server.endpoint)
         for _ in 0..<2 {
             let again = try await httpError { try await response.body.collect(upTo: size) }
-            guard case .bodyAlreadyRead = again.reason else { throw again }
+            guard case .bodyTooLarge(limit: 100) = again.reason else { throw again }
             #expect(again.name == "127.0.0.1")
         }
         #expect(try await !isStored())

@@ -188,7 +188,7 @@ struct DecodingTests {
 }
 
 @Suite("Decoded bodies", .idleLimit)
-struct DecodedBodyTests {
+struct DecodingSourceTests {
     @Test("A decoded body returns its connection when it is read to the end, with its trailers")
     func reuse() async throws {
         let coded = deflated(Array("hello".utf8))

@@ -103,7 +103,7 @@ final class DirectoryEntry: CacheEntry {
         if let bytes {
             return .complete(range.count == bytes.count ? bytes : Array(bytes[range]), HTTPHeaders(), nil)
         }
-        return .arriving(FilePieces(self, range, wait))
+        return .arriving(GuardedBody(CacheFileSource(self, range, wait)))
     }
 
     /// Reads a block and checks it. If it is damaged, returns `nil` and removes the file.

@@ -5,9 +5,9 @@ internal import DirectCore
 /// As allocations of their own they would lie between short-lived ones, and keep that memory from being
 /// reused for anything else (fragmentation). Removed bytes stay until the owner copies the live pieces into a
 /// new store.
-struct ByteStore {
+package struct ByteStore {
     /// The position of a byte string in the store.
-    struct Piece {
+    package struct Piece {
         fileprivate var start: UInt32 = 0
         fileprivate var count: UInt32 = 0
     }
@@ -16,23 +16,34 @@ struct ByteStore {
     /// The number of bytes of removed pieces.
     private var deadBytes = 0
 
+    package init() {}
+
     /// Whether it is time to copy the live pieces into a new store.
-    var isMostlyDead: Bool { deadBytes > 4096 && deadBytes > bytes.count / 2 }
+    package var isMostlyDead: Bool { deadBytes > 4096 && deadBytes > bytes.count / 2 }
 
     /// Appends a byte string.
-    mutating func add(_ new: Span<UInt8>) -> Piece {
+    package mutating func add(_ new: Span<UInt8>) -> Piece {
         let piece = Piece(start: UInt32(bytes.count), count: UInt32(new.count))
         for index in new.indices { bytes.append(new[index]) }
         return piece
     }
 
     /// Marks the bytes of a piece as dead.
-    mutating func remove(_ piece: Piece) {
+    package mutating func remove(_ piece: Piece) {
         deadBytes += Int(piece.count)
     }
 
+    /// Whether a piece has exactly these bytes.
+    package func holds(_ other: Span<UInt8>, at piece: Piece) -> Bool {
+        guard piece.count == other.count else { return false }
+        return withBytes(of: piece) { own in
+            for index in own.indices where own[index] != other[index] { return false }
+            return true
+        }
+    }
+
     /// Calls `body` with the bytes of a piece.
-    func withBytes<Result>(of piece: Piece, _ body: (Span<UInt8>) -> Result) -> Result {
+    package func withBytes<Result>(of piece: Piece, _ body: (Span<UInt8>) -> Result) -> Result {
         let start = Int(piece.start)
         return bytes.withSpan { body($0.extracting(start..<(start + Int(piece.count)))) }
     }

@@ -9,7 +9,7 @@ import Testing
 private let size = 200_000
 
 @Suite("Reading a large body from a cache's folder", .idleLimit)
-struct FilePiecesTests {
+struct CacheFileSourceTests {
     private let folder = TemporaryFolder.planned()
     /// One thread, which a test can keep busy.
     private let work = BlockingWork(threadLimit: 1)

@@ -1,0 +1,219 @@
+package import DirectCore
+package import DirectHTTP1
+package import DirectIO
+package import DirectTransport
+internal import Synchronization
+
+/// Produces the pieces of a response's body: from a connection, a file, a sequence, or from another body
+/// whose pieces are decoded, stored or counted on the way.
+///
+/// The ``GuardedBody`` that owns it lets one task at a time in, so a source needs no lock. Releasing it
+/// before its end abandons the rest of the body.
+package protocol ResponseBodySource: AnyObject {
+    /// Returns the next piece, which is never empty; `nil` at the end. Not called again after the end or an
+    /// error.
+    func next() async throws -> [UInt8]?
+
+    /// Reads and discards the rest if it is small and arrives soon, so that the connection can be reused;
+    /// closes the connection otherwise. Nothing is called after it.
+    func drain() async
+
+    /// Returns the error for the reader when the body has failed, or is larger than its reader's limit.
+    /// Nothing is called after it.
+    ///
+    /// - Parameter collected: the content that the reader has collected so far.
+    func fail(_ error: any Error, after collected: [UInt8]) -> any Error
+
+    /// Sets the limits of the call, for a body that the program's own code has made.
+    func take(_ limit: CallLimit, stall: UInt64, on loop: EventLoop)
+
+    /// The deadline of the call that the body belongs to.
+    var limit: CallLimit { get }
+
+    /// The number of bytes still to be produced; `nil` if it is unknown.
+    var bytesLeft: UInt64? { get }
+
+    /// The trailer fields; complete once the body has been read to its end.
+    var trailers: HTTPHeaders { get }
+
+    /// The server that the body comes from.
+    var location: BodyLocation { get }
+}
+
+extension ResponseBodySource {
+    package func drain() async {}
+
+    package func fail(_ error: any Error, after collected: [UInt8]) -> any Error { error }
+
+    package func take(_ limit: CallLimit, stall: UInt64, on loop: EventLoop) {}
+
+    package var limit: CallLimit { .none }
+
+    package var bytesLeft: UInt64? { nil }
+
+    package var trailers: HTTPHeaders { HTTPHeaders() }
+}
+
+/// The server that a body comes from, as far as it is known, for errors.
+package struct BodyLocation: Sendable {
+    package var name: String?
+    package var endpoint: Endpoint?
+
+    package init(name: String? = nil, endpoint: Endpoint? = nil) {
+        self.name = name
+        self.endpoint = endpoint
+    }
+
+    package init(_ facts: ConnectionFacts?) {
+        self.init(name: facts?.name, endpoint: facts?.dialledEndpoint)
+    }
+
+    /// Returns an error of the body.
+    package func error(_ reason: HTTPError.Reason) -> HTTPError {
+        HTTPError(.body, reason, name: name, endpoint: endpoint)
+    }
+}
+
+/// A response's body that can be read once, by one task at a time.
+///
+/// `isBusy` guards all other state: a second task gets the error ``HTTPError/Reason/bodyAlreadyRead``. So
+/// does a reader after the end, who would otherwise take the body for an empty one. A failure, a cancellation
+/// or a limit that is exceeded ends the body for good: its source is released, and all later readers get the
+/// same error.
+package final class GuardedBody: @unchecked Sendable {
+    package let location: BodyLocation
+    private let isBusy = Atomic<Bool>(false)
+    /// Where the pieces come from; `nil` for a body that has arrived whole, and after a failure.
+    private var source: (any ResponseBodySource)?
+    /// The content that has arrived and was not read yet.
+    private var first: [UInt8]
+    private let wholeTrailers: HTTPHeaders
+    /// The content that `collect` has gathered so far.
+    private var collected: [UInt8] = []
+    /// The result of the body; `nil` while it is being read.
+    private var outcome: Outcome?
+
+    private enum Outcome {
+        /// It was read to its end, or given up.
+        case over
+        /// The error for all later readers.
+        case failed(any Error)
+    }
+
+    /// Makes the body of a source, behind content that has arrived before.
+    package init(_ source: any ResponseBodySource, first: [UInt8] = []) {
+        self.source = source
+        self.first = first
+        location = source.location
+        wholeTrailers = HTTPHeaders()
+    }
+
+    /// Makes a body that has arrived whole.
+    init(whole bytes: [UInt8], _ trailers: HTTPHeaders, _ location: BodyLocation) {
+        first = bytes
+        wholeTrailers = trailers
+        self.location = location
+    }
+
+    /// Returns the next piece, which is never empty; `nil` at the end.
+    package func next() async throws -> [UInt8]? {
+        try enter()
+        defer { leave() }
+        return try await nextPiece()
+    }
+
+    /// Returns the rest of the body; throws if it is larger than `limit`. A body that is announced as too
+    /// large is refused without reading it.
+    func collect(upTo limit: Int) async throws -> [UInt8] {
+        try enter()
+        defer { leave() }
+        if let left, left > UInt64(max(0, limit)) { throw fail(location.error(.bodyTooLarge(limit: limit))) }
+        while let piece = try await nextPiece() {
+            guard piece.count <= limit - collected.count else {
+                throw fail(location.error(.bodyTooLarge(limit: limit)))
+            }
+            if collected.isEmpty { collected = piece } else { collected += piece }
+        }
+        defer { collected = [] }
+        return collected
+    }
+
+    /// Reads and discards the rest if it is small and arrives soon, so that the connection can be reused;
+    /// closes the connection otherwise. Nothing can be read afterwards.
+    package func drain() async {
+        guard (try? enter()) != nil else { return }
+        defer { leave() }
+        guard case nil = outcome else { return }
+        first = []
+        await source?.drain()
+        outcome = .over
+    }
+
+    /// Sets the limits of the call, for a body that the program's own code has made.
+    package func take(_ limit: CallLimit, stall: UInt64, on loop: EventLoop) {
+        ifIdle { source?.take(limit, stall: stall, on: loop) }
+    }
+
+    /// The deadline of the call that the body belongs to.
+    package var limit: CallLimit { ifIdle { source?.limit } ?? .none }
+
+    /// The number of bytes still to be read; `nil` if it is unknown or a task is reading.
+    package var bytesLeft: UInt64? { ifIdle { left } }
+
+    /// The trailer fields; complete once the body has been read to its end.
+    package var trailers: HTTPHeaders { ifIdle { source?.trailers ?? wholeTrailers } ?? HTTPHeaders() }
+
+    /// The source; `nil` while a task reads, which may be using it.
+    package var idleSource: (any ResponseBodySource)? { ifIdle { source } }
+
+    private func nextPiece() async throws -> [UInt8]? {
+        switch outcome {
+        case .over: throw location.error(.bodyAlreadyRead)
+        case .failed(let error): throw error
+        case nil: break
+        }
+        if !first.isEmpty {
+            defer { first = [] }
+            return first
+        }
+        do {
+            if let source, let piece = try await source.next() { return piece }
+        } catch {
+            throw fail(error)
+        }
+        outcome = .over
+        return nil
+    }
+
+    /// The number of bytes still to be read; `nil` if it is unknown.
+    private var left: UInt64? {
+        guard case nil = outcome, let source else { return UInt64(first.count) }
+        return source.bytesLeft.map { $0 + UInt64(first.count) }
+    }
+
+    /// Ends the body with this error, and releases what it holds.
+    private func fail(_ error: any Error) -> any Error {
+        let error = source?.fail(error, after: collected) ?? error
+        outcome = .failed(error)
+        (source, first, collected) = (nil, [], [])
+        return error
+    }
+
+    /// Returns a value of the guarded state; `nil` while a task reads.
+    @discardableResult
+    private func ifIdle<Value>(_ look: () -> Value?) -> Value? {
+        guard (try? enter()) != nil else { return nil }
+        defer { leave() }
+        return look()
+    }
+
+    private func enter() throws(HTTPError) {
+        guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
+            throw location.error(.bodyAlreadyRead)
+        }
+    }
+
+    private func leave() {
+        isBusy.store(false, ordering: .releasing)
+    }
+}

@@ -1,0 +1,76 @@
+internal import DirectCore
+internal import DirectHTTP1
+internal import DirectIO
+internal import DirectTransport
+
+/// The pieces of a body that a sequence of the program's own supplies: that of a mock transport or an
+/// interceptor.
+///
+/// The sequence may ignore cancellation and time limits, so each piece is waited for in a task of its own.
+final class SequenceSource: ResponseBodySource {
+    /// Returns the next piece; `nil` when the body has ended.
+    private let supply: @Sendable () async throws -> [UInt8]?
+    let location: BodyLocation
+    /// The limits of the call, which whatever made the response did not know.
+    private(set) var limit = CallLimit.none
+    private var stall = UInt64.max
+    private var loop = EventLoop.shared
+
+    init(_ pieces: some AsyncSequence<[UInt8], any Error> & Sendable, name: String) {
+        location = BodyLocation(name: name)
+        let iterator = SoleIterator(pieces)
+        supply = { try await iterator.next() }
+    }
+
+    func take(_ limit: CallLimit, stall: UInt64, on loop: EventLoop) {
+        (self.limit, self.stall, self.loop) = (limit, stall, loop)
+    }
+
+    func next() async throws -> [UInt8]? {
+        while true {
+            if Task.isCancelled { throw CancellationError() }
+            guard let piece = try await waitedPiece() else { return nil }
+            if !piece.isEmpty { return piece }
+        }
+    }
+
+    /// Returns the next piece, or throws when a limit passes or the task is cancelled.
+    private func waitedPiece() async throws -> [UInt8]? {
+        let stallEnd = loop.now.advanced(byNanoseconds: stall)
+        do throws(ForeignFailure) {
+            return try await askForeignCode(until: min(limit.end, stallEnd), on: loop, supply)
+        } catch {
+            switch error {
+            case .threw(let error): throw error
+            case .cancelled: throw CancellationError()
+            case .silent:
+                let time = stallEnd < limit.end ? stall : limit.total
+                throw location.error(.timedOut(after: .nanoseconds(Int64(clamping: time))))
+            }
+        }
+    }
+}
+
+extension ResponseBody {
+    /// Makes a body of a sequence of the program's own.
+    init(_ pieces: some AsyncSequence<[UInt8], any Error> & Sendable, name: String) {
+        self.init(content: .arriving(GuardedBody(SequenceSource(pieces, name: name))))
+    }
+
+    /// Sets the limits of the call, if the program's own code has made the body.
+    func take(_ limit: CallLimit, stall: UInt64, on loop: EventLoop) {
+        if case .arriving(let body) = content { body.take(limit, stall: stall, on: loop) }
+    }
+}
+
+/// The iterator of a sequence, for the one task at a time that reads a body. After a piece that was not
+/// waited for, no other is asked for.
+private final class SoleIterator<Pieces: AsyncSequence<[UInt8], any Error>>: @unchecked Sendable {
+    private var iterator: Pieces.AsyncIterator
+
+    init(_ pieces: Pieces) {
+        iterator = pieces.makeAsyncIterator()
+    }
+
+    func next() async throws -> [UInt8]? { try await iterator.next(isolation: nil) }
+}

@@ -10,6 +10,12 @@ package struct ByteStore {
     package struct Piece {
         fileprivate var start: UInt32 = 0
         fileprivate var count: UInt32 = 0
+
+        package init() {}
+
+        fileprivate init(start: UInt32, count: UInt32) {
+            (self.start, self.count) = (start, count)
+        }
     }
 
     private var bytes: [UInt8] = []

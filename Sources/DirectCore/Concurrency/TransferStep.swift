@@ -1,4 +1,5 @@
-/// The result of one attempt to move bytes, on a socket or through TLS. It never waits, and says what to wait for.
+/// The result of one attempt to move bytes, on a socket or through TLS. It never waits, and says what to wait
+/// for.
 ///
 /// A handshake moves no bytes of the caller: when it is complete, it has moved 0.
 package enum TransferStep<Failure> {

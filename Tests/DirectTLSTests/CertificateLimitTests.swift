@@ -1,3 +1,4 @@
+import DirectCore
 import CDirectOpenSSL
 import Testing
 
@@ -20,7 +21,7 @@ struct CertificateLimitTests {
     private func shake(
         _ server: TestServer,
         _ change: (inout TLSSettings) -> Void = { _ in }
-    ) throws -> (HandshakeStep, Pair) {
+    ) throws -> (TLSStep, Pair) {
         let pair = try Pair(server, .testing(change), .name("a.test"))
         return (pair.shake(), pair)
     }
@@ -30,7 +31,7 @@ struct CertificateLimitTests {
         arguments: [TLSVersion.tls12, .tls13]
     )
     func number(_ version: TLSVersion) throws {
-        #expect(try shake(server(sending: 50, version)).0 == .done)
+        #expect(try shake(server(sending: 50, version)).0 == .moved(0))
         let (step, pair) = try shake(server(sending: 51, version))
         #expect(step == .failed(.certificatesTooLarge(limit: 102_400)))
         #expect(pair.client.presentedChain == nil)
@@ -46,7 +47,7 @@ struct CertificateLimitTests {
         let names = (0..<300).map { TestCertificate.Name.dns("n\(1_000 + $0).a.test") }
         let large = TestCertificate(.init(names: names), issuer: .authority)
         let size = large.der.count
-        #expect(try shake(server(sending: 1 + 100_000 / size, version, of: large)).0 == .done)
+        #expect(try shake(server(sending: 1 + 100_000 / size, version, of: large)).0 == .moved(0))
         let (step, pair) = try shake(server(sending: 1 + 110_000 / size, version, of: large))
         #expect(step == .failed(.certificatesTooLarge(limit: 102_400)))
         #expect(pair.client.presentedChain == nil)
@@ -55,13 +56,13 @@ struct CertificateLimitTests {
     @Test("The setting raises and lowers the limit, and the error names it")
     func setting() throws {
         let many = server(sending: 51, .tls13)
-        #expect(try shake(many) { $0.maximumCertificateBytes = 51 * 2048 }.0 == .done)
+        #expect(try shake(many) { $0.maximumCertificateBytes = 51 * 2048 }.0 == .moved(0))
         let (step, _) = try shake(server(sending: 2, .tls13)) { $0.maximumCertificateBytes = 4095 }
         #expect(step == .failed(.certificatesTooLarge(limit: 4095)))
         #expect(step.error?.description.contains("more than 4095 bytes of certificates") == true)
         let (none, _) = try shake(server(sending: 1, .tls13)) { $0.maximumCertificateBytes = .min }
         #expect(none == .failed(.certificatesTooLarge(limit: 1)))
-        #expect(try shake(many) { $0.maximumCertificateBytes = .max }.0 == .done)
+        #expect(try shake(many) { $0.maximumCertificateBytes = .max }.0 == .moved(0))
     }
 
     @Test("A certificate with 10,000 names is accepted if the settings allow its size")
@@ -76,7 +77,7 @@ struct CertificateLimitTests {
         }
         #expect(try pair(nil).shake() == .failed(.certificatesTooLarge(limit: 102_400)))
         let accepted = try pair(300 * 1024)
-        #expect(accepted.shake() == .done)
+        #expect(accepted.shake() == .moved(0))
         #expect(accepted.client.facts.certificate?.dnsNames.count == 10_000)
     }
 
@@ -90,9 +91,9 @@ struct CertificateLimitTests {
         let server = server(sending: 50, version)
         for isResumed in [false, true] {
             let pair = try Pair(server, context, .name("a.test"), sessions: sessions)
-            #expect(pair.shake() == .done)
+            #expect(pair.shake() == .moved(0))
             pair.server.send("pong")
-            #expect(pair.read() == .bytes(4))
+            #expect(pair.read() == .moved(4))
             let stacks = [SSL_get_peer_cert_chain(pair.client.ssl), SSL_get0_verified_chain(pair.client.ssl)]
             #expect(stacks.allSatisfy { OPENSSL_sk_num($0) <= 0 })
             #expect(pair.client.facts.certificates.map(\.subject) == ["CN=leaf", "CN=Test Root"])

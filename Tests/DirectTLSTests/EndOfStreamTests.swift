@@ -1,3 +1,4 @@
+import DirectCore
 import CDirectOpenSSL
 import Glibc
 import Testing
@@ -15,7 +16,7 @@ struct EndOfStreamTests {
             .name("a.test")
         )
         let step = pair.shake()
-        guard step == .done else { throw Unexpected(step) }
+        guard step == .moved(0) else { throw Unexpected(step) }
         return pair
     }
 
@@ -25,9 +26,9 @@ struct EndOfStreamTests {
         pair.server.send("all")
         pair.server.sendCloseNotify()
         pair.server.endsStream = true
-        #expect(pair.read() == .bytes(3))
-        #expect(pair.read() == .closeNotify)
-        #expect(pair.read() == .closeNotify)
+        #expect(pair.read() == .moved(3))
+        #expect(pair.read() == .ended(clean: true))
+        #expect(pair.read() == .ended(clean: true))
     }
 
     @Test(
@@ -38,9 +39,9 @@ struct EndOfStreamTests {
         let pair = try open(version...version)
         pair.server.send("part")
         pair.server.endsStream = true
-        #expect(pair.read() == .bytes(4))
-        #expect(pair.read() == .truncated)
-        #expect(pair.read() == .truncated)
+        #expect(pair.read() == .moved(4))
+        #expect(pair.read() == .ended(clean: false))
+        #expect(pair.read() == .ended(clean: false))
     }
 
     @Test("The end of the stream inside a record is a truncation")
@@ -48,7 +49,7 @@ struct EndOfStreamTests {
         let pair = try open()
         pair.server.sendRaw([23, 3, 3, 0, 200, 1, 2, 3])
         pair.server.endsStream = true
-        #expect(pair.read() == .truncated)
+        #expect(pair.read() == .ended(clean: false))
     }
 
     @Test("An alert is an error with its number and name, and this one blames the client's certificate")
@@ -58,7 +59,7 @@ struct EndOfStreamTests {
             .init(verifyMode: SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT)
         )
         let pair = try Pair(trusting, .testing(), .name("a.test"))
-        #expect(pair.shake() == .done)
+        #expect(pair.shake() == .moved(0))
         let error = TLSError.alertReceived(.certificateRequired)
         #expect(pair.read() == .failed(error))
         // The server's own has been accepted by then, so the error must not blame it.
@@ -128,8 +129,8 @@ struct EndOfStreamTests {
     func halfClosedServerStillTakesWhatWeWrite() throws {
         let pair = try open()
         pair.server.endsStream = true
-        #expect(pair.read() == .truncated)
-        #expect(pair.write("late") == .bytes(4))
+        #expect(pair.read() == .ended(clean: false))
+        #expect(pair.write("late") == .moved(4))
         #expect(pair.server.received == Array("late".utf8))
     }
 

@@ -1,4 +1,5 @@
 internal import CDirectOpenSSL
+internal import DirectCore
 
 /// A TLS connection to a server that must prove its identity.
 ///
@@ -68,12 +69,12 @@ package final class TLSConnection: TLSLayer, @unchecked Sendable {
         offerSession()
     }
 
-    /// Continues the handshake. `.done` guarantees a certificate verified for the identity, also on a resumed
+    /// Continues the handshake. Its end guarantees a certificate verified for the identity, also on a resumed
     /// session.
-    package override func handshake() -> HandshakeStep {
+    package override func handshake() -> TLSStep {
         let wasOpen = phase == .open
         let step = handshake(rejection: rejection?.error) { () throws(TLSError) in try verifyPeer() }
-        if case .done = step, !wasOpen {
+        if case .moved = step, !wasOpen {
             hasOfferedSession = false
             driver.releaseCertificates()
             storeEarlySession()

@@ -1,4 +1,5 @@
 internal import CDirectOpenSSL
+internal import DirectCore
 
 /// An OpenSSL connection over a transport: the mechanics that clients and surveys have in common.
 ///
@@ -50,22 +51,21 @@ struct SSLDriver: ~Copyable {
         }
     }
 
-    /// Continues the handshake. `.done` does not mean that the certificate is valid.
+    /// Continues the handshake. Its end does not mean that the certificate is valid.
     ///
     /// - Parameter rejection: The error of a failed verification. It takes precedence over the errors that
     ///   the verification left in the queue.
-    func handshake(rejection: @autoclosure () -> TLSError?) -> HandshakeStep {
+    func handshake(rejection: @autoclosure () -> TLSError?) -> TLSStep {
         ErrorQueue.clear()
         state.pointee.beginReading()
         let result = SSL_do_handshake(ssl)
         state.pointee.endReading()
-        guard result != 1 else { return .done }
-        return switch SSLResult(of: ssl, result, state, rejection: rejection()) {
+        guard result != 1 else { return .moved(0) }
+        let step = TLSStep(of: ssl, result, state, rejection: rejection())
+        return switch step {
         case .wantsRead: state.pointee.isDrained ? .wantsRead : .again
-        case .wantsWrite: .wantsWrite
-        case .closeNotify: .failed(.alertReceived(.closeNotify))
-        case .truncated: .failed(.truncated)
-        case .failed(let error): .failed(error)
+        case .ended(let isClean): .failed(isClean ? .alertReceived(.closeNotify) : .truncated)
+        default: step
         }
     }
 
@@ -77,7 +77,7 @@ struct SSLDriver: ~Copyable {
     /// Reads data that has arrived, at most one record of 16 KiB. Returns after bounded work, however much
     /// arrives.
     @inline(__always)
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadStep {
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> TLSStep {
         state.pointee.beginReading()
         defer { state.pointee.endReading() }
         // The session tickets of a new connection are skipped here; a peer that sends more such messages
@@ -88,46 +88,35 @@ struct SSLDriver: ~Copyable {
             let result = SSL_read_ex(ssl, buffer.baseAddress, buffer.count, &count)
             if result == 1 {
                 if state.pointee.messages > 0 { resetMessageCount() }
-                return .bytes(count)
+                return .moved(count)
             }
-            switch classify(result) {
-            case .wantsRead:
-                if state.pointee.isDrained { return .wantsRead }
-            case .wantsWrite: return .wantsWrite
-            case .closeNotify: return .closeNotify
-            case .truncated: return .truncated
-            case .failed(let error): return .failed(error)
-            }
+            let step = classify(result)
+            guard case .wantsRead = step else { return step }
+            if state.pointee.isDrained { return .wantsRead }
         }
         return .again
     }
 
     /// Sends some of the bytes. After a wait, the call must be repeated with the same bytes.
     @inline(__always)
-    func write(_ bytes: UnsafeRawBufferPointer) -> WriteStep {
+    func write(_ bytes: UnsafeRawBufferPointer) -> TLSStep {
         var count = 0
         ErrorQueue.clear()
         let result = SSL_write_ex(ssl, bytes.baseAddress, bytes.count, &count)
-        if result == 1 { return .bytes(count) }
-        return switch classify(result) {
-        case .wantsRead: .wantsRead
-        case .wantsWrite: .wantsWrite
-        case .closeNotify, .truncated: .failed(.truncated)
-        case .failed(let error): .failed(error)
-        }
+        if result == 1 { return .moved(count) }
+        let step = classify(result)
+        guard case .ended = step else { return step }
+        return .failed(.truncated)
     }
 
-    /// Sends a close_notify. `.bytes` means that it has been sent, or that there is no peer to send it to.
-    func shutDown() -> WriteStep {
+    /// Sends a close_notify. `.moved` means that it has been sent, or that there is no peer to send it to.
+    func shutDown() -> TLSStep {
         ErrorQueue.clear()
         let result = SSL_shutdown(ssl)
-        guard result < 0 else { return .bytes(0) }
-        return switch classify(result) {
-        case .wantsRead: .wantsRead
-        case .wantsWrite: .wantsWrite
-        case .closeNotify, .truncated: .bytes(0)
-        case .failed(let error): .failed(error)
-        }
+        guard result < 0 else { return .moved(0) }
+        let step = classify(result)
+        guard case .ended = step else { return step }
+        return .moved(0)
     }
 
     /// Sends a close_notify if the transport accepts it immediately.
@@ -159,8 +148,8 @@ struct SSLDriver: ~Copyable {
 
     /// Classifies the result of the last call, and clears this thread's error queue.
     @inline(__always)
-    private func classify(_ result: Int32) -> SSLResult {
-        SSLResult(of: ssl, result, state, rejection: nil)
+    private func classify(_ result: Int32) -> TLSStep {
+        TLSStep(of: ssl, result, state, rejection: nil)
     }
 }
 

@@ -1,13 +1,8 @@
 internal import CDirectOpenSSL
+internal import DirectCore
 
 /// The reason why an OpenSSL call did not complete.
-enum SSLResult {
-    case wantsRead
-    case wantsWrite
-    case closeNotify
-    case truncated
-    case failed(TLSError)
-
+extension TLSStep {
     /// Classifies the result of the last call, and clears this thread's error queue. A failed certificate
     /// check takes precedence over the errors it left in the queue.
     init(
@@ -18,11 +13,11 @@ enum SSLResult {
     ) {
         switch SSL_get_error(ssl, result) {
         // These two are returned only if the queue is empty.
-        case SSL_ERROR_WANT_READ: self = transport.pointee.wantsRead
+        case SSL_ERROR_WANT_READ: self = transport.pointee.stop
         case SSL_ERROR_WANT_WRITE: self = .wantsWrite
         case SSL_ERROR_ZERO_RETURN:
             ErrorQueue.clear()
-            self = .closeNotify
+            self = .ended(clean: true)
         // Behind a TLS proxy, sending the alert about a rejected certificate clears the queue: then this is
         // returned too.
         case SSL_ERROR_SYSCALL:
@@ -39,11 +34,11 @@ enum SSLResult {
     private static func transportFault(
         _ ssl: OpaquePointer,
         _ transport: UnsafeMutablePointer<TransportState>
-    ) -> SSLResult {
+    ) -> TLSStep {
         let code = ErrorQueue.drain()
-        if transport.pointee.hasTooManyMessages { return transport.pointee.wantsRead }
+        if transport.pointee.hasTooManyMessages { return transport.pointee.stop }
         if transport.pointee.errno != 0 { return .failed(.connectionLost(errno: transport.pointee.errno)) }
-        if transport.pointee.reachedEnd { return .truncated }
+        if transport.pointee.reachedEnd { return .ended(clean: false) }
         return protocolFailure(ssl, transport, code)
     }
 
@@ -51,7 +46,7 @@ enum SSLResult {
         _ ssl: OpaquePointer,
         _ transport: UnsafeMutablePointer<TransportState>,
         _ rejection: TLSError?
-    ) -> SSLResult {
+    ) -> TLSStep {
         let code = ErrorQueue.drain()
         if let rejection { return .failed(rejection) }
         let reason = ERR_GET_REASON(code)
@@ -65,7 +60,7 @@ enum SSLResult {
         _ ssl: OpaquePointer,
         _ transport: UnsafeMutablePointer<TransportState>,
         _ code: UInt
-    ) -> SSLResult {
+    ) -> TLSStep {
         let isTLS = ERR_GET_LIB(code) == ERR_LIB_SSL
         // OpenSSL's limit on the other messages of a handshake has the same error.
         let isTooLong = isTLS && ERR_GET_REASON(code) == SSL_R_EXCESSIVE_MESSAGE_SIZE
@@ -85,7 +80,7 @@ enum SSLResult {
 
 extension TransportState {
     /// The result when OpenSSL wants input.
-    fileprivate var wantsRead: SSLResult {
+    fileprivate var stop: TLSStep {
         hasTooManyMessages ? .failed(.tooManyMessages(limit: Int(Self.mostMessages))) : .wantsRead
     }
 }

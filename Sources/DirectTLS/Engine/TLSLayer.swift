@@ -1,3 +1,9 @@
+package import DirectCore
+
+/// The result of one attempt of a TLS connection. After a handshake that failed, every later call fails with
+/// the same error.
+package typealias TLSStep = TransferStep<TLSError>
+
 /// One TLS connection over a transport, from handshake to close.
 ///
 /// It has one owner at a time: it may move between threads, but two threads must never use it at the same
@@ -46,8 +52,8 @@ package class TLSLayer: @unchecked Sendable {
     /// OpenSSL's object, which the driver owns.
     final var ssl: OpaquePointer { driver.ssl }
 
-    /// Continues the handshake. After `.done` data may be sent.
-    package func handshake() -> HandshakeStep {
+    /// Continues the handshake. After its end data may be sent.
+    package func handshake() -> TLSStep {
         handshake(rejection: nil) { () throws(TLSError) in }
     }
 
@@ -62,10 +68,10 @@ package class TLSLayer: @unchecked Sendable {
     final func handshake(
         rejection: @autoclosure () -> TLSError?,
         verify: () throws(TLSError) -> Void
-    ) -> HandshakeStep {
-        guard phase == .handshaking else { return phase == .open ? .done : .failed(failure ?? .notOpen) }
+    ) -> TLSStep {
+        guard phase == .handshaking else { return noStep }
         switch driver.handshake(rejection: rejection()) {
-        case .done: break
+        case .moved: break
         case .failed(let error): return .failed(fail(with: error))
         case let step: return step
         }
@@ -76,13 +82,13 @@ package class TLSLayer: @unchecked Sendable {
         }
         driver.resetMessageCount()
         phase = .open
-        return .done
+        return .moved(0)
     }
 
     /// Reads data that has arrived, at most one record of 16 KiB. The work of one call is bounded, however
     /// much data arrives.
-    package final func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadStep {
-        guard phase == .open, buffer.count > 0 else { return emptyRead }
+    package final func read(into buffer: UnsafeMutableRawBufferPointer) -> TLSStep {
+        guard phase == .open, buffer.count > 0 else { return noStep }
         switch driver.read(into: buffer) {
         case .failed(let error): return .failed(fail(with: error))
         case let step: return step
@@ -94,36 +100,36 @@ package class TLSLayer: @unchecked Sendable {
     /// Accepted bytes are sent before any others, even if the caller gives up: OpenSSL may have encrypted
     /// them already. `hasUnfinishedRecord` tells whether some of them have not been sent yet, and `flush`
     /// sends them.
-    package final func write(_ bytes: UnsafeRawBufferPointer) -> WriteStep {
-        guard phase == .open, bytes.count > 0 else { return emptyWrite }
+    package final func write(_ bytes: UnsafeRawBufferPointer) -> TLSStep {
+        guard phase == .open, bytes.count > 0 else { return noStep }
         if holdsUnfinishedRecord {
             let step = flush()
-            guard case .bytes = step else { return step }
+            guard case .moved = step else { return step }
         }
         let record = UnsafeRawBufferPointer(rebasing: bytes.prefix(Self.maximumRecordSize))
         switch writeOnce(record) {
         case .wantsRead, .wantsWrite:
             unfinishedRecord = [UInt8](record)
             holdsUnfinishedRecord = true
-            return .bytes(record.count)
+            return .moved(record.count)
         case let step: return step
         }
     }
 
-    /// Sends accepted bytes that have not been sent yet. `.bytes` means that none are left.
-    package final func flush() -> WriteStep {
+    /// Sends accepted bytes that have not been sent yet. `.moved` means that none are left.
+    package final func flush() -> TLSStep {
         while holdsUnfinishedRecord {
-            guard phase == .open else { return emptyWrite }
+            guard phase == .open else { return noStep }
             let step = unfinishedRecord.withUnsafeBytes { writeOnce($0) }
-            guard case .bytes(let count) = step else { return step }
+            guard case .moved(let count) = step else { return step }
             // OpenSSL may have sent only some of the bytes, if the peer limits the size of records.
             unfinishedRecord.removeFirst(min(count, unfinishedRecord.count))
             holdsUnfinishedRecord = !unfinishedRecord.isEmpty
         }
-        return .bytes(0)
+        return .moved(0)
     }
 
-    private final func writeOnce(_ bytes: UnsafeRawBufferPointer) -> WriteStep {
+    private final func writeOnce(_ bytes: UnsafeRawBufferPointer) -> TLSStep {
         switch driver.write(bytes) {
         // Not fatal for reads: a peer that no longer reads may have sent a response before, which can still
         // be read.
@@ -135,14 +141,14 @@ package class TLSLayer: @unchecked Sendable {
 
     /// Tells the server that no more data will follow. Data from the server can still be read. After
     /// `.wantsWrite`, call again.
-    package final func finishSending() -> WriteStep {
-        guard phase == .open, !hasFinishedSending else { return emptyWrite }
+    package final func finishSending() -> TLSStep {
+        guard phase == .open, !hasFinishedSending else { return noStep }
         let flushed = flush()
-        guard case .bytes = flushed else { return flushed }
+        guard case .moved = flushed else { return flushed }
         let step = driver.shutDown()
         // A second call would make OpenSSL look for the server's close_notify, and fail on data that the
         // server still sends.
-        if case .bytes = step { hasFinishedSending = true }
+        if case .moved = step { hasFinishedSending = true }
         return step
     }
 
@@ -166,14 +172,9 @@ package class TLSLayer: @unchecked Sendable {
     /// Whether bytes have been read from the transport that no `read` has returned yet.
     package final var hasPending: Bool { phase == .open && driver.hasPending }
 
-    /// The result of a read that is not made: no bytes if the connection is open, else the error.
-    private final var emptyRead: ReadStep {
-        phase == .open ? .bytes(0) : .failed(failure ?? .notOpen)
-    }
-
-    /// The result of a write that is not made.
-    private final var emptyWrite: WriteStep {
-        phase == .open ? .bytes(0) : .failed(failure ?? .notOpen)
+    /// The result of a read or a write that is not made: no bytes if the connection is open, else the error.
+    private final var noStep: TLSStep {
+        phase == .open ? .moved(0) : .failed(failure ?? .notOpen)
     }
 
     /// Closes the connection because of a fatal error, and returns the error.

@@ -146,7 +146,7 @@ private func noteStop(
 ///
 /// So is `BIO_CTRL_EOF`, on purpose: if OpenSSL 3 learns of an end without close_notify, it treats it as a
 /// fatal error, sends an alert to a peer that is gone, and spoils the session, although TLS no longer
-/// requires that (RFC 5246, section 7.2.1). `TransportState` remembers the end, and `SSLResult` reports it as
+/// requires that (RFC 5246, section 7.2.1). `TransportState` remembers the end, and `TLSStep` reports it as
 /// a truncation.
 private func answerControl(
     _ bio: OpaquePointer?,

@@ -48,28 +48,20 @@ struct LayerStack: Sendable {
     /// Receives and decrypts the bytes that are available.
     func read(into target: UnsafeMutableRawBufferPointer) -> Connection.Step {
         guard let top else { return unsafe socket.step(readingInto: target) }
-        return switch unsafe top.read(into: target) {
-        case .bytes(let count): .moved(count)
-        case .again: .again
-        case .wantsRead: .wantsRead
-        case .wantsWrite: .wantsWrite
-        case .closeNotify: .ended(clean: true)
-        case .truncated: .ended(clean: false)
-        case .failed(let error): .failed(.tls(error))
-        }
+        return unsafe top.read(into: target).mapFailure { .tls($0) }
     }
 
     /// Encrypts and sends as much as there is room for.
     func write(_ source: UnsafeRawBufferPointer) -> Connection.Step {
         guard let top else { return unsafe socket.step(writing: source) }
-        return unsafe Self.step(top.write(source))
+        return unsafe top.write(source).mapFailure { .tls($0) }
     }
 
     /// Sends the bytes that the layers hold, the uppermost first: the layers below send what it passes on.
     func flush() -> Connection.Step {
         guard let top else { return .moved(0) }
         for layer in [top] + lower.reversed() {
-            let step = Self.step(layer.flush())
+            let step: Connection.Step = layer.flush().mapFailure { .tls($0) }
             guard case .moved = step else { return step }
         }
         return .moved(0)
@@ -81,7 +73,7 @@ struct LayerStack: Sendable {
             socket.finishSending()
             return .moved(0)
         }
-        let step = Self.step(top.finishSending())
+        let step: Connection.Step = top.finishSending().mapFailure { .tls($0) }
         guard case .moved = step else { return step }
         return flush()
     }
@@ -97,15 +89,6 @@ struct LayerStack: Sendable {
         top?.close()
         for layer in lower.reversed() { layer.close() }
         socket.close()
-    }
-
-    private static func step(_ step: WriteStep) -> Connection.Step {
-        switch step {
-        case .bytes(let count): .moved(count)
-        case .wantsRead: .wantsRead
-        case .wantsWrite: .wantsWrite
-        case .failed(let error): .failed(.tls(error))
-        }
     }
 }
 
@@ -137,13 +120,13 @@ extension TLSLayer {
                 unsafe Unmanaged<TLSLayer>.fromOpaque(owner)._withUnsafeGuaranteedRef { below in
                     switch unsafe below.read(into: UnsafeMutableRawBufferPointer(start: target, count: count))
                     {
-                    case .bytes(let count): count
+                    case .moved(let count): count
                     case .again: TLSTransport.again
                     // The bytes waited for may answer something that has not been sent yet.
                     case .wantsRead:
                         below.isFlushed ? TLSTransport.wouldBlock : TLSTransport.wouldBlockCrosswise
                     case .wantsWrite: TLSTransport.wouldBlockCrosswise
-                    case .closeNotify, .truncated: TLSTransport.endOfStream
+                    case .ended: TLSTransport.endOfStream
                     case .failed(let error): TLSTransport.failure(errno: error.errno)
                     }
                 }
@@ -151,9 +134,10 @@ extension TLSLayer {
             write: { owner, source, count in
                 unsafe Unmanaged<TLSLayer>.fromOpaque(owner)._withUnsafeGuaranteedRef { below in
                     switch unsafe below.write(UnsafeRawBufferPointer(start: source, count: count)) {
-                    case .bytes(let count): count
+                    case .moved(let count): count
                     case .wantsWrite: TLSTransport.wouldBlock
-                    case .wantsRead: TLSTransport.wouldBlockCrosswise
+                    case .wantsRead, .again: TLSTransport.wouldBlockCrosswise
+                    case .ended: TLSTransport.failure(errno: 0)
                     case .failed(let error): TLSTransport.failure(errno: error.errno)
                     }
                 }
@@ -165,7 +149,7 @@ extension TLSLayer {
 extension TLSLayer {
     /// Whether everything has been passed on, after another attempt to do so.
     fileprivate var isFlushed: Bool {
-        if case .bytes = flush() { true } else { false }
+        if case .moved = flush() { true } else { false }
     }
 }
 
@@ -181,8 +165,8 @@ extension Socket.Outcome {
     package var transportResult: Int {
         switch self {
         case .moved(let count): count
-        case .endOfStream: TLSTransport.endOfStream
-        case .wouldBlock: TLSTransport.wouldBlock
+        case .ended: TLSTransport.endOfStream
+        case .again, .wantsRead, .wantsWrite: TLSTransport.wouldBlock
         case .failed(let code): TLSTransport.failure(errno: code)
         }
     }
@@ -195,21 +179,14 @@ extension Socket {
     /// Receives bytes from the socket.
     package func step(readingInto target: UnsafeMutableRawBufferPointer) -> Connection.Step {
         guard let base = target.baseAddress else { return .moved(0) }
-        return switch unsafe receive(into: base, count: target.count) {
-        case .moved(let count): .moved(count)
-        case .endOfStream: .ended(clean: true)
-        case .wouldBlock: .wantsRead
-        case .failed(let code): .failed(.system(SystemError("recv", code: code)))
+        return unsafe receive(into: base, count: target.count).mapFailure {
+            .system(SystemError("recv", code: $0))
         }
     }
 
     /// Sends bytes on the socket.
     package func step(writing source: UnsafeRawBufferPointer) -> Connection.Step {
         guard let base = source.baseAddress else { return .moved(0) }
-        return switch unsafe send(base, count: source.count) {
-        case .moved(let count): .moved(count)
-        case .endOfStream, .wouldBlock: .wantsWrite
-        case .failed(let code): .failed(.system(SystemError("send", code: code)))
-        }
+        return unsafe send(base, count: source.count).mapFailure { .system(SystemError("send", code: $0)) }
     }
 }

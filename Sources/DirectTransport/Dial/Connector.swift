@@ -258,11 +258,12 @@ extension TLSLayer {
         while true {
             let point: WaitPoint?
             switch handshake() {
-            case .done: return
+            case .moved: return
             case .wantsRead: point = socket.input
             case .wantsWrite: point = socket.output
             case .again: point = nil
             case .failed(let error): throw .failed(.tls, .tls(error))
+            case .ended: throw .failed(.tls, .tls(.truncated))
             }
             do throws(TransportError) {
                 if let point {

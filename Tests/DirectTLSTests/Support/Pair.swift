@@ -1,3 +1,4 @@
+import DirectCore
 import CDirectOpenSSL
 
 @testable import DirectTLS
@@ -30,12 +31,12 @@ final class Pair {
     }
 
     /// Drives both sides until the client is done or has failed.
-    func shake() -> HandshakeStep {
+    func shake() -> TLSStep {
         for _ in 0..<100_000 {
             let step = client.handshake()
             server.work()
             switch step {
-            case .done, .failed: return step
+            case .moved, .ended, .failed: return step
             case .wantsRead, .wantsWrite, .again: continue
             }
         }
@@ -43,7 +44,7 @@ final class Pair {
     }
 
     /// Drives both sides until the client's read says something else than "later".
-    func read() -> ReadStep {
+    func read() -> TLSStep {
         text = ""
         for _ in 0..<100_000 {
             let step = readOnce()
@@ -56,16 +57,16 @@ final class Pair {
     /// The bytes of the last `read`.
     private(set) var text = ""
 
-    func readOnce() -> ReadStep {
+    func readOnce() -> TLSStep {
         withUnsafeTemporaryAllocation(byteCount: 20_000, alignment: 1) { buffer in
             let step = client.read(into: buffer)
-            if case .bytes(let count) = step { text = String(decoding: buffer[..<count], as: UTF8.self) }
+            if case .moved(let count) = step { text = String(decoding: buffer[..<count], as: UTF8.self) }
             return step
         }
     }
 
     /// Writes everything, however little the wire takes at once.
-    func write(_ text: String) -> WriteStep {
+    func write(_ text: String) -> TLSStep {
         var rest = Array(text.utf8)[...]
         // The bytes move between attempts, from one of these to the other.
         let places = (0..<2).map { _ in
@@ -84,12 +85,12 @@ final class Pair {
             let step = client.write(UnsafeRawBufferPointer(rebasing: place[..<rest.count]))
             server.work()
             switch step {
-            case .bytes(let count): rest = rest.dropFirst(count)
-            case .wantsRead, .wantsWrite: continue
-            case .failed: return step
+            case .moved(let count): rest = rest.dropFirst(count)
+            case .wantsRead, .wantsWrite, .again: continue
+            case .ended, .failed: return step
             }
         }
-        return rest.isEmpty && !client.hasUnfinishedRecord ? .bytes(text.utf8.count) : .wantsWrite
+        return rest.isEmpty && !client.hasUnfinishedRecord ? .moved(text.utf8.count) : .wantsWrite
     }
 }
 
@@ -103,22 +104,12 @@ extension TLSContext {
     }
 }
 
-extension HandshakeStep {
+extension TLSStep {
     var error: TLSError? {
         if case .failed(let error) = self { error } else { nil }
     }
-}
 
-extension ReadStep {
-    var isFailure: Bool {
-        if case .failed = self { true } else { false }
-    }
-}
-
-extension WriteStep {
-    var isFailure: Bool {
-        if case .failed = self { true } else { false }
-    }
+    var isFailure: Bool { error != nil }
 }
 
 /// Ends a test in which something else happened than the rule says.

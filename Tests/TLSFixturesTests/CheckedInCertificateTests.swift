@@ -54,7 +54,7 @@ struct CheckedInCertificateTests {
     func recipe() async throws {
         let result = try await run(
             "python3",
-            [CertificateRow.folder + "/../../scripts/certificates", "--check"]
+            [CertificateRow.folder + "/../../scripts/make/certificates", "--check"]
         )
         #expect(result.status == 0, "\(result.output)\(result.errors)")
     }

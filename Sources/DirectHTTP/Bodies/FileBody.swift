@@ -19,7 +19,7 @@ extension StreamedBody {
                 let file = try await BlockingWork.shared.run(on: loop) { () throws(SystemError) in
                     try FileReader(path)
                 }
-                return BodySource {
+                return RequestBodySource {
                     let piece = try await BlockingWork.shared.run(on: loop) { () throws(SystemError) in
                         try file.next()
                     }

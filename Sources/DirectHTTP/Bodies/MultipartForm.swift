@@ -33,7 +33,7 @@ struct MultipartForm: Sendable {
             measure: { try await length($0, until: $1) },
             open: { loop in
                 var reader = Reader(form: self, loop: loop)
-                return BodySource { try await reader.next() }
+                return RequestBodySource { try await reader.next() }
             }
         )
     }
@@ -92,7 +92,7 @@ struct MultipartForm: Sendable {
         let form: MultipartForm
         let loop: EventLoop
         private var part = 0
-        private var content: BodySource?
+        private var content: RequestBodySource?
         private var isAtEnd = false
 
         init(form: MultipartForm, loop: EventLoop) {
@@ -138,10 +138,10 @@ extension RequestBody {
         if case .stream(let body) = content { body.endsAtOnce } else { true }
     }
 
-    fileprivate func source(on loop: EventLoop) async throws -> BodySource {
+    fileprivate func source(on loop: EventLoop) async throws -> RequestBodySource {
         switch content {
-        case .none: BodySource(of: [])
-        case .bytes(let bytes): BodySource(of: bytes)
+        case .none: RequestBodySource(of: [])
+        case .bytes(let bytes): RequestBodySource(of: bytes)
         case .stream(let body): try await body.open(loop)
         }
     }

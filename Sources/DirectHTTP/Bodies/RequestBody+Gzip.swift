@@ -48,7 +48,7 @@ extension StreamedBody {
                 let gzipper = try Gzipper(level: level)
                 var given: UInt64 = 0
                 var isAtEnd = false
-                return BodySource {
+                return RequestBodySource {
                     while !isAtEnd {
                         let piece = try await source.next()
                         isAtEnd = piece == nil

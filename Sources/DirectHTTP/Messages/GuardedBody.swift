@@ -77,9 +77,9 @@ package struct BodyLocation: Sendable {
 /// A response's body that can be read once, by one task at a time.
 ///
 /// `isBusy` guards all other state: a second task gets the error ``HTTPError/Reason/bodyAlreadyRead``. So
-/// does a reader after the end, who would otherwise take the body for an empty one. A failure, a cancellation
-/// or a limit that is exceeded ends the body for good: its source is released, and all later readers get the
-/// same error.
+/// does a reader after the end, which would otherwise take the body for an empty one. A failure, a
+/// cancellation or a limit that is exceeded ends the body for good: its source is released, and all later
+/// readers get the same error.
 package final class GuardedBody: @unchecked Sendable {
     package let location: BodyLocation
     private let isBusy = Atomic<Bool>(false)

@@ -49,7 +49,7 @@ public struct RequestBody: Sendable {
     ) -> RequestBody where Pieces.Element == [UInt8] {
         let body = StreamedBody(isReplayable: false, length: length) { _ in
             var iterator = pieces.makeAsyncIterator()
-            return BodySource { try await iterator.next(isolation: #isolation) }
+            return RequestBodySource { try await iterator.next(isolation: #isolation) }
         }
         return RequestBody(.stream(body), contentType: contentType)
     }
@@ -68,7 +68,7 @@ public struct RequestBody: Sendable {
     ) -> RequestBody where Pieces.Element == [UInt8], Pieces.AsyncIterator: SendableMetatype {
         let body = StreamedBody(isReplayable: true, length: length) { _ in
             var iterator = try await makePieces().makeAsyncIterator()
-            return BodySource { try await iterator.next(isolation: #isolation) }
+            return RequestBodySource { try await iterator.next(isolation: #isolation) }
         }
         return RequestBody(.stream(body), contentType: contentType)
     }

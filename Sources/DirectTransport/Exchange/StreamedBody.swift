@@ -26,7 +26,7 @@ package final class StreamedBody: Sendable {
     /// Produces the trailers; `nil` if there are none.
     package let trailers: Trailers?
     private let size: @Sendable (EventLoop, Instant) async throws -> UInt64?
-    private let source: @Sendable (EventLoop) async throws -> BodySource
+    private let source: @Sendable (EventLoop) async throws -> RequestBodySource
     /// Whether it has been opened.
     private let isSpent = Atomic(false)
     /// Whether a task may be about to open it.
@@ -37,7 +37,7 @@ package final class StreamedBody: Sendable {
         endsAtOnce: Bool = false,
         measure: @escaping @Sendable (EventLoop, Instant) async throws -> UInt64?,
         trailers: Trailers? = nil,
-        open: @escaping @Sendable (EventLoop) async throws -> BodySource
+        open: @escaping @Sendable (EventLoop) async throws -> RequestBodySource
     ) {
         self.isReplayable = isReplayable
         self.endsAtOnce = endsAtOnce
@@ -59,7 +59,7 @@ package final class StreamedBody: Sendable {
     ///
     /// A body that is not replayable can be opened once: a second reader would find it empty and send an
     /// empty body.
-    package func open(_ loop: EventLoop) async throws -> BodySource {
+    package func open(_ loop: EventLoop) async throws -> RequestBodySource {
         if isSpent.exchange(true, ordering: .acquiringAndReleasing), !isReplayable {
             throw RequestBodyError.alreadySent
         }
@@ -77,7 +77,7 @@ package final class StreamedBody: Sendable {
     package convenience init(
         isReplayable: Bool,
         length: UInt64?,
-        open: @escaping @Sendable (EventLoop) async throws -> BodySource
+        open: @escaping @Sendable (EventLoop) async throws -> RequestBodySource
     ) {
         self.init(isReplayable: isReplayable, measure: { _, _ in length }, open: open)
     }
@@ -85,7 +85,7 @@ package final class StreamedBody: Sendable {
     /// Returns a body of these bytes with trailers.
     package static func bytes(_ bytes: [UInt8], trailers: @escaping Trailers) -> StreamedBody {
         StreamedBody(isReplayable: true, measure: { _, _ in nil }, trailers: trailers) { _ in
-            BodySource(of: bytes)
+            RequestBodySource(of: bytes)
         }
     }
 
@@ -105,14 +105,13 @@ package final class StreamedBody: Sendable {
 }
 
 /// The source of the pieces of a request body, which are requested one at a time while the body is sent.
-package final class BodySource {
+package final class RequestBodySource {
     private let nextPiece: () async throws -> [UInt8]?
 
     package init(_ nextPiece: @escaping () async throws -> [UInt8]?) {
         self.nextPiece = nextPiece
     }
 
-    /// Creates a body whose length is given, or `nil` if it is unknown.
     /// A source with a single piece.
     package convenience init(of bytes: [UInt8]) {
         var rest: [UInt8]? = bytes

@@ -30,8 +30,11 @@ struct ThroughputMonitor {
         moved = total
     }
 
-    /// Waits until the deadline, and no longer than to the end of the current interval: then it returns `true`
-    /// without the event. Throws if the wait completes an interval in which too few bytes were moved.
+    /// The waiting time that is left in the current interval.
+    var timeLeft: UInt64 { watch.nanoseconds - waited }
+
+    /// Waits until the deadline, and no longer than to the end of the current interval: then it returns
+    /// `true` without the event. Throws if the wait completes an interval in which too few bytes were moved.
     mutating func check(
         _ deadline: Deadline,
         on loop: EventLoop,
@@ -39,7 +42,7 @@ struct ThroughputMonitor {
     ) async throws(TransportError) -> Bool {
         guard isOn else { return try await wait(deadline) }
         let start = loop.now
-        let look = start.advanced(byNanoseconds: watch.nanoseconds - waited)
+        let look = start.advanced(byNanoseconds: timeLeft)
         var result = true
         do throws(TransportError) {
             result = try await wait(deadline.shortened(to: look))
@@ -47,12 +50,17 @@ struct ThroughputMonitor {
             // This was only the time to check the speed, and not the deadline.
             guard error.isTimeout, look < deadline.instant else { throw error }
         }
-        try count(waitOf: loop.now.nanoseconds &- start.nanoseconds, deadline.phase)
+        try enter(waitFrom: start, to: loop.now, deadline.phase)
         return result
     }
 
-    private mutating func count(waitOf time: UInt64, _ phase: TransportError.Phase) throws(TransportError) {
-        let (sum, overflow) = waited.addingReportingOverflow(time)
+    /// Counts a wait. Throws if that completes an interval in which too few bytes were moved.
+    mutating func enter(
+        waitFrom start: Instant,
+        to end: Instant,
+        _ phase: TransportError.Phase
+    ) throws(TransportError) {
+        let (sum, overflow) = waited.addingReportingOverflow(end.nanoseconds &- start.nanoseconds)
         waited = overflow ? .max : sum
         guard waited >= watch.nanoseconds else { return }
         guard moved &- movedBefore >= watch.bytes else {

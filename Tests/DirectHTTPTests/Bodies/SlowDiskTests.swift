@@ -109,7 +109,7 @@ struct SlowDiskTests {
         let body = StreamedBody(isReplayable: true) { loop, end in
             try await work.run(until: end, on: loop) { () throws(SystemError) in UInt64(0) }
         } open: { _ in
-            BodySource(of: [])
+            RequestBodySource(of: [])
         }
         var request = Request(.post, server.http(), body: RequestBody(.stream(body)))
         request.timeouts.total = .milliseconds(300)

@@ -341,8 +341,8 @@ extension Socket {
         var bytes = [UInt8](repeating: 0, count: count)
         return switch receive(into: &bytes, count: count) {
         case .moved(let count): String(decoding: bytes[..<count], as: UTF8.self)
-        case .ended: "end"
-        case .wantsRead, .wantsWrite, .again: "would block"
+        case .endOfStream: "end"
+        case .wouldBlock: "would block"
         case .failed(let code): "errno \(code)"
         }
     }
@@ -351,8 +351,8 @@ extension Socket {
         let bytes = Array(text.utf8)
         return switch send(bytes, count: bytes.count) {
         case .moved(let count): "\(count)"
-        case .ended: "end"
-        case .wantsRead, .wantsWrite, .again: "would block"
+        case .endOfStream: "end"
+        case .wouldBlock: "would block"
         case .failed(let code): "errno \(code)"
         }
     }
@@ -381,9 +381,9 @@ extension Socket {
             }
             switch outcome {
             case .moved(let count): sent += count
-            case .wantsRead, .wantsWrite, .again:
+            case .wouldBlock:
                 try #require(await output.wait(until: .never, on: loop) == .ready)
-            case .ended, .failed, nil: throw SystemError("send", code: 0)
+            case .endOfStream, .failed, nil: throw SystemError("send", code: 0)
             }
         }
     }
@@ -400,9 +400,8 @@ extension Socket {
             }
             switch outcome {
             case .moved(let count): received += count
-            case .wantsRead, .wantsWrite, .again:
-                try #require(await input.wait(until: .never, on: loop) == .ready)
-            case .ended, .failed, nil: throw SystemError("recv", code: 0)
+            case .wouldBlock: try #require(await input.wait(until: .never, on: loop) == .ready)
+            case .endOfStream, .failed, nil: throw SystemError("recv", code: 0)
             }
         }
         bytes.removeSubrange(received...)

@@ -1,4 +1,3 @@
-import DirectCore
 import Testing
 
 @testable import DirectTLS

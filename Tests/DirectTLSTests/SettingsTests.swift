@@ -1,4 +1,3 @@
-import DirectCore
 import CDirectOpenSSL
 import Testing
 

@@ -1,4 +1,3 @@
-import DirectCore
 import CDirectOpenSSL
 import Foundation
 import Testing

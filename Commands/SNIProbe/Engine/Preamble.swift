@@ -47,8 +47,8 @@ struct Preamble {
             }
             switch outcome {
             case .moved(let count): rest = rest.dropFirst(count)
-            case .wantsRead, .wantsWrite, .again: try await wait(at: socket.output)
-            case .ended: throw .closed
+            case .wouldBlock: try await wait(at: socket.output)
+            case .endOfStream: throw .closed
             case .failed: throw .reset
             }
         }
@@ -60,8 +60,8 @@ struct Preamble {
             var byte: UInt8 = 0
             switch socket.receive(into: &byte, count: 1) {
             case .moved: return [byte]
-            case .wantsRead, .wantsWrite, .again: try await wait(at: socket.input)
-            case .ended: throw .closed
+            case .wouldBlock: try await wait(at: socket.input)
+            case .endOfStream: throw .closed
             case .failed: throw .reset
             }
             if limits.loop.now >= limits.end { throw .timedOut }

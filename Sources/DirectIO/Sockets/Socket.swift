@@ -11,8 +11,17 @@ package final class Socket: SystemSocket, @unchecked Sendable {
     /// Whether sending has found the connection reset.
     private let wasReset = Atomic<Bool>(false)
 
-    /// The result of one attempt to send or receive. A failure has the `errno` of the system call.
-    package typealias Outcome = TransferStep<Int32>
+    /// The result of one attempt to send or receive.
+    package enum Outcome {
+        /// This many bytes were transferred.
+        case moved(Int)
+        /// The peer has finished sending (only when receiving).
+        case endOfStream
+        /// The operation would block.
+        case wouldBlock
+        /// The system call failed with this `errno`.
+        case failed(Int32)
+    }
 
     private init(_ family: Int32, on loop: EventLoop, sparesReserve: Bool) throws(StartFailure) {
         // On a Unix domain socket a read ends at a message with descriptors (unix(7)), of which no event
@@ -86,7 +95,7 @@ package final class Socket: SystemSocket, @unchecked Sendable {
     /// system call until the loop reports more. Where a read may stop short of what is there
     /// (``mayStopShort``), only a call that would block shows that.
     package func receive(into buffer: UnsafeMutableRawPointer, count: Int) -> Outcome {
-        guard input.isReady || isHungUp else { return .wantsRead }
+        guard input.isReady || isHungUp else { return .wouldBlock }
         input.clear()
         let (received, code) = retryingInterrupts { recv(descriptor, buffer, count, 0) }
         if received == count || received > 0 && mayStopShort { input.signal() }
@@ -94,9 +103,9 @@ package final class Socket: SystemSocket, @unchecked Sendable {
         if received == 0 {
             // The system reports a reset to one call only, and to later ones the end of the stream. After a
             // FIN it would have been EPIPE (Linux, tcp_reset), so this is no end that the peer has announced.
-            return wasReset.load(ordering: .relaxed) ? .failed(ECONNRESET) : .ended(clean: true)
+            return wasReset.load(ordering: .relaxed) ? .failed(ECONNRESET) : .endOfStream
         }
-        return meansWouldBlock(code) ? .wantsRead : .failed(code)
+        return meansWouldBlock(code) ? .wouldBlock : .failed(code)
     }
 
     /// Tests with a system call whether data or a hang-up has arrived that the loop has not yet reported.
@@ -115,12 +124,12 @@ package final class Socket: SystemSocket, @unchecked Sendable {
 
     /// Sends as many bytes as there is room for, without waiting. If the peer is gone, SIGPIPE is not raised.
     package func send(_ buffer: UnsafeRawPointer, count: Int) -> Outcome {
-        guard output.isReady else { return .wantsWrite }
+        guard output.isReady else { return .wouldBlock }
         output.clear()
         let (sent, code) = sendNow(buffer, count: count)
         if sent == count { output.signal() }
         if sent >= 0 { return .moved(sent) }
-        if meansWouldBlock(code) { return .wantsWrite }
+        if meansWouldBlock(code) { return .wouldBlock }
         if code == ECONNRESET { wasReset.store(true, ordering: .relaxed) }
         // Another attempt fails immediately, so no task must wait for room.
         output.signal()

@@ -128,8 +128,8 @@ struct DNSExchange {
             }
             switch outcome {
             case .moved(let count): rest = rest.dropFirst(count)
-            case .wantsRead, .wantsWrite, .again: try await wait(at: socket.output)
-            case .ended: throw Self.cutOff
+            case .wouldBlock: try await wait(at: socket.output)
+            case .endOfStream: throw Self.cutOff
             case .failed(let code): throw ResolverError.Reason.other(SystemError("send", code: code))
             }
         }
@@ -145,8 +145,8 @@ struct DNSExchange {
             }
             switch outcome {
             case .moved(let more): filled += more
-            case .wantsRead, .wantsWrite, .again: try await wait(at: socket.input)
-            case .ended: throw Self.cutOff
+            case .wouldBlock: try await wait(at: socket.input)
+            case .endOfStream: throw Self.cutOff
             case .failed(let code): throw ResolverError.Reason.other(SystemError("recv", code: code))
             }
             if filled < count, loop.now >= end { throw timeIsOver }

@@ -1,5 +1,4 @@
 internal import CDirectOpenSSL
-internal import DirectCore
 
 /// A TLS connection to a server that must prove its identity.
 ///

@@ -1,5 +1,4 @@
 internal import CDirectOpenSSL
-internal import DirectCore
 
 /// An OpenSSL connection over a transport: the mechanics that clients and surveys have in common.
 ///

@@ -1,5 +1,4 @@
 internal import CDirectOpenSSL
-internal import DirectCore
 
 /// The reason why an OpenSSL call did not complete.
 extension TLSStep {

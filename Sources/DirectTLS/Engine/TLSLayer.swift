@@ -1,9 +1,3 @@
-package import DirectCore
-
-/// The result of one attempt of a TLS connection. After a handshake that failed, every later call fails with
-/// the same error.
-package typealias TLSStep = TransferStep<TLSError>
-
 /// One TLS connection over a transport, from handshake to close.
 ///
 /// It has one owner at a time: it may move between threads, but two threads must never use it at the same

@@ -1,4 +1,4 @@
-package import DirectCore
+internal import DirectCore
 package import DirectHTTP1
 package import DirectIO
 internal import DirectTLS
@@ -17,7 +17,22 @@ internal import DirectTLS
 @safe
 package final class Connection: @unchecked Sendable {
     /// The result of one attempt to move bytes.
-    package typealias Step = TransferStep<TransportError.Reason>
+    package enum Step {
+        /// This many bytes were moved.
+        case moved(Int)
+        /// Input was consumed without a result so far, and there may be more: check the limits, let other
+        /// tasks run, and try again. There is nothing to wait for.
+        case again
+        /// Nothing can be moved until the socket is readable.
+        case wantsRead
+        /// Nothing can be moved until the socket is writable.
+        case wantsWrite
+        /// The peer sends no more bytes. The end is not clean if TLS ended without `close_notify`, because
+        /// the stream may have been truncated.
+        case ended(clean: Bool)
+        /// The connection failed.
+        case failed(TransportError.Reason)
+    }
 
     package let socket: Socket
     /// What is known of the connection since it was made.

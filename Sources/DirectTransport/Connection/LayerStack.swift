@@ -48,20 +48,20 @@ struct LayerStack: Sendable {
     /// Receives and decrypts the bytes that are available.
     func read(into target: UnsafeMutableRawBufferPointer) -> Connection.Step {
         guard let top else { return unsafe socket.step(readingInto: target) }
-        return unsafe top.read(into: target).mapFailure { .tls($0) }
+        return unsafe Self.step(top.read(into: target))
     }
 
     /// Encrypts and sends as much as there is room for.
     func write(_ source: UnsafeRawBufferPointer) -> Connection.Step {
         guard let top else { return unsafe socket.step(writing: source) }
-        return unsafe top.write(source).mapFailure { .tls($0) }
+        return unsafe Self.step(top.write(source))
     }
 
     /// Sends the bytes that the layers hold, the uppermost first: the layers below send what it passes on.
     func flush() -> Connection.Step {
         guard let top else { return .moved(0) }
         for layer in [top] + lower.reversed() {
-            let step: Connection.Step = layer.flush().mapFailure { .tls($0) }
+            let step = Self.step(layer.flush())
             guard case .moved = step else { return step }
         }
         return .moved(0)
@@ -73,7 +73,7 @@ struct LayerStack: Sendable {
             socket.finishSending()
             return .moved(0)
         }
-        let step: Connection.Step = top.finishSending().mapFailure { .tls($0) }
+        let step = Self.step(top.finishSending())
         guard case .moved = step else { return step }
         return flush()
     }
@@ -89,6 +89,17 @@ struct LayerStack: Sendable {
         top?.close()
         for layer in lower.reversed() { layer.close() }
         socket.close()
+    }
+
+    private static func step(_ step: TLSStep) -> Connection.Step {
+        switch step {
+        case .moved(let count): .moved(count)
+        case .again: .again
+        case .ended(let isClean): .ended(clean: isClean)
+        case .wantsRead: .wantsRead
+        case .wantsWrite: .wantsWrite
+        case .failed(let error): .failed(.tls(error))
+        }
     }
 }
 
@@ -165,8 +176,8 @@ extension Socket.Outcome {
     package var transportResult: Int {
         switch self {
         case .moved(let count): count
-        case .ended: TLSTransport.endOfStream
-        case .again, .wantsRead, .wantsWrite: TLSTransport.wouldBlock
+        case .endOfStream: TLSTransport.endOfStream
+        case .wouldBlock: TLSTransport.wouldBlock
         case .failed(let code): TLSTransport.failure(errno: code)
         }
     }
@@ -179,14 +190,21 @@ extension Socket {
     /// Receives bytes from the socket.
     package func step(readingInto target: UnsafeMutableRawBufferPointer) -> Connection.Step {
         guard let base = target.baseAddress else { return .moved(0) }
-        return unsafe receive(into: base, count: target.count).mapFailure {
-            .system(SystemError("recv", code: $0))
+        return switch unsafe receive(into: base, count: target.count) {
+        case .moved(let count): .moved(count)
+        case .endOfStream: .ended(clean: true)
+        case .wouldBlock: .wantsRead
+        case .failed(let code): .failed(.system(SystemError("recv", code: code)))
         }
     }
 
     /// Sends bytes on the socket.
     package func step(writing source: UnsafeRawBufferPointer) -> Connection.Step {
         guard let base = source.baseAddress else { return .moved(0) }
-        return unsafe send(base, count: source.count).mapFailure { .system(SystemError("send", code: $0)) }
+        return switch unsafe send(base, count: source.count) {
+        case .moved(let count): .moved(count)
+        case .endOfStream, .wouldBlock: .wantsWrite
+        case .failed(let code): .failed(.system(SystemError("send", code: code)))
+        }
     }
 }

@@ -1,4 +1,3 @@
-import DirectCore
 import CDirectOpenSSL
 
 @testable import DirectTLS

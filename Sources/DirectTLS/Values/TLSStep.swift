@@ -1,5 +1,5 @@
-/// The result of one attempt of a TLS connection to perform its handshake, to read or to write. It never waits,
-/// and says what to wait for.
+/// The result of one attempt of a TLS connection to perform its handshake, to read or to write. It never
+/// waits, and says what to wait for.
 ///
 /// Not the same type as a socket's or a connection's result, which have other errors: as one generic enum it
 /// cost a small request 1,000 instructions more.

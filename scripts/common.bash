@@ -83,6 +83,7 @@ package_of() {
         readelf) echo binutils ;;
         ip | ss) echo iproute2 ;;
         pip) echo python3-pip ;;
+        qemu-aarch64) echo qemu-user ;;
         ld64.lld) echo lld ;;
         setcap) echo libcap2-bin ;;
         dpkg-shlibdeps | dpkg-source) echo dpkg-dev ;;
@@ -117,18 +118,22 @@ apt_install() {
     return $status
 }
 
-# `own_apt FOLDER RELEASE` sets `apt` to an apt-get for source packages of a release of this system's distribution, from the
-# address that this machine's apt has. It checks signatures as ever; the system's packages and lists stay as they are.
+# `own_apt FOLDER RELEASE [ARCHITECTURE]` sets `apt` to an apt-get for the source packages of a release of this system's
+# distribution, or for its packages for an architecture, from the address that this machine's apt has. It checks signatures
+# as ever; the system's packages and lists stay as they are.
 own_apt() {
-    local folder=$1 release=$2 address
+    local folder=$1 release=$2 architecture=${3:-} address kind=deb-src
+    [ -z "$architecture" ] || kind="deb [arch=$architecture]"
     address=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | grep -v '^ *#' |
         grep -Eo 'https?://[^ ]+/(debian|ubuntu)/?( |$)' | sed -n 1p) || true
     [ -n "$address" ] || give_up "this machine's apt has no address of Debian's archive"
     mkdir -p "$folder/lists/partial" "$folder/archives/partial"
-    echo "deb-src $address $release main" >"$folder/sources.list"
+    : >"$folder/status"
+    echo "$kind $address $release main" >"$folder/sources.list"
     apt=(apt-get -qq -o "Dir::Etc::SourceList=$folder/sources.list" -o Dir::Etc::SourceParts=- -o APT::Sandbox::User=root
-        -o "Dir::State::Lists=$folder/lists" -o "Dir::Cache=$folder")
-    "${apt[@]}" update </dev/null || give_up "cannot get the list of source packages of $release"
+        -o "Dir::State::Lists=$folder/lists" -o "Dir::State::status=$folder/status" -o "Dir::Cache=$folder")
+    [ -z "$architecture" ] || apt+=(-o "APT::Architecture=$architecture" -o "APT::Architectures::=$architecture")
+    "${apt[@]}" update </dev/null || give_up "cannot get the list of packages of $release"
 }
 
 # Prints, as arguments for `swift build`, the traits whose libraries are installed.

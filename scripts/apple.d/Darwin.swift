@@ -1,5 +1,5 @@
-// What Apple's Swift module Darwin adds to the C headers, as far as the sources use it: fixed forms of variadic functions,
-// and macros that Swift cannot import. This code is compiled only, never run.
+// What Apple's Swift module Darwin adds to the C headers, as far as the sources use it: fixed forms of
+// variadic functions, and macros that Swift cannot import. This code is compiled only, never run.
 
 @_exported import Darwin
 

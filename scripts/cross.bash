@@ -8,7 +8,7 @@
 # In the order of their dependencies.
 libraries="DirectCore DirectIO DirectTLS DirectHTTP1 DirectCoding DirectJSON DirectTransport DirectHTTP DirectHTTPRecords"
 libraries+=" DirectResolvers"
-program="TLSFixtures SNIProbe sni-probe"
+program="TLSFixtures CommandKit SNIProbe sni-probe"
 modules="$libraries $program tls-fixtures"
 left_out="CDirectLinux CDirectOpenSSL CDirectZlib CDirectBrotli CDirectZstd DirectHTTPFoundation DirectHTTPJSON"
 

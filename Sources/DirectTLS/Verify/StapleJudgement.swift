@@ -48,7 +48,7 @@ package struct StapleJudgement: Hashable, Sendable {
             return d2i_OCSP_RESPONSE(nil, &cursor, bytes.count)
         }
         guard let parsed else {
-            self.init(.unusable("it cannot be read"))
+            self.init(.unusable(StapledStatus.unreadable))
             return
         }
         defer { OCSP_RESPONSE_free(parsed) }

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("A staple that is no OCSP response")
 struct UnreadableStapleTests {
-    /// From 3.6 on OpenSSL reads staples itself: as a server it sends none that it cannot read, and as a client
-    /// it ends the handshake.
+    /// From 3.6 on OpenSSL reads staples itself: as a server it sends none that it cannot read, and as a
+    /// client it ends the handshake.
     private let isReadByOpenSSL = OpenSSL_version_num() >= 0x3060_0000
 
     @Test(

@@ -2,8 +2,8 @@ internal import CDirectOpenSSL
 
 /// A string, an integer or a time of ASN.1, with any content. Borrows the pointer.
 ///
-/// These types are opaque from OpenSSL 4.0 on, where Swift imports a pointer to one as an `OpaquePointer`, and
-/// have fields before, where it is an `UnsafePointer` with the type. So no other code names the types: a
+/// These types are opaque from OpenSSL 4.0 on, where Swift imports a pointer to one as an `OpaquePointer`,
+/// and have fields before, where it is an `UnsafePointer` with the type. So no other code names the types: a
 /// function of OpenSSL that returns one has the right initialiser with every version.
 struct ASN1Value {
     private let raw: UnsafeRawPointer

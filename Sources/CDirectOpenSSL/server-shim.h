@@ -69,6 +69,21 @@ static inline EVP_PKEY *fixture_EVP_ED25519_gen(void) {
     return EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
 }
 
+/* Swift's type of a pointer to an ASN1_STRING depends on the version (shim.h), so it gets none. */
+static inline GENERAL_NAME *fixture_GENERAL_NAME_new(
+    int kind, int type, const unsigned char *bytes, int count
+) {
+    GENERAL_NAME *name = GENERAL_NAME_new();
+    ASN1_STRING *value = ASN1_STRING_type_new(type);
+    if (name != NULL && value != NULL && ASN1_STRING_set(value, bytes, count) == 1) {
+        GENERAL_NAME_set0_value(name, kind, value);
+        return name;
+    }
+    ASN1_STRING_free(value);
+    GENERAL_NAME_free(name);
+    return NULL;
+}
+
 static inline long fixture_BIO_contents(BIO *bio, char **bytes) { return BIO_get_mem_data(bio, bytes); }
 static inline void fixture_OPENSSL_free(void *pointer) { OPENSSL_free(pointer); }
 

@@ -4,6 +4,10 @@
 /* Wrappers for the parts of OpenSSL that Swift cannot import by itself: function-like macros, casts, and 64-bit
  * option macros. Each has the name of the macro it wraps. */
 
+/* The sources compile with 3.0, so they cannot use what later versions recommend in place of its functions: none of
+ * those is to be reported as deprecated. */
+#define OPENSSL_API_COMPAT 30000
+
 #include <openssl/bio.h>
 #include <openssl/ct.h>
 #include <openssl/err.h>
@@ -14,6 +18,13 @@
 #include <openssl/x509.h>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
+
+/* Whether the headers have Encrypted Client Hello, which is from 4.0 on. */
+#if defined(__has_include) && __has_include(<openssl/ech.h>) && !defined(OPENSSL_NO_ECH)
+#define DIRECT_HAS_ECH 1
+#else
+#define DIRECT_HAS_ECH 0
+#endif
 
 #ifdef __linux__
 /* glibc and musl declare it with _GNU_SOURCE only, which Swift does not define. */
@@ -95,6 +106,49 @@ static inline long direct_BIO_get_mem_data(BIO *bio, char **data) {
 
 static inline int direct_ERR_is_out_of_memory(unsigned long code) {
     return !ERR_SYSTEM_ERROR(code) && ERR_GET_REASON(code) == ERR_R_MALLOC_FAILURE;
+}
+
+/* ASN1_STRING and the types like it are opaque from OpenSSL 4.0 on, so Swift has two kinds of pointers for them.
+ * These functions have one with every version. */
+static inline const unsigned char *direct_ASN1_STRING_get0_data(const void *string, int *count) {
+    *count = ASN1_STRING_length((const ASN1_STRING *)string);
+    return ASN1_STRING_get0_data((const ASN1_STRING *)string);
+}
+
+static inline int direct_ASN1_STRING_type(const void *string) {
+    return ASN1_STRING_type((const ASN1_STRING *)string);
+}
+
+static inline int direct_ASN1_STRING_to_UTF8(unsigned char **text, const void *string) {
+    return ASN1_STRING_to_UTF8(text, (const ASN1_STRING *)string);
+}
+
+static inline long direct_ASN1_INTEGER_get(const void *number) {
+    return ASN1_INTEGER_get((const ASN1_INTEGER *)number);
+}
+
+static inline int direct_ASN1_TIME_to_tm(const void *moment, struct tm *parts) {
+    return ASN1_TIME_to_tm((const ASN1_TIME *)moment, parts);
+}
+
+static inline int direct_OCSP_single_get0_status(
+    OCSP_SINGLERESP *single, int *reason, const void **revoked_at, const void **this_update,
+    const void **next_update
+) {
+    ASN1_GENERALIZEDTIME *times[3] = {NULL, NULL, NULL};
+    int status = OCSP_single_get0_status(single, reason, &times[0], &times[1], &times[2]);
+    *revoked_at = times[0];
+    *this_update = times[1];
+    *next_update = times[2];
+    return status;
+}
+
+static inline int direct_OCSP_check_validity(
+    const void *this_update, const void *next_update, long tolerance, long longest_age
+) {
+    return OCSP_check_validity(
+        (ASN1_GENERALIZEDTIME *)this_update, (ASN1_GENERALIZEDTIME *)next_update, tolerance, longest_age
+    );
 }
 
 static inline unsigned long direct_XN_FLAG_RFC2253(void) {

@@ -46,8 +46,15 @@ extension TLSStep {
         _ transport: UnsafeMutablePointer<TransportState>,
         _ rejection: TLSError?
     ) -> TLSStep {
+        let isAboutStaple =
+            ERR_GET_REASON(ERR_peek_last_error()) == SSL_R_TLSV1_BAD_CERTIFICATE_STATUS_RESPONSE
         let code = ErrorQueue.drain()
         if let rejection { return .failed(rejection) }
+        // From 3.6 on OpenSSL itself reads a staple. If it cannot, the handshake fails with the reason of the
+        // alert that the client sends, behind an error of ASN.1. A received alert is the only error.
+        if isAboutStaple, ERR_GET_LIB(code) == ERR_LIB_ASN1 {
+            return .failed(.staple(.invalid(StapledStatus.unreadable)))
+        }
         let reason = ERR_GET_REASON(code)
         let isAlert = (SSL_AD_REASON_OFFSET..<SSL_AD_REASON_OFFSET + 256).contains(reason)
         // OpenSSL reports a received alert as reason 1000 plus the alert's number.

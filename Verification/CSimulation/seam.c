@@ -112,28 +112,29 @@ int shutdown(int descriptor, int how) {
 
 int close(int descriptor) {
     REAL(close);
-    if (IS_FILE(descriptor)) return (int)reported(simulated.close_file(descriptor));
-    return SIMULATES(descriptor) ? (int)reported(simulated.close(descriptor)) : real(descriptor);
+    if (!SIMULATES(descriptor)) return real(descriptor);
+    return descriptor <= ALARM ? 0 : (int)reported(simulated.close(descriptor));
 }
 
 int setsockopt(int descriptor, int level, int name, const void *value, socklen_t length) {
     REAL(setsockopt);
     if (!SIMULATES(descriptor)) return real(descriptor, level, name, value, length);
-    if (level == SOL_SOCKET && name == SO_RCVLOWAT) simulated.set_mark(descriptor, *(const int *)value);
-    return 0;
+    int is_mark = level == SOL_SOCKET && name == SO_RCVLOWAT;
+    return (int)reported(simulated.set_option(descriptor, is_mark ? *(const int *)value : 0));
 }
 
 int getsockopt(int descriptor, int level, int name, void *restrict value, socklen_t *restrict length) {
     REAL(getsockopt);
     if (!SIMULATES(descriptor)) return real(descriptor, level, name, value, length);
-    *(int *)value = name == SO_ERROR ? simulated.take_error(descriptor) : 0;
-    return 0;
+    int code = name == SO_ERROR ? simulated.take_error(descriptor) : simulated.set_option(descriptor, 0);
+    if (code >= 0) *(int *)value = code;
+    return code >= 0 ? 0 : (int)reported(code);
 }
 
 int getpeername(int descriptor, struct sockaddr *restrict address, socklen_t *restrict length) {
     REAL(getpeername);
     if (!SIMULATES(descriptor)) return real(descriptor, address, length);
-    return (int)reported(simulated.is_connected(descriptor) ? 0 : -ENOTCONN);
+    return (int)reported(simulated.is_connected(descriptor));
 }
 
 int getrlimit(__rlimit_resource_t resource, struct rlimit *limits) {
@@ -144,9 +145,6 @@ int getrlimit(__rlimit_resource_t resource, struct rlimit *limits) {
 }
 
 // MARK: The readiness queue
-
-#define QUEUE FIRST_DESCRIPTOR
-#define ALARM (FIRST_DESCRIPTOR + 1)
 
 int epoll_create1(int flags) {
     REAL(epoll_create1);
@@ -161,9 +159,10 @@ int eventfd(unsigned int value, int flags) {
 
 ssize_t write(int descriptor, const void *buffer, size_t count) {
     REAL(write);
-    if (IS_FILE(descriptor)) return reported(simulated.write_file(descriptor, buffer, count, -1));
-    // Else only the alarm is written to. It need not wake anything: there is one thread.
-    return SIMULATES(descriptor) ? (ssize_t)count : real(descriptor, buffer, count);
+    if (!SIMULATES(descriptor)) return real(descriptor, buffer, count);
+    // The alarm need not wake anything: there is one thread.
+    if (descriptor == ALARM) return (ssize_t)count;
+    return reported(simulated.write_file(descriptor, buffer, count, -1));
 }
 
 int epoll_ctl(int queue, int operation, int descriptor, struct epoll_event *event) {

@@ -29,7 +29,8 @@ struct sim_system {
     ssize_t (*receive)(int descriptor, void *buffer, size_t count, int peeks);
     ssize_t (*send)(int descriptor, const void *buffer, size_t count);
     int (*shut_down)(int descriptor);
-    void (*set_mark)(int descriptor, int bytes);
+    // Sets SO_RCVLOWAT, or with 0 another option, which has no effect.
+    int (*set_option)(int descriptor, int mark);
     int (*close)(int descriptor);
     int (*take_error)(int descriptor);
     int (*is_connected)(int descriptor);
@@ -46,7 +47,6 @@ struct sim_system {
     void (*start_thread)(void *(*body)(void *), void *argument);
     // Files below the folder of simulations, and their folders.
     int (*open_file)(const char *path, int creates, int is_exclusive);
-    int (*close_file)(int descriptor);
     // An offset of -1 means the position of the descriptor, which moves on.
     ssize_t (*read_file)(int descriptor, void *buffer, size_t count, int64_t offset);
     ssize_t (*write_file)(int descriptor, const void *bytes, size_t count, int64_t offset);
@@ -72,9 +72,8 @@ void sim_install(const struct sim_system *system);
 void sim_enter(int enters);
 // Whether this program can simulate: whether its definitions are found before those of the C library.
 int sim_is_effective(void);
-// The first descriptor of simulated sockets, and that of simulated files.
+// The first simulated descriptor: that of the readiness queue, before that of its alarm.
 int sim_first_descriptor(void);
-int sim_first_file(void);
 // The folder whose files are simulated. It may have folders, and these have none.
 const char *sim_folder(void);
 // Runs a job of Swift's global executor on this thread.

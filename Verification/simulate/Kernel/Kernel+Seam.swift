@@ -18,7 +18,10 @@ extension Kernel {
         }
         system.bind = { descriptor, address, length in
             let address = IPAddress(bytes: Array(UnsafeBufferPointer(start: address, count: Int(length))))
-            Kernel.current.connections[descriptor]?.localAddress = address
+            guard let connection = Kernel.current.connections[descriptor] else {
+                return Kernel.current.misused("bind", descriptor)
+            }
+            connection.localAddress = address
             return 0
         }
         system.receive = { descriptor, buffer, count, peeks in
@@ -28,24 +31,13 @@ extension Kernel {
         system.send = { descriptor, bytes, count in
             Kernel.current.send(on: descriptor, UnsafeRawBufferPointer(start: bytes, count: count))
         }
-        system.set_mark = { descriptor, bytes in
-            Kernel.current.setMark(descriptor, bytes: Int(bytes))
-        }
-        system.shut_down = { descriptor in
-            Kernel.current.shutDown(descriptor)
-            return 0
-        }
+        system.set_option = { Kernel.current.setOption($0, mark: Int($1)) }
+        system.shut_down = { Kernel.current.shutDown($0) }
         system.close = { Kernel.current.close($0) }
         system.take_error = { Kernel.current.takeError($0) }
-        system.is_connected = { Kernel.current.isConnected($0) ? 1 : 0 }
-        system.watch = { descriptor, token in
-            Kernel.current.watch(descriptor, token: token)
-            return 0
-        }
-        system.unwatch = { descriptor in
-            Kernel.current.watch(descriptor, token: nil)
-            return 0
-        }
+        system.is_connected = { Kernel.current.isConnected($0) }
+        system.watch = { Kernel.current.watch($0, token: $1) }
+        system.unwatch = { Kernel.current.watch($0, token: nil) }
         system.wait = { buffer, capacity, milliseconds in
             guard let buffer else { return -EFAULT }
             return Kernel.current.wait(buffer, capacity: Int(capacity), milliseconds: milliseconds)
@@ -88,7 +80,6 @@ extension Kernel {
                 }
             )
         }
-        system.close_file = { descriptor in Int32(Kernel.current.onDisk("close") { $0.close(descriptor) }) }
         system.read_file = { descriptor, buffer, count, offset in
             let buffer = UnsafeMutableRawBufferPointer(start: buffer, count: count)
             return Kernel.current.onDisk("read") { $0.read(descriptor, into: buffer, offset: Int(offset)) }
@@ -123,7 +114,9 @@ extension Kernel {
 
     private static func addFacts(to system: inout sim_system) {
         system.find_open_file = { descriptor, facts in
-            guard let found = Kernel.current.disk.find(descriptor) else { return -EBADF }
+            guard let found = Kernel.current.disk.find(descriptor) else {
+                return Kernel.current.misused("fstat", descriptor)
+            }
             facts?.pointee = found
             return 0
         }
@@ -142,7 +135,9 @@ extension Kernel {
             return Int32(Kernel.current.onDisk("mkdir") { $0.makeFolder(String(cString: path)) })
         }
         system.name_folder = { descriptor, path, capacity in
-            guard let name = Kernel.current.disk.folder(descriptor) else { return -ENOTDIR }
+            guard let name = Kernel.current.disk.folder(descriptor) else {
+                return Kernel.current.misused("a call for a folder", descriptor)
+            }
             return Kernel.write(name, to: path, capacity: capacity)
         }
         system.list_folder = { descriptor, place, name, capacity in
@@ -166,9 +161,10 @@ extension Kernel {
     }
 
     /// Makes a call of the disk, and notes it.
-    private func onDisk(_ name: StaticString, by call: (SimulatedDisk) -> Int) -> Int {
+    func onDisk(_ name: StaticString, by call: (SimulatedDisk) -> Int) -> Int {
         disk.beforeCall()
         let result = call(disk)
+        if result == -Int(EBADF) { _ = misused(name, -1) }
         note(name, amount: result)
         return result
     }

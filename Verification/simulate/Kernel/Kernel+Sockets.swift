@@ -4,10 +4,28 @@ internal import Glibc
 
 /// The sockets, as the client sees them.
 extension Kernel {
+    /// Returns the lowest number that nothing has: the system gives it to what is opened next (POSIX.1-2017,
+    /// 2.14, "File Descriptor Allocation").
+    func lowestDescriptor() -> Int32 {
+        var number = sim_first_descriptor() + 2
+        while connections[number] != nil || datagramSockets[number] != nil || disk.descriptors[number] != nil
+        {
+            number += 1
+        }
+        return number
+    }
+
+    /// Notes a call on a number that is not open, or is that of something else by now: two threads may do
+    /// this at any moment, so the second could close, or write to, what a third has just opened.
+    func misused(_ call: StaticString, _ descriptor: Int32, _ code: Int32 = EBADF) -> Int32 {
+        misuses("\(call) on descriptor \(descriptor - sim_first_descriptor()): errno \(code)")
+        return -code
+    }
+
     func openSocket() -> Int32 {
         guard hasDescriptor() else { return -EMFILE }
         let number = allConnections.count + 1
-        let descriptor = sim_first_descriptor() + 16 + Int32(number)
+        let descriptor = lowestDescriptor()
         let connection = SimulatedConnection(self, descriptor: descriptor, number: number)
         connections[descriptor] = connection
         allConnections.append(connection)
@@ -29,7 +47,7 @@ extension Kernel {
             (socket.address, socket.port) = (address, port)
             return 0
         }
-        guard let connection = connections[descriptor] else { return -EBADF }
+        guard let connection = unconnected(descriptor) else { return misused("connect", descriptor) }
         connection.address = address
         connection.times.connect = now
         note("connect", place: connection.number, amount: port)
@@ -38,11 +56,15 @@ extension Kernel {
     }
 
     func connect(_ descriptor: Int32, toSocket path: String) -> Int32 {
-        guard let connection = connections[descriptor] else { return -EBADF }
+        guard let connection = unconnected(descriptor) else { return misused("connect", descriptor) }
         connection.path = path
         connection.times.connect = now
         note("connect to socket", place: connection.number)
         return begin(connection, fate: acceptLocal(connection, path))
+    }
+
+    private func unconnected(_ descriptor: Int32) -> SimulatedConnection? {
+        connections[descriptor].flatMap { $0.address == nil && $0.path == nil ? $0 : nil }
     }
 
     private func begin(_ connection: SimulatedConnection, fate: Accepting) -> Int32 {
@@ -66,7 +88,7 @@ extension Kernel {
 
     func receive(on descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, peeks: Bool) -> Int {
         if let socket = datagramSockets[descriptor] { return receive(on: socket, into: buffer) }
-        guard let connection = connections[descriptor] else { return -Int(EBADF) }
+        guard let connection = connections[descriptor] else { return Int(misused("recv", descriptor)) }
         if connection.down.available > 0 {
             var most = min(buffer.count, connection.down.available)
             if connection.hasMarks, most > 1 {
@@ -95,7 +117,7 @@ extension Kernel {
 
     func send(on descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
         if let socket = datagramSockets[descriptor] { return send([UInt8](bytes), on: socket) }
-        guard let connection = connections[descriptor] else { return -Int(EBADF) }
+        guard let connection = connections[descriptor] else { return Int(misused("send", descriptor)) }
         guard !connection.isBroken, !connection.up.isFinished else {
             let code = takeError(descriptor)
             return -Int(code == 0 ? EPIPE : code)
@@ -121,19 +143,25 @@ extension Kernel {
 
     /// Sets how many bytes must have arrived before the queue reports input. As in Linux the buffer grows
     /// with it, and what is there is reported at once.
-    func setMark(_ descriptor: Int32, bytes: Int) {
-        guard let connection = connections[descriptor] else { return }
+    func setOption(_ descriptor: Int32, mark bytes: Int) -> Int32 {
+        guard let connection = connections[descriptor] else {
+            return datagramSockets[descriptor] == nil ? misused("setsockopt", descriptor) : 0
+        }
+        guard bytes > 0 else { return 0 }
         note("mark", place: connection.number, amount: bytes)
         if bytes > 1 { count("client: input held back") }
         connection.receiveMark = bytes
         connection.down.capacity = max(connection.down.capacity, 2 * bytes)
         if connection.token != nil, connection.readiness != 0 { report(connection) }
+        return 0
     }
 
-    func shutDown(_ descriptor: Int32) {
-        guard let connection = connections[descriptor] else { return }
+    func shutDown(_ descriptor: Int32) -> Int32 {
+        guard let connection = connections[descriptor] else { return misused("shutdown", descriptor) }
+        guard connection.isConnected else { return -ENOTCONN }
         note("shut down", place: connection.number)
         finish(connection, isUp: true)
+        return 0
     }
 
     func close(_ descriptor: Int32) -> Int32 {
@@ -143,8 +171,7 @@ extension Kernel {
             return 0
         }
         guard let connection = connections.removeValue(forKey: descriptor) else {
-            // Descriptors of the queue and of its alarm are not counted.
-            return descriptor < sim_first_descriptor() + 16 ? 0 : -EBADF
+            return Int32(onDisk("close") { $0.close(descriptor) })
         }
         note("close", place: connection.number, amount: connection.down.available)
         closes(connection)
@@ -163,10 +190,14 @@ extension Kernel {
 
     /// Returns and clears the error that the next call reports.
     func takeError(_ descriptor: Int32, peeks: Bool = false) -> Int32 {
-        guard let connection = connections[descriptor] else { return EBADF }
+        if datagramSockets[descriptor] != nil { return 0 }
+        guard let connection = connections[descriptor] else { return misused("getsockopt", descriptor) }
         defer { if !peeks { connection.pendingError = 0 } }
         return connection.pendingError
     }
 
-    func isConnected(_ descriptor: Int32) -> Bool { connections[descriptor]?.isConnected == true }
+    func isConnected(_ descriptor: Int32) -> Int32 {
+        guard let connection = connections[descriptor] else { return misused("getpeername", descriptor) }
+        return connection.isConnected ? 0 : -ENOTCONN
+    }
 }

@@ -1,5 +1,6 @@
 internal import CSimulation
 internal import DirectCore
+internal import Glibc
 
 /// The simulated system: sockets, the readiness queue, clocks, and the order in which ready jobs run.
 ///
@@ -51,6 +52,8 @@ final class Kernel: @unchecked Sendable {
     /// The same for an attempt to connect to a Unix domain socket.
     var acceptLocal: (SimulatedConnection, String) -> Accepting = { _, _ in .refused }
 
+    /// Sees a call of the client on a descriptor that it has closed.
+    var misuses: (String) -> Void = { _ in }
     /// Sees a datagram that the client sends.
     var seesDatagram: (SimulatedDatagramSocket, [UInt8]) -> Void = { _, _ in }
     /// Gets a datagram that has arrived at the address that its socket is connected to.
@@ -107,6 +110,7 @@ final class Kernel: @unchecked Sendable {
         system = root.fork(3)
         self.disk = SimulatedDisk(disk, dice: root.fork(4))
         self.disk.counts = { [unowned self] in count($0) }
+        self.disk.lowestDescriptor = { [unowned self] in lowestDescriptor() }
     }
 
     /// Releases everything at the end of a world: its connections know the kernel.
@@ -271,10 +275,16 @@ final class Kernel: @unchecked Sendable {
         queue.append(socket)
     }
 
-    func watch(_ descriptor: Int32, token: UnsafeMutableRawPointer?) {
-        guard let socket: any Watched = connections[descriptor] ?? datagramSockets[descriptor] else { return }
+    func watch(_ descriptor: Int32, token: UnsafeMutableRawPointer?) -> Int32 {
+        guard let socket: any Watched = connections[descriptor] ?? datagramSockets[descriptor] else {
+            return misused("epoll_ctl", descriptor)
+        }
+        if (token == nil) == (socket.token == nil) {
+            return misused("epoll_ctl", descriptor, token == nil ? ENOENT : EEXIST)
+        }
         socket.token = token
         if token != nil, socket.readiness != 0 { report(socket) }
+        return 0
     }
 
     func randomWord() -> UInt64 { system.next() }

@@ -48,6 +48,8 @@ final class SimulatedDisk {
     var renames: (String, [UInt8]) -> Void = { _, _ in }
     /// Counts what has failed.
     var counts: (String) -> Void = { _ in }
+    /// Returns the number of what is opened next.
+    var lowestDescriptor: () -> Int32 = { 0 }
     /// Runs before each call: a power failure may come between any two.
     var beforeCall: () -> Void = {}
 
@@ -68,7 +70,7 @@ final class SimulatedDisk {
     /// Releases everything at the end of a world.
     func dissolve() {
         (files, settledFiles, changes, descriptors) = ([:], [:], [], [:])
-        (renames, counts, beforeCall) = ({ _, _ in }, { _ in }, {})
+        (renames, counts, beforeCall, lowestDescriptor) = ({ _, _ in }, { _ in }, {}, { 0 })
     }
 
     // MARK: Names

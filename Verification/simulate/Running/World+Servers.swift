@@ -18,6 +18,7 @@ extension World {
             }
             return addresses
         }
+        kernel.misuses = { [unowned self] in fault("descriptors", $0) }
         kernel.accept = { [unowned self] connection, address, port in
             if address == proxyAddress {
                 judgeBinding(of: connection)

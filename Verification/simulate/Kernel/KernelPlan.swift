@@ -1,0 +1,70 @@
+/// What is unkind in a world's kernel, beside its network. `scripts/lab` shows each on a real one, above all
+/// `kernel-facts` and `threads-refused`.
+struct KernelPlan: Codable, Equatable {
+    /// Of a hundred connections that a server closes: it shuts down its sending only, and reads on for a
+    /// while, as nginx does (lingering_close).
+    var lingering = 0
+    /// Of a hundred threads: refused (pthread_create(3), EAGAIN).
+    var threadFailures = 0
+    var lookups: LookupPlan?
+    var stop: StopPlan?
+    var clock: ClockPlan?
+
+    /// What is wrong with the system's resolver, for one family of addresses or for both.
+    struct LookupPlan: Codable, Equatable {
+        /// Whether there is no answer for the family, instead of a late one (getaddrinfo(3), EAI_AGAIN).
+        var fails = false
+        var isAboutV6: Bool?
+        /// How late it is, in microseconds.
+        var delay = 0
+    }
+
+    /// The program is stopped, and continued some time later (SIGSTOP, a suspended machine): all that
+    /// happened meanwhile is found at once.
+    struct StopPlan: Codable, Equatable {
+        var time = 0
+        var length = 0
+
+        /// Whether limits of the client may have passed meanwhile for which nobody else is the reason.
+        var isLong: Bool { length > 1_000_000 }
+    }
+
+    /// The clock that knows the date is set (clock_settime(2)); the other one never is.
+    struct ClockPlan: Codable, Equatable {
+        var time = 0
+        var seconds = 0
+    }
+
+    init(drawnFrom dice: inout Dice) {
+        if dice.chance(50) { lingering = dice.one(of: [30, 100]) }
+        if dice.chance(5) { threadFailures = dice.one(of: [10, 50, 100]) }
+        if dice.chance(8) {
+            lookups = LookupPlan(
+                fails: dice.chance(40),
+                isAboutV6: dice.one(of: [nil, false, true, true]),
+                delay: dice.one(of: [30_000, 1_000_000, 6_000_000, 250_000_000])
+            )
+        }
+        if dice.chance(6) {
+            stop = StopPlan(
+                time: dice.number(in: 0...600) * 1000,
+                length: dice.one(of: [20_000, 1_000_000, 6_000_000, 100_000_000, 10_000_000_000])
+            )
+        }
+        if dice.chance(8) {
+            let seconds = dice.one(of: [2, 60, 3600, 86_400])
+            clock = ClockPlan(
+                time: dice.number(in: 0...600) * 1000,
+                seconds: dice.chance(50) ? seconds : -seconds
+            )
+        }
+    }
+
+    init() {}
+
+    /// Takes away what may make a call fail.
+    mutating func calmDown() {
+        (threadFailures, lookups) = (0, nil)
+        if stop?.isLong == true { stop = nil }
+    }
+}

@@ -141,8 +141,8 @@ let package = Package(
         .testTarget(
             name: "DirectIOTests",
             dependencies: [
-                "DirectCore", "DirectIO", "DirectTestCommands", "DirectTestData", "DirectTestPeers",
-                "DirectTestTime",
+                "DirectCore", "DirectIO", "DirectTestCommands", "DirectTestData", "DirectTestModels",
+                "DirectTestPeers", "DirectTestTime",
             ],
             swiftSettings: commonSettings
         ),
@@ -166,6 +166,7 @@ let package = Package(
             name: "DirectTransportTests",
             dependencies: [
                 "DirectTransport", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP1", "DirectTestData",
+                "DirectTestModels",
             ],
             swiftSettings: commonSettings
         ),
@@ -185,7 +186,7 @@ let package = Package(
             dependencies: [
                 "DirectResolvers", "DirectHTTP", "DirectCore", "DirectIO", "DirectTLS", "TLSFixtures",
                 "DirectTestCommands", "DirectTestData", "DirectTestPeers", "DirectTestResolvers",
-                "DirectTestTime",
+                "DirectTestModels", "DirectTestTime",
             ],
             swiftSettings: commonSettings
         ),
@@ -228,6 +229,11 @@ let package = Package(
             name: "DirectTestData",
             dependencies: ["CDirectZlib"],
             path: "Tests/DirectTestData",
+            swiftSettings: commonSettings
+        ),
+        .target(
+            name: "DirectTestModels",
+            path: "Tests/DirectTestModels",
             swiftSettings: commonSettings
         ),
         .target(

@@ -42,7 +42,7 @@ compile() {
     mkdir -p "$objects"
     stamp=$({
         swiftc --version 2>/dev/null
-        declare -f build_swift_library build_interface build_module
+        declare -f build_swift_library build_interface build_module build_foundation
         cat "${own_files[@]}"
         echo "${common[*]}"
     } | cksum)

@@ -25,12 +25,38 @@ let package = Package(
         .executable(name: "sni-probe", targets: ["sni-probe"]),
     ],
     traits: [
+        .trait(
+            name: "OpenSSLPackage",
+            description: "Takes OpenSSL from a package with a framework, for apps (docs/Apple.md)."
+        ),
         .trait(name: "Brotli", description: "Decodes the content coding br; needs libbrotli."),
         .trait(name: "Zstd", description: "Decodes the content coding zstd; needs libzstd."),
     ],
+    dependencies: [
+        // Only with the trait: without it SwiftPM does not fetch it. The version is exact, because it is a
+        // root of trust.
+        .package(url: "https://github.com/krzyzanowskim/OpenSSL-Package.git", exact: "3.6.3000")
+    ],
     targets: [
-        .systemLibrary(
+        // Without `link` in its map of modules: an app's linker would look for a system's libssl in vain.
+        .target(
             name: "CDirectOpenSSL",
+            dependencies: [
+                .target(name: "CSystemOpenSSL", condition: .when(platforms: [.linux, .macOS])),
+                .product(
+                    name: "OpenSSL",
+                    package: "OpenSSL-Package",
+                    condition: .when(traits: ["OpenSSLPackage"])
+                ),
+            ],
+            publicHeadersPath: ".",
+            linkerSettings: [
+                .linkedLibrary("ssl", .when(platforms: [.linux])),
+                .linkedLibrary("crypto", .when(platforms: [.linux])),
+            ]
+        ),
+        .systemLibrary(
+            name: "CSystemOpenSSL",
             pkgConfig: "openssl",
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
         ),

@@ -4,16 +4,9 @@
 /* Wrappers for the parts of OpenSSL that Swift cannot import by itself: function-like macros, casts, and 64-bit
  * option macros. Each has the name of the macro it wraps. */
 
-#include <openssl/bio.h>
-#include <openssl/ct.h>
-#include <openssl/err.h>
-#include <openssl/evp.h>
-#include <openssl/ocsp.h>
-#include <openssl/pem.h>
-#include <openssl/ssl.h>
-#include <openssl/x509.h>
-#include <openssl/x509_vfy.h>
-#include <openssl/x509v3.h>
+#include "openssl.h"
+
+#ifdef DIRECT_HAS_OPENSSL
 
 #ifdef __linux__
 /* glibc and musl declare it with _GNU_SOURCE only, which Swift does not define. */
@@ -101,4 +94,5 @@ static inline unsigned long direct_XN_FLAG_RFC2253(void) {
     return XN_FLAG_RFC2253;
 }
 
+#endif
 #endif

@@ -11,9 +11,17 @@ let commonSettings: [SwiftSetting] = [
 /// For the targets that do not talk to C: every unsafe expression must say so.
 let memorySafe: [SwiftSetting] = commonSettings + [.strictMemorySafety()]
 
+// SwiftPM generates code that imports Foundation for each target with resources, so only Apple's systems have
+// this one.
+#if os(Linux)
+let privacyManifest: (excluded: [String], resources: [Resource]) = (["PrivacyInfo.xcprivacy"], [])
+#else
+let privacyManifest: (excluded: [String], resources: [Resource]) = ([], [.copy("PrivacyInfo.xcprivacy")])
+#endif
+
 let package = Package(
     name: "direct-http",
-    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
     products: [
         .library(name: "DirectHTTP", targets: ["DirectHTTP"]),
         .library(name: "DirectResolvers", targets: ["DirectResolvers"]),
@@ -74,6 +82,8 @@ let package = Package(
         .target(
             name: "DirectIO",
             dependencies: ["DirectCore", "CDirectLinux"],
+            exclude: privacyManifest.excluded,
+            resources: privacyManifest.resources,
             swiftSettings: commonSettings
         ),
         .target(

@@ -20,7 +20,7 @@ find_swift() {
             if [ -x "$folder/swift" ]; then PATH="$folder:$PATH"; fi
         done
     fi
-    command -v swift >/dev/null || give_up "swift is not installed; get 6.3 or newer from https://www.swift.org/install"
+    command -v swift >/dev/null || give_up "swift is not installed; get 6.2.3 or newer from https://www.swift.org/install"
     export PATH
 }
 
@@ -110,6 +110,22 @@ apt_install() {
     if [ $status -ne 0 ]; then tail -n 20 "$log" >&2; fi
     rm -f "$log"
     return $status
+}
+
+# `debian_apt FOLDER SUITE` makes `apt` a command with lists of its own for another Debian release, kept in that folder. The
+# address is that of this machine's own sources.
+debian_apt() {
+    local folder=$1 suite=$2 address
+    address=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/*.{sources,list} 2>/dev/null |
+        sed -n 's|^[^#]*\(https\{0,1\}://[^ ]*/debian\)/\{0,1\}\( .*\)\{0,1\}$|\1|p' | head -n 1)
+    [ -n "$address" ] || give_up "the apt sources of this machine do not name an archive of Debian"
+    mkdir -p "$folder/lists/partial" "$folder/cache/archives/partial"
+    : >"$folder/status"
+    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $address $suite main" >"$folder/sources.list"
+    apt=(apt-get -qq -o "Dir::Etc::SourceList=$folder/sources.list" -o Dir::Etc::SourceParts=-
+        -o "Dir::State::Lists=$folder/lists" -o "Dir::State::status=$folder/status" -o "Dir::Cache=$folder/cache"
+        -o APT::Sandbox::User=root)
+    ls "$folder"/lists/*Packages* >/dev/null 2>&1 || "${apt[@]}" update </dev/null
 }
 
 # Prints, as arguments for `swift build`, the traits whose libraries are installed.

@@ -1,4 +1,4 @@
-// swift-tools-version: 6.3
+// swift-tools-version: 6.2.3
 import PackageDescription
 
 // Turns on direct-http's trait for an app: a project of Xcode adds this package, and no direct-http of its own.

@@ -64,6 +64,9 @@ is_present() {
         brotli-headers) [ -e /usr/include/brotli/decode.h ] ;;
         zstd-headers) [ -e /usr/include/zstd.h ] ;;
         python3-venv) python3 -c "import ensurepip, venv" 2>/dev/null ;;
+        # Another one than the toolchain's, which does not link for Apple.
+        ld64.lld) ls /usr/bin/ld64.lld* >/dev/null 2>&1 ;;
+        pip) python3 -m pip --version >/dev/null 2>&1 ;;
         # Not on every user's PATH.
         nginx | haproxy) command -v "$1" >/dev/null || [ -x "/usr/sbin/$1" ] ;;
         *) command -v "$1" >/dev/null ;;
@@ -79,6 +82,9 @@ package_of() {
         nginx) echo nginx-light ;;
         readelf) echo binutils ;;
         ip | ss) echo iproute2 ;;
+        pip) echo python3-pip ;;
+        qemu-aarch64) echo qemu-user ;;
+        ld64.lld) echo lld ;;
         setcap) echo libcap2-bin ;;
         dpkg-shlibdeps | dpkg-source) echo dpkg-dev ;;
         gnutls-serv) echo gnutls-bin ;;
@@ -112,20 +118,22 @@ apt_install() {
     return $status
 }
 
-# `debian_apt FOLDER SUITE` makes `apt` a command with lists of its own for another Debian release, kept in that folder. The
-# address is that of this machine's own sources.
-debian_apt() {
-    local folder=$1 suite=$2 address
-    address=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/*.{sources,list} 2>/dev/null |
-        sed -n 's|^[^#]*\(https\{0,1\}://[^ ]*/debian\)/\{0,1\}\( .*\)\{0,1\}$|\1|p' | head -n 1)
-    [ -n "$address" ] || give_up "the apt sources of this machine do not name an archive of Debian"
-    mkdir -p "$folder/lists/partial" "$folder/cache/archives/partial"
+# `own_apt FOLDER RELEASE [ARCHITECTURE]` sets `apt` to an apt-get for the source packages of a release of this system's
+# distribution, or for its packages for an architecture, from the address that this machine's apt has. It checks signatures
+# as ever; the system's packages and lists stay as they are.
+own_apt() {
+    local folder=$1 release=$2 architecture=${3:-} address kind=deb-src
+    [ -z "$architecture" ] || kind="deb [arch=$architecture]"
+    address=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | grep -v '^ *#' |
+        grep -Eo 'https?://[^ ]+/(debian|ubuntu)/?( |$)' | sed -n 1p) || true
+    [ -n "$address" ] || give_up "this machine's apt has no address of Debian's archive"
+    mkdir -p "$folder/lists/partial" "$folder/archives/partial"
     : >"$folder/status"
-    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $address $suite main" >"$folder/sources.list"
-    apt=(apt-get -qq -o "Dir::Etc::SourceList=$folder/sources.list" -o Dir::Etc::SourceParts=-
-        -o "Dir::State::Lists=$folder/lists" -o "Dir::State::status=$folder/status" -o "Dir::Cache=$folder/cache"
-        -o APT::Sandbox::User=root)
-    ls "$folder"/lists/*Packages* >/dev/null 2>&1 || "${apt[@]}" update </dev/null
+    echo "$kind $address $release main" >"$folder/sources.list"
+    apt=(apt-get -qq -o "Dir::Etc::SourceList=$folder/sources.list" -o Dir::Etc::SourceParts=- -o APT::Sandbox::User=root
+        -o "Dir::State::Lists=$folder/lists" -o "Dir::State::status=$folder/status" -o "Dir::Cache=$folder")
+    [ -z "$architecture" ] || apt+=(-o "APT::Architecture=$architecture" -o "APT::Architectures::=$architecture")
+    "${apt[@]}" update </dev/null || give_up "cannot get the list of packages of $release"
 }
 
 # Prints, as arguments for `swift build`, the traits whose libraries are installed.

@@ -20,7 +20,7 @@ find_swift() {
             if [ -x "$folder/swift" ]; then PATH="$folder:$PATH"; fi
         done
     fi
-    command -v swift >/dev/null || give_up "swift is not installed; get 6.3 or newer from https://www.swift.org/install"
+    command -v swift >/dev/null || give_up "swift is not installed; get 6.2.3 or newer from https://www.swift.org/install"
     export PATH
 }
 

@@ -10,7 +10,7 @@ libraries="DirectCore DirectIO DirectTLS DirectHTTP1 DirectCoding DirectJSON Dir
 libraries+=" DirectResolvers"
 program="TLSFixtures CommandKit SNIProbe sni-probe"
 modules="$libraries $program tls-fixtures"
-left_out="CDirectLinux CDirectOpenSSL CDirectZlib CDirectBrotli CDirectZstd DirectHTTPFoundation DirectHTTPJSON"
+left_out="CDirectLinux CDirectOpenSSL CSystemOpenSSL CDirectZlib CDirectBrotli CDirectZstd DirectHTTPFoundation DirectHTTPJSON"
 
 # The text of x86-64's interface has Float80, with two functions of C that ARM64 lacks. Code that used it would not get
 # through the compiler for ARM64.

@@ -4,10 +4,9 @@
 /* Wrappers for the parts of OpenSSL that TLSFixtures needs and Swift cannot import by itself: function-like macros,
  * variadic functions, and 64-bit option macros, for servers and for making certificates. */
 
-#include <openssl/evp.h>
-#include <openssl/ocsp.h>
-#include <openssl/ssl.h>
-#include <openssl/x509v3.h>
+#include "openssl.h"
+
+#ifdef DIRECT_HAS_OPENSSL
 
 static inline int fixture_SSL_CTX_set_versions(SSL_CTX *context, int lowest, int highest) {
     return SSL_CTX_set_min_proto_version(context, lowest)
@@ -104,4 +103,5 @@ static inline void fixture_name_this_thread(const char *name) { (void)prctl(15, 
 static inline int fixture_pipe(int ends[2], int flags) { return pipe2(ends, flags); }
 #endif
 
+#endif
 #endif

@@ -4,23 +4,12 @@
 /* Wrappers for the parts of OpenSSL that Swift cannot import by itself: function-like macros, casts, and 64-bit
  * option macros. Each has the name of the macro it wraps. */
 
-/* The sources compile with 3.0, so they cannot use what later versions recommend in place of its functions: none of
- * those is to be reported as deprecated. */
-#define OPENSSL_API_COMPAT 30000
+#include "openssl.h"
 
-#include <openssl/bio.h>
-#include <openssl/ct.h>
-#include <openssl/err.h>
-#include <openssl/evp.h>
-#include <openssl/ocsp.h>
-#include <openssl/pem.h>
-#include <openssl/ssl.h>
-#include <openssl/x509.h>
-#include <openssl/x509_vfy.h>
-#include <openssl/x509v3.h>
+#ifdef DIRECT_HAS_OPENSSL
 
 /* Whether the headers have Encrypted Client Hello, which is from 4.0 on. */
-#if defined(__has_include) && __has_include(<openssl/ech.h>) && !defined(OPENSSL_NO_ECH)
+#if OPENSSL_VERSION_MAJOR >= 4 && !defined(OPENSSL_NO_ECH)
 #define DIRECT_HAS_ECH 1
 #else
 #define DIRECT_HAS_ECH 0
@@ -155,4 +144,5 @@ static inline unsigned long direct_XN_FLAG_RFC2253(void) {
     return XN_FLAG_RFC2253;
 }
 
+#endif
 #endif

@@ -6,8 +6,8 @@ import Glibc
 
 /// An access to an atomic, in the source or in a model.
 package struct AtomicAccess: Hashable, Sendable, CustomStringConvertible {
-    /// The function that it is in, the place, and the operation, as the source has them: `signal word.exchange`. The
-    /// second one of them in a function ends in ` 2`.
+    /// The function that it is in, the place, and the operation, as the source has them: `signal
+    /// word.exchange`. The second one of them in a function ends in ` 2`.
     package let text: String
     package let order: MemoryOrder
 

@@ -36,13 +36,14 @@ package struct WeakMemory: Hashable, Sendable {
     private var views: [[Int]]
     /// The last value of each place that was stored sequentially consistently.
     private var strong: [Int]
-    /// The first of the places that have only sequentially consistent accesses. Nobody can read their old values.
+    /// The first of the places that have only sequentially consistent accesses. Nobody can read their old
+    /// values.
     private let firstStrong: Int
 
     /// Makes places with these values, which all threads know.
     ///
-    /// - Parameter strong: The values of further places, behind the others, for what a model adds to the source:
-    ///   locks, and calls of the kernel. All accesses to them are sequentially consistent.
+    /// - Parameter strong: The values of further places, behind the others, for what a model adds to the
+    ///   source: locks, and calls of the kernel. All accesses to them are sequentially consistent.
     package init(_ values: [Int], strong: [Int] = [], threads: Int) {
         firstStrong = values.count
         let values = values + strong
@@ -103,8 +104,8 @@ package struct WeakMemory: Hashable, Sendable {
         }
     }
 
-    /// Lets a thread know all, since it will not read again: memories that differ only in what it might have read
-    /// are equal then.
+    /// Lets a thread know all, since it will not read again: memories that differ only in what it might have
+    /// read are equal then.
     package mutating func retire(_ thread: Thread) {
         for place in messages.indices { views[thread][place] = messages[place].count - 1 }
         forgetOld()

@@ -1,4 +1,5 @@
-/// A model of threads that share memory. Each step is one access, which has the name and the order of the source's.
+/// A model of threads that share memory. Each step is one access, which has the name and the order of the
+/// source's.
 package protocol WeakModel: Explorable {
     var memory: WeakMemory { get set }
     /// The orders of the accesses by their texts.

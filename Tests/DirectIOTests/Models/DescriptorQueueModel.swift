@@ -1,10 +1,10 @@
 import DirectTestModels
 
-/// A `DescriptorQueue`, attempts that use it as `DescriptorShortage.openSocket` does, and one descriptor, which
-/// another socket has at first.
+/// A `DescriptorQueue`, attempts that use it as `DescriptorShortage.openSocket` does, and one descriptor,
+/// which another socket has at first.
 ///
-/// Nobody tries again after a while, as the real attempts do because files are closed without notice: each has to
-/// be woken.
+/// Nobody tries again after a while, as the real attempts do because files are closed without notice: each
+/// has to be woken.
 struct DescriptorQueueModel: WeakModel {
     /// A fault that is put into the model.
     enum Fault {

@@ -3,8 +3,9 @@ import DirectTestModels
 /// A `WaitPoint` and four threads: a task that waits twice, an event, the loop that looks at deadlines, and a
 /// cancellation.
 ///
-/// Each step is an access of the source, or what stands between two of them. The runtime's status of a task is a
-/// place as well; it is less kind here than it is: a handler that has begun may still run when the wait is over.
+/// Each step is an access of the source, or what stands between two of them. The runtime's status of a task
+/// is a place as well; it is less kind here than it is: a handler that has begun may still run when the wait
+/// is over.
 struct WaitPointModel: WeakModel {
     /// A fault that is put into the model.
     enum Fault {

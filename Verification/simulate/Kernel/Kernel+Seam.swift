@@ -79,6 +79,7 @@ extension Kernel {
     private static func addFiles(to system: inout sim_system) {
         system.open_file = { path, creates, isExclusive in
             guard let path else { return -EFAULT }
+            if Kernel.current.isForeignFile { return -EACCES }
             return Int32(
                 Kernel.current.onDisk("open") {
                     $0.open(String(cString: path), creates: creates != 0, isExclusive: isExclusive != 0)
@@ -168,6 +169,7 @@ extension Kernel {
     /// Makes a call of the disk, and notes it.
     func onDisk(_ name: StaticString, by call: (SimulatedDisk) -> Int) -> Int {
         disk.beforeCall()
+        if let often = plan.otherWriter, unkind.below(1000) < often { disk.replaceByOther(&unkind) }
         let result = call(disk)
         if result == -Int(EBADF) { misuses("\(name) on a file that is not open") }
         note(name, amount: result)

@@ -12,6 +12,10 @@ struct KernelPlan: Codable, Equatable {
     var lookups: LookupPlan?
     var stop: StopPlan?
     var clock: ClockPlan?
+    /// Of a thousand calls of the disk: before these another process of the user has saved a file anew.
+    var otherWriter: Int?
+    /// Of a thousand files that are opened: these belong to another user (open(2), EACCES).
+    var foreignFiles: Int?
 
     /// What is wrong with the system's resolver, for one family of addresses or for both.
     struct LookupPlan: Codable, Equatable {
@@ -61,6 +65,8 @@ struct KernelPlan: Codable, Equatable {
                 seconds: dice.chance(50) ? seconds : -seconds
             )
         }
+        if dice.chance(40) { otherWriter = dice.one(of: [10, 100]) }
+        if dice.chance(40) { foreignFiles = 20 }
     }
 
     init() {}
@@ -91,6 +97,13 @@ extension Kernel {
         guard let lookups = plan.lookups, !lookups.fails, lookups.concerns(family) else { return 0 }
         count("fault: late lookup")
         return UInt64(lookups.delay) * 1000
+    }
+
+    /// Whether a file that is opened belongs to another user.
+    var isForeignFile: Bool {
+        guard let often = plan.foreignFiles, unkind.below(1000) < often else { return false }
+        count("fault: file of another user")
+        return true
     }
 
     /// Whether the system's resolver has no answer for a family.

@@ -47,6 +47,9 @@ extension Plan {
         }
         // What has to be done on a disk is tried again on the loop of the process, which is a real one.
         if files != nil || keeping != nil { kernel?.threadFailures = 0 }
+        if keeping == nil { kernel?.otherWriter = nil }
+        // The judges forgive a disk that fails.
+        if keeping == nil || (disk?.failures ?? 0) == 0 { kernel?.foreignFiles = nil }
         // What a resolver's cache has saved has a date; and the judges of resolvers know when the system is
         // asked.
         if resolvers != nil {

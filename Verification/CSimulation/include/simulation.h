@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct sim_thread;
+
 // What is known of a simulated file or folder.
 struct sim_facts {
     int64_t number;
@@ -38,13 +40,19 @@ struct sim_system {
     int (*unwatch)(int descriptor);
     int (*wait)(void *events, int capacity, int milliseconds);
     uint64_t (*now)(void);
+    // The seconds by which the clock that knows the date has been set.
+    int64_t (*clock_shift)(void);
     uint64_t (*random)(void);
     // Fills at most `capacity` addresses of 16 bytes, IPv4 as ::ffff:a.b.c.d, of the family AF_INET, AF_INET6 or, for
     // AF_UNSPEC, of both. Returns their count, or the negative error of getaddrinfo.
+    // Before, look_up_time says how many nanoseconds that takes.
+    uint64_t (*look_up_time)(const char *name, int family);
     int (*look_up)(const char *name, int family, unsigned char *addresses, int capacity);
     void (*enqueue)(void *job);
     void (*enqueue_after)(uint64_t nanoseconds, void *job);
-    void (*start_thread)(void *(*body)(void *), void *argument);
+    int (*start_thread)(void *(*body)(void *), void *argument);
+    // Calls sim_continue_thread later.
+    void (*pause_thread)(struct sim_thread *thread, uint64_t nanoseconds);
     // Files below the folder of simulations, and their folders.
     int (*open_file)(const char *path, int creates, int is_exclusive);
     // An offset of -1 means the position of the descriptor, which moves on.
@@ -79,7 +87,9 @@ const char *sim_folder(void);
 // Runs a job of Swift's global executor on this thread.
 void sim_run_job(void *job);
 // Runs the body of a thread that was started within the simulation, on this thread.
-void sim_run_thread(void *(*body)(void *), void *argument);
+// It returns when the body has ended or has a call that takes its time: whether it has ended.
+int sim_run_thread(void *(*body)(void *), void *argument);
+int sim_continue_thread(struct sim_thread *thread);
 // Sets the seed of random numbers outside of simulations.
 void sim_seed_outside(uint64_t seed);
 // Writes an entry of the array that epoll_wait fills.

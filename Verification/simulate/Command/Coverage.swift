@@ -35,6 +35,9 @@ enum Coverage {
         "disk failed", "disk full", "full buffer", "half a session ticket", "idle connection closed",
         "no descriptor", "nonce is stale", "reset",
         "datagram lost", "datagram twice", "no room for a datagram", "resolver at a port that refuses",
+        "clock set ahead", "clock set back", "file of another user", "file replaced by another process",
+        "half-closed by the server", "late lookup",
+        "no answer of a lookup", "no thread", "program stopped",
         "short read or write of a file", "short send", "slow proxy", "upload not read",
     ]
 

@@ -12,6 +12,7 @@ struct Reasons {
         {
             return true
         }
+        if let kernel = plan.kernel, plan.mayFailBySystem(kernel) { return true }
         let client = plan.client
         let limits = [client.responseLimit, client.queueLimit, client.readLimit, client.connectLimit]
         if limits.contains(where: { $0 != nil }) || client.slowestBytes != nil { return true }
@@ -114,7 +115,8 @@ struct Reasons {
     /// one after the other, with the waits of all retries and the limits that are there for other reasons.
     var longestTime: UInt64 {
         let calls = plan.calls.map(longestTime).reduce(0, +)
-        return UInt64(500_000 + calls) * 1000 + 3_000_000 * UInt64(plan.calls.count)
+        return UInt64(500_000 + calls + (plan.kernel?.stop?.length ?? 0)) * 1000 + 3_000_000
+            * UInt64(plan.calls.count)
     }
 
     /// The longest time of one call, in microseconds.

@@ -42,15 +42,17 @@ extension Kernel {
             guard let buffer else { return -EFAULT }
             return Kernel.current.wait(buffer, capacity: Int(capacity), milliseconds: milliseconds)
         }
+        system.clock_shift = { Int64(Kernel.current.clockShift) }
         system.now = { Kernel.current.now }
         system.random = { Kernel.current.randomWord() }
+        system.look_up_time = { Kernel.current.lookUpTime($1) }
         system.look_up = { name, family, buffer, capacity in
             guard let name, let buffer else { return EAI_FAIL }
             let all = Kernel.current.lookUp(String(cString: name)).filter {
                 family == AF_UNSPEC || family == ($0.family == .v4 ? AF_INET : AF_INET6)
             }
-            let addresses = all.prefix(Int(capacity))
-            guard !addresses.isEmpty else { return EAI_NONAME }
+            let addresses = all.filter { !Kernel.current.lacksAnswer(for: $0.family) }.prefix(Int(capacity))
+            guard !addresses.isEmpty else { return all.isEmpty ? EAI_NONAME : EAI_AGAIN }
             for (place, address) in addresses.enumerated() {
                 let bytes = address.bytes
                 let whole = bytes.count == 16 ? bytes : [UInt8](repeating: 0, count: 10) + [255, 255] + bytes
@@ -65,7 +67,10 @@ extension Kernel {
             if let job { Kernel.current.enqueue(job, after: nanoseconds) }
         }
         system.start_thread = { body, argument in
-            Kernel.current.startThread { sim_run_thread(body, argument) }
+            Kernel.current.startThread { sim_run_thread(body, argument) != 0 }
+        }
+        system.pause_thread = { thread, nanoseconds in
+            Kernel.current.pauseThread(nanoseconds) { sim_continue_thread(thread) != 0 }
         }
         addFiles(to: &system)
         sim_install(&system)
@@ -74,6 +79,7 @@ extension Kernel {
     private static func addFiles(to system: inout sim_system) {
         system.open_file = { path, creates, isExclusive in
             guard let path else { return -EFAULT }
+            if Kernel.current.isForeignFile { return -EACCES }
             return Int32(
                 Kernel.current.onDisk("open") {
                     $0.open(String(cString: path), creates: creates != 0, isExclusive: isExclusive != 0)
@@ -163,8 +169,9 @@ extension Kernel {
     /// Makes a call of the disk, and notes it.
     func onDisk(_ name: StaticString, by call: (SimulatedDisk) -> Int) -> Int {
         disk.beforeCall()
+        if let often = plan.otherWriter, unkind.below(1000) < often { disk.replaceByOther(&unkind) }
         let result = call(disk)
-        if result == -Int(EBADF) { _ = misused(name, -1) }
+        if result == -Int(EBADF) { misuses("\(name) on a file that is not open") }
         note(name, amount: result)
         return result
     }

@@ -60,7 +60,12 @@ extension Kernel {
         connection.path = path
         connection.times.connect = now
         note("connect to socket", place: connection.number)
-        return begin(connection, fate: acceptLocal(connection, path))
+        // Where nothing listens, the error comes at once, as the connection does (unix(7)).
+        guard case .accepted(let serve) = acceptLocal(connection, path) else {
+            return -unkind.one(of: [ECONNREFUSED, ENOENT, EAGAIN, EACCES])
+        }
+        establish(connection, serve)
+        return 0
     }
 
     private func unconnected(_ descriptor: Int32) -> SimulatedConnection? {
@@ -68,23 +73,45 @@ extension Kernel {
     }
 
     private func begin(_ connection: SimulatedConnection, fate: Accepting) -> Int32 {
-        if case .silent = fate { return -EINPROGRESS }
-        after(delay: delay() * 2) { [self] in
+        var (code, time) = (ECONNREFUSED, delay() * 2)
+        switch fate {
+        case .silent: return -EINPROGRESS
+        case .failed:
+            if unkind.chance(50) { return -unkind.one(of: Self.errorsAtOnce) }
+            (code, time) = unkind.one(of: Self.laterErrors)
+        default: break
+        }
+        after(delay: time) { [self] in
             guard connection.isOpenForClient else { return }
-            if case .accepted(let serve) = fate {
-                (connection.isConnected, connection.isOpenForServer) = (true, true)
-                connection.times.connected = now
-                note("connected", place: connection.number)
-                serve(connection)
-            } else {
-                connection.isBroken = true
-                connection.pendingError = ECONNREFUSED
-                note("refused", place: connection.number)
-            }
+            if case .accepted(let serve) = fate { return establish(connection, serve) }
+            connection.isBroken = true
+            connection.pendingError = code
+            note("refused", place: connection.number, amount: Int(code))
             report(connection)
         }
         return -EINPROGRESS
     }
+
+    private func establish(_ connection: SimulatedConnection, _ serve: (SimulatedConnection) -> Void) {
+        (connection.isConnected, connection.isOpenForServer) = (true, true)
+        connection.times.connected = now
+        note("connected", place: connection.number)
+        serve(connection)
+        report(connection)
+    }
+
+    /// Of a route that is missing, unreachable, prohibited or a blackhole, of a firewall, and of ports that
+    /// are all taken. A socket that does not block is never interrupted (EINTR).
+    private static let errorsAtOnce = [
+        ENETUNREACH, EHOSTUNREACH, EACCES, EINVAL, EPERM, EADDRNOTAVAIL, EAGAIN,
+    ]
+
+    /// Of ICMP messages (icmp(7)) and of neighbours that do not answer, of SYNs that nobody answers
+    /// (tcp_syn_retries), and of a server that resets what it has accepted (tcp_abort_on_overflow).
+    private static let laterErrors: [(Int32, UInt64)] = [
+        (EHOSTUNREACH, 3_000_000_000), (ENETUNREACH, 20_000_000), (ENOPROTOOPT, 20_000_000),
+        (ETIMEDOUT, 127_000_000_000), (ECONNRESET, 20_000_000),
+    ]
 
     func receive(on descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, peeks: Bool) -> Int {
         if let socket = datagramSockets[descriptor] { return receive(on: socket, into: buffer) }
@@ -129,6 +156,8 @@ extension Kernel {
             // Room is reported again, as by a kernel that was short of memory for a moment.
             if taken < bytes.count { after(delay: delay()) { [self] in report(connection) } }
         }
+        // Only then does the kernel tell of room (tcp(7); SOCK_NOSPACE in its sources).
+        if taken < bytes.count { connection.lacksRoom = true }
         guard taken > 0 else {
             count("fault: full buffer")
             return -Int(EAGAIN)
@@ -171,6 +200,7 @@ extension Kernel {
             return 0
         }
         guard let connection = connections.removeValue(forKey: descriptor) else {
+            guard disk.descriptors[descriptor] != nil else { return misused("close", descriptor) }
             return Int32(onDisk("close") { $0.close(descriptor) })
         }
         note("close", place: connection.number, amount: connection.down.available)

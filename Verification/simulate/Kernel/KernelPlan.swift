@@ -1,3 +1,6 @@
+internal import DirectCore
+internal import Glibc
+
 /// What is unkind in a world's kernel, beside its network. `scripts/lab` shows each on a real one, above all
 /// `kernel-facts` and `threads-refused`.
 struct KernelPlan: Codable, Equatable {
@@ -9,6 +12,10 @@ struct KernelPlan: Codable, Equatable {
     var lookups: LookupPlan?
     var stop: StopPlan?
     var clock: ClockPlan?
+    /// Of a thousand calls of the disk: before these another process of the user has saved a file anew.
+    var otherWriter: Int?
+    /// Of a thousand files that are opened: these belong to another user (open(2), EACCES).
+    var foreignFiles: Int?
 
     /// What is wrong with the system's resolver, for one family of addresses or for both.
     struct LookupPlan: Codable, Equatable {
@@ -48,7 +55,7 @@ struct KernelPlan: Codable, Equatable {
         if dice.chance(6) {
             stop = StopPlan(
                 time: dice.number(in: 0...600) * 1000,
-                length: dice.one(of: [20_000, 1_000_000, 6_000_000, 100_000_000, 10_000_000_000])
+                length: dice.one(of: [20_000, 1_000_000, 6_000_000, 100_000_000, 1_000_000_000])
             )
         }
         if dice.chance(8) {
@@ -58,6 +65,8 @@ struct KernelPlan: Codable, Equatable {
                 seconds: dice.chance(50) ? seconds : -seconds
             )
         }
+        if dice.chance(40) { otherWriter = dice.one(of: [10, 100]) }
+        if dice.chance(40) { foreignFiles = 20 }
     }
 
     init() {}
@@ -66,5 +75,49 @@ struct KernelPlan: Codable, Equatable {
     mutating func calmDown() {
         (threadFailures, lookups) = (0, nil)
         if stop?.isLong == true { stop = nil }
+    }
+}
+
+extension Plan {
+    /// Whether the kernel is a reason for any call to fail or to be late.
+    func mayFailBySystem(_ kernel: KernelPlan) -> Bool {
+        kernel.threadFailures > 0 || kernel.stop?.isLong == true
+            || kernel.lookups != nil
+    }
+
+    /// The nanoseconds by which the date may be ahead of the time that has passed, or behind it.
+    var clockAhead: UInt64 { UInt64(max(0, kernel?.clock?.seconds ?? 0)) * 1_000_000_000 }
+    var clockBehind: UInt64 { UInt64(max(0, -(kernel?.clock?.seconds ?? 0))) * 1_000_000_000 }
+}
+
+extension Kernel {
+    /// How long the system's resolver takes, in nanoseconds. One that never answers ends some time, too: with
+    /// its world.
+    func lookUpTime(_ family: Int32) -> UInt64 {
+        guard let lookups = plan.lookups, !lookups.fails, lookups.concerns(family) else { return 0 }
+        count("fault: late lookup")
+        return UInt64(lookups.delay) * 1000
+    }
+
+    /// Whether a file that is opened belongs to another user.
+    var isForeignFile: Bool {
+        guard let often = plan.foreignFiles, unkind.below(1000) < often else { return false }
+        count("fault: file of another user")
+        return true
+    }
+
+    /// Whether the system's resolver has no answer for a family.
+    func lacksAnswer(for family: IPAddress.Family) -> Bool {
+        guard let lookups = plan.lookups, lookups.fails else { return false }
+        let lacks = lookups.isAboutV6.map { $0 == (family == .v6) } ?? true
+        if lacks { count("fault: no answer of a lookup") }
+        return lacks
+    }
+}
+
+extension KernelPlan.LookupPlan {
+    /// Whether a call for a family, or for both, has to wait for what is late.
+    func concerns(_ family: Int32) -> Bool {
+        family == AF_UNSPEC || isAboutV6 == nil || isAboutV6 == (family == AF_INET6)
     }
 }

@@ -103,6 +103,19 @@ final class SimulatedDisk {
         return File(number: count)
     }
 
+    /// Lets another process replace a file by one with the same bytes, as one does that saves what it has
+    /// read: what was open or locked is no longer what has the name (rename(2)).
+    func replaceByOther(_ dice: inout Dice) {
+        let names = names.filter { !$0.hasSuffix(".tmp") }
+        guard !names.isEmpty else { return }
+        let path = dice.one(of: names)
+        guard let old = files[path] else { return }
+        counts("fault: file replaced by another process")
+        let file = makeFile()
+        (file.bytes, file.settled, file.time) = (old.bytes, old.bytes, old.time)
+        set(file, at: path)
+    }
+
     // MARK: Power failures
 
     /// Copies what a power failure would leave now to other names, as a program finds it that starts

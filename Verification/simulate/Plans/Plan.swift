@@ -17,6 +17,7 @@ struct Plan: Codable, Equatable {
     var keeping: KeepingPlan?
     /// The services that are asked for addresses.
     var resolvers: ResolverPlan?
+    var kernel: KernelPlan?
 
     /// Whether the task that makes the call is cancelled at some time.
     func isCancelled(_ number: Int) -> Bool {
@@ -129,6 +130,8 @@ struct AddressPlan: Codable, Equatable {
     enum Fate: String, Codable, CaseIterable {
         case works
         case refuses
+        /// No connection can be made, for any of the other reasons that Linux has (connect(2)).
+        case fails
         case silent
         /// Closes each connection at once.
         case closes

@@ -26,6 +26,7 @@ extension World {
 
     private func run() {
         openServers()
+        kernel.begin()
         do throws(Kernel.Fault) {
             do {
                 let callers = Callers(self)

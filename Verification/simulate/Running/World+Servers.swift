@@ -116,6 +116,7 @@ extension World {
         if address.fate != .works { kernel.count("fault: address \(address.fate)") }
         switch address.fate {
         case .refuses: return .refused
+        case .fails: return .failed
         case .silent: return .silent
         case .dies: if hasChanged(address) { return .refused }
         case .appears: if !hasChanged(address) { return .refused }

@@ -126,6 +126,7 @@ final class World: @unchecked Sendable {
             seed: plan.seed,
             network: plan.network,
             disk: plan.disk ?? DiskPlan(),
+            plan: plan.kernel ?? KernelPlan(),
             isTraced: isTraced
         )
         Kernel.current = kernel

@@ -42,6 +42,7 @@ extension Plan {
         case 98..<100: refuseUploads(&dice)
         default: break
         }
+        sayMore()
     }
 
     /// Takes away what may make a call fail: where everything works, the judges ask for more.

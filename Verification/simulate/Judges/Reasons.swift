@@ -5,6 +5,7 @@ struct Reasons {
 
     /// Whether there is any. When in doubt there is: this judge is about calls for which everything works.
     var mayFail: Bool {
+        if plan.isRefused(number) { return true }
         let call = plan.calls[number]
         let network = plan.network
         if call.total != nil || call.cancellation != nil || network.resets > 0 || network.socketFailures > 0

@@ -45,6 +45,7 @@ extension Plan {
         case 98..<100: refuseUploads(&dice)
         default: break
         }
+        sayMore()
         // What has to be done on a disk is tried again on the loop of the process, which is a real one.
         if files != nil || keeping != nil { kernel?.threadFailures = 0 }
         if keeping == nil { kernel?.otherWriter = nil }

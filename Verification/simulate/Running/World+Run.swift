@@ -6,7 +6,10 @@ extension World {
     static func run(_ plan: Plan, isTraced: Bool = false) -> Verdict {
         let before = sim_live_connections()
         let world = World(plan, isTraced: isTraced)
-        Material.shared.beginWorld(seed: plan.seed)
+        Material.shared.beginWorld(
+            seed: plan.seed,
+            sharesTicketKeys: plan.peers?.sharesTicketKeys == true
+        )
         world.run()
         if sim_live_connections() != before {
             world.fault("leak", "\(sim_live_connections() - before) TLS connections were never freed")

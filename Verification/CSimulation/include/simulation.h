@@ -96,6 +96,9 @@ void sim_seed_outside(uint64_t seed);
 void sim_put_event(void *events, int place, uint32_t mask, void *token);
 // The number of SSL objects that exist, of those that were made within the simulation.
 int64_t sim_live_connections(void);
+
+// The bytes that malloc has given to the program (mallinfo2(3)).
+size_t sim_used_memory(void);
 // The time of the system's own monotonic clock.
 uint64_t sim_real_time(void);
 // Runs the program again with deterministic hashing and without address randomisation, unless it has both.

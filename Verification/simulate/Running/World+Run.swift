@@ -2,8 +2,25 @@ internal import CSimulation
 internal import DirectIO
 
 extension World {
-    /// Runs a world and returns what the judges say.
+    /// What a world may leave behind: the process makes room for more of this and that once.
+    private static let mostMemory = 64 * 1024
+
+    /// Runs a world and returns what the judges say, of the memory that is left behind too.
     static func run(_ plan: Plan, isTraced: Bool = false) -> Verdict {
+        var before = sim_used_memory()
+        var verdict = runOnce(plan, isTraced: isTraced)
+        guard verdict.faults.isEmpty, sim_used_memory() > before + mostMemory else { return verdict }
+        // What is kept for good is made once. A leak comes again.
+        for _ in 0..<2 {
+            before = sim_used_memory()
+            _ = runOnce(plan, isTraced: false)
+            guard sim_used_memory() > before + mostMemory else { return verdict }
+        }
+        verdict.faults.append("memory: each run keeps \(sim_used_memory() - before) bytes")
+        return verdict
+    }
+
+    private static func runOnce(_ plan: Plan, isTraced: Bool) -> Verdict {
         let before = sim_live_connections()
         let world = World(plan, isTraced: isTraced)
         Material.shared.beginWorld(
@@ -61,6 +78,7 @@ extension World {
             // Its tasks stay suspended for ever.
             closeServers()
         }
+        kernel.count("judge: memory")
         judgeAtTheEnd()
     }
 

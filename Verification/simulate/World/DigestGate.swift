@@ -3,7 +3,7 @@ internal import DirectTLS
 
 /// A server's check of digests (RFC 7616), shared by all addresses of its host.
 final class DigestGate {
-    private let world: World
+    private unowned let world: World
     private let host: Int
     private let plan: HostPlan.Digest
     /// The counts that were used with each nonce, and the connection of each.

@@ -140,6 +140,21 @@ static inline int direct_OCSP_check_validity(
     );
 }
 
+/* From 4.0 on a name to check for is refused unless its labels are letters, digits and hyphens. */
+static inline int direct_accept_name(const char *name, size_t count) {
+    (void)name;
+    (void)count;
+    return 1;
+}
+
+static inline void direct_X509_VERIFY_PARAM_accept_all_names(X509_VERIFY_PARAM *parameters) {
+#if OPENSSL_VERSION_NUMBER >= 0x40000000L
+    X509_VERIFY_PARAM_set1_host_input_validation(parameters, direct_accept_name);
+#else
+    (void)parameters;
+#endif
+}
+
 static inline unsigned long direct_XN_FLAG_RFC2253(void) {
     return XN_FLAG_RFC2253;
 }

@@ -11,34 +11,17 @@ extension TLSStep {
         rejection: @autoclosure () -> TLSError?
     ) {
         switch SSL_get_error(ssl, result) {
-        // These two are returned only if the queue is empty.
+        // These two are returned only if the queue is empty; from 4.0 on, whatever is in it. Behind a TLS
+        // proxy, sending the alert about a rejected certificate clears the queue.
         case SSL_ERROR_WANT_READ: self = transport.pointee.stop
-        case SSL_ERROR_WANT_WRITE: self = .wantsWrite
+        case SSL_ERROR_WANT_WRITE:
+            let rejection = transport.pointee.errno == 0 ? nil : rejection()
+            self = rejection.map { .failed($0) } ?? transport.pointee.failure ?? .wantsWrite
         case SSL_ERROR_ZERO_RETURN:
             ErrorQueue.clear()
             self = .ended(clean: true)
-        // Behind a TLS proxy, sending the alert about a rejected certificate clears the queue: then this is
-        // returned too.
-        case SSL_ERROR_SYSCALL:
-            if let rejection = rejection() {
-                ErrorQueue.clear()
-                self = .failed(rejection)
-            } else {
-                self = Self.transportFault(ssl, transport)
-            }
         default: self = Self.protocolFault(ssl, transport, rejection())
         }
-    }
-
-    private static func transportFault(
-        _ ssl: OpaquePointer,
-        _ transport: UnsafeMutablePointer<TransportState>
-    ) -> TLSStep {
-        let code = ErrorQueue.drain()
-        if transport.pointee.hasTooManyMessages { return transport.pointee.stop }
-        if transport.pointee.errno != 0 { return .failed(.connectionLost(errno: transport.pointee.errno)) }
-        if transport.pointee.reachedEnd { return .ended(clean: false) }
-        return protocolFailure(ssl, transport, code)
     }
 
     private static func protocolFault(
@@ -87,6 +70,12 @@ extension TLSStep {
 extension TransportState {
     /// The result when OpenSSL wants input.
     fileprivate var stop: TLSStep {
-        hasTooManyMessages ? .failed(.tooManyMessages(limit: Int(Self.mostMessages))) : .wantsRead
+        if hasTooManyMessages { return .failed(.tooManyMessages(limit: Int(Self.mostMessages))) }
+        return failure ?? (reachedEnd ? .ended(clean: false) : .wantsRead)
+    }
+
+    /// The result if the transport has failed.
+    fileprivate var failure: TLSStep? {
+        errno == 0 ? nil : .failed(.connectionLost(errno: errno))
     }
 }

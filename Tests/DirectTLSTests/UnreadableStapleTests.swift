@@ -42,8 +42,8 @@ struct UnreadableStapleTests {
     }
 }
 
-/// From 3.6 on OpenSSL reads staples itself: as a server it sends none that it cannot read, and as a client it
-/// ends the handshake.
+/// From 3.6 on OpenSSL reads staples itself: as a server it sends none that it cannot read, and as a client
+/// it ends the handshake.
 private let isReadByOpenSSL = OpenSSL_version_num() >= 0x3060_0000
 /// The OCSP response "try later".
 private let tryLater: [UInt8] = [0x30, 3, 0x0a, 1, 3]

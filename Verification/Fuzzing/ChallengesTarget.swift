@@ -5,8 +5,8 @@ import DirectHTTP1
 extension FuzzTarget {
     /// Challenges of servers and proxies (RFC 9110, section 11.6.1).
     ///
-    /// - A list of challenges is read as it was meant, in each form that the grammar has for it: tokens and quoted
-    ///   strings, blanks around the equals sign, empty elements, one field or several.
+    /// - A list of challenges is read as it was meant, in each form that the grammar has for it: tokens and
+    ///   quoted strings, blanks around the equals sign, empty elements, one field or several.
     /// - Any text gives challenges that are read back from their plainest form.
     static let challenges = FuzzTarget(name: "challenges") { choices in
         let count = choices.number(below: 5)

@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2.3
 import PackageDescription
 
-// Turns on direct-http's trait for an app: a project of Xcode adds this package, and no direct-http of its own.
+// Turns on direct-http's trait for an app: a project of Xcode adds this package, and no direct-http of its
+// own.
 let package = Package(
     name: "AppHTTP",
     platforms: [.macOS(.v15), .iOS(.v18)],

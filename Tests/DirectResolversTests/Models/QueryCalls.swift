@@ -4,9 +4,9 @@ import DirectIO
 @testable import DirectResolvers
 import DirectTestModels
 
-/// Callers of a resolver cache that ask for one name. The queries are real ones; their places in the cache, and the
-/// end of their tasks, are here as in `CachingResolver.join`, `leave` and `complete`, each of which is one section
-/// under the cache's lock.
+/// Callers of a resolver cache that ask for one name. The queries are real ones; their places in the cache,
+/// and the end of their tasks, are here as in `CachingResolver.join`, `leave` and `complete`, each of which
+/// is one section under the cache's lock.
 final class QueryCalls: Replayable {
     /// A fault that is put into the cache.
     enum Fault {

@@ -6,9 +6,9 @@ import DirectTestModels
 
 /// Requests that use a pool's machine as ConnectionPool and Transport do. The machine is the real one.
 ///
-/// Each move is one section under the pool's lock, or an end of what is done outside it. A request may fail or be
-/// cancelled at any time. A hedge takes a permit at once while its request has a connection; when one of the two has
-/// its response, the other is cancelled.
+/// Each move is one section under the pool's lock, or an end of what is done outside it. A request may fail
+/// or be cancelled at any time. A hedge takes a permit at once while its request has a connection; when one
+/// of the two has its response, the other is cancelled.
 final class PoolCalls: Replayable {
     /// A fault that is put into the requests.
     enum Fault {

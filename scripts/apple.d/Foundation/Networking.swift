@@ -1,6 +1,7 @@
-// Foundation's networking classes in Apple's form, as far as the sources use them. On Linux they are in a module of their own,
-// FoundationNetworking; on Apple's systems in Foundation. Where else this differs from swift-corelibs-foundation, a comment
-// names Apple's document. The module is compiled for library evolution: so the enums may gain cases, as those of Objective-C.
+// Foundation's networking classes in Apple's form, as far as the sources use them. On Linux they are in a
+// module of their own, FoundationNetworking; on Apple's systems in Foundation. Where else this differs from
+// swift-corelibs-foundation, a comment names Apple's document. The module is compiled for library evolution:
+// so the enums may gain cases, as those of Objective-C.
 
 open class NSURLRequest: NSObject {
     public enum CachePolicy: UInt, Sendable {

@@ -1,5 +1,6 @@
-// Foundation's classes in Apple's form, as far as the sources use them. Where this differs from swift-corelibs-foundation, a
-// comment names Apple's header or document. A class without `Sendable` here has it in neither.
+// Foundation's classes in Apple's form, as far as the sources use them. Where this differs from
+// swift-corelibs-foundation, a comment names Apple's header or document. A class without `Sendable` here has
+// it in neither.
 
 public protocol NSObjectProtocol: AnyObject {}
 

@@ -1,6 +1,6 @@
-// Foundation's values in Apple's form, as far as the sources use them: declarations for the compiler only, which never run.
-// The interface is that of swift-foundation, which Apple's systems have as well (module FoundationEssentials on Linux; on
-// Apple's systems there is no such module, and all is in Foundation).
+// Foundation's values in Apple's form, as far as the sources use them: declarations for the compiler only,
+// which never run. The interface is that of swift-foundation, which Apple's systems have as well (module
+// FoundationEssentials on Linux; on Apple's systems there is no such module, and all is in Foundation).
 
 @_exported import Darwin
 

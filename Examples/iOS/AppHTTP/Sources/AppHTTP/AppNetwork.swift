@@ -4,8 +4,8 @@ import Dispatch
 public import Network
 
 extension HTTPClient {
-    /// Forgets connections and addresses each time the device has changed its network. Keep the monitor as long as the
-    /// client: it ends with its last reference.
+    /// Forgets connections and addresses each time the device has changed its network. Keep the monitor as
+    /// long as the client: it ends with its last reference.
     public func followNetwork() -> NWPathMonitor {
         let monitor = NWPathMonitor()
         monitor.pathUpdateHandler = { path in

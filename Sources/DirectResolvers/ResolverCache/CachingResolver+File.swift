@@ -5,7 +5,7 @@ internal import DirectIO
 extension CachingResolver {
     /// Writes the answers to the settings' file now. Has no effect without such a file.
     ///
-    /// - Throws: A ``SystemError`` if the file cannot be written, `CancellationError` if the task was
+    /// - Throws: A `SystemError` if the file cannot be written, `CancellationError` if the task was
     ///   cancelled.
     public func save() async throws {
         guard let path = settings.file else { return }
@@ -16,7 +16,7 @@ extension CachingResolver {
     /// Reads the file unless that has been done. A file that cannot be read counts as empty, because a cache
     /// can be filled again.
     ///
-    /// - Throws: `CancellationError` if the task was cancelled, ``SystemError`` if there is no thread; the
+    /// - Throws: `CancellationError` if the task was cancelled, `SystemError` if there is no thread; the
     ///   next caller reads the file. An answer that came before the file's would take their place.
     func readFile() async throws {
         guard let path = state.withLock({ $0.unread }) else { return }

@@ -234,7 +234,7 @@ public final class CachingResolver: Resolver {
 
     /// Returns the cached answer, or asks the resolver.
     ///
-    /// - Throws: The resolver's error; a ``ResolverError`` with ``ResolverError/Reason/timedOut(after:)`` if
+    /// - Throws: The resolver's error; a `ResolverError` with `ResolverError.Reason.timedOut(after:)` if
     ///   the deadline passes first; `CancellationError` if the task was cancelled.
     public func resolve(
         _ host: DomainName,

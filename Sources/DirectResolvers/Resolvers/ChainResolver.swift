@@ -5,7 +5,7 @@ internal import DirectIO
 /// Asks one resolver, and the next ones when that one has failed.
 ///
 /// ``Fallback`` alone decides whether and when the next resolver is asked. The system's resolver is a step
-/// like any other: unless ``SystemResolver`` is part of the chain, no name ever reaches it.
+/// like any other: unless `SystemResolver` is part of the chain, no name ever reaches it.
 public struct ChainResolver: Resolver {
     /// The condition on which the next resolver is asked.
     public enum Fallback: Hashable, Sendable {
@@ -51,8 +51,8 @@ public struct ChainResolver: Resolver {
 
     /// Asks the steps in order, and returns the first answer that has addresses.
     ///
-    /// - Throws: The ``ResolverError`` of the last step that was asked, with those of the steps before it in
-    ///   ``ResolverError/earlier``; `CancellationError` if the task was cancelled.
+    /// - Throws: The `ResolverError` of the last step that was asked, with those of the steps before it in
+    ///   `ResolverError.earlier`; `CancellationError` if the task was cancelled.
     public func resolve(
         _ host: DomainName,
         port: UInt16,

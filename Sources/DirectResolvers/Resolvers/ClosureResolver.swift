@@ -81,7 +81,7 @@ public struct ClosureResolver: Resolver {
 
     /// Calls the closure.
     ///
-    /// - Throws: A ``ResolverError``, or any error of the closure.
+    /// - Throws: A `ResolverError`, or any error of the closure.
     public func resolve(_ host: DomainName, port: UInt16, context: ResolveContext) async throws -> Resolution
     {
         try await answer(host, port, context)

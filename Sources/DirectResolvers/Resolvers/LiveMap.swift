@@ -43,7 +43,7 @@ public final class LiveMap: Resolver {
 
     /// Returns the map's endpoints for a name.
     ///
-    /// - Throws: A ``ResolverError`` with ``ResolverError/Reason/notListed`` if the map has no entry for it.
+    /// - Throws: A `ResolverError` with `ResolverError.Reason.notListed` if the map has no entry for it.
     public func resolve(
         _ host: DomainName,
         port: UInt16,

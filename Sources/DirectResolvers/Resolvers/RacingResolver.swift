@@ -24,8 +24,8 @@ public struct RacingResolver: Resolver {
 
     /// Asks all resolvers at once, and returns the first answer that has addresses.
     ///
-    /// - Throws: The ``ResolverError`` of the resolver that failed last, with the others in
-    ///   ``ResolverError/earlier``; `CancellationError` if the task was cancelled.
+    /// - Throws: The `ResolverError` of the resolver that failed last, with the others in
+    ///   `ResolverError.earlier`; `CancellationError` if the task was cancelled.
     public func resolve(
         _ host: DomainName,
         port: UInt16,

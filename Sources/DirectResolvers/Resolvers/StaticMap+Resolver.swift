@@ -10,7 +10,7 @@ extension StaticMap: Resolver {
 
     /// Returns the map's endpoints for a name.
     ///
-    /// - Throws: A ``ResolverError`` with ``ResolverError/Reason/notListed`` if the map has no entry for it.
+    /// - Throws: A `ResolverError` with `ResolverError.Reason.notListed` if the map has no entry for it.
     public func resolve(
         _ host: DomainName,
         port: UInt16,

@@ -164,7 +164,8 @@ struct PoolJudge {
                 sent > stop + 50_000_000, closed >= sent + UInt64(limit) * 1000
             else { continue }
             world.kernel.count("judge: siblings of a connection")
-            for second in stopped where second !== first && second.address == first.address {
+            for second in stopped
+            where second !== first && second.address == first.address && second.port == first.port {
                 guard let later = second.times.sentAfterStop, later > closed + world.slack,
                     (second.times.closed ?? .max) > later + world.slack
                 else { continue }

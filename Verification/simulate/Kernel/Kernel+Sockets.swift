@@ -48,7 +48,7 @@ extension Kernel {
             return 0
         }
         guard let connection = unconnected(descriptor) else { return misused("connect", descriptor) }
-        connection.address = address
+        (connection.address, connection.port) = (address, port)
         connection.times.connect = now
         note("connect", place: connection.number, amount: port)
         explain("  connection \(connection.number) is to \(address):\(port)")

@@ -77,8 +77,9 @@ final class SimulatedConnection: Watched, @unchecked Sendable {
     /// The bytes to the server, and those to the client.
     var up: Pipe
     var down: Pipe
-    /// The address that the client has asked for.
+    /// The address and the port that the client has asked for.
     var address: IPAddress?
+    var port = 0
     /// The address that the client has bound it to.
     var localAddress: IPAddress?
     /// The Unix domain socket that it is to, instead of an address.

@@ -33,6 +33,8 @@ extension FieldScanner {
         guard take(UInt8(ascii: "=")) else { return (name.lowercased(), "") }
         let quoted = rest.first == UInt8(ascii: "\"") ? quotedString().text : nil
         let unquoted = read { $0 != UInt8(ascii: ";") }
-        return (name.lowercased(), quoted.map { String(decoding: $0, as: UTF8.self) } ?? unquoted)
+        if let quoted { return (name.lowercased(), String(decoding: quoted, as: UTF8.self)) }
+        // Blanks alone are no value.
+        return (name.lowercased(), unquoted.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 } ? "" : unquoted)
     }
 }

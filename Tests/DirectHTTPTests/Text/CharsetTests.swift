@@ -150,6 +150,7 @@ struct CharsetTests {
             ("text/plain; charset=latin1; charset=utf-8", [0xE9], "é"), ("text/plain", [0xC3, 0xA9], "é"),
             ("text/plain; charset=", [0xC3, 0xA9], "é"), ("text/plain; charset=\"\"", [0xC3, 0xA9], "é"),
             ("text/plain; charset=;charset=gbk", [0xC4, 0xE3], "你"),
+            ("text/plain; charset= \t;charset=gbk", [0xC4, 0xE3], "你"),
             ("text/plain; a=b\"c; charset=\"gbk", [0xC4, 0xE3], "你"),
             ("text/plain; charset=utf-16be", [0x4F, 0x60], "你"), (nil, [0xE9, 0x61], "\u{FFFD}a"),
         ] as [(String?, [UInt8], String)]

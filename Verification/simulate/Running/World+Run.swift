@@ -10,8 +10,8 @@ extension World {
         var before = sim_used_memory()
         var verdict = runOnce(plan, isTraced: isTraced)
         guard verdict.faults.isEmpty, sim_used_memory() > before + mostMemory else { return verdict }
-        // What is kept for good is made once, and what a world has held is freed now and then later. A leak comes
-        // again each time.
+        // What is kept for good is made once, and what a world has held is freed now and then later. A leak
+        // comes again each time.
         let runs = 8
         before = sim_used_memory()
         for _ in 0..<runs { _ = runOnce(plan, isTraced: false) }

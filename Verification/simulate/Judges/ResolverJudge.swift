@@ -108,7 +108,9 @@ struct ResolverJudge {
     /// The system's resolver is asked only as the last one of the chain, and only if the others may have
     /// failed.
     func judgeSystem(_ name: String) {
-        guard let resolvers = plan.resolvers else { return }
+        // Where no IPv4 address can be reached, the system is asked for the translator of its network (RFC
+        // 7050, section 3), whoever resolves names.
+        guard let resolvers = plan.resolvers, name != "ipv4only.arpa" else { return }
         kernel.count("judge: question to the system")
         let isUnasked =
             resolvers.fallback == .never

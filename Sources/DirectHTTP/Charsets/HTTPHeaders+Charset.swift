@@ -35,6 +35,6 @@ extension FieldScanner {
         let unquoted = read { $0 != UInt8(ascii: ";") }
         if let quoted { return (name.lowercased(), String(decoding: quoted, as: UTF8.self)) }
         // Blanks alone are no value.
-        return (name.lowercased(), unquoted.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 } ? "" : unquoted)
+        return (name.lowercased(), unquoted.utf8.allSatisfy(\.isBlank) ? "" : unquoted)
     }
 }

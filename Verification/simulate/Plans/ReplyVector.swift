@@ -13,7 +13,6 @@ struct ReplyVector: Sendable {
     let isComplete: Bool
     let status: UInt16?
     let content: [UInt8]?
-    let fields: [[String]]
     /// Whether the connection may serve another request.
     let mayBeReused: Bool
 
@@ -50,7 +49,6 @@ struct ReplyVector: Sendable {
             let outcome: String
             let status: UInt16?
             let content, reuse: String?
-            let headers: [[String]]?
             let leftover: Int?
         }
     }
@@ -92,7 +90,6 @@ struct ReplyVector: Sendable {
         (endsCleanly, endsUncleanly) = (vector.close == "clean", vector.close == "unclean")
         isComplete = expect.outcome == "end"
         (status, content) = (expect.status, expect.content.map(Self.latin))
-        fields = expect.headers ?? []
         mayBeReused = isComplete && (expect.reuse ?? "reusable") == "reusable"
     }
 
@@ -103,7 +100,7 @@ struct ReplyVector: Sendable {
         (name, method) = (vector.name, "GET")
         let lines = vector.encodings.map { "Content-Encoding: \($0)\r\n" }.joined()
         bytes = Array("HTTP/1.1 200 OK\r\n\(lines)Content-Length: \(coded.count)\r\n\r\n".utf8) + coded
-        (endsCleanly, endsUncleanly, status, fields) = (false, false, 200, [])
+        (endsCleanly, endsUncleanly, status) = (false, false, 200)
         (isComplete, content) = (!vector.isFault, vector.content.map(Self.latin))
         mayBeReused = true
     }

@@ -55,6 +55,9 @@ final class Callers: @unchecked Sendable {
             guard let current = numbers.first(where: { !world.calls[$0].isOver }) else { return }
             kernel.note("cancel", place: current)
             kernel.count("caller: cancellation")
+            for number in numbers where !world.calls[number].isOver {
+                world.calls[number].cancelled = kernel.now
+            }
             task.cancel()
         }
         return task
@@ -71,6 +74,7 @@ final class Callers: @unchecked Sendable {
         kernel.note("call", place: number)
         kernel.explain("  call \(number) is \(call.kind) of \(world.url(ofCall: number))")
         kernel.count("caller: \(call.kind)")
+        if call.isVictim == true { kernel.count("caller: victim") }
         let judge = CallJudge(world: world, number: number, start: kernel.now)
         world.calls[number].start = kernel.now
         world.activeCalls += 1

@@ -101,11 +101,11 @@ struct PoolJudge {
         }
     }
 
-    /// No request is sent for a call that has been cancelled. Those for what calls share may be another's.
+    /// No request is sent for a call that has been cancelled. One for what calls share may be another's.
     private func judgeCancelled(_ bytes: UnsafeRawBufferPointer) {
         guard plan.calls.contains(where: { $0.cancellation != nil }),
             let number = callNumber(inRequestLine: bytes), let time = world.calls[number].cancelled,
-            plan.calls[number].resource == nil, plan.calls[number].download == nil
+            bytes.prefix(200).split(separator: UInt8(ascii: " "))[1].elementsEqual("/\(number)".utf8)
         else { return }
         world.kernel.count("judge: request of a cancelled call")
         if world.kernel.now > time + 1_000_000 + world.slack {

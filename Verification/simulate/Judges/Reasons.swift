@@ -160,6 +160,7 @@ struct Reasons {
         let isFileUnclear = call.download != nil && (!plan.isFileSimple(number) || plan.sharesFile(number))
         return [
             ("response without end", replies.contains { [.stalls, .floods].contains($0.ending) }),
+            ("response to HEAD without end", world.calls.indices.contains(where: stopsAfterHead)),
             ("half a ticket", hosts.contains { (plan.hosts[$0].ticketPause ?? 0) > 1_000_000 }),
             ("no descriptor", world.kernel.shortages.contains { $0 + lateness > start && $0 <= end }),
             ("resolver", plan.resolvers?.isGood == false), ("rate", isLongInQueue),
@@ -168,9 +169,16 @@ struct Reasons {
         ].contains(where: counted)
     }
 
+    /// Whether a server reads nothing more on a connection that the client may use again.
+    private func stopsAfterHead(_ other: Int) -> Bool {
+        let other = Reasons(world: world, number: other)
+        return other.call.kind == .head && other.replies.contains { $0.ending == .stalls }
+            && !other.hosts.isDisjoint(with: hosts)
+    }
+
     /// Whether the call may have used the connection, or waited for it.
     private func isOfCall(_ connection: SimulatedConnection) -> Bool {
-        connection.times.connect <= end && (connection.times.closed ?? .max) + lateness >= start
+        connection.times.connect <= end && connection.times.closed.map { $0 + lateness >= start } ?? true
             && connection.place.map { hosts.contains($0.host) } ?? true
     }
 
@@ -182,16 +190,17 @@ struct Reasons {
 
     /// Whether the network, or the address, has failed the connection before the call was over.
     private func hasFailed(_ connection: SimulatedConnection) -> Bool {
-        if let time = connection.times.broken, plan.network.resets > 0 {
-            return time <= end && isOpen(connection, at: time) && time + lateness > start
+        if let time = connection.times.broken, plan.network.resets > 0, time <= end,
+            isOpen(connection, at: time), time + lateness > start
+        {
+            return true
         }
         guard let place = connection.place else { return false }
         switch plan.hosts[place.host].addresses[place.address].fate {
         case .works: return false
         case .dies: return connection.times.broken != nil || connection.times.connected == nil
         case .appears: return connection.times.connected == nil
-        case .stops: return connection.times.stopped.map { $0 <= end } ?? false
-        case .refuses, .silent, .closes, .freezes, .wrongCertificate, .unknownIssuer: return true
+        case .stops, .refuses, .silent, .closes, .freezes, .wrongCertificate, .unknownIssuer: return true
         }
     }
 

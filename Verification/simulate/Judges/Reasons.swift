@@ -145,6 +145,11 @@ struct Reasons {
         // Its redirect, or the refusal of a login, may cut it off.
         if call.isPlain == true || hosts.contains(where: { plan.hosts[$0].digest != nil }) { return true }
         if replies.contains(where: { $0.status != 200 || $0.isEarly }) { return true }
+        // Which connection its server was about to close when the request came is not known here.
+        let closing = plan.calls.contains {
+            $0.replies.contains { $0.ending != .complete || $0.framing == .untilClose }
+        }
+        if closing || plan.hosts.contains(where: { $0.idleClose != nil }) { return true }
         return world.kernel.allConnections.contains { connection in
             isOfCall(connection)
                 && [connection.times.ended, connection.times.broken].contains { time in

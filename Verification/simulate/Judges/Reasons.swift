@@ -165,7 +165,7 @@ struct Reasons {
         let isFileUnclear = call.download != nil && (!plan.isFileSimple(number) || plan.sharesFile(number))
         return [
             ("response without end", replies.contains { [.stalls, .floods].contains($0.ending) }),
-            ("response to HEAD without end", world.calls.indices.contains(where: stopsAfterHead)),
+            ("server that stops", world.calls.indices.contains(where: stopsReading)),
             ("half a ticket", hosts.contains { (plan.hosts[$0].ticketPause ?? 0) > 1_000_000 }),
             ("no descriptor", world.kernel.shortages.contains { $0 + lateness > start && $0 <= end }),
             ("resolver", plan.resolvers?.isGood == false), ("rate", isLongInQueue),
@@ -174,10 +174,11 @@ struct Reasons {
         ].contains(where: counted)
     }
 
-    /// Whether a server reads nothing more on a connection that the client may use again.
-    private func stopsAfterHead(_ other: Int) -> Bool {
+    /// Whether a server reads nothing more on a connection that the client may use again: half of the body can be
+    /// all of it.
+    private func stopsReading(_ other: Int) -> Bool {
         let other = Reasons(world: world, number: other)
-        return other.call.kind == .head && other.replies.contains { $0.ending == .stalls }
+        return other.replies.contains { $0.ending == .stalls }
             && !other.hosts.isDisjoint(with: hosts)
     }
 

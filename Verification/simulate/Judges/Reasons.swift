@@ -174,8 +174,8 @@ struct Reasons {
         ].contains(where: counted)
     }
 
-    /// Whether a server reads nothing more on a connection that the client may use again: half of the body can be
-    /// all of it.
+    /// Whether a server reads nothing more on a connection that the client may use again: half of a body can
+    /// be all of it.
     private func stopsReading(_ other: Int) -> Bool {
         let other = Reasons(world: world, number: other)
         return other.replies.contains { $0.ending == .stalls }

@@ -1,4 +1,4 @@
-// swift-tools-version: 6.3
+// swift-tools-version: 6.2.3
 import PackageDescription
 
 let commonSettings: [SwiftSetting] = [
@@ -11,9 +11,17 @@ let commonSettings: [SwiftSetting] = [
 /// For the targets that do not talk to C: every unsafe expression must say so.
 let memorySafe: [SwiftSetting] = commonSettings + [.strictMemorySafety()]
 
+// SwiftPM generates code that imports Foundation for each target with resources, so only Apple's systems have
+// this one.
+#if os(Linux)
+let privacyManifest: (excluded: [String], resources: [Resource]) = (["PrivacyInfo.xcprivacy"], [])
+#else
+let privacyManifest: (excluded: [String], resources: [Resource]) = ([], [.copy("PrivacyInfo.xcprivacy")])
+#endif
+
 let package = Package(
     name: "direct-http",
-    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
     products: [
         .library(name: "DirectHTTP", targets: ["DirectHTTP"]),
         .library(name: "DirectResolvers", targets: ["DirectResolvers"]),
@@ -25,12 +33,38 @@ let package = Package(
         .executable(name: "sni-probe", targets: ["sni-probe"]),
     ],
     traits: [
+        .trait(
+            name: "OpenSSLPackage",
+            description: "Takes OpenSSL from a package with a framework, for apps (docs/Apple.md)."
+        ),
         .trait(name: "Brotli", description: "Decodes the content coding br; needs libbrotli."),
         .trait(name: "Zstd", description: "Decodes the content coding zstd; needs libzstd."),
     ],
+    dependencies: [
+        // Only with the trait: without it SwiftPM does not fetch it. The version is exact, because it is a
+        // root of trust.
+        .package(url: "https://github.com/krzyzanowskim/OpenSSL-Package.git", exact: "3.6.3000")
+    ],
     targets: [
-        .systemLibrary(
+        // Without `link` in its map of modules: an app's linker would look for a system's libssl in vain.
+        .target(
             name: "CDirectOpenSSL",
+            dependencies: [
+                .target(name: "CSystemOpenSSL", condition: .when(platforms: [.linux, .macOS])),
+                .product(
+                    name: "OpenSSL",
+                    package: "OpenSSL-Package",
+                    condition: .when(traits: ["OpenSSLPackage"])
+                ),
+            ],
+            publicHeadersPath: ".",
+            linkerSettings: [
+                .linkedLibrary("ssl", .when(platforms: [.linux])),
+                .linkedLibrary("crypto", .when(platforms: [.linux])),
+            ]
+        ),
+        .systemLibrary(
+            name: "CSystemOpenSSL",
             pkgConfig: "openssl",
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
         ),
@@ -48,6 +82,8 @@ let package = Package(
         .target(
             name: "DirectIO",
             dependencies: ["DirectCore", "CDirectLinux"],
+            exclude: privacyManifest.excluded,
+            resources: privacyManifest.resources,
             swiftSettings: commonSettings
         ),
         .target(
@@ -141,8 +177,8 @@ let package = Package(
         .testTarget(
             name: "DirectIOTests",
             dependencies: [
-                "DirectCore", "DirectIO", "DirectTestCommands", "DirectTestData", "DirectTestPeers",
-                "DirectTestTime",
+                "DirectCore", "DirectIO", "DirectTestCommands", "DirectTestData", "DirectTestModels",
+                "DirectTestPeers", "DirectTestTime",
             ],
             swiftSettings: commonSettings
         ),
@@ -166,6 +202,7 @@ let package = Package(
             name: "DirectTransportTests",
             dependencies: [
                 "DirectTransport", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP1", "DirectTestData",
+                "DirectTestModels",
             ],
             swiftSettings: commonSettings
         ),
@@ -185,7 +222,7 @@ let package = Package(
             dependencies: [
                 "DirectResolvers", "DirectHTTP", "DirectCore", "DirectIO", "DirectTLS", "TLSFixtures",
                 "DirectTestCommands", "DirectTestData", "DirectTestPeers", "DirectTestResolvers",
-                "DirectTestTime",
+                "DirectTestModels", "DirectTestTime",
             ],
             swiftSettings: commonSettings
         ),
@@ -228,6 +265,11 @@ let package = Package(
             name: "DirectTestData",
             dependencies: ["CDirectZlib"],
             path: "Tests/DirectTestData",
+            swiftSettings: commonSettings
+        ),
+        .target(
+            name: "DirectTestModels",
+            path: "Tests/DirectTestModels",
             swiftSettings: commonSettings
         ),
         .target(

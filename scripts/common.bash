@@ -20,7 +20,7 @@ find_swift() {
             if [ -x "$folder/swift" ]; then PATH="$folder:$PATH"; fi
         done
     fi
-    command -v swift >/dev/null || give_up "swift is not installed; get 6.3 or newer from https://www.swift.org/install"
+    command -v swift >/dev/null || give_up "swift is not installed; get 6.2.3 or newer from https://www.swift.org/install"
     export PATH
 }
 
@@ -64,6 +64,9 @@ is_present() {
         brotli-headers) [ -e /usr/include/brotli/decode.h ] ;;
         zstd-headers) [ -e /usr/include/zstd.h ] ;;
         python3-venv) python3 -c "import ensurepip, venv" 2>/dev/null ;;
+        # Another one than the toolchain's, which does not link for Apple.
+        ld64.lld) ls /usr/bin/ld64.lld* >/dev/null 2>&1 ;;
+        pip) python3 -m pip --version >/dev/null 2>&1 ;;
         # Not on every user's PATH.
         nginx | haproxy) command -v "$1" >/dev/null || [ -x "/usr/sbin/$1" ] ;;
         *) command -v "$1" >/dev/null ;;
@@ -79,6 +82,9 @@ package_of() {
         nginx) echo nginx-light ;;
         readelf) echo binutils ;;
         ip | ss) echo iproute2 ;;
+        pip) echo python3-pip ;;
+        qemu-aarch64) echo qemu-user ;;
+        ld64.lld) echo lld ;;
         setcap) echo libcap2-bin ;;
         dpkg-shlibdeps | dpkg-source) echo dpkg-dev ;;
         gnutls-serv) echo gnutls-bin ;;
@@ -110,6 +116,24 @@ apt_install() {
     if [ $status -ne 0 ]; then tail -n 20 "$log" >&2; fi
     rm -f "$log"
     return $status
+}
+
+# `own_apt FOLDER RELEASE [ARCHITECTURE]` sets `apt` to an apt-get for the source packages of a release of this system's
+# distribution, or for its packages for an architecture, from the address that this machine's apt has. It checks signatures
+# as ever; the system's packages and lists stay as they are.
+own_apt() {
+    local folder=$1 release=$2 architecture=${3:-} address kind=deb-src
+    [ -z "$architecture" ] || kind="deb [arch=$architecture]"
+    address=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | grep -v '^ *#' |
+        grep -Eo 'https?://[^ ]+/(debian|ubuntu)/?( |$)' | sed -n 1p) || true
+    [ -n "$address" ] || give_up "this machine's apt has no address of Debian's archive"
+    mkdir -p "$folder/lists/partial" "$folder/archives/partial"
+    : >"$folder/status"
+    echo "$kind $address $release main" >"$folder/sources.list"
+    apt=(apt-get -qq -o "Dir::Etc::SourceList=$folder/sources.list" -o Dir::Etc::SourceParts=- -o APT::Sandbox::User=root
+        -o "Dir::State::Lists=$folder/lists" -o "Dir::State::status=$folder/status" -o "Dir::Cache=$folder")
+    [ -z "$architecture" ] || apt+=(-o "APT::Architecture=$architecture" -o "APT::Architectures::=$architecture")
+    "${apt[@]}" update </dev/null || give_up "cannot get the list of packages of $release"
 }
 
 # Prints, as arguments for `swift build`, the traits whose libraries are installed.

@@ -4,10 +4,9 @@
 /* Wrappers for the parts of OpenSSL that TLSFixtures needs and Swift cannot import by itself: function-like macros,
  * variadic functions, and 64-bit option macros, for servers and for making certificates. */
 
-#include <openssl/evp.h>
-#include <openssl/ocsp.h>
-#include <openssl/ssl.h>
-#include <openssl/x509v3.h>
+#include "openssl.h"
+
+#ifdef DIRECT_HAS_OPENSSL
 
 static inline int fixture_SSL_CTX_set_versions(SSL_CTX *context, int lowest, int highest) {
     return SSL_CTX_set_min_proto_version(context, lowest)
@@ -69,6 +68,21 @@ static inline EVP_PKEY *fixture_EVP_ED25519_gen(void) {
     return EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
 }
 
+/* Swift's type of a pointer to an ASN1_STRING depends on the version (shim.h), so it gets none. */
+static inline GENERAL_NAME *fixture_GENERAL_NAME_new(
+    int kind, int type, const unsigned char *bytes, int count
+) {
+    GENERAL_NAME *name = GENERAL_NAME_new();
+    ASN1_STRING *value = ASN1_STRING_type_new(type);
+    if (name != NULL && value != NULL && ASN1_STRING_set(value, bytes, count) == 1) {
+        GENERAL_NAME_set0_value(name, kind, value);
+        return name;
+    }
+    ASN1_STRING_free(value);
+    GENERAL_NAME_free(name);
+    return NULL;
+}
+
 static inline long fixture_BIO_contents(BIO *bio, char **bytes) { return BIO_get_mem_data(bio, bytes); }
 static inline void fixture_OPENSSL_free(void *pointer) { OPENSSL_free(pointer); }
 
@@ -89,4 +103,5 @@ static inline void fixture_name_this_thread(const char *name) { (void)prctl(15, 
 static inline int fixture_pipe(int ends[2], int flags) { return pipe2(ends, flags); }
 #endif
 
+#endif
 #endif

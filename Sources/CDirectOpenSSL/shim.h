@@ -4,16 +4,16 @@
 /* Wrappers for the parts of OpenSSL that Swift cannot import by itself: function-like macros, casts, and 64-bit
  * option macros. Each has the name of the macro it wraps. */
 
-#include <openssl/bio.h>
-#include <openssl/ct.h>
-#include <openssl/err.h>
-#include <openssl/evp.h>
-#include <openssl/ocsp.h>
-#include <openssl/pem.h>
-#include <openssl/ssl.h>
-#include <openssl/x509.h>
-#include <openssl/x509_vfy.h>
-#include <openssl/x509v3.h>
+#include "openssl.h"
+
+#ifdef DIRECT_HAS_OPENSSL
+
+/* Whether the headers have Encrypted Client Hello, which is from 4.0 on. */
+#if OPENSSL_VERSION_MAJOR >= 4 && !defined(OPENSSL_NO_ECH)
+#define DIRECT_HAS_ECH 1
+#else
+#define DIRECT_HAS_ECH 0
+#endif
 
 #ifdef __linux__
 /* glibc and musl declare it with _GNU_SOURCE only, which Swift does not define. */
@@ -97,8 +97,67 @@ static inline int direct_ERR_is_out_of_memory(unsigned long code) {
     return !ERR_SYSTEM_ERROR(code) && ERR_GET_REASON(code) == ERR_R_MALLOC_FAILURE;
 }
 
+/* ASN1_STRING and the types like it are opaque from OpenSSL 4.0 on, so Swift has two kinds of pointers for them.
+ * These functions have one with every version. */
+static inline const unsigned char *direct_ASN1_STRING_get0_data(const void *string, int *count) {
+    *count = ASN1_STRING_length((const ASN1_STRING *)string);
+    return ASN1_STRING_get0_data((const ASN1_STRING *)string);
+}
+
+static inline int direct_ASN1_STRING_type(const void *string) {
+    return ASN1_STRING_type((const ASN1_STRING *)string);
+}
+
+static inline int direct_ASN1_STRING_to_UTF8(unsigned char **text, const void *string) {
+    return ASN1_STRING_to_UTF8(text, (const ASN1_STRING *)string);
+}
+
+static inline long direct_ASN1_INTEGER_get(const void *number) {
+    return ASN1_INTEGER_get((const ASN1_INTEGER *)number);
+}
+
+static inline int direct_ASN1_TIME_to_tm(const void *moment, struct tm *parts) {
+    return ASN1_TIME_to_tm((const ASN1_TIME *)moment, parts);
+}
+
+static inline int direct_OCSP_single_get0_status(
+    OCSP_SINGLERESP *single, int *reason, const void **revoked_at, const void **this_update,
+    const void **next_update
+) {
+    ASN1_GENERALIZEDTIME *times[3] = {NULL, NULL, NULL};
+    int status = OCSP_single_get0_status(single, reason, &times[0], &times[1], &times[2]);
+    *revoked_at = times[0];
+    *this_update = times[1];
+    *next_update = times[2];
+    return status;
+}
+
+static inline int direct_OCSP_check_validity(
+    const void *this_update, const void *next_update, long tolerance, long longest_age
+) {
+    return OCSP_check_validity(
+        (ASN1_GENERALIZEDTIME *)this_update, (ASN1_GENERALIZEDTIME *)next_update, tolerance, longest_age
+    );
+}
+
+/* From 4.0 on a name to check for is refused unless its labels are letters, digits and hyphens. */
+static inline int direct_accept_name(const char *name, size_t count) {
+    (void)name;
+    (void)count;
+    return 1;
+}
+
+static inline void direct_X509_VERIFY_PARAM_accept_all_names(X509_VERIFY_PARAM *parameters) {
+#if OPENSSL_VERSION_NUMBER >= 0x40000000L
+    X509_VERIFY_PARAM_set1_host_input_validation(parameters, direct_accept_name);
+#else
+    (void)parameters;
+#endif
+}
+
 static inline unsigned long direct_XN_FLAG_RFC2253(void) {
     return XN_FLAG_RFC2253;
 }
 
+#endif
 #endif

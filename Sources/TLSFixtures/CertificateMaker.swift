@@ -151,11 +151,7 @@ enum CertificateMaker {
                 case .email(let text): (GEN_EMAIL, Array(text.utf8))
                 }
             let type = kind == GEN_IPADD ? V_ASN1_OCTET_STRING : V_ASN1_IA5STRING
-            let value = ASN1_STRING_type_new(type)
-            ASN1_STRING_set(value, bytes, Int32(bytes.count))
-            let entry = GENERAL_NAME_new()
-            GENERAL_NAME_set0_value(entry, kind, value)
-            OPENSSL_sk_push(names, entry)
+            OPENSSL_sk_push(names, fixture_GENERAL_NAME_new(kind, type, bytes, Int32(bytes.count)))
         }
         // RFC 5280, section 4.2.1.6: the extension is critical if the subject is empty.
         let critical: Int32 = profile.commonName == nil ? 1 : 0

@@ -101,11 +101,9 @@ private func subjectAlternativeNames(of certificate: OpaquePointer) -> [String] 
         var kind: Int32 = 0
         let value = GENERAL_NAME_get0_value(entry.assumingMemoryBound(to: GENERAL_NAME.self), &kind)
         guard kind == GEN_DNS, let value else { return nil }
-        let text = value.assumingMemoryBound(to: ASN1_STRING.self)
-        let bytes = UnsafeBufferPointer(
-            start: ASN1_STRING_get0_data(text),
-            count: Int(ASN1_STRING_length(text))
-        )
+        var count: Int32 = 0
+        let start = direct_ASN1_STRING_get0_data(value, &count)
+        let bytes = UnsafeBufferPointer(start: start, count: Int(count))
         return String(decoding: bytes, as: UTF8.self).lowercased()
     }
 }

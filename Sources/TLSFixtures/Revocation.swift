@@ -35,7 +35,9 @@ extension TestAuthority {
         to end: Int64?
     ) throws(FixtureError) -> [UInt8] {
         let issuer = self.certificate
-        let (thisUpdate, nextUpdate) = (asn1Time(begin), end.flatMap(asn1Time))
+        let (thisUpdate, nextUpdate) = (
+            ASN1_TIME_set(nil, time_t(begin)), end.flatMap { ASN1_TIME_set(nil, time_t($0)) }
+        )
         let basic = OCSP_BASICRESP_new()
         defer {
             ASN1_TIME_free(thisUpdate)
@@ -77,7 +79,8 @@ extension TestAuthority {
         _ revoked: [FixtureCertificate],
         validity: CertificateProfile.Validity = .decades
     ) throws(FixtureError) -> String {
-        let (lastUpdate, nextUpdate) = (asn1Time(validity.notBefore), asn1Time(validity.notAfter))
+        let lastUpdate = ASN1_TIME_set(nil, time_t(validity.notBefore))
+        let nextUpdate = ASN1_TIME_set(nil, time_t(validity.notAfter))
         let list = X509_CRL_new()
         defer {
             ASN1_TIME_free(lastUpdate)
@@ -99,8 +102,4 @@ extension TestAuthority {
         guard X509_CRL_sign(list, certificate.key, digest) > 0 else { throw openSSLError("X509_CRL_sign") }
         return withMemoryBIO { PEM_write_bio_X509_CRL($0, list) }
     }
-}
-
-private func asn1Time(_ seconds: Int64) -> UnsafeMutablePointer<ASN1_TIME>? {
-    ASN1_TIME_set(nil, time_t(seconds))
 }

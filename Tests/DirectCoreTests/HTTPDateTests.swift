@@ -36,7 +36,7 @@ struct HTTPDateTests {
 
     @Test(
         "The earliest and latest dates are read and written",
-        arguments: [Int64.min, .min + 1, 0, .max - 1, .max]
+        arguments: [Int64.min, Int64.min + 1, 0, Int64.max - 1, Int64.max]
     )
     func endsOfTime(seconds: Int64) {
         let time = UnixTime(seconds: seconds)

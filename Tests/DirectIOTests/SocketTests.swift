@@ -311,9 +311,10 @@ struct SocketTests {
 
     private func connect(to listener: Listener) async throws -> Socket {
         let socket: Socket
-        do {
+        do throws(Socket.StartFailure) {
             socket = try Socket.connecting(to: listener.address, port: listener.port, on: loop)
-        } catch Socket.StartFailure.system(let error) {
+        } catch {
+            if case .system(let cause) = error { throw cause }
             throw error
         }
         do {

@@ -19,7 +19,7 @@ struct AllocationFailureTests {
     func table(hasIndex: Bool) async {
         await #expect(processExitsWith: .success) { [hasIndex] in
             try FailingMemory.install()
-            OpenSSLLibrary.start()
+            try OpenSSLLibrary.start()
             // The first number is allocated for good: without it, the table itself is the first to find no
             // memory.
             if hasIndex { _ = BIO_get_new_index() }

@@ -16,7 +16,6 @@
 #define IS_PATH(path) (is_inside && strncmp(path, FOLDER, sizeof FOLDER - 1) == 0)
 
 const char *sim_folder(void) { return FOLDER; }
-int sim_first_file(void) { return FIRST_FILE; }
 
 int open(const char *path, int flags, ...) {
     REAL(open);
@@ -30,35 +29,35 @@ int open(const char *path, int flags, ...) {
 
 ssize_t read(int descriptor, void *buffer, size_t count) {
     REAL(read);
-    if (!IS_FILE(descriptor)) return real(descriptor, buffer, count);
+    if (!SIMULATES(descriptor)) return real(descriptor, buffer, count);
     return reported(simulated.read_file(descriptor, buffer, count, -1));
 }
 
 ssize_t pread(int descriptor, void *buffer, size_t count, off_t offset) {
     REAL(pread);
-    if (!IS_FILE(descriptor)) return real(descriptor, buffer, count, offset);
+    if (!SIMULATES(descriptor)) return real(descriptor, buffer, count, offset);
     return reported(simulated.read_file(descriptor, buffer, count, offset));
 }
 
 ssize_t pwrite(int descriptor, const void *buffer, size_t count, off_t offset) {
     REAL(pwrite);
-    if (!IS_FILE(descriptor)) return real(descriptor, buffer, count, offset);
+    if (!SIMULATES(descriptor)) return real(descriptor, buffer, count, offset);
     return reported(simulated.write_file(descriptor, buffer, count, offset));
 }
 
 int ftruncate(int descriptor, off_t size) {
     REAL(ftruncate);
-    return IS_FILE(descriptor) ? (int)reported(simulated.truncate_file(descriptor, size)) : real(descriptor, size);
+    return SIMULATES(descriptor) ? (int)reported(simulated.truncate_file(descriptor, size)) : real(descriptor, size);
 }
 
 int fsync(int descriptor) {
     REAL(fsync);
-    return IS_FILE(descriptor) ? (int)reported(simulated.settle_file(descriptor)) : real(descriptor);
+    return SIMULATES(descriptor) ? (int)reported(simulated.settle_file(descriptor)) : real(descriptor);
 }
 
 int flock(int descriptor, int operation) {
     REAL(flock);
-    if (!IS_FILE(descriptor)) return real(descriptor, operation);
+    if (!SIMULATES(descriptor)) return real(descriptor, operation);
     return (int)reported(simulated.lock_file(descriptor, (operation & LOCK_EX) != 0));
 }
 
@@ -88,7 +87,7 @@ static int reported_facts(int result, const struct sim_facts *found, struct stat
 
 int fstat(int descriptor, struct stat *facts) {
     REAL(fstat);
-    if (!IS_FILE(descriptor)) return real(descriptor, facts);
+    if (!SIMULATES(descriptor)) return real(descriptor, facts);
     struct sim_facts found = {0};
     int result = simulated.find_open_file(descriptor, &found);
     return reported_facts(result, &found, facts);
@@ -110,18 +109,18 @@ int lstat(const char *restrict path, struct stat *restrict facts) {
 
 int futimens(int descriptor, const struct timespec times[2]) {
     REAL(futimens);
-    return IS_FILE(descriptor) ? (int)reported(simulated.touch_file(descriptor)) : real(descriptor, times);
+    return SIMULATES(descriptor) ? (int)reported(simulated.touch_file(descriptor)) : real(descriptor, times);
 }
 
 // All simulated files have one user, and permissions that nothing changes: as on a file system that has none.
 int fchmod(int descriptor, mode_t mode) {
     REAL(fchmod);
-    return IS_FILE(descriptor) ? (int)reported(-EPERM) : real(descriptor, mode);
+    return SIMULATES(descriptor) ? (int)reported(-EPERM) : real(descriptor, mode);
 }
 
 int fchown(int descriptor, uid_t user, gid_t group) {
     REAL(fchown);
-    return IS_FILE(descriptor) ? (int)reported(-EPERM) : real(descriptor, user, group);
+    return SIMULATES(descriptor) ? (int)reported(-EPERM) : real(descriptor, user, group);
 }
 
 // MARK: Files of an open folder
@@ -152,7 +151,7 @@ int openat(int folder, const char *name, int flags, ...) {
     mode_t mode = flags & O_CREAT ? va_arg(list, mode_t) : 0;
     va_end(list);
     if (IS_PATH_AT(folder, name)) return open(name, flags, mode);
-    if (!IS_FILE(folder)) return real(folder, name, flags, mode);
+    if (!SIMULATES(folder)) return real(folder, name, flags, mode);
     char buffer[LONGEST_PATH];
     const char *path = path_in(folder, name, buffer);
     return path ? open(path, flags, mode) : -1;
@@ -161,7 +160,7 @@ int openat(int folder, const char *name, int flags, ...) {
 int fstatat(int folder, const char *restrict name, struct stat *restrict facts, int flags) {
     REAL(fstatat);
     if (IS_PATH_AT(folder, name)) return stat(name, facts);
-    if (!IS_FILE(folder)) return real(folder, name, facts, flags);
+    if (!SIMULATES(folder)) return real(folder, name, facts, flags);
     char buffer[LONGEST_PATH];
     const char *path = path_in(folder, name, buffer);
     return path ? stat(path, facts) : -1;
@@ -170,7 +169,7 @@ int fstatat(int folder, const char *restrict name, struct stat *restrict facts, 
 int renameat(int folder, const char *name, int other_folder, const char *other) {
     REAL(renameat);
     if (IS_PATH_AT(folder, name)) return rename(name, other);
-    if (!IS_FILE(folder)) return real(folder, name, other_folder, other);
+    if (!SIMULATES(folder)) return real(folder, name, other_folder, other);
     char buffer[LONGEST_PATH], other_buffer[LONGEST_PATH];
     const char *path = path_in(folder, name, buffer), *place = path_in(other_folder, other, other_buffer);
     return path && place ? rename(path, place) : -1;
@@ -179,13 +178,13 @@ int renameat(int folder, const char *name, int other_folder, const char *other) 
 ssize_t readlinkat(int folder, const char *restrict name, char *restrict buffer, size_t count) {
     REAL(readlinkat);
     // No simulated file is a link.
-    return IS_FILE(folder) || IS_PATH_AT(folder, name) ? reported(-EINVAL) : real(folder, name, buffer, count);
+    return SIMULATES(folder) || IS_PATH_AT(folder, name) ? reported(-EINVAL) : real(folder, name, buffer, count);
 }
 
 int unlinkat(int folder, const char *name, int flags) {
     REAL(unlinkat);
     if (IS_PATH_AT(folder, name)) return unlink(name);
-    if (!IS_FILE(folder)) return real(folder, name, flags);
+    if (!SIMULATES(folder)) return real(folder, name, flags);
     char buffer[LONGEST_PATH];
     const char *path = path_in(folder, name, buffer);
     return path ? unlink(path) : -1;
@@ -199,7 +198,7 @@ static struct listing { int descriptor, place; struct dirent entry; } listings[8
 
 DIR *fdopendir(int descriptor) {
     REAL(fdopendir);
-    if (!IS_FILE(descriptor)) return real(descriptor);
+    if (!SIMULATES(descriptor)) return real(descriptor);
     for (int i = 0; i < MOST_LISTINGS; i++) {
         if (listings[i].descriptor) continue;
         listings[i] = (struct listing){.descriptor = descriptor};

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -22,6 +23,7 @@
 #include <sys/time.h>
 #include <sys/un.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 // Above all descriptors of the simulation.
@@ -112,28 +114,29 @@ int shutdown(int descriptor, int how) {
 
 int close(int descriptor) {
     REAL(close);
-    if (IS_FILE(descriptor)) return (int)reported(simulated.close_file(descriptor));
-    return SIMULATES(descriptor) ? (int)reported(simulated.close(descriptor)) : real(descriptor);
+    if (!SIMULATES(descriptor)) return real(descriptor);
+    return descriptor <= ALARM ? 0 : (int)reported(simulated.close(descriptor));
 }
 
 int setsockopt(int descriptor, int level, int name, const void *value, socklen_t length) {
     REAL(setsockopt);
     if (!SIMULATES(descriptor)) return real(descriptor, level, name, value, length);
-    if (level == SOL_SOCKET && name == SO_RCVLOWAT) simulated.set_mark(descriptor, *(const int *)value);
-    return 0;
+    int is_mark = level == SOL_SOCKET && name == SO_RCVLOWAT;
+    return (int)reported(simulated.set_option(descriptor, is_mark ? *(const int *)value : 0));
 }
 
 int getsockopt(int descriptor, int level, int name, void *restrict value, socklen_t *restrict length) {
     REAL(getsockopt);
     if (!SIMULATES(descriptor)) return real(descriptor, level, name, value, length);
-    *(int *)value = name == SO_ERROR ? simulated.take_error(descriptor) : 0;
-    return 0;
+    int code = name == SO_ERROR ? simulated.take_error(descriptor) : simulated.set_option(descriptor, 0);
+    if (code >= 0) *(int *)value = code;
+    return code >= 0 ? 0 : (int)reported(code);
 }
 
 int getpeername(int descriptor, struct sockaddr *restrict address, socklen_t *restrict length) {
     REAL(getpeername);
     if (!SIMULATES(descriptor)) return real(descriptor, address, length);
-    return (int)reported(simulated.is_connected(descriptor) ? 0 : -ENOTCONN);
+    return (int)reported(simulated.is_connected(descriptor));
 }
 
 int getrlimit(__rlimit_resource_t resource, struct rlimit *limits) {
@@ -144,9 +147,6 @@ int getrlimit(__rlimit_resource_t resource, struct rlimit *limits) {
 }
 
 // MARK: The readiness queue
-
-#define QUEUE FIRST_DESCRIPTOR
-#define ALARM (FIRST_DESCRIPTOR + 1)
 
 int epoll_create1(int flags) {
     REAL(epoll_create1);
@@ -161,9 +161,10 @@ int eventfd(unsigned int value, int flags) {
 
 ssize_t write(int descriptor, const void *buffer, size_t count) {
     REAL(write);
-    if (IS_FILE(descriptor)) return reported(simulated.write_file(descriptor, buffer, count, -1));
-    // Else only the alarm is written to. It need not wake anything: there is one thread.
-    return SIMULATES(descriptor) ? (ssize_t)count : real(descriptor, buffer, count);
+    if (!SIMULATES(descriptor)) return real(descriptor, buffer, count);
+    // The alarm need not wake anything: there is one thread.
+    if (descriptor == ALARM) return (ssize_t)count;
+    return reported(simulated.write_file(descriptor, buffer, count, -1));
 }
 
 int epoll_ctl(int queue, int operation, int descriptor, struct epoll_event *event) {
@@ -177,7 +178,7 @@ int epoll_ctl(int queue, int operation, int descriptor, struct epoll_event *even
 int epoll_wait(int queue, struct epoll_event *events, int capacity, int milliseconds) {
     REAL(epoll_wait);
     if (!SIMULATES(queue)) return real(queue, events, capacity, milliseconds);
-    return simulated.wait(events, capacity, milliseconds);
+    return (int)reported(simulated.wait(events, capacity, milliseconds));
 }
 
 void sim_put_event(void *events, int place, uint32_t mask, void *token) {
@@ -192,7 +193,8 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
     if (!is_inside || clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID)
         return (int)syscall(SYS_clock_gettime, clock, time);
     uint64_t now = simulated.now() + clock_ahead;
-    if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) now += EPOCH * 1000000000ull;
+    if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)
+        now += (uint64_t)((int64_t)EPOCH + simulated.clock_shift()) * 1000000000ull;
     time->tv_sec = (time_t)(now / 1000000000ull);
     time->tv_nsec = (long)(now % 1000000000ull);
     return 0;
@@ -266,6 +268,56 @@ void sim_seed_openssl(void) {
     RAND_set_rand_method(&method);
 }
 
+// MARK: Threads. Their bodies run on the simulation's thread, some time later, each on a stack of its own: there a call
+// can take its time.
+
+struct sim_thread { ucontext_t context; struct sim_thread *next; void *(*body)(void *); void *argument; int has_ended; };
+#define STACK (1 << 19)
+static struct sim_thread *running, *spare;
+static ucontext_t outside_of_threads;
+
+static void run_thread(void) {
+    while (1) {
+        running->body(running->argument);
+        running->has_ended = 1;
+        swapcontext(&running->context, &outside_of_threads);
+    }
+}
+
+int sim_continue_thread(struct sim_thread *thread) {
+    running = thread;
+    swapcontext(&outside_of_threads, &thread->context);
+    running = NULL;
+    clock_ahead = 0;
+    if (!thread->has_ended) return 0;
+    thread->next = spare, spare = thread;
+    return 1;
+}
+
+int sim_run_thread(void *(*body)(void *), void *argument) {
+    struct sim_thread *thread = spare;
+    if (thread) {
+        spare = thread->next;
+    } else {
+        // A stack that is too small must not be written beyond.
+        char *memory = mmap(NULL, STACK, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        thread = calloc(1, sizeof *thread);
+        if (!thread || memory == MAP_FAILED || mprotect(memory + 4096, STACK - 4096, PROT_READ | PROT_WRITE)) abort();
+        getcontext(&thread->context);
+        thread->context.uc_stack.ss_sp = memory;
+        thread->context.uc_stack.ss_size = STACK;
+        makecontext(&thread->context, run_thread, 0);
+    }
+    thread->body = body, thread->argument = argument, thread->has_ended = 0;
+    return sim_continue_thread(thread);
+}
+
+static void pause_thread(uint64_t nanoseconds) {
+    if (!nanoseconds || !running) return;
+    simulated.pause_thread(running, nanoseconds);
+    swapcontext(&running->context, &outside_of_threads);
+}
+
 // MARK: Names
 
 #define MOST_ADDRESSES 16
@@ -276,6 +328,7 @@ int getaddrinfo(
 ) {
     REAL(getaddrinfo);
     if (!is_inside) return real(name, service, hints, list);
+    pause_thread(simulated.look_up_time(name, hints ? hints->ai_family : AF_UNSPEC));
     unsigned char addresses[MOST_ADDRESSES * 16];
     int count = simulated.look_up(name, hints ? hints->ai_family : AF_UNSPEC, addresses, MOST_ADDRESSES);
     if (count < 0) return count;
@@ -319,14 +372,13 @@ void freeaddrinfo(struct addrinfo *list) {
     }
 }
 
-// MARK: Threads. Their bodies run on the simulation's thread, some time later.
+// MARK: Calls for threads
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *argument) {
     REAL(pthread_create);
     if (!CALLED_INSIDE) return real(thread, attributes, body, argument);
     *thread = 0;
-    simulated.start_thread(body, argument);
-    return 0;
+    return simulated.start_thread(body, argument);
 }
 
 int pthread_detach(pthread_t thread) {
@@ -346,11 +398,6 @@ int pthread_cond_timedwait(
     uint64_t target = (uint64_t)end->tv_sec * 1000000000ull + (uint64_t)end->tv_nsec, now = simulated.now();
     if (target > now) clock_ahead = target - now;
     return ETIMEDOUT;
-}
-
-void sim_run_thread(void *(*body)(void *), void *argument) {
-    body(argument);
-    clock_ahead = 0;
 }
 
 int prctl(int option, ...) {

@@ -6,15 +6,15 @@
 
 // Above all descriptors of the system.
 #define FIRST_DESCRIPTOR (1 << 20)
-// Above all simulated sockets.
-#define FIRST_FILE (1 << 24)
+// The numbers that the readiness queue and its alarm have. All sockets and files share those behind them.
+#define QUEUE FIRST_DESCRIPTOR
+#define ALARM (FIRST_DESCRIPTOR + 1)
 
 #define SHARED __attribute__((visibility("hidden"))) extern
 SHARED struct sim_system simulated;
 SHARED __thread int is_inside;
 
 #define SIMULATES(descriptor) (is_inside && (descriptor) >= FIRST_DESCRIPTOR)
-#define IS_FILE(descriptor) (is_inside && (descriptor) >= FIRST_FILE)
 
 // The C library's own dlsym: seam.c defines another one.
 SHARED void *system_symbol(void *library, const char *name);

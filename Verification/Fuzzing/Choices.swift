@@ -73,4 +73,14 @@ extension [UInt8] {
         }
         return pieces
     }
+
+    /// The bytes as a quoted string (RFC 9110, section 5.6.4).
+    ///
+    /// - Parameter escapingAll: Whether characters are escaped that need not be.
+    func quoted(escapingAll: Bool) -> [UInt8] {
+        let inner = flatMap { byte -> [UInt8] in
+            byte == 0x22 || byte == 0x5C || escapingAll && byte < 0x80 ? [0x5C, byte] : [byte]
+        }
+        return [0x22] + inner + [0x22]
+    }
 }

@@ -1,7 +1,8 @@
 import DirectHTTP1
 
 extension FuzzTarget {
-    /// The framing of responses with any fields of Transfer-Encoding, each with any list of codings.
+    /// The framing of responses with any fields of Transfer-Encoding, each with any list of codings, also
+    /// over several lines.
     ///
     /// - The content is framed as a simple reading of RFC 9112, sections 6.1 to 6.3, says for a client that
     ///   sends no TE, or the response is refused.
@@ -31,16 +32,20 @@ private struct FramedResponse {
     private let status: String
     private let length: UInt64?
     private let codings: [[UInt8]]
+    /// Whether each list goes on in a new line behind its commas (RFC 9112, section 5.2).
+    private let isFolded: Bool
     private let body: [UInt8]
 
     init(_ choices: inout Choices) {
         var leniency = HTTP1Leniency()
         leniency.acceptsDoubtfulFraming = choices.flag()
+        leniency.unfoldsLines = choices.flag()
         self.leniency = leniency
         isHead = choices.number(below: 8) == 7
         version = choices.pick(["1.0", "1.1"])
         length = choices.pick([nil, 5, 0])
         status = choices.pick(["200", "200", "204", "304", "500"])
+        isFolded = choices.flag()
         let texts = choices.texts()
         body = texts[texts.count - 1]
         // The bytes that a value may have: what it must not have is the target of others.
@@ -52,7 +57,11 @@ private struct FramedResponse {
     /// The head, and the bytes behind it.
     var bytes: [UInt8] {
         var bytes = Array("HTTP/\(version) \(status) OK\r\n".utf8)
-        for coding in codings { bytes += Array("Transfer-Encoding:".utf8) + coding + Array("\r\n".utf8) }
+        for coding in codings {
+            bytes +=
+                Array("Transfer-Encoding:".utf8) + (isFolded ? Self.folded(coding) : coding)
+                + Array("\r\n".utf8)
+        }
         if let length { bytes += Array("Content-Length: \(length)\r\n".utf8) }
         return bytes + Array("\r\n".utf8) + body
     }
@@ -61,6 +70,10 @@ private struct FramedResponse {
     var framing: ResponseFraming? {
         let byLength = length.map { $0 == 0 ? ResponseFraming.none : .length($0) } ?? .untilClose
         guard !codings.isEmpty else { return byLength }
+        let comma = UInt8(ascii: ",")
+        guard leniency.unfoldsLines || !isFolded || !codings.contains(where: { $0.contains(comma) }) else {
+            return nil
+        }
         let lists = codings.map(Self.names)
         // A field without a coding says nothing that could be meant.
         guard lists.allSatisfy({ !$0.isEmpty }) else { return nil }
@@ -93,6 +106,10 @@ private struct FramedResponse {
             return Array(trimmed).lowered.text
         }
         .filter { !$0.isEmpty }
+    }
+
+    private static func folded(_ list: [UInt8]) -> [UInt8] {
+        list.flatMap { $0 == UInt8(ascii: ",") ? Array(",\r\n\t".utf8) : [$0] }
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }

@@ -11,7 +11,7 @@ struct FuzzTarget: Sendable {
             url, reference, address, map,
             cookies, cookieFile, hsts, hstsFile, cacheFields, cacheEntry, date,
             dns, httpdns, json, certificate, nameCheck, lines, events, charsets,
-            downloads, pool, probe, client,
+            downloads, challenges, pool, probe, client,
         ] + codings
 }
 

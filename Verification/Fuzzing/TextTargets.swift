@@ -46,11 +46,14 @@ extension FuzzTarget {
     ///
     /// - Any bytes can be decoded. ASCII is itself in every charset but UTF-16.
     /// - A line decodes to the same text whatever follows it.
-    /// - `Content-Type` fields name a charset, or an error that shows no control character.
+    /// - `Content-Type` fields name a charset, or an error that shows no control character. It is the one of
+    ///   the first parameter with that name and a value, in the last field, as its parameters were written.
     static let charsets = FuzzTarget(name: "charsets") { choices in
         let charset = choices.pick([Charset.gb18030, .utf8, .windows1252, .utf16LE, .utf16BE])
+        let forms = (0..<choices.number(below: 4)).map { _ in choices.number(below: 8) }
         let texts = choices.texts()
         let (first, second) = (texts[0], texts.count > 1 ? texts[1] : [])
+        checkContentType(Array(texts.dropFirst(2)), forms)
         let isWide = charset == .utf16LE || charset == .utf16BE
         let end: [UInt8] = charset == .utf16LE ? [0x0A, 0] : charset == .utf16BE ? [0, 0x0A] : [0x0A]
         let line = charset.decode(first + end)
@@ -91,6 +94,32 @@ extension FuzzTarget {
         require(record.savedBytes <= record.representation.length ?? .max, "nothing behind the end")
         bytes[place % bytes.count] ^= change
         require(DownloadRecord(parsing: bytes) == nil, "a damaged record is none")
+    }
+}
+
+/// Writes a media type with parameters, and compares the charset with that of the parameters.
+private func checkContentType(_ texts: [[UInt8]], _ forms: [Int]) {
+    var type = Array("text/plain".utf8)
+    var charsets: [String] = []
+    for (index, form) in forms.enumerated() where 2 * index + 1 < texts.count {
+        let name = form & 1 == 0 ? Array("Charset".utf8) : texts[2 * index].filter(isTokenByte)
+        let plain = texts[2 * index + 1].filter { $0 >= 0x20 && $0 < 0x7F }
+        let isQuoted = form & 2 == 0
+        let value = isQuoted ? plain : Array(plain.filter { $0 != UInt8(ascii: ";") }.drop { $0 == 0x22 })
+        type += Array((form & 4 == 0 ? "; " : " ;\t").utf8) + name + [UInt8(ascii: "=")]
+        type += isQuoted ? plain.quoted(escapingAll: form & 4 != 0) : value
+        // Blanks at the end of a value that is not quoted are none of its bytes.
+        let isEmpty = isQuoted ? value.isEmpty : value.allSatisfy { $0 == 0x20 }
+        if name.lowered.text == "charset", !isEmpty { charsets.append(value.text) }
+    }
+    var headers = HTTPHeaders()
+    headers.add("Content-Type", "text/plain; charset=utf-16le")
+    headers.add("Content-Type", bytes: type)
+    let meant = charsets.first.map { try? Charset(label: $0) }
+    do throws(CharsetError) {
+        requireEqual(try headers.charset(), meant ?? nil, "the charset of the parameters")
+    } catch {
+        require(charsets.first != nil && meant == .some(nil), "an error only for an unknown label")
     }
 }
 

@@ -53,9 +53,9 @@ def framing(folder):
     chunked = b"5\r\nhello\r\n0\r\n\r\n"
     lists = [b"chunked", b"gzip, chunked", b"identity", b", Chunked ,", b"chunked;q=1", b"x;a=\"b, chunked\""]
     for number, codings in enumerate(lists):
-        yield joined(codings, chunked, numbers=[0, 0, 1, 0, number % 3, 0])
-        yield joined(codings, b"chunked", b"hello", numbers=[1, 0, 0, 1, 0, 0])
-        yield joined(b"chunked", codings, chunked[:9], numbers=[0, 0, 1, 0, 0, 0])
+        yield joined(codings, chunked, numbers=[0, 1, 0, 1, 0, number % 3, 1])
+        yield joined(codings, b"chunked", b"hello", numbers=[1, 1, 0, 0, 1, 0, 1])
+        yield joined(b"chunked", codings, chunked[:9], numbers=[0, 0, 0, 1, 0, 0, 0])
 
 
 def chunks(folder):
@@ -241,6 +241,8 @@ def charsets(folder):
     for number, charset in enumerate(["gb18030", "utf-8", "cp1252", "utf-16-le", "utf-16-be"]):
         yield joined("茶 tea €".encode(charset, "replace"), "中文𠀀".encode(charset, "replace"), numbers=[number])
     yield joined(b'text/plain; charset="GB2312"', numbers=[0])
+    for form in range(4):
+        yield joined(b"", b"", b"charset", b"gbk", b"x", b"a;b", b"charset", b" utf-8 ", numbers=[0, 3, form, form + 1, 2, 0])
     yield joined(b"\x81\x30\x81\x30\x84\x31\xa4\x37\xff\x81", b"\x90\x30\x81\x30", numbers=[0])
 
 
@@ -250,6 +252,12 @@ def downloads(folder):
         yield joined(text.encode(), numbers=[9, 0, 3])
     yield joined(b"bytes 5-9/10", numbers=[0, 0, 0])
     yield joined(b"bytes */10", numbers=[0, 0, 0])
+
+
+def challenges(folder):
+    yield joined(b'Basic realm="a \\"b\\"", charset=UTF-8, Digest nonce=x,qop="auth,auth-int"', b"Negotiate YII=, Bearer", b"realm", b"a b",
+                 numbers=[3, 0, 0, 1, 1, 0, 0, 3, 1, 1, 0, 0, 1, 2, 1, 2, 0, 1, 0, 1, 0, 4, 0])
+    yield joined(b"newauth", b"realm", b'say "hi", ok=', b"title", numbers=[4] + [0, 0, 1, 1, 1, 0, 3] * 4)
 
 
 def pool(folder):

@@ -1,4 +1,4 @@
-// swift-tools-version: 6.3
+// swift-tools-version: 6.2.3
 import PackageDescription
 
 // A separate package, so that users of the library do not see it.

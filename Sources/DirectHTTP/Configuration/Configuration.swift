@@ -75,6 +75,9 @@ extension HTTPClient {
         /// With HTTP/1.1 this is the number of requests to the origin in progress at a time. A server that
         /// works on fewer queues the rest on its side, where they cost memory and end in 503. Raise it for
         /// long streams from one server, or for many requests to a distant one.
+        ///
+        /// Requests whose connections have other settings, such as TLS settings of their own, are counted
+        /// apart.
         public var maximumConnectionsPerOrigin: Int? = 8
         /// The highest number of open connections to all origins; further requests queue. `nil` means no
         /// limit.

@@ -25,6 +25,9 @@ final class DecodingSource: ResponseBodySource {
     /// The bytes that have gone into the decoder, and those that have come out of it.
     let counts = ResponseBody.DecodingCounts()
     private let body: GuardedBody
+    /// Whether the body has arrived whole. If the decoder knows the end of its input, it makes a piece of the
+    /// right size.
+    private let isWhole: Bool
     /// What has arrived and has not gone into the decoder.
     private var waiting: ArraySlice<UInt8> = []
     private let decoder: ContentDecoder
@@ -35,6 +38,7 @@ final class DecodingSource: ResponseBodySource {
 
     init(_ body: GuardedBody, _ decoder: ContentDecoder, _ location: BodyLocation, within time: Time) {
         self.body = body
+        isWhole = body.idleSource == nil
         self.decoder = decoder
         self.location = location
         self.time = time
@@ -90,6 +94,7 @@ final class DecodingSource: ResponseBodySource {
         let piece = Array(waiting.prefix(ContentDecoder.pieceSize))
         waiting.removeFirst(piece.count)
         decoder.feed(piece)
+        if isWhole, waiting.isEmpty { decoder.endInput() }
         counts.wire.store(decoder.wireBytes, ordering: .relaxed)
     }
 }

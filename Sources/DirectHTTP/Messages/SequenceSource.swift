@@ -8,8 +8,9 @@ internal import DirectTransport
 ///
 /// The sequence may ignore cancellation and time limits, so each piece is waited for in a task of its own.
 final class SequenceSource: ResponseBodySource {
-    /// Returns the next piece; `nil` when the body has ended.
-    private let supply: @Sendable () async throws -> [UInt8]?
+    /// Returns the next piece; `nil` when the body has ended. Released then, and when the rest is not wanted:
+    /// the sequence may hold the connection of another body.
+    private var supply: (@Sendable () async throws -> [UInt8]?)?
     let location: BodyLocation
     /// The limits of the call, which whatever made the response did not know.
     private(set) var limit = CallLimit.none
@@ -29,13 +30,17 @@ final class SequenceSource: ResponseBodySource {
     func next() async throws -> [UInt8]? {
         while true {
             if Task.isCancelled { throw CancellationError() }
-            guard let piece = try await waitedPiece() else { return nil }
+            guard let supply, let piece = try await wait(for: supply) else { break }
             if !piece.isEmpty { return piece }
         }
+        supply = nil
+        return nil
     }
 
+    func drain() async { supply = nil }
+
     /// Returns the next piece, or throws when a limit passes or the task is cancelled.
-    private func waitedPiece() async throws -> [UInt8]? {
+    private func wait(for supply: @escaping @Sendable () async throws -> [UInt8]?) async throws -> [UInt8]? {
         let stallEnd = loop.now.advanced(byNanoseconds: stall)
         do throws(ForeignFailure) {
             return try await askForeignCode(until: min(limit.end, stallEnd), on: loop, supply)

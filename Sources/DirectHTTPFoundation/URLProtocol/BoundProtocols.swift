@@ -1,12 +1,10 @@
 internal import DirectCore
 public import DirectHTTP
 internal import DirectIO
+internal import Foundation
 
 #if canImport(FoundationNetworking)
-internal import Foundation
 internal import FoundationNetworking
-#else
-public import Foundation
 #endif
 
 extension HTTPClient {

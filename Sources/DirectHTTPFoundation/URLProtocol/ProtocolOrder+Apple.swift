@@ -1,4 +1,5 @@
 #if !canImport(FoundationNetworking)
+internal import DirectCore
 internal import DirectHTTP
 internal import DirectIO
 internal import Foundation
@@ -10,6 +11,7 @@ internal import Foundation
 struct ProtocolOrder: Sendable {
     /// The URL of the request.
     let url: URL?
+    private let original: URLRequest
     private let bridged: BridgedRequest
     private let policy: RedirectPolicy
     private let hasCrossedOrigin: Bool
@@ -18,6 +20,7 @@ struct ProtocolOrder: Sendable {
     /// Converts the request.
     init(_ request: URLRequest, _ settings: HTTPClient.Configuration) {
         url = request.url
+        original = request
         bridged = BridgedRequest(request, settings)
         policy = settings.redirects
         hasCrossedOrigin = URLProtocol.property(forKey: Self.away, in: request) != nil
@@ -27,10 +30,10 @@ struct ProtocolOrder: Sendable {
     func request() async throws -> Request {
         var request = try bridged.checked()
         request.redirects = policy
-        request.redirects?.decide = { [decide = policy.decide, next, hasCrossedOrigin] redirect in
+        request.redirects?.decide = { [decide = policy.decide, next, original, hasCrossedOrigin] redirect in
             let decision = try await decide?(redirect) ?? .follow(redirect.next)
             guard case .follow(let proposed) = decision else { return .deliver }
-            let request = URLRequest(proposed)
+            let request = URLRequest(proposed)?.withSettings(of: original)
             next.withLock {
                 $0 = hasCrossedOrigin || redirect.crossesOrigins ? request?.leavingHome() : request
             }
@@ -67,6 +70,15 @@ struct ProtocolOrder: Sendable {
 }
 
 extension URLRequest {
+    /// Returns the request with the settings of the one that is redirected, which hold for the whole task.
+    fileprivate func withSettings(of original: URLRequest) -> URLRequest {
+        var request = self
+        request.cachePolicy = original.cachePolicy
+        request.timeoutInterval = original.timeoutInterval
+        request.httpShouldHandleCookies = original.httpShouldHandleCookies
+        return request
+    }
+
     /// Returns the request with the mark.
     fileprivate func leavingHome() -> URLRequest? {
         guard let request = (self as NSURLRequest).mutableCopy() as? NSMutableURLRequest else { return nil }
@@ -75,4 +87,3 @@ extension URLRequest {
     }
 }
 #endif
-internal import DirectCore

@@ -1,4 +1,5 @@
 #if canImport(FoundationNetworking)
+internal import DirectCore
 internal import DirectHTTP
 internal import DirectIO
 internal import Foundation
@@ -188,4 +189,3 @@ extension HTTPHeaders {
     }
 }
 #endif
-internal import DirectCore

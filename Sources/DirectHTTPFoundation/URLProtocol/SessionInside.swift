@@ -1,4 +1,5 @@
 #if canImport(FoundationNetworking)
+internal import DirectCore
 internal import DirectIO
 internal import Dispatch
 internal import Foundation
@@ -108,4 +109,3 @@ private func unwrapped(_ optional: Any) -> Any? {
     return mirror.displayStyle == .optional ? mirror.children.first?.value : optional
 }
 #endif
-internal import DirectCore

@@ -24,6 +24,11 @@ package func supervised<Value: Sendable>(
 
 /// The executor that the current task prefers; `nil` if it prefers none, or if the system cannot tell.
 package func preferredExecutor() -> (any TaskExecutor)? {
+    // `asTaskExecutor` is new in Swift 6.3. Before, the operation runs on Swift's own threads.
+    #if compiler(>=6.3)
     guard #available(macOS 26.4, iOS 26.4, tvOS 26.4, watchOS 26.4, visionOS 26.4, *) else { return nil }
     return withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }
+    #else
+    return nil
+    #endif
 }

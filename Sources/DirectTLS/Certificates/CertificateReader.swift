@@ -38,15 +38,15 @@ struct CertificateReader {
             guard let entry = OPENSSL_sk_value(stack, index) else { continue }
             var kind: Int32 = 0
             let value = GENERAL_NAME_get0_value(entry.assumingMemoryBound(to: GENERAL_NAME.self), &kind)
-            guard let value, kind == GEN_DNS || kind == GEN_IPADD else { continue }
+            guard let value = ASN1Value(value), kind == GEN_DNS || kind == GEN_IPADD else { continue }
             guard names.dns.count + names.addresses.count < limit else {
                 names.omitted += 1
                 continue
             }
-            let bytes = bytes(of: UnsafePointer(value.assumingMemoryBound(to: ASN1_STRING.self)))
             if kind == GEN_DNS {
-                names.dns.append(String(decoding: bytes, as: UTF8.self))
+                names.dns.append(value.utf8)
             } else {
+                let bytes = value.bytes
                 names.addresses.append(
                     IPAddress(bytes: bytes)?.description ?? "invalid address \(Hex.encode(bytes))"
                 )
@@ -57,14 +57,13 @@ struct CertificateReader {
 
     var subject: String { text(X509_get_subject_name(certificate)) }
     var issuer: String { text(X509_get_issuer_name(certificate)) }
-    var notBefore: Int? { secondsSince1970(X509_get0_notBefore(certificate)) }
-    var notAfter: Int? { secondsSince1970(X509_get0_notAfter(certificate)) }
+    var notBefore: Int? { ASN1Value(X509_get0_notBefore(certificate))?.secondsSince1970 }
+    var notAfter: Int? { ASN1Value(X509_get0_notAfter(certificate))?.secondsSince1970 }
 
     /// The serial number in hexadecimal digits. A negative one, which RFC 5280 forbids, has a minus sign.
     var serial: String {
-        guard let number = X509_get0_serialNumber(certificate) else { return "" }
-        let sign = ASN1_STRING_type(number) & V_ASN1_NEG != 0 ? "-" : ""
-        return sign + Hex.encode(bytes(of: number))
+        guard let number = ASN1Value(X509_get0_serialNumber(certificate)) else { return "" }
+        return (number.isNegative ? "-" : "") + Hex.encode(number.bytes)
     }
 
     /// The certificate in DER.
@@ -102,34 +101,4 @@ struct CertificateReader {
             used = max(0, Int(encode(&cursor)))
         }
     }
-}
-
-/// Returns the bytes of an ASN.1 string.
-func bytes(of string: UnsafePointer<ASN1_STRING>?) -> [UInt8] {
-    guard let string, let start = ASN1_STRING_get0_data(string) else { return [] }
-    return Array(UnsafeBufferPointer(start: start, count: max(0, Int(ASN1_STRING_length(string)))))
-}
-
-/// Returns a date in seconds since 1970, or `nil` if it cannot be read.
-func secondsSince1970(_ moment: UnsafePointer<ASN1_TIME>?) -> Int? {
-    guard let moment else { return nil }
-    var parts = tm()
-    ErrorQueue.clear()
-    defer { ErrorQueue.clear() }
-    guard ASN1_TIME_to_tm(moment, &parts) == 1 else { return nil }
-    let days = daysSince1970(
-        year: Int(parts.tm_year) + 1900,
-        month: Int(parts.tm_mon) + 1,
-        day: Int(parts.tm_mday)
-    )
-    return ((days * 24 + Int(parts.tm_hour)) * 60 + Int(parts.tm_min)) * 60 + Int(parts.tm_sec)
-}
-
-/// Returns the number of days since 1970 in the Gregorian calendar. Years are counted from March, so that the
-/// leap day is a year's last day.
-private func daysSince1970(year: Int, month: Int, day: Int) -> Int {
-    let shifted = month > 2 ? year : year - 1
-    let monthFromMarch = (month + 9) % 12
-    let leapDays = shifted / 4 - shifted / 100 + shifted / 400
-    return shifted * 365 + leapDays + (153 * monthFromMarch + 2) / 5 + day - 1 - 719_468
 }

@@ -27,7 +27,7 @@ package final class TLSContext: @unchecked Sendable {
     /// Reads files and parses certificates, which takes about 17 ms if the system has only a bundle of roots.
     /// Must not be called on an event loop.
     package init(_ settings: TLSSettings) throws(TLSError) {
-        OpenSSLLibrary.start()
+        try OpenSSLLibrary.start()
         ErrorQueue.clear()
         guard let raw = SSL_CTX_new(TLS_client_method()) else {
             throw .badSettings(ErrorQueue.drainedReason())

@@ -11,34 +11,17 @@ extension TLSStep {
         rejection: @autoclosure () -> TLSError?
     ) {
         switch SSL_get_error(ssl, result) {
-        // These two are returned only if the queue is empty.
+        // These two are returned only if the queue is empty; from 4.0 on, whatever is in it. Behind a TLS
+        // proxy, sending the alert about a rejected certificate clears the queue.
         case SSL_ERROR_WANT_READ: self = transport.pointee.stop
-        case SSL_ERROR_WANT_WRITE: self = .wantsWrite
+        case SSL_ERROR_WANT_WRITE:
+            let rejection = transport.pointee.errno == 0 ? nil : rejection()
+            self = rejection.map { .failed($0) } ?? transport.pointee.failure ?? .wantsWrite
         case SSL_ERROR_ZERO_RETURN:
             ErrorQueue.clear()
             self = .ended(clean: true)
-        // Behind a TLS proxy, sending the alert about a rejected certificate clears the queue: then this is
-        // returned too.
-        case SSL_ERROR_SYSCALL:
-            if let rejection = rejection() {
-                ErrorQueue.clear()
-                self = .failed(rejection)
-            } else {
-                self = Self.transportFault(ssl, transport)
-            }
         default: self = Self.protocolFault(ssl, transport, rejection())
         }
-    }
-
-    private static func transportFault(
-        _ ssl: OpaquePointer,
-        _ transport: UnsafeMutablePointer<TransportState>
-    ) -> TLSStep {
-        let code = ErrorQueue.drain()
-        if transport.pointee.hasTooManyMessages { return transport.pointee.stop }
-        if transport.pointee.errno != 0 { return .failed(.connectionLost(errno: transport.pointee.errno)) }
-        if transport.pointee.reachedEnd { return .ended(clean: false) }
-        return protocolFailure(ssl, transport, code)
     }
 
     private static func protocolFault(
@@ -46,8 +29,15 @@ extension TLSStep {
         _ transport: UnsafeMutablePointer<TransportState>,
         _ rejection: TLSError?
     ) -> TLSStep {
+        let isAboutStaple =
+            ERR_GET_REASON(ERR_peek_last_error()) == SSL_R_TLSV1_BAD_CERTIFICATE_STATUS_RESPONSE
         let code = ErrorQueue.drain()
         if let rejection { return .failed(rejection) }
+        // From 3.6 on OpenSSL itself reads a staple. If it cannot, the handshake fails with the reason of the
+        // alert that the client sends, behind an error of ASN.1. A received alert is the only error.
+        if isAboutStaple, ERR_GET_LIB(code) == ERR_LIB_ASN1 {
+            return .failed(.staple(.invalid(StapledStatus.unreadable)))
+        }
         let reason = ERR_GET_REASON(code)
         let isAlert = (SSL_AD_REASON_OFFSET..<SSL_AD_REASON_OFFSET + 256).contains(reason)
         // OpenSSL reports a received alert as reason 1000 plus the alert's number.
@@ -80,6 +70,12 @@ extension TLSStep {
 extension TransportState {
     /// The result when OpenSSL wants input.
     fileprivate var stop: TLSStep {
-        hasTooManyMessages ? .failed(.tooManyMessages(limit: Int(Self.mostMessages))) : .wantsRead
+        if hasTooManyMessages { return .failed(.tooManyMessages(limit: Int(Self.mostMessages))) }
+        return failure ?? (reachedEnd ? .ended(clean: false) : .wantsRead)
+    }
+
+    /// The result if the transport has failed.
+    fileprivate var failure: TLSStep? {
+        errno == 0 ? nil : .failed(.connectionLost(errno: errno))
     }
 }

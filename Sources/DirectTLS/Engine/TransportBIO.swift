@@ -10,8 +10,7 @@ struct TransportState {
     private let owner: UnsafeMutableRawPointer
     private let readFunction: TLSTransport.Read
     private let writeFunction: TLSTransport.Write
-    /// The `errno` with which the transport failed, or 0. Kept here because OpenSSL may overwrite `errno`
-    /// before it returns.
+    /// The `errno` with which the transport failed when OpenSSL last waited for it, or 0.
     var errno: Int32 = 0
     var reachedEnd = false
     /// Whether the transport had no more input when OpenSSL last asked for it. Only then is there anything to
@@ -87,9 +86,8 @@ private func readFromTransport(
     guard let state = transportState(of: bio), let buffer, let moved else { return 0 }
     BIO_clear_flags(bio, retryFlags)
     // Within one call, OpenSSL would continue for as long as the peer sends.
-    guard !state.pointee.hasTooManyMessages else { return -1 }
-    guard state.pointee.readsLeft > 0 else {
-        BIO_set_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
+    guard !state.pointee.hasTooManyMessages, state.pointee.readsLeft > 0 else {
+        noteStop(TLSTransport.again, state: state, bio: bio, waitsFor: BIO_FLAGS_READ, crosswise: 0)
         return -1
     }
     state.pointee.readsLeft &-= 1
@@ -98,10 +96,7 @@ private func readFromTransport(
         moved.pointee = answer
         return 1
     }
-    guard answer != TLSTransport.endOfStream else {
-        state.pointee.reachedEnd = true
-        return 0
-    }
+    if answer == TLSTransport.endOfStream { state.pointee.reachedEnd = true }
     noteStop(answer, state: state, bio: bio, waitsFor: BIO_FLAGS_READ, crosswise: BIO_FLAGS_WRITE)
     return -1
 }
@@ -124,6 +119,9 @@ private func writeToTransport(
     return -1
 }
 
+/// OpenSSL is always told to try again, also after the end of the stream and after a failure, which `TLSStep`
+/// then reports: from 4.0 on a connection whose BIO has ended or failed neither reads nor writes any more,
+/// and has no reason for that, although a peer may end its side alone.
 private func noteStop(
     _ answer: Int,
     state: UnsafeMutablePointer<TransportState>,
@@ -131,13 +129,17 @@ private func noteStop(
     waitsFor flag: Int32,
     crosswise otherFlag: Int32
 ) {
+    state.pointee.errno = 0
     switch answer {
     case TLSTransport.wouldBlock:
         state.pointee.isDrained = true
         BIO_set_flags(bio, flag | BIO_FLAGS_SHOULD_RETRY)
     case TLSTransport.wouldBlockCrosswise: BIO_set_flags(bio, otherFlag | BIO_FLAGS_SHOULD_RETRY)
-    case TLSTransport.again: BIO_set_flags(bio, flag | BIO_FLAGS_SHOULD_RETRY)
-    default: state.pointee.errno = TLSTransport.errno(ofFailure: answer)
+    case TLSTransport.again, TLSTransport.endOfStream:
+        BIO_set_flags(bio, flag | BIO_FLAGS_SHOULD_RETRY)
+    default:
+        state.pointee.errno = TLSTransport.errno(ofFailure: answer)
+        BIO_set_flags(bio, flag | BIO_FLAGS_SHOULD_RETRY)
     }
 }
 

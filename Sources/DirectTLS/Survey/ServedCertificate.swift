@@ -74,8 +74,6 @@ package struct NameText: Hashable, Sendable {
 
     private static func last(_ kind: Int32, in name: OpaquePointer?) -> String? {
         guard let name else { return nil }
-        ErrorQueue.clear()
-        defer { ErrorQueue.clear() }
         var last: Int32 = -1
         var next = X509_NAME_get_index_by_NID(name, kind, -1)
         while next >= 0 {
@@ -83,11 +81,8 @@ package struct NameText: Hashable, Sendable {
             next = X509_NAME_get_index_by_NID(name, kind, last)
         }
         guard last >= 0, let entry = X509_NAME_get_entry(name, last) else { return nil }
-        var text: UnsafeMutablePointer<UInt8>?
-        let count = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(entry))
-        guard count > 0, let text else { return nil }
-        defer { CRYPTO_free(text, nil, 0) }
-        return String(decoding: UnsafeBufferPointer(start: text, count: Int(count)), as: UTF8.self)
+        let text = ASN1Value(X509_NAME_ENTRY_get_data(entry))?.text
+        return text == "" ? nil : text
     }
 }
 
@@ -144,11 +139,9 @@ extension CertificateReader {
             let access = entry.assumingMemoryBound(to: ACCESS_DESCRIPTION.self).pointee
             guard OBJ_obj2nid(access.method) == NID_ad_ca_issuers else { continue }
             var kind: Int32 = 0
-            guard let value = GENERAL_NAME_get0_value(access.location, &kind), kind == GEN_URI else {
-                continue
-            }
-            let text = bytes(of: UnsafePointer(value.assumingMemoryBound(to: ASN1_STRING.self)))
-            urls.append(String(decoding: text, as: UTF8.self))
+            let value = ASN1Value(GENERAL_NAME_get0_value(access.location, &kind))
+            guard let value, kind == GEN_URI else { continue }
+            urls.append(value.utf8)
         }
         return urls
     }
@@ -162,9 +155,7 @@ extension CertificateReader {
         let stack = OpaquePointer(list)
         defer { TLS_FEATURE_free(stack) }
         return (0..<max(0, OPENSSL_sk_num(stack))).contains { index in
-            guard let number = OPENSSL_sk_value(stack, index) else { return false }
-            return ASN1_INTEGER_get(UnsafePointer(number.assumingMemoryBound(to: ASN1_INTEGER.self)))
-                == Int(TLSEXT_TYPE_status_request)
+            ASN1Value(OPENSSL_sk_value(stack, index))?.integer == Int(TLSEXT_TYPE_status_request)
         }
     }
 

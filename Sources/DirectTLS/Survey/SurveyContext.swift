@@ -21,7 +21,7 @@ package final class SurveyContext: @unchecked Sendable {
         rules: CertificateRules = .standard,
         identity: ClientIdentity? = nil
     ) throws(TLSError) {
-        OpenSSLLibrary.start()
+        try OpenSSLLibrary.start()
         ErrorQueue.clear()
         store = try TrustStore.make(roots)
         guard let raw = SSL_CTX_new(TLS_client_method()) else {

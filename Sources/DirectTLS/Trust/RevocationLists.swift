@@ -42,7 +42,7 @@ public struct RevocationLists: Hashable, Sendable {
         let objects = X509_STORE_get0_objects(store)
         return (0..<max(0, OPENSSL_sk_num(objects))).compactMap { index in
             OPENSSL_sk_value(objects, index).flatMap { X509_OBJECT_get0_X509_CRL(OpaquePointer($0)) }
-                .flatMap { secondsSince1970(X509_CRL_get0_nextUpdate($0)) }
+                .flatMap { ASN1Value(X509_CRL_get0_nextUpdate($0))?.secondsSince1970 }
         }.min()
     }
 

@@ -25,6 +25,9 @@ public enum StapledStatus: Hashable, Sendable {
     /// The staple proves nothing: it is malformed, not signed for the issuer, about another certificate, or
     /// not of this time. The text says which.
     case invalid(String)
+
+    /// The text for a staple that is no OCSP response.
+    static let unreadable = "it cannot be read"
 }
 
 extension StapledStatus: CustomStringConvertible {

@@ -44,9 +44,10 @@ extension ChainRule {
         "a serial number that is not positive or is too long (RFC 5280, 4.1.2.2)"
     ) { certificate in
         guard !certificate.isRoot else { return false }
-        guard let number = X509_get0_serialNumber(certificate.raw) else { return true }
-        guard ASN1_STRING_type(number) & V_ASN1_NEG == 0 else { return true }
-        let digits = bytes(of: number)
+        guard let number = ASN1Value(X509_get0_serialNumber(certificate.raw)), !number.isNegative else {
+            return true
+        }
+        let digits = number.bytes
         // The highest bit is the sign bit: a 20-byte number that has it set takes 21 bytes.
         let length = digits.count + (digits.first.map { $0 >= 0x80 } == true ? 1 : 0)
         return length > 20 || digits.allSatisfy { $0 == 0 }

@@ -76,11 +76,10 @@ private func dnsNames(in subtrees: OpaquePointer?) -> [String] {
     (0..<max(0, OPENSSL_sk_num(subtrees))).compactMap { index in
         let subtree = OPENSSL_sk_value(subtrees, index)?.assumingMemoryBound(to: GENERAL_SUBTREE.self)
         var kind: Int32 = 0
-        guard let base = subtree?.pointee.base, let value = GENERAL_NAME_get0_value(base, &kind),
+        guard let base = subtree?.pointee.base, let value = ASN1Value(GENERAL_NAME_get0_value(base, &kind)),
             kind == GEN_DNS
         else { return nil }
-        let name = bytes(of: UnsafePointer(value.assumingMemoryBound(to: ASN1_STRING.self)))
-        return String(decoding: name, as: UTF8.self).lowercased()
+        return value.utf8.lowercased()
     }
 }
 

@@ -62,21 +62,11 @@ extension CheckedCertificate {
         var names: [String] = []
         var index = X509_NAME_get_index_by_NID(subject, NID_commonName, -1)
         while index >= 0 {
-            names.append(text(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, index))))
+            let data = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, index))
+            names.append(ASN1Value(data)?.text ?? "")
             index = X509_NAME_get_index_by_NID(subject, NID_commonName, index)
         }
         return names
-    }
-
-    /// Returns the text of a directory string, which may be encoded in several ways.
-    private func text(_ string: UnsafePointer<ASN1_STRING>?) -> String {
-        ErrorQueue.clear()
-        defer { ErrorQueue.clear() }
-        var encoded: UnsafeMutablePointer<UInt8>?
-        let count = ASN1_STRING_to_UTF8(&encoded, string)
-        guard count >= 0, let encoded else { return "" }
-        defer { CRYPTO_free(encoded, nil, 0) }
-        return String(decoding: UnsafeBufferPointer(start: encoded, count: Int(count)), as: UTF8.self)
     }
 }
 

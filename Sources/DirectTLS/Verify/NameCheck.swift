@@ -13,11 +13,11 @@ extension ServerIdentity {
     func demand(in parameters: OpaquePointer?) -> Bool {
         X509_VERIFY_PARAM_set_hostflags(parameters, Self.flags)
         guard kind == .name else { return X509_VERIFY_PARAM_set1_ip_asc(parameters, text) == 1 }
+        // The identity is a name that has been parsed, or a wildcard for it.
+        direct_X509_VERIFY_PARAM_accept_all_names(parameters)
         guard X509_VERIFY_PARAM_set1_host(parameters, text, 0) == 1 else { return false }
-        // A later OpenSSL may take no asterisk in a name. The name is checked all the same, by its own idea
-        // of a wildcard.
-        if let wildcard, X509_VERIFY_PARAM_add1_host(parameters, wildcard, 0) != 1 { ErrorQueue.clear() }
-        return true
+        guard let wildcard else { return true }
+        return X509_VERIFY_PARAM_add1_host(parameters, wildcard, 0) == 1
     }
 
     /// Returns the entry of the certificate that proves the name or address; `nil` if there is none.

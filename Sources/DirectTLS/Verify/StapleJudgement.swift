@@ -48,7 +48,7 @@ package struct StapleJudgement: Hashable, Sendable {
             return d2i_OCSP_RESPONSE(nil, &cursor, bytes.count)
         }
         guard let parsed else {
-            self.init(.unusable("it cannot be read"))
+            self.init(.unusable(StapledStatus.unreadable))
             return
         }
         defer { OCSP_RESPONSE_free(parsed) }
@@ -73,25 +73,25 @@ package struct StapleJudgement: Hashable, Sendable {
             return
         }
         var reason: Int32 = -1
-        var revokedAt: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
-        var thisUpdate: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
-        var nextUpdate: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
-        let code = OCSP_single_get0_status(single, &reason, &revokedAt, &thisUpdate, &nextUpdate)
+        var revokedAt: UnsafeRawPointer?
+        var thisUpdate: UnsafeRawPointer?
+        var nextUpdate: UnsafeRawPointer?
+        let code = direct_OCSP_single_get0_status(single, &reason, &revokedAt, &thisUpdate, &nextUpdate)
         let status: Status =
             switch code {
             case V_OCSP_CERTSTATUS_GOOD: .good
             case V_OCSP_CERTSTATUS_REVOKED:
                 .revoked(
-                    since: secondsSince1970(revokedAt),
+                    since: ASN1Value(revokedAt)?.secondsSince1970,
                     reason: reason < 0 ? nil : OCSP_crl_reason_str(Int(reason)).map { String(cString: $0) }
                 )
             default: .unknown
             }
         self.init(
             status,
-            thisUpdate: secondsSince1970(thisUpdate),
-            nextUpdate: secondsSince1970(nextUpdate),
-            isCurrent: OCSP_check_validity(
+            thisUpdate: ASN1Value(thisUpdate)?.secondsSince1970,
+            nextUpdate: ASN1Value(nextUpdate)?.secondsSince1970,
+            isCurrent: direct_OCSP_check_validity(
                 thisUpdate,
                 nextUpdate,
                 Self.tolerance,

@@ -39,6 +39,24 @@ struct SeenBodyTests {
         #expect(try await client.get("http://a.test/").body.isEmpty)
     }
 
+    @Test("A redirect frees the connection of a body that an interceptor has replaced by a sequence")
+    func replacedBeforeRedirect() async throws {
+        let server = try FixtureServer.start { request in
+            guard request.path == "/from" else { return .text(Self.text) }
+            return .bytes(pattern(at: 0, count: 1 << 20), status: 302, ["Location": "/to"])
+        }
+        let client = HTTPClient.untimed {
+            $0.maximumConnectionsPerOrigin = 1
+            $0.networkInterceptors = [
+                { request, forward in
+                    let response = try await forward(request)
+                    return response.replacing(stream: response.body)
+                }
+            ]
+        }
+        #expect(try await client.get(server.http("/from")).text == Self.text)
+    }
+
     @Test("A body that an interceptor has read is sent, and can be sent again after a redirect")
     func readAndSent() async throws {
         let server = try FixtureServer.start { request in

@@ -100,7 +100,8 @@ struct CachingClientTests {
         let name = Array("If-None-Match: ".utf8)
         let lines = received.split(separator: UInt8(ascii: "\n")).map(Array.init)
         let questions = lines.filter { $0.starts(with: name) }
-        #expect(questions == [name + tag + [0x0D], name + tag + [0x0D]])
+        let question: [UInt8] = name + Array(tag) + [0x0D]
+        #expect(questions == [question, question])
     }
 
     @Test(

@@ -33,6 +33,21 @@ struct DecodingTests {
         #expect(try await server.nextRequest().headers["accept-encoding"] == asked)
     }
 
+    @Test("Content that has arrived whole is decoded into as much memory as the end of its gzip member names")
+    func roomForWhole() async throws {
+        let coded = deflated(Array("x".utf8 + text.prefix(200))) + deflated(Array("the end".utf8))
+        let client = HTTPClient.untimed {
+            $0.transport = {
+                try HTTPClient.Response(to: $0, 200, headers: ["Content-Encoding": "gzip"], body: coded)
+            }
+        }
+        var pieces: [Int] = []
+        let response = try await client.send(HTTPClient.Request(.get, "http://a.test/"))
+        for try await piece in response.body { pieces.append(piece.count) }
+        // The last member is so small that the first piece has the least room.
+        #expect(pieces == [64, 144])
+    }
+
     @Test(
         "Decoded content is the same whatever the framing, at once or piece by piece",
         arguments: [FixtureReply.Framing.length, .chunked, .untilClose]

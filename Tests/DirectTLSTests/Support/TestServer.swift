@@ -131,6 +131,8 @@ final class ServerSide {
     var bytesAtOnce = Int.max
     /// How many bytes of the client's there is room for, until more is made.
     var room = Int.max
+    /// Where the server's bytes contain the first of these, the client sees the second.
+    var forgery: (original: [UInt8], forged: [UInt8])?
     /// After what the server has sent, the client sees the end of the stream.
     var endsStream = false
     /// After what the server has sent, the client sees this error; its writes see it at once.
@@ -217,10 +219,19 @@ final class ServerSide {
         let moved = BIO_read(toClient, buffer, Int32(clamping: min(count, bytesAtOnce)))
         if moved > 0 {
             readsOfClient += 1
+            forge(UnsafeMutableRawBufferPointer(start: buffer, count: Int(moved)))
             return Int(moved)
         }
         if brokenBy != 0 { return TLSTransport.failure(errno: brokenBy) }
         return endsStream ? TLSTransport.endOfStream : TLSTransport.wouldBlock
+    }
+
+    private func forge(_ bytes: UnsafeMutableRawBufferPointer) {
+        guard let (original, forged) = forgery, bytes.count >= original.count else { return }
+        for start in 0...(bytes.count - original.count)
+        where bytes[start..<start + original.count].elementsEqual(original) {
+            UnsafeMutableRawBufferPointer(rebasing: bytes[start...]).copyBytes(from: forged)
+        }
     }
 
     private func clientWrites(_ buffer: UnsafeRawPointer, _ count: Int) -> Int {

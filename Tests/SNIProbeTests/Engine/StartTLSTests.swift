@@ -20,9 +20,13 @@ struct StartTLSTests {
 
     /// The greeting of MySQL with these capabilities in the second byte.
     private static func greeting(_ capabilities: UInt8) -> [UInt8] {
-        let body: [UInt8] =
-            [10] + Array("8.0.36\0".utf8) + [7, 0, 0, 0] + Array("12345678".utf8) + [0, 0xFF, capabilities]
-            + [33, 2, 0, 0xFF, 0xC1, 21] + [UInt8](repeating: 0, count: 10) + Array("123456789012\0".utf8)
+        var body: [UInt8] = [10]
+        body += Array("8.0.36\0".utf8)
+        body += [7, 0, 0, 0]
+        body += Array("12345678".utf8)
+        body += [0, 0xFF, capabilities, 33, 2, 0, 0xFF, 0xC1, 21]
+        body += [UInt8](repeating: 0, count: 10)
+        body += Array("123456789012\0".utf8)
         return [UInt8(body.count), 0, 0, 0] + body
     }
 

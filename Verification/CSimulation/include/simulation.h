@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct sim_thread;
+
 // What is known of a simulated file or folder.
 struct sim_facts {
     int64_t number;
@@ -29,7 +31,8 @@ struct sim_system {
     ssize_t (*receive)(int descriptor, void *buffer, size_t count, int peeks);
     ssize_t (*send)(int descriptor, const void *buffer, size_t count);
     int (*shut_down)(int descriptor);
-    void (*set_mark)(int descriptor, int bytes);
+    // Sets SO_RCVLOWAT, or with 0 another option, which has no effect.
+    int (*set_option)(int descriptor, int mark);
     int (*close)(int descriptor);
     int (*take_error)(int descriptor);
     int (*is_connected)(int descriptor);
@@ -37,16 +40,21 @@ struct sim_system {
     int (*unwatch)(int descriptor);
     int (*wait)(void *events, int capacity, int milliseconds);
     uint64_t (*now)(void);
+    // The seconds by which the clock that knows the date has been set.
+    int64_t (*clock_shift)(void);
     uint64_t (*random)(void);
     // Fills at most `capacity` addresses of 16 bytes, IPv4 as ::ffff:a.b.c.d, of the family AF_INET, AF_INET6 or, for
     // AF_UNSPEC, of both. Returns their count, or the negative error of getaddrinfo.
+    // Before, look_up_time says how many nanoseconds that takes.
+    uint64_t (*look_up_time)(const char *name, int family);
     int (*look_up)(const char *name, int family, unsigned char *addresses, int capacity);
     void (*enqueue)(void *job);
     void (*enqueue_after)(uint64_t nanoseconds, void *job);
-    void (*start_thread)(void *(*body)(void *), void *argument);
+    int (*start_thread)(void *(*body)(void *), void *argument);
+    // Calls sim_continue_thread later.
+    void (*pause_thread)(struct sim_thread *thread, uint64_t nanoseconds);
     // Files below the folder of simulations, and their folders.
     int (*open_file)(const char *path, int creates, int is_exclusive);
-    int (*close_file)(int descriptor);
     // An offset of -1 means the position of the descriptor, which moves on.
     ssize_t (*read_file)(int descriptor, void *buffer, size_t count, int64_t offset);
     ssize_t (*write_file)(int descriptor, const void *bytes, size_t count, int64_t offset);
@@ -72,15 +80,16 @@ void sim_install(const struct sim_system *system);
 void sim_enter(int enters);
 // Whether this program can simulate: whether its definitions are found before those of the C library.
 int sim_is_effective(void);
-// The first descriptor of simulated sockets, and that of simulated files.
+// The first simulated descriptor: that of the readiness queue, before that of its alarm.
 int sim_first_descriptor(void);
-int sim_first_file(void);
 // The folder whose files are simulated. It may have folders, and these have none.
 const char *sim_folder(void);
 // Runs a job of Swift's global executor on this thread.
 void sim_run_job(void *job);
 // Runs the body of a thread that was started within the simulation, on this thread.
-void sim_run_thread(void *(*body)(void *), void *argument);
+// It returns when the body has ended or has a call that takes its time: whether it has ended.
+int sim_run_thread(void *(*body)(void *), void *argument);
+int sim_continue_thread(struct sim_thread *thread);
 // Sets the seed of random numbers outside of simulations.
 void sim_seed_outside(uint64_t seed);
 // Writes an entry of the array that epoll_wait fills.

@@ -68,7 +68,8 @@ enum Replies {
         let asksForV4 = query[end + 2] == 1
         let head = query[..<2] + [0x81, 0x80, 0, 1, 0, asksForV4 ? 1 : 0, 0, 0, 0, 0]
         let record: [UInt8] = [0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 127, 0, 0, 1]
-        return head + query[12...end + 4] + (asksForV4 ? record : [])
+        let question = Array(query[12...end + 4])
+        return Array(head) + question + (asksForV4 ? record : [])
     }
 
     /// "hello", compressed.

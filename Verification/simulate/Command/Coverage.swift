@@ -36,19 +36,25 @@ enum Coverage {
         "disk failed", "disk full", "full buffer", "half a session ticket", "idle connection closed",
         "no descriptor", "nonce is stale", "reset",
         "datagram lost", "datagram twice", "no room for a datagram", "resolver at a port that refuses",
+        "clock set ahead", "clock set back", "file of another user", "file replaced by another process",
+        "half-closed by the server", "late lookup",
+        "no answer of a lookup", "no thread", "program stopped",
         "short read or write of a file", "short send", "slow proxy", "upload not read",
     ]
 
     private static var names: [String] {
-        [
+        var names = [
             "client: cache reports an error", "client: cache reports damage", "client: input held back",
             "server: digest challenge",
-        ] + judges.map { "judge: " + $0 }
-            + callers.map { "caller: " + $0 } + faults.map { "fault: " + $0 }
-            + RangeFault.allCases.map { "fault: part \($0)" }
-            + ResolverPlan.Manner.allCases.filter { $0 != .answers }.map { "fault: resolver \($0)" }
-            + AddressPlan.Fate.allCases.filter { $0 != .works }.map { "fault: address \($0)" }
-            + ReplyPlan.Ending.allCases.filter { $0 != .complete }.map { "fault: reply \($0)" }
+        ]
+        names += judges.map { "judge: " + $0 }
+        names += callers.map { "caller: " + $0 }
+        names += faults.map { "fault: " + $0 }
+        names += RangeFault.allCases.map { "fault: part \($0)" }
+        names += ResolverPlan.Manner.allCases.filter { $0 != .answers }.map { "fault: resolver \($0)" }
+        names += AddressPlan.Fate.allCases.filter { $0 != .works }.map { "fault: address \($0)" }
+        names += ReplyPlan.Ending.allCases.filter { $0 != .complete }.map { "fault: reply \($0)" }
+        return names
     }
 
     /// The number of worlds after which everything should have been reached.

@@ -63,7 +63,7 @@ struct CallJudge {
         case .cache(let reason):
             world.kernel.count("judge: damage in the middle of content")
             if !plan.mayFindDamage(number) { world.fault("disk", "call \(number) ended with \(reason)") }
-        case .system(let reason) where [ENOSPC, EIO].contains(reason.code):
+        case .system(let reason) where [ENOSPC, EIO, EACCES].contains(reason.code):
             world.fault("disk", "call \(number) ended with \(reason)")
         default: break
         }

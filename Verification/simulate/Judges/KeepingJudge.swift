@@ -144,7 +144,8 @@ struct KeepingJudge {
         world.setCookies.filter { cookie in
             guard cookie.host == host, cookie.kind == kind, !hasEnded(cookie) else { return false }
             if let lifetime = kind.lifetime,
-                kernel.now + 1_500_000_000 >= cookie.firstSent + UInt64(lifetime) * 1_000_000_000
+                kernel.now + plan.clockAhead + 1_500_000_000 >= cookie.firstSent + UInt64(lifetime)
+                    * 1_000_000_000
             {
                 return false
             }
@@ -201,7 +202,7 @@ struct KeepingJudge {
         guard let lifetime = cookie.kind.lifetime else { return }
         kernel.count("judge: age of a cookie")
         let taken = max(cookie.lastSent, world.calls[cookie.number].end ?? kernel.now)
-        if start > taken + UInt64(lifetime) * 1_000_000_000 + 1_500_000_000 {
+        if start > taken + UInt64(lifetime) * 1_000_000_000 + 1_500_000_000 + plan.clockBehind {
             world.fault("cookies", "call \(number) sends \(value), which has expired")
         }
     }

@@ -67,7 +67,7 @@ struct PoolJudge {
             || client.usesPerConnection != nil
             || client.idleTimeout != nil || plan.network.resets > 0
             || plan.hosts[host].updatesKeys || plan.hosts[host].ticketPause != nil
-            || plan.calls.contains { $0.kind == .prewarm }
+            || plan.calls.contains { $0.kind == .prewarm || $0.tls != nil }
             || plan.hosts[host].idleClose != nil
             || plan.hosts[host].addresses.contains { $0.fate != .works }
             || plan.calls.contains { leavesBody($0) || $0.replies.contains(where: endsConnection) }

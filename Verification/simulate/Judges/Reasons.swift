@@ -169,6 +169,7 @@ struct Reasons {
             ("half a ticket", hosts.contains { (plan.hosts[$0].ticketPause ?? 0) > 1_000_000 }),
             ("no descriptor", world.kernel.shortages.contains { $0 + lateness > start && $0 <= end }),
             ("resolver", plan.resolvers?.isGood == false), ("rate", isLongInQueue),
+            ("system", plan.kernel.map(plan.mayFailBySystem) == true), ("refusal", plan.isRefused(number)),
             ("late reading", call.isReadForLong), ("file", isFileUnclear),
             ("connection", world.kernel.allConnections.contains { isOfCall($0) && hasFailed($0) }),
         ].contains(where: counted)
@@ -247,7 +248,8 @@ struct Reasons {
     /// for other reasons.
     private var longestTime: UInt64 {
         let calls = [call] + others.map(\.call)
-        return UInt64(500_000 + calls.map(longestTime).reduce(0, +)) * 1000 + 3_000_000 * UInt64(calls.count)
+        return UInt64(500_000 + calls.map(longestTime).reduce(0, +) + (plan.kernel?.stop?.length ?? 0)) * 1000
+            + 3_000_000 * UInt64(calls.count)
     }
 
     /// The longest time of one call, in microseconds.

@@ -123,7 +123,7 @@ struct ResponseJudge {
         let isAllowed =
             plan.client.caches && call.resource != nil && call.resource == other.resource
             && call.host == other.host && [.get, .head].contains(call.kind) && other.kind == .get
-        if !isAllowed || age > UInt64(reply.lifetime ?? 0) {
+        if !isAllowed || age > UInt64(reply.lifetime ?? 0) + plan.clockBehind / 1_000_000_000 {
             world.fault("cache", "call \(number) got the response of call \(owner), \(age) seconds old")
         }
         judgeVariant(of: owner, reply)
@@ -169,7 +169,7 @@ struct ResponseJudge {
                 let place = world.calls[other].reply, !isReplaced(other)
             else { continue }
             let lifetime = UInt64(earlier.replies[place].lifetime ?? 0)
-            guard lifetime > 1,
+            guard lifetime > 1, plan.kernel?.clock == nil,
                 world.kernel.now - (world.calls[other].start ?? 0) < (lifetime - 1) * 1_000_000_000
             else { continue }
             world.fault("cache", "call \(number) was sent although the response of call \(other) is fresh")
@@ -231,8 +231,8 @@ struct ResponseJudge {
         guard state.bodyEnd > state.bodyBegin else { return }
         world.kernel.count("judge: speed")
         let time = (state.bodyEnd - state.bodyBegin) / 1000
-        // Work of callers may keep the loop busy, which is not the server's fault.
-        let busy = plan.calls.map(\.work).reduce(0, +)
+        // Work of callers may keep the loop busy, and a stop the program, which is not the server's fault.
+        let busy = plan.calls.map(\.work).reduce(0, +) + (plan.kernel?.stop?.length ?? 0)
         let most = 3 * plan.client.slowestTime + 2 * plan.network.longestDelay + busy + 10_000
         if response.body.count < slowest, time > UInt64(most) {
             world.fault("speed", "call \(number) got \(response.body.count) bytes in \(time) microseconds")

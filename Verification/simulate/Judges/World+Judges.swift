@@ -168,6 +168,7 @@ extension World {
         let work = plan.calls.map(\.work)
         let atOnce = (work.max() ?? 0) * (mostActiveCalls + 1)
         let isCancelled = plan.calls.contains { $0.cancellation != nil }
-        return UInt64(max(atOnce, isCancelled ? work.reduce(0, +) : 0) * 1000)
+        let stop = plan.kernel?.stop?.length ?? 0
+        return UInt64((max(atOnce, isCancelled ? work.reduce(0, +) : 0) + stop) * 1000)
     }
 }

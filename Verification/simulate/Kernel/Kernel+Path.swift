@@ -41,11 +41,21 @@ extension Kernel {
     private func deliver(_ segment: ArraySlice<UInt8>, to connection: SimulatedConnection, isUp: Bool) {
         guard !connection.isBroken else { return }
         // The other side has closed: it answers with a reset.
-        guard isUp ? connection.isOpenForServer : connection.isOpenForClient else {
+        guard isUp ? connection.isOpenForServer || connection.isLingering : connection.isOpenForClient else {
             return after(delay: delay()) { connection.reset() }
         }
         connection[isUp].arrive(segment)
-        if isUp { connection.wakeServer() } else { report(connection) }
+        if !isUp { return connection.hasInput ? report(connection) : () }
+        if connection.isLingering { drop(on: connection) } else { connection.wakeServer() }
+    }
+
+    /// Tells the client of room, if it has found none, and a third of its buffer is free.
+    private func acknowledge(on connection: SimulatedConnection) {
+        after(delay: delay()) { [self] in
+            guard connection.isConnected, connection.lacksRoom, connection.hasRoom else { return }
+            connection.lacksRoom = false
+            report(connection)
+        }
     }
 
     /// Reads as the server. Returns an empty array at the end, `nil` if the connection is broken.
@@ -55,7 +65,7 @@ extension Kernel {
             if !connection.isStopped, connection.up.available > 0 {
                 let bytes = connection.up.take(connection.up.available)
                 // The client sees room when the acknowledgement has arrived.
-                after(delay: delay()) { [self] in if connection.isConnected { report(connection) } }
+                acknowledge(on: connection)
                 return bytes
             }
             if connection.up.hasEnded, !connection.isStopped { return [] }
@@ -87,11 +97,23 @@ extension Kernel {
         connection.isOpenForServer = false
         note("server closes", place: connection.number, amount: connection.up.available)
         if connection.up.outstanding > 0 { hasLostRequests = true }
-        if connection.up.available > 0 {
+        if plan.lingering > 0, unkind.chance(plan.lingering) {
+            count("fault: half-closed by the server")
+            connection.isLingering = true
+            drop(on: connection)
+            finish(connection, isUp: false)
+            after(delay: 5_000_000_000) { connection.isLingering = false }
+        } else if connection.up.available > 0 {
             after(delay: delay()) { connection.reset() }
         } else {
             finish(connection, isUp: false)
         }
         connection.wakeServer()
+    }
+
+    /// Reads what has come to a server that only waits for the end.
+    private func drop(on connection: SimulatedConnection) {
+        _ = connection.up.take(connection.up.available)
+        acknowledge(on: connection)
     }
 }

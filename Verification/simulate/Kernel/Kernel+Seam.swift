@@ -18,7 +18,10 @@ extension Kernel {
         }
         system.bind = { descriptor, address, length in
             let address = IPAddress(bytes: Array(UnsafeBufferPointer(start: address, count: Int(length))))
-            Kernel.current.connections[descriptor]?.localAddress = address
+            guard let connection = Kernel.current.connections[descriptor] else {
+                return Kernel.current.misused("bind", descriptor)
+            }
+            connection.localAddress = address
             return 0
         }
         system.receive = { descriptor, buffer, count, peeks in
@@ -28,37 +31,28 @@ extension Kernel {
         system.send = { descriptor, bytes, count in
             Kernel.current.send(on: descriptor, UnsafeRawBufferPointer(start: bytes, count: count))
         }
-        system.set_mark = { descriptor, bytes in
-            Kernel.current.setMark(descriptor, bytes: Int(bytes))
-        }
-        system.shut_down = { descriptor in
-            Kernel.current.shutDown(descriptor)
-            return 0
-        }
+        system.set_option = { Kernel.current.setOption($0, mark: Int($1)) }
+        system.shut_down = { Kernel.current.shutDown($0) }
         system.close = { Kernel.current.close($0) }
         system.take_error = { Kernel.current.takeError($0) }
-        system.is_connected = { Kernel.current.isConnected($0) ? 1 : 0 }
-        system.watch = { descriptor, token in
-            Kernel.current.watch(descriptor, token: token)
-            return 0
-        }
-        system.unwatch = { descriptor in
-            Kernel.current.watch(descriptor, token: nil)
-            return 0
-        }
+        system.is_connected = { Kernel.current.isConnected($0) }
+        system.watch = { Kernel.current.watch($0, token: $1) }
+        system.unwatch = { Kernel.current.watch($0, token: nil) }
         system.wait = { buffer, capacity, milliseconds in
             guard let buffer else { return -EFAULT }
             return Kernel.current.wait(buffer, capacity: Int(capacity), milliseconds: milliseconds)
         }
+        system.clock_shift = { Int64(Kernel.current.clockShift) }
         system.now = { Kernel.current.now }
         system.random = { Kernel.current.randomWord() }
+        system.look_up_time = { Kernel.current.lookUpTime($1) }
         system.look_up = { name, family, buffer, capacity in
             guard let name, let buffer else { return EAI_FAIL }
             let all = Kernel.current.lookUp(String(cString: name)).filter {
                 family == AF_UNSPEC || family == ($0.family == .v4 ? AF_INET : AF_INET6)
             }
-            let addresses = all.prefix(Int(capacity))
-            guard !addresses.isEmpty else { return EAI_NONAME }
+            let addresses = all.filter { !Kernel.current.lacksAnswer(for: $0.family) }.prefix(Int(capacity))
+            guard !addresses.isEmpty else { return all.isEmpty ? EAI_NONAME : EAI_AGAIN }
             for (place, address) in addresses.enumerated() {
                 let bytes = address.bytes
                 let whole = bytes.count == 16 ? bytes : [UInt8](repeating: 0, count: 10) + [255, 255] + bytes
@@ -73,7 +67,10 @@ extension Kernel {
             if let job { Kernel.current.enqueue(job, after: nanoseconds) }
         }
         system.start_thread = { body, argument in
-            Kernel.current.startThread { sim_run_thread(body, argument) }
+            Kernel.current.startThread { sim_run_thread(body, argument) != 0 }
+        }
+        system.pause_thread = { thread, nanoseconds in
+            Kernel.current.pauseThread(nanoseconds) { sim_continue_thread(thread) != 0 }
         }
         addFiles(to: &system)
         sim_install(&system)
@@ -82,13 +79,13 @@ extension Kernel {
     private static func addFiles(to system: inout sim_system) {
         system.open_file = { path, creates, isExclusive in
             guard let path else { return -EFAULT }
+            if Kernel.current.isForeignFile { return -EACCES }
             return Int32(
                 Kernel.current.onDisk("open") {
                     $0.open(String(cString: path), creates: creates != 0, isExclusive: isExclusive != 0)
                 }
             )
         }
-        system.close_file = { descriptor in Int32(Kernel.current.onDisk("close") { $0.close(descriptor) }) }
         system.read_file = { descriptor, buffer, count, offset in
             let buffer = UnsafeMutableRawBufferPointer(start: buffer, count: count)
             return Kernel.current.onDisk("read") { $0.read(descriptor, into: buffer, offset: Int(offset)) }
@@ -123,7 +120,9 @@ extension Kernel {
 
     private static func addFacts(to system: inout sim_system) {
         system.find_open_file = { descriptor, facts in
-            guard let found = Kernel.current.disk.find(descriptor) else { return -EBADF }
+            guard let found = Kernel.current.disk.find(descriptor) else {
+                return Kernel.current.misused("fstat", descriptor)
+            }
             facts?.pointee = found
             return 0
         }
@@ -142,7 +141,9 @@ extension Kernel {
             return Int32(Kernel.current.onDisk("mkdir") { $0.makeFolder(String(cString: path)) })
         }
         system.name_folder = { descriptor, path, capacity in
-            guard let name = Kernel.current.disk.folder(descriptor) else { return -ENOTDIR }
+            guard let name = Kernel.current.disk.folder(descriptor) else {
+                return Kernel.current.misused("a call for a folder", descriptor)
+            }
             return Kernel.write(name, to: path, capacity: capacity)
         }
         system.list_folder = { descriptor, place, name, capacity in
@@ -166,9 +167,11 @@ extension Kernel {
     }
 
     /// Makes a call of the disk, and notes it.
-    private func onDisk(_ name: StaticString, by call: (SimulatedDisk) -> Int) -> Int {
+    func onDisk(_ name: StaticString, by call: (SimulatedDisk) -> Int) -> Int {
         disk.beforeCall()
+        if let often = plan.otherWriter, unkind.below(1000) < often { disk.replaceByOther(&unkind) }
         let result = call(disk)
+        if result == -Int(EBADF) { misuses("\(name) on a file that is not open") }
         note(name, amount: result)
         return result
     }

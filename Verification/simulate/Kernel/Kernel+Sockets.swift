@@ -4,10 +4,28 @@ internal import Glibc
 
 /// The sockets, as the client sees them.
 extension Kernel {
+    /// Returns the lowest number that nothing has: the system gives it to what is opened next (POSIX.1-2017,
+    /// 2.14, "File Descriptor Allocation").
+    func lowestDescriptor() -> Int32 {
+        var number = sim_first_descriptor() + 2
+        while connections[number] != nil || datagramSockets[number] != nil || disk.descriptors[number] != nil
+        {
+            number += 1
+        }
+        return number
+    }
+
+    /// Notes a call on a number that is not open, or is that of something else by now: two threads may do
+    /// this at any moment, so the second could close, or write to, what a third has just opened.
+    func misused(_ call: StaticString, _ descriptor: Int32, _ code: Int32 = EBADF) -> Int32 {
+        misuses("\(call) on descriptor \(descriptor - sim_first_descriptor()): errno \(code)")
+        return -code
+    }
+
     func openSocket() -> Int32 {
         guard hasDescriptor() else { return -EMFILE }
         let number = allConnections.count + 1
-        let descriptor = sim_first_descriptor() + 16 + Int32(number)
+        let descriptor = lowestDescriptor()
         let connection = SimulatedConnection(self, descriptor: descriptor, number: number)
         connections[descriptor] = connection
         allConnections.append(connection)
@@ -29,7 +47,7 @@ extension Kernel {
             (socket.address, socket.port) = (address, port)
             return 0
         }
-        guard let connection = connections[descriptor] else { return -EBADF }
+        guard let connection = unconnected(descriptor) else { return misused("connect", descriptor) }
         connection.address = address
         connection.times.connect = now
         note("connect", place: connection.number, amount: port)
@@ -38,35 +56,66 @@ extension Kernel {
     }
 
     func connect(_ descriptor: Int32, toSocket path: String) -> Int32 {
-        guard let connection = connections[descriptor] else { return -EBADF }
+        guard let connection = unconnected(descriptor) else { return misused("connect", descriptor) }
         connection.path = path
         connection.times.connect = now
         note("connect to socket", place: connection.number)
-        return begin(connection, fate: acceptLocal(connection, path))
+        // Where nothing listens, the error comes at once, as the connection does (unix(7)).
+        guard case .accepted(let serve) = acceptLocal(connection, path) else {
+            return -unkind.one(of: [ECONNREFUSED, ENOENT, EAGAIN, EACCES])
+        }
+        establish(connection, serve)
+        return 0
+    }
+
+    private func unconnected(_ descriptor: Int32) -> SimulatedConnection? {
+        connections[descriptor].flatMap { $0.address == nil && $0.path == nil ? $0 : nil }
     }
 
     private func begin(_ connection: SimulatedConnection, fate: Accepting) -> Int32 {
-        if case .silent = fate { return -EINPROGRESS }
-        after(delay: delay() * 2) { [self] in
+        var (code, time) = (ECONNREFUSED, delay() * 2)
+        switch fate {
+        case .silent: return -EINPROGRESS
+        case .failed:
+            if unkind.chance(50) { return -unkind.one(of: Self.errorsAtOnce) }
+            (code, time) = unkind.one(of: Self.laterErrors)
+        default: break
+        }
+        after(delay: time) { [self] in
             guard connection.isOpenForClient else { return }
-            if case .accepted(let serve) = fate {
-                (connection.isConnected, connection.isOpenForServer) = (true, true)
-                connection.times.connected = now
-                note("connected", place: connection.number)
-                serve(connection)
-            } else {
-                connection.isBroken = true
-                connection.pendingError = ECONNREFUSED
-                note("refused", place: connection.number)
-            }
+            if case .accepted(let serve) = fate { return establish(connection, serve) }
+            connection.isBroken = true
+            connection.pendingError = code
+            note("refused", place: connection.number, amount: Int(code))
             report(connection)
         }
         return -EINPROGRESS
     }
 
+    private func establish(_ connection: SimulatedConnection, _ serve: (SimulatedConnection) -> Void) {
+        (connection.isConnected, connection.isOpenForServer) = (true, true)
+        connection.times.connected = now
+        note("connected", place: connection.number)
+        serve(connection)
+        report(connection)
+    }
+
+    /// Of a route that is missing, unreachable, prohibited or a blackhole, of a firewall, and of ports that
+    /// are all taken. A socket that does not block is never interrupted (EINTR).
+    private static let errorsAtOnce = [
+        ENETUNREACH, EHOSTUNREACH, EACCES, EINVAL, EPERM, EADDRNOTAVAIL, EAGAIN,
+    ]
+
+    /// Of ICMP messages (icmp(7)) and of neighbours that do not answer, of SYNs that nobody answers
+    /// (tcp_syn_retries), and of a server that resets what it has accepted (tcp_abort_on_overflow).
+    private static let laterErrors: [(Int32, UInt64)] = [
+        (EHOSTUNREACH, 3_000_000_000), (ENETUNREACH, 20_000_000), (ENOPROTOOPT, 20_000_000),
+        (ETIMEDOUT, 127_000_000_000), (ECONNRESET, 20_000_000),
+    ]
+
     func receive(on descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, peeks: Bool) -> Int {
         if let socket = datagramSockets[descriptor] { return receive(on: socket, into: buffer) }
-        guard let connection = connections[descriptor] else { return -Int(EBADF) }
+        guard let connection = connections[descriptor] else { return Int(misused("recv", descriptor)) }
         if connection.down.available > 0 {
             var most = min(buffer.count, connection.down.available)
             if connection.hasMarks, most > 1 {
@@ -95,7 +144,7 @@ extension Kernel {
 
     func send(on descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
         if let socket = datagramSockets[descriptor] { return send([UInt8](bytes), on: socket) }
-        guard let connection = connections[descriptor] else { return -Int(EBADF) }
+        guard let connection = connections[descriptor] else { return Int(misused("send", descriptor)) }
         guard !connection.isBroken, !connection.up.isFinished else {
             let code = takeError(descriptor)
             return -Int(code == 0 ? EPIPE : code)
@@ -107,6 +156,8 @@ extension Kernel {
             // Room is reported again, as by a kernel that was short of memory for a moment.
             if taken < bytes.count { after(delay: delay()) { [self] in report(connection) } }
         }
+        // Only then does the kernel tell of room (tcp(7); SOCK_NOSPACE in its sources).
+        if taken < bytes.count { connection.lacksRoom = true }
         guard taken > 0 else {
             count("fault: full buffer")
             return -Int(EAGAIN)
@@ -121,19 +172,25 @@ extension Kernel {
 
     /// Sets how many bytes must have arrived before the queue reports input. As in Linux the buffer grows
     /// with it, and what is there is reported at once.
-    func setMark(_ descriptor: Int32, bytes: Int) {
-        guard let connection = connections[descriptor] else { return }
+    func setOption(_ descriptor: Int32, mark bytes: Int) -> Int32 {
+        guard let connection = connections[descriptor] else {
+            return datagramSockets[descriptor] == nil ? misused("setsockopt", descriptor) : 0
+        }
+        guard bytes > 0 else { return 0 }
         note("mark", place: connection.number, amount: bytes)
         if bytes > 1 { count("client: input held back") }
         connection.receiveMark = bytes
         connection.down.capacity = max(connection.down.capacity, 2 * bytes)
         if connection.token != nil, connection.readiness != 0 { report(connection) }
+        return 0
     }
 
-    func shutDown(_ descriptor: Int32) {
-        guard let connection = connections[descriptor] else { return }
+    func shutDown(_ descriptor: Int32) -> Int32 {
+        guard let connection = connections[descriptor] else { return misused("shutdown", descriptor) }
+        guard connection.isConnected else { return -ENOTCONN }
         note("shut down", place: connection.number)
         finish(connection, isUp: true)
+        return 0
     }
 
     func close(_ descriptor: Int32) -> Int32 {
@@ -143,8 +200,8 @@ extension Kernel {
             return 0
         }
         guard let connection = connections.removeValue(forKey: descriptor) else {
-            // Descriptors of the queue and of its alarm are not counted.
-            return descriptor < sim_first_descriptor() + 16 ? 0 : -EBADF
+            guard disk.descriptors[descriptor] != nil else { return misused("close", descriptor) }
+            return Int32(onDisk("close") { $0.close(descriptor) })
         }
         note("close", place: connection.number, amount: connection.down.available)
         closes(connection)
@@ -163,10 +220,14 @@ extension Kernel {
 
     /// Returns and clears the error that the next call reports.
     func takeError(_ descriptor: Int32, peeks: Bool = false) -> Int32 {
-        guard let connection = connections[descriptor] else { return EBADF }
+        if datagramSockets[descriptor] != nil { return 0 }
+        guard let connection = connections[descriptor] else { return misused("getsockopt", descriptor) }
         defer { if !peeks { connection.pendingError = 0 } }
         return connection.pendingError
     }
 
-    func isConnected(_ descriptor: Int32) -> Bool { connections[descriptor]?.isConnected == true }
+    func isConnected(_ descriptor: Int32) -> Int32 {
+        guard let connection = connections[descriptor] else { return misused("getpeername", descriptor) }
+        return connection.isConnected ? 0 : -ENOTCONN
+    }
 }

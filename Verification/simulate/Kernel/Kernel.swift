@@ -1,5 +1,6 @@
 internal import CSimulation
 internal import DirectCore
+internal import Glibc
 
 /// The simulated system: sockets, the readiness queue, clocks, and the order in which ready jobs run.
 ///
@@ -51,6 +52,8 @@ final class Kernel: @unchecked Sendable {
     /// The same for an attempt to connect to a Unix domain socket.
     var acceptLocal: (SimulatedConnection, String) -> Accepting = { _, _ in .refused }
 
+    /// Sees a call of the client on a descriptor that it has closed.
+    var misuses: (String) -> Void = { _ in }
     /// Sees a datagram that the client sends.
     var seesDatagram: (SimulatedDatagramSocket, [UInt8]) -> Void = { _, _ in }
     /// Gets a datagram that has arrived at the address that its socket is connected to.
@@ -59,6 +62,8 @@ final class Kernel: @unchecked Sendable {
     /// The fate of a connection attempt.
     enum Accepting {
         case refused
+        /// There is another error, at once or later.
+        case failed
         /// There is never an answer.
         case silent
         /// The function runs once the connection is established.
@@ -99,8 +104,24 @@ final class Kernel: @unchecked Sendable {
     private var lastTurn: UInt64 = 0
     private static let longestWithoutTurn: UInt64 = 50_000_000
 
-    init(seed: UInt64, network: NetworkPlan, disk: DiskPlan, isTraced: Bool) {
+    let plan: KernelPlan
+    var unkind: Dice
+    /// Until when the program is stopped, and whether its next wait is interrupted for that (signal(7)).
+    private var stoppedUntil: UInt64 = 0
+    private var isInterrupted = false
+    /// The seconds by which the clock that knows the date has been set.
+    private(set) var clockShift = 0
+
+    init(
+        seed: UInt64,
+        network: NetworkPlan,
+        disk: DiskPlan,
+        plan: KernelPlan = KernelPlan(),
+        isTraced: Bool
+    ) {
         self.network = network
+        self.plan = plan
+        unkind = Dice(seed: seed ^ 0xB_7022)
         record = Record(isReadable: isTraced)
         var root = Dice(seed: seed)
         path = root.fork(1)
@@ -108,6 +129,7 @@ final class Kernel: @unchecked Sendable {
         system = root.fork(3)
         self.disk = SimulatedDisk(disk, dice: root.fork(4))
         self.disk.counts = { [unowned self] in count($0) }
+        self.disk.lowestDescriptor = { [unowned self] in lowestDescriptor() }
     }
 
     /// Releases everything at the end of a world: its connections know the kernel.
@@ -181,6 +203,29 @@ final class Kernel: @unchecked Sendable {
             * 1000
     }
 
+    /// Lets the plan's stop and the change of its clock happen.
+    func begin() {
+        if let stop = plan.stop {
+            after(delay: UInt64(stop.time) * 1000) { [self] in
+                count("fault: program stopped")
+                note("stopped", amount: stop.length)
+                (stoppedUntil, isInterrupted) = (now + UInt64(stop.length) * 1000, true)
+            }
+        }
+        guard let clock = plan.clock else { return }
+        after(delay: UInt64(clock.time) * 1000) { [self] in
+            count("fault: clock set \(clock.seconds < 0 ? "back" : "ahead")")
+            note("clock", amount: clock.seconds)
+            clockShift = clock.seconds
+        }
+    }
+
+    /// Lets the network and the servers go on without the client, whose loop nothing can wake.
+    private func passStop() {
+        now = max(now, min(events.next ?? .max, stoppedUntil))
+        runDueEvents()
+    }
+
     // MARK: Jobs
 
     func enqueue(_ job: UnsafeMutableRawPointer) {
@@ -192,12 +237,21 @@ final class Kernel: @unchecked Sendable {
     }
 
     /// Runs a thread's body later, on this thread.
-    func startThread(_ body: @escaping () -> Void) {
-        threads += 1
-        after(nanoseconds: UInt64(path.number(in: 1...max(1, network.longestThreadStart))) * 1000) { [self] in
-            threads -= 1
-            body()
+    ///
+    /// - Parameter body: Returns whether it has ended. Otherwise it is in a call that takes its time.
+    func startThread(_ body: @escaping () -> Bool) -> Int32 {
+        // Where others run, a pool tries again on the loop of the process, which is a real one.
+        if plan.threadFailures > 0, threads == 0, unkind.chance(plan.threadFailures) {
+            count("fault: no thread")
+            return EAGAIN
         }
+        threads += 1
+        pauseThread(UInt64(path.number(in: 1...max(1, network.longestThreadStart))) * 1000, body)
+        return 0
+    }
+
+    func pauseThread(_ nanoseconds: UInt64, _ body: @escaping () -> Bool) {
+        after(nanoseconds: nanoseconds) { [self] in if body() { threads -= 1 } }
     }
 
     /// Runs jobs, the loop and the network until `isOver`.
@@ -205,7 +259,9 @@ final class Kernel: @unchecked Sendable {
         while !isOver() {
             steps += 1
             if steps > 2_000_000 { throw .endless }
-            if !ready.isEmpty, now < lastTurn + Self.longestWithoutTurn, schedule.below(8) != 0 {
+            if !ready.isEmpty, now < stoppedUntil || now < lastTurn + Self.longestWithoutTurn,
+                schedule.below(8) != 0
+            {
                 var place = schedule.below(ready.count)
                 // In any order, but nothing waits for ever.
                 if isFair || delays >= 2 { place = 0 }
@@ -218,6 +274,8 @@ final class Kernel: @unchecked Sendable {
                 case .step(let step): step()
                 }
                 if network.jobCost > 0 { now += UInt64(schedule.below(network.jobCost)) }
+            } else if now < stoppedUntil {
+                if ready.isEmpty { passStop() }
             } else {
                 turn()
                 lastTurn = now
@@ -239,9 +297,12 @@ final class Kernel: @unchecked Sendable {
     /// Waits for events, as epoll_wait.
     func wait(_ buffer: UnsafeMutableRawPointer, capacity: Int, milliseconds: Int32) -> Int32 {
         bytesAtATime = 0
+        defer { isInterrupted = false }
+        if isInterrupted { return -EINTR }
         let end = milliseconds < 0 ? UInt64.max : now &+ UInt64(milliseconds) * 1_000_000
         runDueEvents()
         while queue.isEmpty, ready.isEmpty {
+            if now < stoppedUntil { return -EINTR }
             guard let next = events.next, next <= end else {
                 if end == .max { isStuck = true } else { now = max(now, end) }
                 return 0
@@ -272,10 +333,16 @@ final class Kernel: @unchecked Sendable {
         queue.append(socket)
     }
 
-    func watch(_ descriptor: Int32, token: UnsafeMutableRawPointer?) {
-        guard let socket: any Watched = connections[descriptor] ?? datagramSockets[descriptor] else { return }
+    func watch(_ descriptor: Int32, token: UnsafeMutableRawPointer?) -> Int32 {
+        guard let socket: any Watched = connections[descriptor] ?? datagramSockets[descriptor] else {
+            return misused("epoll_ctl", descriptor)
+        }
+        if (token == nil) == (socket.token == nil) {
+            return misused("epoll_ctl", descriptor, token == nil ? ENOENT : EEXIST)
+        }
         socket.token = token
         if token != nil, socket.readiness != 0 { report(socket) }
+        return 0
     }
 
     func randomWord() -> UInt64 { system.next() }

@@ -85,6 +85,10 @@ final class SimulatedConnection: Watched, @unchecked Sendable {
     var path: String?
     /// Whether the client has not closed its descriptor yet.
     var isOpenForClient = true
+    /// Whether the client has found less room than it needed, so that it is told of more.
+    var lacksRoom = false
+    /// Whether the server has shut down its sending, and drops what comes.
+    var isLingering = false
     /// Whether the server has accepted the connection and not closed it yet.
     var isOpenForServer = false
     var isConnected = false
@@ -153,14 +157,19 @@ final class SimulatedConnection: Watched, @unchecked Sendable {
     var hasMarks: Bool { path != nil || isUrgent }
     private var isUrgent: Bool { path == nil && number % 8 == 3 }
 
+    /// Whether there is as much input as the client wants to be told of, and room (tcp_poll).
+    var hasInput: Bool { down.available >= receiveMark || isUrgent }
+    var hasRoom: Bool { up.isFinished || up.room * 3 >= up.capacity }
+
     /// The events that epoll reports, as Linux does.
     var readiness: UInt32 {
         var events: UInt32 = 0
         if down.available >= receiveMark || down.hasEnded || isBroken { events |= Events.readable }
         if isUrgent, down.available > 0 { events |= Events.urgent }
-        if isConnected && up.room > 0 || isBroken { events |= Events.writable }
+        if isConnected && hasRoom || isBroken { events |= Events.writable }
         if down.hasEnded || isBroken { events |= Events.peerHangUp }
-        if isBroken { events |= Events.hangUp | Events.error }
+        if isBroken || down.hasEnded && up.isFinished { events |= Events.hangUp }
+        if isBroken { events |= Events.error }
         return events
     }
 

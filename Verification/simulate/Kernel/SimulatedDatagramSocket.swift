@@ -35,13 +35,10 @@ extension Kernel {
     func openDatagramSocket() -> Int32 {
         guard hasDescriptor() else { return -EMFILE }
         datagramSocketCount += 1
-        let descriptor = sim_first_descriptor() + Self.firstDatagramSocket + Int32(datagramSocketCount)
+        let descriptor = lowestDescriptor()
         datagramSockets[descriptor] = SimulatedDatagramSocket(number: datagramSocketCount)
         return descriptor
     }
-
-    /// Behind the descriptors of all connections that a world may have.
-    private static let firstDatagramSocket: Int32 = 1 << 22
 
     func send(_ datagram: [UInt8], on socket: SimulatedDatagramSocket) -> Int {
         if socket.pendingError != 0 { return takeError(of: socket) }

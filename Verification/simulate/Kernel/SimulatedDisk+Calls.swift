@@ -15,10 +15,8 @@ extension SimulatedDisk {
         return add(Descriptor(file: files[path]))
     }
 
-    /// Descriptors are used again, as the system does.
     private func add(_ open: Descriptor) -> Int {
-        let free = (0...).lazy.map { sim_first_file() + Int32($0) }.first { self.descriptors[$0] == nil }
-        guard let free else { return -Int(EMFILE) }
+        let free = lowestDescriptor()
         descriptors[free] = open
         return Int(free)
     }

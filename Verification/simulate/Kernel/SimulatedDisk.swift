@@ -48,6 +48,8 @@ final class SimulatedDisk {
     var renames: (String, [UInt8]) -> Void = { _, _ in }
     /// Counts what has failed.
     var counts: (String) -> Void = { _ in }
+    /// Returns the number of what is opened next.
+    var lowestDescriptor: () -> Int32 = { 0 }
     /// Runs before each call: a power failure may come between any two.
     var beforeCall: () -> Void = {}
 
@@ -68,7 +70,7 @@ final class SimulatedDisk {
     /// Releases everything at the end of a world.
     func dissolve() {
         (files, settledFiles, changes, descriptors) = ([:], [:], [], [:])
-        (renames, counts, beforeCall) = ({ _, _ in }, { _ in }, {})
+        (renames, counts, beforeCall, lowestDescriptor) = ({ _, _ in }, { _ in }, {}, { 0 })
     }
 
     // MARK: Names
@@ -99,6 +101,19 @@ final class SimulatedDisk {
     func makeFile() -> File {
         count += 1
         return File(number: count)
+    }
+
+    /// Lets another process replace a file by one with the same bytes, as one does that saves what it has
+    /// read: what was open or locked is no longer what has the name (rename(2)).
+    func replaceByOther(_ dice: inout Dice) {
+        let names = names.filter { !$0.hasSuffix(".tmp") }
+        guard !names.isEmpty else { return }
+        let path = dice.one(of: names)
+        guard let old = files[path] else { return }
+        counts("fault: file replaced by another process")
+        let file = makeFile()
+        (file.bytes, file.settled, file.time) = (old.bytes, old.bytes, old.time)
+        set(file, at: path)
     }
 
     // MARK: Power failures

@@ -10,6 +10,8 @@ final class Material {
     nonisolated(unsafe) static let shared = Material()
 
     let root: [UInt8]
+    /// An authority of which no server has a certificate.
+    let otherRoot = TestAuthority("Other Root").rootDER
     private var contexts: [String: UnsafeMutableRawPointer] = [:]
 
     /// The kinds of certificates that a server of a name may have.
@@ -39,7 +41,9 @@ final class Material {
     }
 
     /// The name of a host of the world.
-    static func name(_ host: Int) -> String { "host\(host).test" }
+    ///
+    /// All are below the first one's name, which decides where its cookies and its policies go.
+    static func name(_ host: Int) -> String { host == 0 ? "host0.test" : "host\(host).host0.test" }
 
     static let proxyName = "proxy.test"
     static let resolverName = "dns.test"
@@ -52,10 +56,16 @@ final class Material {
 
     /// Gives all servers new ticket keys, each its own: no session outlives its world, and none is resumed by
     /// a server with another certificate.
-    func beginWorld(seed: UInt64) {
+    ///
+    /// - Parameter sharesTicketKeys: Whether servers with certificates for other names have the keys of the
+    ///   first host's.
+    func beginWorld(seed: UInt64, sharesTicketKeys: Bool) {
         for (number, name) in contexts.keys.sorted().enumerated() {
             guard let context = contexts[name] else { continue }
-            sim_tls_set_ticket_keys(context, seed &* 64 &+ UInt64(number))
+            let isShared =
+                sharesTicketKeys && name.hasPrefix("otherName host") && !name.hasSuffix(" " + Self.name(0))
+                || name == "valid " + Self.name(0)
+            sim_tls_set_ticket_keys(context, seed &* 64 &+ (isShared ? 63 : UInt64(number)))
         }
     }
 

@@ -11,6 +11,9 @@ extension Plan {
         for _ in 0..<dice.number(in: 1...3) {
             hosts.append(HostPlan(drawnFrom: &dice, isSecure: isSecure, isTroubled: isTroubled))
         }
+        var unkind = Dice(seed: seed ^ 0xB_7021)
+        kernel = KernelPlan(drawnFrom: &unkind)
+        if isTroubled { failAddresses(&unkind) }
         let isSmall = network.segmentLimit < 1000
         for _ in 0..<dice.number(in: 2...12) {
             calls.append(CallPlan(drawnFrom: &dice, hostCount: hosts.count, isSmall: isSmall))
@@ -48,12 +51,35 @@ extension Plan {
         case 98..<100: refuseUploads(&dice)
         default: break
         }
+        sayMore()
+        // What has to be done on a disk is tried again on the loop of the process, which is a real one.
+        if files != nil || keeping != nil { kernel?.threadFailures = 0 }
+        if keeping == nil { kernel?.otherWriter = nil }
+        // The judges forgive a disk that fails.
+        if keeping == nil || (disk?.failures ?? 0) == 0 { kernel?.foreignFiles = nil }
+        // What a resolver's cache has saved has a date; and the judges of resolvers know when the system is
+        // asked.
+        if resolvers != nil {
+            kernel?.clock = nil
+            kernel?.lookups = nil
+        }
+    }
+
+    /// Lets addresses fail that would have worked, so that the other fates stay as frequent.
+    private mutating func failAddresses(_ dice: inout Dice) {
+        for host in hosts.indices {
+            for address in hosts[host].addresses.indices
+            where hosts[host].addresses[address].fate == .works && dice.chance(8) {
+                hosts[host].addresses[address].fate = .fails
+            }
+        }
     }
 
     /// Takes away what may make a call fail: where everything works, the judges ask for more.
     mutating func calmDown() {
         (network.resets, network.socketFailures, network.descriptors) = (0, 0, nil)
         (client.responseLimit, client.queueLimit, client.readLimit) = (nil, nil, nil)
+        kernel?.calmDown()
         (client.connectLimit, client.slowestBytes, client.isReleasedEarly) = (nil, nil, false)
         for host in hosts.indices {
             hosts[host].isRude = false

@@ -74,7 +74,7 @@ extension AddressPlan {
         self.init()
         isV6 = dice.chance(30)
         changeTime = dice.one(of: [1000, 30_000, 200_000])
-        if isTroubled, dice.chance(50) { fate = dice.one(of: Fate.allCases) }
+        if isTroubled, dice.chance(50) { fate = dice.one(of: Fate.allCases.filter { $0 != .fails }) }
     }
 }
 

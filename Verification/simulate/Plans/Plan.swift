@@ -17,6 +17,9 @@ struct Plan: Codable, Equatable {
     var keeping: KeepingPlan?
     /// The services that are asked for addresses.
     var resolvers: ResolverPlan?
+    var kernel: KernelPlan?
+    /// What proxies and servers do that most do not.
+    var peers: PeerPlan?
 
     /// Whether the task that makes the call is cancelled at some time.
     func isCancelled(_ number: Int) -> Bool {
@@ -120,6 +123,10 @@ struct HostPlan: Codable, Equatable {
     var ticketPause: Int?
     var strictness: Strictness?
     var digest: Digest?
+    /// Whether its policy to use TLS only holds for the hosts below it, and its port if that is another than
+    /// usual.
+    var coversSubdomains: Bool?
+    var port: Int?
     /// Whether the client reaches it at a Unix domain socket.
     var hasSocket: Bool?
 }
@@ -129,6 +136,8 @@ struct AddressPlan: Codable, Equatable {
     enum Fate: String, Codable, CaseIterable {
         case works
         case refuses
+        /// No connection can be made, for any of the other reasons that Linux has (connect(2)).
+        case fails
         case silent
         /// Closes each connection at once.
         case closes
@@ -154,7 +163,7 @@ struct AddressPlan: Codable, Equatable {
 /// A call of the client's user.
 struct CallPlan: Codable, Equatable {
     enum Kind: String, Codable {
-        case get, head, post, stream, streamOfKnownLength, put, prewarm
+        case get, head, post, stream, streamOfKnownLength, put, prewarm, patch, delete
     }
 
     enum Reading: String, Codable {
@@ -203,6 +212,9 @@ struct CallPlan: Codable, Equatable {
     /// Whether its user watches the progress of its bodies, and whether the request has a login with Basic.
     var watchesProgress: Bool?
     var logsIn: Bool?
+    /// The TLS settings of its request, and the vector whose bytes it gets instead of its replies.
+    var tls: TLS?
+    var vector: String?
     /// The number of connections that a prewarming call asks for.
     var count = 1
     /// The replies to the requests of this call; the last one is repeated.
@@ -238,6 +250,8 @@ struct ReplyPlan: Codable, Equatable {
         case tinyChunks
         /// Members of gzip that decode to nothing.
         case emptyMembers
+        /// The line with the size of a chunk, and the fields behind the last one.
+        case chunkLine, trailers
     }
 
     var status = 200
@@ -276,6 +290,8 @@ struct ReplyPlan: Codable, Equatable {
     /// The number of members of gzip that decode to nothing, which are all of the content if the request
     /// accepts gzip.
     var emptyMembers: Int?
+    /// What it says beside its status and its length.
+    var word: Word?
 }
 
 extension ReplyPlan {

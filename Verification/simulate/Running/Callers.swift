@@ -53,6 +53,9 @@ final class Callers: @unchecked Sendable {
         let time = UInt64(plan.calls[numbers[0]].start + cancellation) * 1000
         kernel.after(nanoseconds: time) { [self] in
             guard let current = numbers.first(where: { !world.calls[$0].isOver }) else { return }
+            for number in numbers where !world.calls[number].isOver {
+                world.calls[number].cancelled = kernel.now
+            }
             kernel.note("cancel", place: current)
             kernel.count("caller: cancellation")
             for number in numbers where !world.calls[number].isOver {
@@ -85,11 +88,20 @@ final class Callers: @unchecked Sendable {
                 judge.note("prewarmed")
             } else if let download = DownloadJudge(world, number: number) {
                 try await save(number, with: client, judge: download)
+            } else if let vector = VectorJudge(world, number: number) {
+                try await vector.judge(fetch(number, with: client))
             } else {
-                try await judge.judge(fetch(number, with: client))
+                let response = try await fetch(number, with: client)
+                judge.judge(response)
+                PeerJudge(world: world, number: number, host: call.host).judge(response)
             }
         } catch {
-            judge.judge(error)
+            if let vector = VectorJudge(world, number: number) {
+                vector.judge(error)
+            } else {
+                judge.judge(error)
+            }
+            PeerJudge(world: world, number: number, host: call.host).judge(error)
             DownloadJudge(world, number: number)?.judge(error)
         }
         world.activeCalls -= 1
@@ -169,6 +181,7 @@ final class Callers: @unchecked Sendable {
         setTransfers(of: &request, number)
         request.expectsContinue = call.expectsContinue && call.upload > 0
         if let total = call.total { request.timeouts.total = .after(.microseconds(total)) }
+        if let tls = call.tls { request.tls = ClientMaker(world).settings(tls) }
         if plan.client.resolving == .request { request.addresses = world.endpoints(ofHost: call.host) }
         return request
     }
@@ -189,14 +202,16 @@ final class Callers: @unchecked Sendable {
         case .head: .head
         case .post, .stream, .streamOfKnownLength: .post
         case .put: .put
+        case .patch: .patch
+        case .delete: .delete
         }
     }
 
     private func body(_ number: Int) -> RequestBody {
         let call = plan.calls[number]
         switch call.kind {
-        case .get, .head, .prewarm: return .none
-        case .post: return .bytes(Pattern.bytes(number, count: call.upload))
+        case .get, .head, .prewarm, .delete: return .none
+        case .post, .patch: return .bytes(Pattern.bytes(number, count: call.upload))
         case .stream, .streamOfKnownLength:
             let length = call.kind == .stream ? nil : UInt64(call.upload)
             return .stream(pieces(number), length: length)

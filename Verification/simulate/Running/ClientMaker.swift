@@ -133,6 +133,16 @@ struct ClientMaker {
         }
     }
 
+    /// The TLS settings of a request that has its own.
+    func settings(_ kind: CallPlan.TLS) -> TLSSettings {
+        var tls = configuration.tls
+        switch kind {
+        case .oldVersion: tls.maximumVersion = .tls12
+        case .otherRoots: tls.roots = .only([.der(Material.shared.otherRoot)])
+        }
+        return tls
+    }
+
     private func setDecoding(_ settings: inout DecodingSettings) {
         switch plan.decoding {
         case .none: settings.isEnabled = false

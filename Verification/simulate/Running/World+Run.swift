@@ -23,7 +23,10 @@ extension World {
     private static func runOnce(_ plan: Plan, isTraced: Bool) -> Verdict {
         let before = sim_live_connections()
         let world = World(plan, isTraced: isTraced)
-        Material.shared.beginWorld(seed: plan.seed)
+        Material.shared.beginWorld(
+            seed: plan.seed,
+            sharesTicketKeys: plan.peers?.sharesTicketKeys == true
+        )
         world.run()
         if sim_live_connections() != before {
             world.fault("leak", "\(sim_live_connections() - before) TLS connections were never freed")
@@ -43,6 +46,7 @@ extension World {
 
     private func run() {
         openServers()
+        kernel.begin()
         do throws(Kernel.Fault) {
             do {
                 let callers = Callers(self)

@@ -18,6 +18,7 @@ extension World {
             }
             return addresses
         }
+        kernel.misuses = { [unowned self] in fault("descriptors", $0) }
         kernel.accept = { [unowned self] connection, address, port in
             if address == proxyAddress {
                 judgeBinding(of: connection)
@@ -39,7 +40,7 @@ extension World {
             connection.place = place
             PoolJudge(world: self).judgeDial(to: place)
             ResolverJudge(world: self).judgeDial(to: address, ofHost: place.host)
-            guard port == (plan.hosts[place.host].isSecure ? 443 : 80) || onlyRedirects(port, of: place.host)
+            guard port == self.port(place.host) || onlyRedirects(port, of: place.host)
             else {
                 return .refused
             }
@@ -53,9 +54,10 @@ extension World {
             kernel.count("server: connection to a socket")
             let place = Place(host: host, address: 0)
             connection.place = place
-            return fate(of: connection, at: place, port: plan.hosts[host].isSecure ? 443 : 80)
+            return fate(of: connection, at: place, port: self.port(host))
         }
         kernel.sees = { [unowned self] connection, bytes in
+            lastSends[connection.number] = kernel.now
             PoolJudge(world: self).judge(bytes, sentOn: connection)
         }
         kernel.closes = { [unowned self] in PoolJudge(world: self).judgeClose(of: $0) }
@@ -115,6 +117,7 @@ extension World {
         if address.fate != .works { kernel.count("fault: address \(address.fate)") }
         switch address.fate {
         case .refuses: return .refused
+        case .fails: return .failed
         case .silent: return .silent
         case .dies: if hasChanged(address) { return .refused }
         case .appears: if !hasChanged(address) { return .refused }

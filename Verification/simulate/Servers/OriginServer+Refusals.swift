@@ -15,6 +15,7 @@ extension OriginServer {
         on http: HTTPWire
     ) async throws(WireError) -> Bool {
         RequestJudge(world: world, number: number, host: host).judgeStrictness()
+        PeerJudge(world: world, number: number, host: host).judgeStrictness()
         world.calls[number].hasCrossed = true
         let location = world.origin(host) + path(of: head)
         try await http.wire.write(
@@ -22,6 +23,26 @@ extension OriginServer {
         )
         if head.hasBody { await http.wire.close(politely: true) }
         return !head.hasBody
+    }
+
+    /// Sends the bytes of a vector, and ends the stream as it says. Returns false if the connection is over.
+    func send(_ vector: ReplyVector, on http: HTTPWire) async throws(WireError) -> Bool {
+        kernel.count("server: vector")
+        try await http.wire.write(vector.bytes)
+        if vector.endsUncleanly, !vector.isComplete, !(http.wire is TLSWire) {
+            connection.reset()
+            return false
+        }
+        if vector.endsCleanly || vector.endsUncleanly {
+            await http.wire.close(politely: !vector.endsUncleanly)
+            return false
+        }
+        guard !vector.mayBeReused else { return true }
+        if try await http.head() != nil {
+            world.fault("vector", "a request follows \(vector.name) on connection \(connection.number)")
+        }
+        await http.wire.close(politely: true)
+        return false
     }
 
     /// Answers a request without a valid login. Its body is read, so that the connection can go on.

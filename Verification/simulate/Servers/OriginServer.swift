@@ -121,6 +121,12 @@ final class OriginServer: @unchecked Sendable {
         ) {
             return try await refuse(head, with: challenge, on: http)
         }
+        PeerJudge(world: world, number: number, host: host)
+            .judge(head, on: connection, isOldTLS: (http.wire as? TLSWire)?.isOldVersion)
+        if let vector = plan.calls[number].vector.flatMap({ ReplyVector.all[$0] }) {
+            world.calls[number].requests += 1
+            return try await send(vector, on: http)
+        }
         let index = world.calls[number].requests
         world.calls[number].requests += 1
         DownloadJudge(world, number: number)?.judge(head, isFirst: index == 0)
@@ -157,6 +163,14 @@ final class OriginServer: @unchecked Sendable {
                 return false
             }
             if goesOn { try await readUpload(of: head, call: number, place: place, on: http, isLate: true) }
+        }
+        if goesOn, reply.isLast, !head.hasBody || !reply.isEarly {
+            kernel.count("judge: announced end")
+            if try await http.head() != nil {
+                world.fault("reuse", "a request follows the last response on connection \(connection.number)")
+            }
+            await http.wire.close(politely: isPolite)
+            return false
         }
         guard goesOn else {
             // A flood ends its connection itself, when all of it has been sent.
@@ -196,7 +210,10 @@ final class OriginServer: @unchecked Sendable {
             return nil
         }
         kernel.count("judge: Host")
-        if named != Material.name(host) { world.fault("name", "Host is \(named) at \(Material.name(host))") }
+        // A plain request for a secure host is for the usual port.
+        if named != world.authority(host) {
+            world.fault("name", "Host is \(named) at \(Material.name(host))")
+        }
         return (host, number)
     }
 

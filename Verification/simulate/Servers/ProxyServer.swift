@@ -19,7 +19,7 @@ final class ProxyServer: @unchecked Sendable {
                 wire = TLSWire(
                     over: socket,
                     name: Material.proxyName,
-                    .valid,
+                    world.plan.peers?.hasWrongProxy == true ? .otherName : .valid,
                     as: HostPlan(),
                     in: world.kernel
                 )
@@ -33,6 +33,10 @@ final class ProxyServer: @unchecked Sendable {
 
     private func serveHTTP(_ http: HTTPWire) async throws(WireError) {
         guard let head = try await http.head() else { return await http.wire.close(politely: true) }
+        if world.plan.peers?.hasWrongProxy == true, world.plan.client.acceptsAnyCertificate != true {
+            world.kernel.count("judge: proof of a proxy")
+            world.fault("proof", "\(head.method) was sent to a proxy that has not proved its name")
+        }
         guard head.method == "CONNECT" else {
             connection.times.tunnel = world.kernel.now
             // A plain request, and those that follow it: they may be for different hosts.
@@ -45,11 +49,26 @@ final class ProxyServer: @unchecked Sendable {
             world.fault("proxy", "CONNECT \(head.target)")
             throw .broken
         }
+        if let status = world.plan.peers?.refusal { return try await refuse(status, on: http) }
         let onlyRedirects = head.target.hasSuffix(":80") && world.onlyRedirects(80, of: host)
         try await reply(Array("HTTP/1.1 200 Connected\r\n\r\n".utf8), on: http)
         connection.times.tunnel = world.kernel.now
         await OriginServer(world, connection: connection, host: host, onlyRedirects: onlyRedirects)
             .serve(http.wire, certificate: .valid)
+    }
+
+    /// Refuses a tunnel. Nothing may be sent into it, and no other request may follow but a better CONNECT.
+    private func refuse(_ status: Int, on http: HTTPWire) async throws(WireError) {
+        let more = status == 407 ? "Proxy-Authenticate: Basic realm=\"proxy\"\r\n" : ""
+        try await reply(Array("HTTP/1.1 \(status) No\r\n\(more)Content-Length: 0\r\n\r\n".utf8), on: http)
+        connection.times.tunnel = world.kernel.now
+        world.kernel.count("judge: refused tunnel")
+        guard status != 204 else {
+            // Any success opens a tunnel (RFC 9110, section 9.3.6), here to a server that is silent.
+            return await http.wire.close(politely: true)
+        }
+        if try await !http.bytes(1).isEmpty { world.fault("proxy", "bytes for a tunnel that was refused") }
+        await http.wire.close(politely: true)
     }
 
     private func checkSecrets(_ head: ReceivedHead) {
@@ -73,7 +92,7 @@ final class ProxyServer: @unchecked Sendable {
         let plain = name.hasPrefix("[") ? String(name.dropFirst().dropLast()) : name
         let host = IPAddress(plain).flatMap { world.place(of: $0)?.host } ?? world.host(named: plain)
         guard let host, let port = Int(port),
-            port == (world.plan.hosts[host].isSecure ? 443 : 80) || world.onlyRedirects(port, of: host)
+            port == world.port(host) || world.onlyRedirects(port, of: host)
         else { return nil }
         return host
     }

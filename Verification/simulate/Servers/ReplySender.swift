@@ -112,12 +112,15 @@ struct ReplySender {
     }
 
     private var headText: String {
-        var text = "HTTP/1.1 \(status) Status\r\nX-Reply: \(place)\r\nX-Call: \(number)\r\n"
+        let version = [.isOld, .isOldAndKept].contains(reply.word) ? "1.0" : "1.1"
+        var text = "HTTP/\(version) \(status) Status\r\nX-Reply: \(place)\r\nX-Call: \(number)\r\n"
         text += "X-Connection: \(request.connection.number)\r\nX-Turn: \(request.turn)\r\n"
         if let user = head.value(of: "authorization") { text += "X-User: \(user)\r\n" }
         let isFlood = reply.ending == .floods && !isHead
         switch reply.framing {
-        case _ where isFlood && reply.flood == .tinyChunks: text += "Transfer-Encoding: chunked\r\n"
+        case _ where status == 204 || status == 304: break
+        case _ where isFlood && [.tinyChunks, .chunkLine, .trailers].contains(reply.flood):
+            text += "Transfer-Encoding: chunked\r\n"
         case _ where isFlood: text += "Content-Length: 5000000\r\n"
         case .length: text += "Content-Length: \(body.count)\r\n"
         case .chunked: text += "Transfer-Encoding: chunked\r\n"
@@ -138,10 +141,13 @@ struct ReplySender {
             text += "Vary: Authorization\(world.plan.keeping == nil ? "" : ", X-Variant")\r\n"
         }
         if (300..<400).contains(reply.status) {
-            text += "Location: \(world.url(ofHost: reply.target, call: number))\r\n"
+            let isRelative = reply.word == .relativeLocation && reply.target == host
+            let location = isRelative ? "/\(number)" : world.url(ofHost: reply.target, call: number)
+            text += "Location: \(location)\r\n"
         }
         if world.plan.hosts[host].strictness == .learned {
-            text += "Strict-Transport-Security: max-age=3600\r\n"
+            let covers = world.plan.hosts[host].coversSubdomains == true
+            text += "Strict-Transport-Security: max-age=3600\(covers ? "; includeSubDomains" : "")\r\n"
             let policy = World.Policy(run: world.plan.run(ofCall: number), host: host)
             world.sentPolicies[policy] = world.sentPolicies[policy] ?? world.kernel.now
         }
@@ -151,7 +157,22 @@ struct ReplySender {
             text += "Set-Cookie: id=\(world.secret(ofHost: host)); Path=/\r\n"
         }
         if let lifetime = reply.lifetime { text += "Cache-Control: max-age=\(lifetime)\r\n" }
-        return text + "\r\n"
+        return text + word + "\r\n"
+    }
+
+    /// The lines of what the reply says beside its status and its length.
+    private var word: String {
+        if let word = reply.word { world.kernel.count("server: word \(word)") }
+        return switch reply.word {
+        case .announcesClose: "Connection: close\r\n"
+        case .isOldAndKept: "Connection: keep-alive\r\n"
+        case .keepsAlive: "Connection: keep-alive\r\nKeep-Alive: timeout=3600\r\n"
+        case .trailers: "Trailer: X-Last\r\n"
+        case .retryAfter: "Retry-After: \(number % 2)\r\n"
+        case .domainCookie:
+            "Set-Cookie: wide=wide-secret\(host)-; Domain=\(Material.name(host)); Path=/\r\n"
+        case .isOld, .chunkExtensions, .relativeLocation, nil: ""
+        }
     }
 
     private static func compress(_ bytes: [UInt8], isGzip: Bool) -> [UInt8] {
@@ -168,6 +189,12 @@ struct ReplySender {
         case .bytes: piece = Array(repeating: 0x61, count: 4096)
         case .tinyChunks: piece = Array("1\r\na\r\n".utf8)
         case .emptyMembers: piece = Self.compress([], isGzip: true)
+        case .chunkLine:
+            piece = Array("xxxxxxxx".utf8)
+            try await http.wire.write(Array("1;x=".utf8))
+        case .trailers:
+            piece = Array("X: x\r\n".utf8)
+            try await http.wire.write(Array("0\r\n".utf8))
         }
         let pieces = [UInt8](repeatElement(piece, count: max(1, 4096 / piece.count)).joined())
         // Where bytes take the processor's time, that of a flood is longer than most deadlines.
@@ -188,12 +215,14 @@ struct ReplySender {
             start += part.count
             if start > part.count, reply.pause > 0 { await world.kernel.sleep(microseconds: reply.pause) }
             if reply.framing == .chunked {
-                try await write(Array("\(String(part.count, radix: 16))\r\n".utf8) + part + [13, 10])
+                let more = reply.word == .chunkExtensions ? " ; x=\"a;b\";y" : ""
+                try await write(Array("\(String(part.count, radix: 16))\(more)\r\n".utf8) + part + [13, 10])
             } else {
                 try await write(Array(part))
             }
         }
-        if reply.framing == .chunked, !isCut { try await write(Array("0\r\n\r\n".utf8)) }
+        guard reply.framing == .chunked, !isCut else { return }
+        try await write(Array("0\r\n\(reply.word == .trailers ? "X-Last: 1\r\n" : "")\r\n".utf8))
     }
 
     /// Writes bytes, in small pieces if the host does. As with segments the pieces of a long reply become

@@ -8,7 +8,8 @@ extension World {
     /// Whether a run knew at a time that the host wants TLS only, and the policy is valid still.
     func isStrict(_ host: Int, run: Int, before time: UInt64) -> Bool {
         guard let since = strictSince[Policy(run: run, host: host)] else { return false }
-        return since.known + slack < time && kernel.now + 5_000_000_000 < since.learned + 3_600_000_000_000
+        return since.known + slack < time
+            && kernel.now + plan.clockAhead + 5_000_000_000 < since.learned + 3_600_000_000_000
     }
 
     /// Notes a state file that has got its name.

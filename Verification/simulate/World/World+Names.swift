@@ -23,7 +23,7 @@ extension World {
     /// The URL that the caller asks for.
     func url(ofCall number: Int) -> String {
         let host = plan.calls[number].host
-        let start = plan.calls[number].isPlain == true ? "http://\(Material.name(host))" : origin(host)
+        let start = plan.calls[number].isPlain == true ? "http://\(authority(host))" : origin(host)
         return start + path(ofCall: number)
     }
 
@@ -33,7 +33,14 @@ extension World {
     }
 
     func origin(_ host: Int) -> String {
-        "\(plan.hosts[host].isSecure ? "https" : "http")://\(Material.name(host))"
+        "\(plan.hosts[host].isSecure ? "https" : "http")://\(authority(host))"
+    }
+
+    func port(_ host: Int) -> Int { plan.hosts[host].port ?? (plan.hosts[host].isSecure ? 443 : 80) }
+
+    /// What the Host field of a request says.
+    func authority(_ host: Int) -> String {
+        Material.name(host) + (plan.hosts[host].port.map { ":\($0)" } ?? "")
     }
 
     /// The user for whom the call is made, as an interceptor below the cache adds it.
@@ -47,7 +54,7 @@ extension World {
     }
 
     func host(named name: String) -> Int? {
-        plan.hosts.indices.first { Material.name($0) == name }
+        plan.hosts.indices.first { Material.name($0) == name || authority($0) == name }
     }
 
     func endpoints(ofHost host: Int) -> [Endpoint] {

@@ -63,6 +63,11 @@ final class World: @unchecked Sendable {
     var datagramQuestions: [Int: DatagramQuestion] = [:]
     var truncatedQuestions: [[UInt8]: ResolverPlan.Manner] = [:]
 
+    /// When the client last sent something on a connection, by its number, and when a request that changes a
+    /// resource of a host was last answered.
+    var lastSends: [Int: UInt64] = [:]
+    var changes: [Int: UInt64] = [:]
+
     /// What the servers and the caller have seen of a call.
     struct CallState {
         /// The number of its requests that have arrived at a server.
@@ -94,6 +99,8 @@ final class World: @unchecked Sendable {
         var error: (any Error)?
         var isOver = false
         var outcome = ""
+        /// When its task was cancelled.
+        var cancelled: UInt64?
         /// The reply that the caller got, and read whole; `nil` if the call failed.
         var reply: Int?
         /// What a download has told its caller last, and what it can continue when it begins.
@@ -131,6 +138,7 @@ final class World: @unchecked Sendable {
             seed: plan.seed,
             network: plan.network,
             disk: plan.disk ?? DiskPlan(),
+            plan: plan.kernel ?? KernelPlan(),
             isTraced: isTraced
         )
         Kernel.current = kernel

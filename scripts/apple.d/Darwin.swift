@@ -1,5 +1,5 @@
-// The additions of Apple's Swift module to its C headers that the sources use: fixed forms of variadic
-// functions, and macros that Swift cannot import. This code is compiled only, never run.
+// What Apple's Swift module Darwin adds to the C headers, as far as the sources use it: fixed forms of
+// variadic functions, and macros that Swift cannot import. This code is compiled only, never run.
 
 @_exported import Darwin
 
@@ -28,5 +28,10 @@ public var S_IFSOCK: mode_t { 0o140000 }
 
 public var SIG_DFL: sig_t? { nil }
 public var SIG_IGN: sig_t { unsafeBitCast(1, to: sig_t.self) }
+
+public var CLOCK_REALTIME: clockid_t { _CLOCK_REALTIME }
+public var CLOCK_MONOTONIC: clockid_t { _CLOCK_MONOTONIC }
+
+public var TIOCGWINSZ: UInt { 0x4008_7468 }
 
 public var environ: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> { fatalError() }

@@ -1,8 +1,7 @@
-#ifndef APPLE_MODEL_EVENT_H
-#define APPLE_MODEL_EVENT_H
+#ifndef KQUEUE_MODEL_EVENT_H
+#define KQUEUE_MODEL_EVENT_H
 
-/* The part of Apple's <sys/event.h> that KqueuePoller.swift uses. It belongs to the model of the system that
- * scripts/apple compiles against, and is used by kqueue.c, which replaces the kernel. */
+/* The part of Apple's <sys/event.h> that KqueuePoller.swift uses, for kqueue.c, which replaces the kernel. */
 
 #include <stdint.h>
 #include <time.h>

@@ -1,0 +1,136 @@
+internal import DirectHTTP
+
+/// Judges what depends on the rarer words of peers and callers: cookies of a domain, policies for the hosts
+/// below, TLS settings of a request, limits inside a body's framing, changes of what a cache has, and
+/// cancellations.
+struct PeerJudge {
+    let world: World
+    let number: Int
+    let host: Int
+    private var plan: Plan { world.plan }
+    private var call: CallPlan { plan.calls[number] }
+
+    /// Judges a request that has arrived.
+    ///
+    /// - Parameter isOldTLS: Whether the version of TLS is 1.2; `nil` without TLS.
+    func judge(_ head: ReceivedHead, on connection: SimulatedConnection, isOldTLS: Bool?) {
+        judgeDomain(head)
+        if let isOldTLS { judgeTLS(isOld: isOldTLS) }
+        // Whatever the client sends for a call, it sends before the call is cancelled or at once.
+        if let cancelled = world.calls[number].cancelled, let sent = world.lastSends[connection.number] {
+            world.kernel.count("judge: request of a cancelled call")
+            let isBegunLater = cancelled < world.calls[number].start ?? 0
+            if isBegunLater || sent > cancelled + 1_000_000 + world.slack {
+                world.fault("cancellation", "a request of call \(number) is sent after it was cancelled")
+            }
+        }
+    }
+
+    /// A cookie of a domain is for its host and those below it, not for those beside it or above it.
+    private func judgeDomain(_ head: ReceivedHead) {
+        guard let cookie = head.value(of: "cookie") else { return }
+        for other in plan.hosts.indices where cookie.reveals("wide-secret\(other)-") {
+            world.kernel.count("judge: cookie of a domain")
+            if other != host, !plan.isBelow(host, other) {
+                world.fault("secrets", "\(Material.name(host)) got the cookie of \(Material.name(other))")
+            }
+        }
+    }
+
+    /// A request with TLS settings is sent on a connection that was made with them.
+    private func judgeTLS(isOld: Bool) {
+        // A redirect from another origin has dropped them.
+        guard let settings = call.tls, host == call.host, world.calls[number].requests == 0,
+            plan.hosts[host].isSecure
+        else { return }
+        world.kernel.count("judge: TLS settings of a request")
+        if settings == .otherRoots || !isOld {
+            world.fault("TLS settings", "call \(number) is sent on a connection that was not made for it")
+        }
+    }
+
+    /// No plain request is sent to a host below one whose policy holds for it.
+    func judgeStrictness() {
+        guard plan.client.keepsHSTS == true else { return }
+        let start = world.calls[number].start ?? 0
+        for parent in plan.hosts.indices where plan.hosts[parent].coversSubdomains == true {
+            guard plan.isBelow(host, parent) else { continue }
+            world.kernel.count("judge: TLS only below")
+            if world.isStrict(parent, run: plan.run(ofCall: number), before: start) {
+                world.fault("TLS only", "a plain request for \(Material.name(host)), call \(number)")
+            }
+        }
+    }
+
+    /// Judges a response: what was changed since is not delivered from the cache.
+    func judge(_ response: ReceivedResponse) {
+        guard call.resource != nil else { return }
+        let now = world.kernel.now
+        guard [.get, .head].contains(call.kind) else {
+            if (200..<400).contains(response.status) { world.changes[call.host] = now }
+            return
+        }
+        guard let owner = response.headers["X-Call"].flatMap({ Int($0) }), owner != number,
+            plan.calls.indices.contains(owner), let change = world.changes[call.host],
+            let begin = world.calls[owner].start, let end = world.calls[owner].end
+        else { return }
+        world.kernel.count("judge: changed resource")
+        if begin < end, end < change, change < world.calls[number].start ?? 0 {
+            world.fault("cache", "call \(number) got the response of call \(owner), which was changed since")
+        }
+    }
+
+    /// Judges an error: a line of the framing without end costs its limit, and no more.
+    func judge(_ error: any Error) {
+        guard let error = error as? HTTPError, case .http(let reason) = error.reason,
+            call.replies.count == 1, let reply = call.replies.first, reply.ending == .floods,
+            [.chunkLine, .trailers].contains(reply.flood), world.calls[number].requests > 0
+        else { return }
+        world.kernel.count("judge: limit of a line")
+        if case .truncatedChunks = reason {
+            world.fault("limit", "call \(number) has read a line without end to the end")
+        }
+    }
+}
+
+/// Judges what a caller gets where its server sends the bytes of a vector. The verdict is the vector's,
+/// whatever happens beside it.
+struct VectorJudge {
+    private let world: World
+    private let number: Int
+    private let vector: ReplyVector
+
+    /// `nil` for a call that gets no vector.
+    init?(_ world: World, number: Int) {
+        guard let vector = world.plan.calls[number].vector.flatMap({ ReplyVector.all[$0] }) else {
+            return nil
+        }
+        (self.world, self.number, self.vector) = (world, number, vector)
+    }
+
+    private func fault(_ words: String) {
+        world.fault("vector", "call \(number), \(vector.name): \(words)")
+    }
+
+    func judge(_ response: ReceivedResponse) {
+        world.kernel.explain("  call \(number): \(response.status) by the vector \(vector.name)")
+        if response.status == 401, response.headers.contains("WWW-Authenticate") { return }
+        world.kernel.count("judge: response of a vector")
+        guard vector.isComplete else { return fault("\(response.status), \(response.body.count) bytes") }
+        if let status = vector.status, response.status != status {
+            fault("\(response.status), not \(status)")
+        }
+        if let content = vector.content, response.isWhole, response.body != content {
+            fault("\(response.body.count) bytes, not \(content.count)")
+        }
+    }
+
+    func judge(_ error: any Error) {
+        world.kernel.explain("  call \(number): \(error) by the vector \(vector.name)")
+        world.kernel.count("judge: error of a vector")
+        var plan = world.plan
+        plan.calls[number].vector = nil
+        guard vector.isComplete, !Reasons(plan: plan, number: number).mayFail else { return }
+        fault("\(error)")
+    }
+}

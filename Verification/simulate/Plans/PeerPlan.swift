@@ -1,0 +1,214 @@
+/// What proxies and servers do that most of their kind do not.
+struct PeerPlan: Codable, Equatable {
+    /// The status with which the proxy answers CONNECT instead of opening a tunnel.
+    var refusal: Int?
+    /// Whether the proxy's certificate is for another name.
+    var hasWrongProxy = false
+    /// Whether a server with a certificate for another name has the ticket keys of another host: it can
+    /// resume the sessions of that one.
+    var sharesTicketKeys = false
+}
+
+extension ReplyPlan {
+    /// What a server says beside the status and the length.
+    enum Word: String, Codable, CaseIterable {
+        /// Announces that the connection ends, and leaves that to the client.
+        case announcesClose
+        /// Is of HTTP/1.0, with and without an offer to go on.
+        case isOld, isOldAndKept
+        case keepsAlive
+        case trailers, chunkExtensions
+        /// The Location of a redirect is a path.
+        case relativeLocation
+        case retryAfter
+        /// Sets a cookie for the host and those below it.
+        case domainCookie
+    }
+
+    /// Whether the connection must not be used again.
+    var isLast: Bool { word == .announcesClose || word == .isOld }
+
+    /// Whether the status forbids content.
+    var hasNoContent: Bool { [204, 205, 304].contains(status) }
+}
+
+extension CallPlan {
+    /// The TLS settings of its request.
+    enum TLS: String, Codable, CaseIterable {
+        /// No newer version than 1.2.
+        case oldVersion
+        /// Trusts an authority that no server has a certificate of.
+        case otherRoots
+    }
+}
+
+extension Plan {
+    /// The name of a host: all the others are below the first one's.
+    func isBelow(_ host: Int, _ parent: Int) -> Bool {
+        Material.name(host).hasSuffix("." + Material.name(parent))
+    }
+
+    /// Whether a call may fail because of what its peers do.
+    func isRefused(_ number: Int) -> Bool {
+        if let peers, client.proxy != .none, peers.refusal != nil || peers.hasWrongProxy { return true }
+        return calls[number].tls != nil || calls[number].vector != nil
+    }
+
+    /// Lets peers and callers say more, in most worlds. A generator of its own leaves all else as it is.
+    mutating func sayMore() {
+        var dice = Dice(seed: seed ^ 0x9EE2)
+        switch dice.below(30) {
+        case 0..<8: sayWords(&dice)
+        case 8..<12: answerByVectors(&dice)
+        case 12..<14: misuseProxy(&dice)
+        case 14..<16: shareKeys(&dice)
+        case 16..<18: chooseTLS(&dice)
+        case 18..<20: coverSubdomains(&dice)
+        case 20: age(&dice)
+        case 21: movePorts(&dice)
+        case 22: invalidate(&dice)
+        default: break
+        }
+    }
+
+    private mutating func sayWords(_ dice: inout Dice) {
+        let isStrict = hosts.contains { $0.strictness != nil }
+        for call in calls.indices where calls[call].download == nil {
+            for place in calls[call].replies.indices where dice.chance(40) {
+                var reply = calls[call].replies[place]
+                reply.word = dice.one(of: ReplyPlan.Word.allCases)
+                if reply.isLast, reply.ending != .floods {
+                    (reply.ending, reply.framing) = (.complete, .length)
+                }
+                if reply.word == .isOldAndKept { reply.framing = .length }
+                if [.trailers, .chunkExtensions].contains(reply.word) { reply.framing = .chunked }
+                if reply.word == .retryAfter { reply.status = dice.one(of: [503, 429]) }
+                if reply.word == .domainCookie, keeping != nil { reply.word = nil }
+                if reply.word == nil || dice.chance(20), !isStrict, reply.ending == .complete {
+                    reply.status = dice.one(of: [204, 205, 500, 502, 504])
+                    if reply.hasNoContent { (reply.size, reply.framing, reply.isCoded) = (0, .length, false) }
+                }
+                // The last reply is repeated.
+                let isLast = place == calls[call].replies.count - 1
+                let mayFail = !isLast && calls[call].resource == nil && reply.emptyMembers == nil
+                if mayFail || reply.status == calls[call].replies[place].status {
+                    calls[call].replies[place] = reply
+                }
+            }
+        }
+    }
+
+    /// Lets servers answer some calls with the bytes of vectors, beside the others.
+    private mutating func answerByVectors(_ dice: inout Dice) {
+        let kinds: [CallPlan.Kind] = [.get, .head, .post]
+        for call in calls.indices where kinds.contains(calls[call].kind) && dice.chance(50) {
+            guard calls[call].download == nil else { continue }
+            let name = dice.one(of: ReplyVector.names)
+            guard let vector = ReplyVector.all[name] else { continue }
+            (calls[call].kind, calls[call].upload) = (vector.method == "HEAD" ? .head : .get, 0)
+            (calls[call].resource, calls[call].vector, calls[call].isPlain) = (nil, name, nil)
+            if ![.fetch, .slowly].contains(calls[call].reading) { calls[call].reading = .pieces }
+            calls[call].replies = [ReplyPlan(ending: .closes)]
+            client.decoding = .both
+        }
+    }
+
+    /// The proxy refuses tunnels, or has a certificate for another name.
+    private mutating func misuseProxy(_ dice: inout Dice) {
+        guard resolvers == nil, !hosts.contains(where: { $0.hasSocket == true }), client.bindsAddress != true
+        else { return }
+        if ![.http, .https].contains(client.proxy) { client.proxy = dice.one(of: [.http, .https]) }
+        peers = PeerPlan()
+        if client.proxy == .https, dice.chance(50) {
+            peers?.hasWrongProxy = true
+        } else {
+            peers?.refusal = dice.one(of: [403, 407, 502, 503, 302, 204])
+        }
+    }
+
+    /// Servers with certificates for other names have keys to the sessions of all.
+    private mutating func shareKeys(_ dice: inout Dice) {
+        peers = PeerPlan()
+        peers?.sharesTicketKeys = true
+        while hosts.count < 2 { hosts.append(hosts[0]) }
+        for host in hosts.indices {
+            (hosts[host].isSecure, hosts[host].tickets, hosts[host].hasSocket) = (true, 2, nil)
+            guard host > 0, dice.chance(70) else { continue }
+            for place in hosts[host].addresses.indices {
+                hosts[host].addresses[place].fate = .wrongCertificate
+            }
+        }
+        for call in calls.indices {
+            calls[call].isPlain = nil
+            if calls[call].download == nil, calls[call].resource == nil {
+                calls[call].host = call % hosts.count
+            }
+        }
+    }
+
+    /// Requests have TLS settings of their own, beside those that have none.
+    private mutating func chooseTLS(_ dice: inout Dice) {
+        guard client.proxy != .https, client.acceptsAnyCertificate != true, resolvers == nil else { return }
+        // Connections with other settings are counted apart.
+        (client.responseLimit, client.perOrigin) = (nil, nil)
+        for host in hosts.indices where dice.chance(70) { hosts[host].isSecure = true }
+        for call in calls.indices where calls[call].download == nil && dice.chance(40) {
+            calls[call].tls = dice.one(of: CallPlan.TLS.allCases)
+            (calls[call].resource, calls[call].isPlain) = (nil, nil)
+        }
+    }
+
+    /// The first host's policy to use TLS only holds for the others as well.
+    private mutating func coverSubdomains(_ dice: inout Dice) {
+        guard keeping == nil, client.proxy == .none, resolvers == nil,
+            !hosts.contains(where: { $0.hasSocket == true })
+        else { return }
+        (client.keepsHSTS, client.acceptsAnyCertificate) = (true, nil)
+        if hosts.count < 2 { hosts.append(hosts[0]) }
+        for host in hosts.indices {
+            hosts[host].isSecure = true
+            hosts[host].strictness = host == 0 ? .learned : HostPlan.Strictness.none
+        }
+        hosts[0].coversSubdomains = dice.chance(70)
+        for call in calls.indices where calls[call].download == nil && calls[call].resource == nil {
+            calls[call].host = dice.below(hosts.count)
+            calls[call].isPlain = calls[call].host > 0 || dice.chance(50) ? true : nil
+            calls[call].logsIn = nil
+            calls[call].start += call * 50_000
+        }
+    }
+
+    /// Calls ask for what a cache has when it is no longer fresh, or just still.
+    private mutating func age(_ dice: inout Dice) {
+        guard keeping == nil, resolvers == nil else { return }
+        calmDown()
+        (client.caches, client.keepsCookies, client.addsUserBelowCache) = (true, false, false)
+        client.idleTimeout = 1_000_000_000
+        for call in calls.indices where calls[call].download == nil {
+            (calls[call].kind, calls[call].upload, calls[call].reading) = (.get, 0, .fetch)
+            (calls[call].host, calls[call].resource, calls[call].isPlain) = (0, 0, nil)
+            (calls[call].follows, calls[call].carriesSecrets, calls[call].logsIn) = (call > 0, false, nil)
+            calls[call].start = dice.one(of: [1, 4, 11, 25, 40, 50]) * 1_000_000
+            calls[call].replies = [ReplyPlan(size: 100, lifetime: dice.one(of: [1, 10, 20, 45]))]
+        }
+    }
+
+    /// Servers are at other ports.
+    private mutating func movePorts(_ dice: inout Dice) {
+        guard resolvers == nil, keeping == nil, !calls.contains(where: { $0.isPlain == true }) else { return }
+        for host in hosts.indices where hosts[host].strictness == nil && dice.chance(70) {
+            hosts[host].port = dice.one(of: [8080, 8443])
+        }
+    }
+
+    /// Requests change what a cache has.
+    private mutating func invalidate(_ dice: inout Dice) {
+        guard keeping == nil, resolvers == nil else { return }
+        age(&dice)
+        for call in calls.indices where calls[call].download == nil {
+            calls[call].start = dice.one(of: [0, 1000])
+            calls[call].replies = [ReplyPlan(size: 100, lifetime: 3600)]
+            if dice.chance(35) { calls[call].kind = dice.one(of: [.post, .put, .patch, .delete]) }
+        }
+    }
+}

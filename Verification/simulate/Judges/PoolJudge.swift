@@ -89,7 +89,6 @@ struct PoolJudge {
         if connection.isStopped, connection.times.sentAfterStop == nil {
             connection.times.sentAfterStop = world.kernel.now
         }
-        judgeCancelled(bytes)
         guard bytes.starts(with: "POST ".utf8), !plan.client.repeatsAnyMethod else { return }
         world.kernel.count("judge: stale connection")
         let job = UInt64(plan.network.jobCost * 20) + world.callersWork
@@ -98,18 +97,6 @@ struct PoolJudge {
         let begin = callNumber(inRequestLine: bytes).flatMap { world.calls[$0].start } ?? 0
         if ended + 1000 < begin || ended + 1_000_000 + job < world.kernel.now {
             world.fault("stale", "a request is sent on connection \(connection.number), which has ended")
-        }
-    }
-
-    /// No request is sent for a call that has been cancelled. One for what calls share may be another's.
-    private func judgeCancelled(_ bytes: UnsafeRawBufferPointer) {
-        guard plan.calls.contains(where: { $0.cancellation != nil }),
-            let number = callNumber(inRequestLine: bytes), let time = world.calls[number].cancelled,
-            bytes.prefix(200).split(separator: UInt8(ascii: " "))[1].elementsEqual("/\(number)".utf8)
-        else { return }
-        world.kernel.count("judge: request of a cancelled call")
-        if world.kernel.now > time + 1_000_000 + world.slack {
-            world.fault("cancellation", "a request of call \(number) is sent after it was cancelled")
         }
     }
 

@@ -207,7 +207,7 @@ struct Reasons {
         case .works: return false
         case .dies: return connection.times.broken != nil || connection.times.connected == nil
         case .appears: return connection.times.connected == nil
-        case .stops, .refuses, .silent, .closes, .freezes, .wrongCertificate, .unknownIssuer: return true
+        case .fails, .stops, .refuses, .silent, .closes, .freezes, .wrongCertificate, .unknownIssuer: return true
         }
     }
 

@@ -53,9 +53,6 @@ final class Callers: @unchecked Sendable {
         let time = UInt64(plan.calls[numbers[0]].start + cancellation) * 1000
         kernel.after(nanoseconds: time) { [self] in
             guard let current = numbers.first(where: { !world.calls[$0].isOver }) else { return }
-            for number in numbers where !world.calls[number].isOver {
-                world.calls[number].cancelled = kernel.now
-            }
             kernel.note("cancel", place: current)
             kernel.count("caller: cancellation")
             for number in numbers where !world.calls[number].isOver {

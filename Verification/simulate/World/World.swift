@@ -94,8 +94,7 @@ final class World: @unchecked Sendable {
         var cacheable: UInt64?
         /// Whether a request of it has arrived at another origin than the first.
         var hasCrossed = false
-        /// When its task was cancelled, and the error that the call ended with.
-        var cancelled: UInt64?
+        /// The error that the call ended with.
         var error: (any Error)?
         var isOver = false
         var outcome = ""

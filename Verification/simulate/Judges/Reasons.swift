@@ -170,6 +170,7 @@ struct Reasons {
             ("no descriptor", world.kernel.shortages.contains { $0 + lateness > start && $0 <= end }),
             ("resolver", plan.resolvers?.isGood == false), ("rate", isLongInQueue),
             ("system", plan.kernel.map(plan.mayFailBySystem) == true), ("refusal", plan.isRefused(number)),
+            ("vector", VectorJudge(world, number: number)?.vector.isComplete == false),
             ("late reading", call.isReadForLong), ("file", isFileUnclear),
             ("connection", world.kernel.allConnections.contains { isOfCall($0) && hasFailed($0) }),
         ].contains(where: counted)

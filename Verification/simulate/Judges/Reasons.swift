@@ -208,7 +208,8 @@ struct Reasons {
         case .works: return false
         case .dies: return connection.times.broken != nil || connection.times.connected == nil
         case .appears: return connection.times.connected == nil
-        case .fails, .stops, .refuses, .silent, .closes, .freezes, .wrongCertificate, .unknownIssuer: return true
+        case .fails, .stops, .refuses, .silent, .closes, .freezes, .wrongCertificate, .unknownIssuer:
+            return true
         }
     }
 

@@ -91,7 +91,9 @@ struct ResponseJudge {
         guard let sent = world.calls[owner].sentFields[place], world.confirmed[owner * 100 + place] == nil
         else { return }
         world.kernel.count("judge: fields of a response")
-        let free = owner == number ? [] : ["Age: ", "Date: ", "Transfer-Encoding: "]
+        // RFC 9111, section 3.1.
+        let free =
+            owner == number ? [] : ["Age: ", "Date: ", "Transfer-Encoding: ", "Connection: ", "Keep-Alive: "]
         func fixed(_ fields: [String]) -> [String] {
             fields.filter { field in !free.contains { field.hasPrefix($0) } }
         }

@@ -1,4 +1,4 @@
-/// What a search has to reach: a judge that never judges, or a fault that never happens, proves nothing.
+/// What a search should reach: a judge that never judges, or a fault that never happens, proves nothing.
 enum Coverage {
     private static let judges = [
         "Host", "address of a retry", "bytes at a time", "bytes of a response", "bytes of an upload",
@@ -6,13 +6,13 @@ enum Coverage {
         "cancellation", "closing",
         "codings", "connections of an origin", "deadline",
         "descriptors", "digest", "executed once", "figures of a connection", "file of a download", "hedge",
-        "leaks", "released clients",
+        "leaks", "memory", "released clients",
         "loser of a hedge", "request of a download", "request of a part", "result of a download", "retries",
         "reuse",
         "datagram to a resolver", "secrets", "sent once at a time", "server name", "local address",
         "way to a socket",
         "shortage of descriptors",
-        "siblings of a connection", "slow", "speed",
+        "siblings of a connection", "no reason", "slow", "fields of a response", "speed",
         "stale connection", "stall", "TLS only", "the client's own secret", "time of a proxy", "upload",
         "age of a cookie", "cookie of an earlier run", "cookies of a request",
         "damage in the middle of content", "error beside a cache folder", "policy that was kept",
@@ -26,7 +26,8 @@ enum Coverage {
 
     private static let callers = [
         "download after a power failure", "download begun anew", "download continued", "hedge won or lost",
-        "login refused", "no cache folder", "power failure", "power failure before a call of the disk",
+        "login refused", "cancellation", "victim", "no cache folder", "power failure",
+        "power failure before a call of the disk",
         "restart",
         "save failed",
     ]
@@ -56,7 +57,7 @@ enum Coverage {
         return names
     }
 
-    /// The number of worlds after which everything must have been reached.
+    /// The number of worlds after which everything should have been reached.
     static let worlds = 5000
 
     /// Returns the names of what was never reached.

@@ -2,7 +2,7 @@ internal import DirectCore
 internal import DirectHTTP
 internal import Glibc
 
-/// Judges the outcome of one call: its bytes, its time, and whether it had a reason to fail.
+/// Judges the outcome of one call: its bytes, and its time.
 struct CallJudge {
     let world: World
     let number: Int
@@ -51,8 +51,7 @@ struct CallJudge {
         judgeDisk(error)
         ResolverJudge(world: world).judge(error, ofCall: number)
         judgeStall()
-        guard !Reasons(plan: plan, number: number).mayFail else { return }
-        world.fault("no reason", "call \(number) ended with \(error)")
+        world.calls[number].error = error
     }
 
     /// No call notices a failing disk, except in the middle of content that is too large to be read at once.
@@ -92,7 +91,7 @@ struct CallJudge {
         }
     }
 
-    /// Judges the call's time against its deadline and its cancellation, and against all that could delay it.
+    /// Judges the call's time against its deadline and its cancellation.
     private func judgeTime(isSuccess: Bool) {
         let elapsed = world.kernel.now - start
         var pauses = UInt64(call.reading == .slowly ? 5_000_000 : 0) + UInt64(call.uploadPause * 1000)
@@ -120,11 +119,6 @@ struct CallJudge {
         let longest = 3600 + requests * 240
         if elapsed > longest * 1_000_000_000 {
             world.fault("hang", "call \(number) took more than \(longest) seconds")
-        }
-        guard !Reasons(plan: plan, number: number).mayFail else { return }
-        world.kernel.count("judge: slow")
-        if elapsed > Reasons(plan: plan, number: number).longestTime {
-            world.fault("slow", "call \(number) took \(elapsed / 1000) microseconds")
         }
     }
 }

@@ -98,7 +98,7 @@ struct PeerJudge {
 struct VectorJudge {
     private let world: World
     private let number: Int
-    private let vector: ReplyVector
+    let vector: ReplyVector
 
     /// `nil` for a call that gets no vector.
     init?(_ world: World, number: Int) {
@@ -125,12 +125,9 @@ struct VectorJudge {
         }
     }
 
+    /// A call whose reply is whole has a reason for its error, as any other (`Reasons`).
     func judge(_ error: any Error) {
         world.kernel.explain("  call \(number): \(error) by the vector \(vector.name)")
         world.kernel.count("judge: error of a vector")
-        var plan = world.plan
-        plan.calls[number].vector = nil
-        guard vector.isComplete, !Reasons(plan: plan, number: number).mayFail else { return }
-        fault("\(error)")
     }
 }

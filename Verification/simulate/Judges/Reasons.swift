@@ -1,102 +1,235 @@
-/// The reasons in a plan for which a call may fail.
-struct Reasons {
-    let plan: Plan
-    let number: Int
+internal import DirectHTTP
 
-    /// Whether there is any. When in doubt there is: this judge is about calls for which everything works.
-    var mayFail: Bool {
-        if plan.isRefused(number) { return true }
-        let call = plan.calls[number]
-        let network = plan.network
-        if call.total != nil || call.cancellation != nil || network.resets > 0 || network.socketFailures > 0
-            || network.descriptors != nil
-        {
-            return true
+/// The causes that have reached a call: what has happened to its connections, at its addresses and to
+/// itself. They are looked for when the world is over.
+///
+/// What else is in the world is no excuse for a call, however much of it there is.
+struct Reasons {
+    let world: World
+    let number: Int
+    private var plan: Plan { world.plan }
+    private var call: CallPlan { plan.calls[number] }
+    private var state: World.CallState { world.calls[number] }
+    private var start: UInt64 { state.start ?? 0 }
+    private var end: UInt64 { state.end ?? world.kernel.now }
+    /// The replies that servers have begun to send.
+    private var replies: [ReplyPlan] { state.tries.map(\.reply) }
+    /// The hosts that the call has asked, or could have asked.
+    private var hosts: Set<Int> {
+        Set([call.host] + replies.filter { (300..<400).contains($0.status) }.map(\.target))
+    }
+
+    /// For so long a cause is noticed late: the loop may have been busy.
+    private var lateness: UInt64 { 1_000_000_000 + world.callersWork }
+
+    /// Judges all calls that have ended: each has a reason for its failure, and for the time that it took.
+    static func judgeAll(_ world: World) {
+        let all = world.calls.indices.filter { world.calls[$0].end != nil }
+            .map { Reasons(world: world, number: $0) }
+        let waiting = spread(Set(all.filter(\.mayWait).map(\.number)), in: all)
+        let failing = spread(waiting.union(all.filter(\.mayFail).map(\.number)), in: all)
+        for call in all {
+            world.kernel.count("caller: ended call")
+            if !waiting.contains(call.number) { call.judgeTime() }
+            if !failing.contains(call.number) { call.judgeOutcome() }
         }
-        if let kernel = plan.kernel, plan.mayFailBySystem(kernel) { return true }
+    }
+
+    /// Adds the calls that waited for one of these, for as long as there are any.
+    private static func spread(_ numbers: Set<Int>, in all: [Reasons]) -> Set<Int> {
+        var numbers = numbers
+        while let next = all.first(where: { !numbers.contains($0.number) && $0.waited(for: numbers) }) {
+            numbers.insert(next.number)
+        }
+        return numbers
+    }
+
+    private func judgeTime() {
+        world.kernel.count("judge: slow")
+        let (elapsed, longest) = (end - start, longestTime)
+        if elapsed > longest {
+            world.fault("slow", "call \(number) took \(elapsed / 1000) of \(longest / 1000) microseconds")
+        }
+    }
+
+    private func judgeOutcome() {
+        world.kernel.count("judge: no reason")
+        if let error = state.error {
+            world.fault("no reason", "call \(number) ended with \(error)")
+        }
+    }
+
+    /// Whether the call has ended with a limit of the client that had passed.
+    private var isOverLimit: Bool {
+        guard let error = state.error as? HTTPError else { return false }
         let client = plan.client
-        let limits = [client.responseLimit, client.queueLimit, client.readLimit, client.connectLimit]
-        if limits.contains(where: { $0 != nil }) || client.slowestBytes != nil { return true }
-        // A cancellation ends all calls of its task.
-        if plan.isCancelled(number) { return true }
-        if plan.hosts.contains(where: { ($0.ticketPause ?? 0) > 1_000_000 }) { return true }
-        if plan.hosts.contains(where: { $0.addresses.contains { $0.fate != .works } }) { return true }
-        // A response that never ends keeps its connection from the other calls.
-        if plan.calls.contains(where: readsForLong) { return true }
-        // Bytes behind a response may arrive when the next request has been sent.
-        if plan.calls.contains(where: {
-            $0.replies.contains { [.stalls, .addsBytes, .floods].contains($0.ending) }
-        }) {
-            return true
+        switch error.reason {
+        case .tooSlow: return client.slowestBytes != nil && hasPassed(client.slowestTime)
+        case .timedOut where error.phase == .queue:
+            return client.queueLimit.map(hasPassed) == true && sharers.contains { $0.end + lateness > end }
+        case .timedOut, .resolver, .proxy:
+            return [client.responseLimit, client.readLimit, client.connectLimit].contains {
+                $0.map(hasPassed) == true
+            }
+        default: return false
         }
+    }
+
+    private func hasPassed(_ limit: Int) -> Bool { end - start >= UInt64(limit) * 1000 }
+
+    // MARK: Causes of a failure
+
+    /// Whether anything that makes calls fail has reached it.
+    private var mayFail: Bool {
+        [
+            ("deadline", call.total.map(hasPassed) == true), ("limit", isOverLimit),
+            ("cancellation", state.cancelled.map { $0 <= end } == true),
+            ("damage", plan.mayFindDamage(number)), ("names", plan.namesMayVanish),
+            ("silent content", hasSilentContent), ("cut response", hasEndedEarly),
+            ("redirect", hasRedirectProblem), ("upload", hasUploadProblem), ("bytes behind", hasStrangeBytes),
+        ].contains(where: counted)
+    }
+
+    private func counted(_ cause: (name: String, isThere: Bool)) -> Bool {
+        if cause.isThere { world.kernel.count("excuse: \(cause.name)") }
+        return cause.isThere
+    }
+
+    /// Whether a response of the call was cut, or could not be told from a cut one.
+    private var hasEndedEarly: Bool {
+        if replies.contains(where: { ![.complete, .closes].contains($0.ending) }) { return true }
+        let isProxied = plan.client.proxy == .https
         // Without a close_notify the end of such a body cannot be told from a cut.
-        if plan.hosts.contains(where: { ($0.isSecure || client.proxy == .https) && $0.isRude }),
-            call.replies.contains(where: { $0.framing == .untilClose })
+        if hosts.contains(where: { (plan.hosts[$0].isSecure || isProxied) && plan.hosts[$0].isRude }),
+            replies.contains(where: { $0.framing == .untilClose })
         {
             return true
         }
         // A server that closes before it has read the client's new key resets the connection.
-        if plan.hosts.contains(where: { ($0.isSecure || client.proxy == .https) && $0.updatesKeys }),
-            call.replies.contains(where: { $0.framing == .untilClose || $0.ending == .closes })
-        {
-            return true
-        }
-        if call.replies.contains(where: { ![.complete, .closes].contains($0.ending) }) { return true }
-        if let limit = client.transfers?.silentContent,
-            plan.calls.contains(where: { other in
-                // A cache may answer with what the other call has brought.
-                let isOfResource = other.resource != nil && other.resource == call.resource
-                return (other == call || isOfResource)
-                    && other.replies.contains { ($0.emptyMembers ?? 0) * ReplyPlan.emptyMemberSize > limit }
-            })
-        {
-            return true
-        }
-        if isLongInQueue { return true }
-        if plan.mayFindDamage(number) || plan.resolvers?.isGood == false || plan.namesMayVanish {
-            return true
-        }
-        return hasRedirectProblem(call) || hasUploadProblem(call) || hasDownloadProblem(call)
+        return hosts.contains { (plan.hosts[$0].isSecure || isProxied) && plan.hosts[$0].updatesKeys }
+            && replies.contains { $0.framing == .untilClose || $0.ending == .closes }
     }
 
-    /// Whether servers disagree about a file, the disk fails, or another call may have the file.
-    private func hasDownloadProblem(_ call: CallPlan) -> Bool {
-        call.download != nil && (!plan.isFileSimple(number) || plan.sharesFile(number))
+    /// Whether bytes behind a response of another call may have come when the request had been sent.
+    private var hasStrangeBytes: Bool {
+        others.contains { other in
+            other.replies.contains { $0.ending == .addsBytes } && !other.hosts.isDisjoint(with: hosts)
+        }
     }
 
-    /// Whether a server reads an upload for seconds after it has answered: the next request on that
-    /// connection waits.
-    private func readsForLong(_ call: CallPlan) -> Bool {
-        call.replies.contains { reply in
-            reply.isEarly && reply.lateReading > 0
-                && call.upload / reply.lateReading * reply.latePause > 5_000_000
+    /// Whether content decodes to nothing for longer than is accepted.
+    private var hasSilentContent: Bool {
+        guard let limit = plan.client.transfers?.silentContent else { return false }
+        return plan.calls.contains { other in
+            // A cache may answer with what the other call has brought.
+            let isOfResource = other.resource != nil && other.resource == call.resource
+            return (other == call || isOfResource)
+                && other.replies.contains { ($0.emptyMembers ?? 0) * ReplyPlan.emptyMemberSize > limit }
         }
     }
 
     /// From https to http a redirect is refused. The last reply is repeated, so it must not be one.
-    private func hasRedirectProblem(_ call: CallPlan) -> Bool {
+    private var hasRedirectProblem: Bool {
         if let last = call.replies.last, (300..<400).contains(last.status) { return true }
         let redirects = call.replies.filter { (300..<400).contains($0.status) }
         // A redirect to itself that is kept in the cache never ends.
         if plan.client.caches, redirects.contains(where: { ($0.lifetime ?? 0) > 0 }) { return true }
         guard !redirects.isEmpty else { return false }
         if plan.hosts.contains(where: { $0.hasSocket == true }) { return true }
-        let hosts = [call.host] + redirects.map(\.target)
         return hosts.contains { plan.hosts[$0].isSecure } && hosts.contains { !plan.hosts[$0].isSecure }
     }
 
     /// A request that was cut off while it was sent cannot be repeated.
-    private func hasUploadProblem(_ call: CallPlan) -> Bool {
+    private var hasUploadProblem: Bool {
         guard ![.get, .head, .prewarm].contains(call.kind) else { return false }
         // Its redirect, or the refusal of a login, may cut it off.
-        if call.isPlain == true || plan.hosts.contains(where: { $0.digest != nil }) { return true }
-        if plan.hosts.contains(where: { $0.idleClose != nil }) { return true }
-        if plan.calls.contains(where: {
+        if call.isPlain == true || hosts.contains(where: { plan.hosts[$0].digest != nil }) { return true }
+        if replies.contains(where: { $0.status != 200 || $0.isEarly }) { return true }
+        // Which connection its server was about to close when the request came is not known here.
+        let closing = plan.calls.contains {
             $0.replies.contains { $0.ending != .complete || $0.framing == .untilClose }
-        }) {
+        }
+        if closing || plan.hosts.contains(where: { $0.idleClose != nil }) { return true }
+        return world.kernel.allConnections.contains { connection in
+            isOfCall(connection)
+                && [connection.times.ended, connection.times.broken].contains { time in
+                    time.map { $0 + lateness > start && $0 <= end && isOpen(connection, at: $0) } ?? false
+                }
+        }
+    }
+
+    // MARK: Causes of a wait
+
+    /// Whether anything that takes long has reached it: it may fail then as well.
+    private var mayWait: Bool {
+        let isFileUnclear = call.download != nil && (!plan.isFileSimple(number) || plan.sharesFile(number))
+        return [
+            ("response without end", replies.contains { [.stalls, .floods].contains($0.ending) }),
+            ("server that stops", world.calls.indices.contains(where: stopsReading)),
+            ("half a ticket", hosts.contains { (plan.hosts[$0].ticketPause ?? 0) > 1_000_000 }),
+            ("no descriptor", world.kernel.shortages.contains { $0 + lateness > start && $0 <= end }),
+            ("resolver", plan.resolvers?.isGood == false), ("rate", isLongInQueue),
+            ("system", plan.kernel.map(plan.mayFailBySystem) == true), ("refusal", plan.isRefused(number)),
+            ("vector", VectorJudge(world, number: number)?.vector.isComplete == false),
+            ("late reading", call.isReadForLong), ("file", isFileUnclear),
+            ("connection", world.kernel.allConnections.contains { isOfCall($0) && hasFailed($0) }),
+        ].contains(where: counted)
+    }
+
+    /// Whether a server reads nothing more on a connection that the client may use again: half of a body can
+    /// be all of it.
+    private func stopsReading(_ other: Int) -> Bool {
+        let other = Reasons(world: world, number: other)
+        return other.replies.contains { $0.ending == .stalls }
+            && !other.hosts.isDisjoint(with: hosts)
+    }
+
+    /// Whether the call may have used the connection, or waited for it.
+    private func isOfCall(_ connection: SimulatedConnection) -> Bool {
+        connection.times.connect <= end && connection.times.closed.map { $0 + lateness >= start } ?? true
+            && connection.place.map { hosts.contains($0.host) } ?? true
+    }
+
+    private func isOpen(_ connection: SimulatedConnection, at time: UInt64) -> Bool {
+        // A close_notify may come before the end of its connection does.
+        let late = UInt64(plan.network.longestDelay) * 2000
+        return time <= connection.times.closed.map { $0 + late } ?? .max
+    }
+
+    /// Whether the network, or the address, has failed the connection before the call was over.
+    private func hasFailed(_ connection: SimulatedConnection) -> Bool {
+        if let time = connection.times.broken, plan.network.resets > 0, time <= end,
+            isOpen(connection, at: time), time + lateness > start
+        {
             return true
         }
-        return call.replies.contains { $0.status != 200 || $0.isEarly }
+        guard let place = connection.place else { return false }
+        switch plan.hosts[place.host].addresses[place.address].fate {
+        case .works: return false
+        case .dies: return connection.times.broken != nil || connection.times.connected == nil
+        case .appears: return connection.times.connected == nil
+        case .fails, .stops, .refuses, .silent, .closes, .freezes, .wrongCertificate, .unknownIssuer:
+            return true
+        }
+    }
+
+    /// Whether it may have waited for a connection that one of these calls has kept for long.
+    private func waited(for numbers: Set<Int>) -> Bool {
+        sharers.contains { numbers.contains($0.number) && $0.end - $0.start > 1_000_000_000 }
+    }
+
+    /// The calls that were under way beside it, or had ended just before.
+    private var others: [Reasons] {
+        world.calls.indices.filter { $0 != number && world.calls[$0].start != nil }
+            .map { Reasons(world: world, number: $0) }
+            .filter { $0.start <= end && $0.end + lateness >= start }
+    }
+
+    /// Those of them that could keep a connection from it.
+    private var sharers: [Reasons] {
+        let client = plan.client
+        guard client.connections != nil || client.perOrigin != nil else { return [] }
+        return others.filter { client.connections != nil || !$0.hosts.isDisjoint(with: hosts) }
     }
 
     /// Whether slow bodies may keep all connections until the queue's own limit of 30 seconds.
@@ -113,11 +246,12 @@ struct Reasons {
     }
 
     /// The longest time that a call takes for which everything works, in nanoseconds: as long as all calls
-    /// one after the other, with the waits of all retries and the limits that are there for other reasons.
-    var longestTime: UInt64 {
-        let calls = plan.calls.map(longestTime).reduce(0, +)
-        return UInt64(500_000 + calls + (plan.kernel?.stop?.length ?? 0)) * 1000 + 3_000_000
-            * UInt64(plan.calls.count)
+    /// under way beside it one after the other, with the waits of all retries and the limits that are there
+    /// for other reasons.
+    private var longestTime: UInt64 {
+        let calls = [call] + others.map(\.call)
+        return UInt64(500_000 + calls.map(longestTime).reduce(0, +) + (plan.kernel?.stop?.length ?? 0)) * 1000
+            + 3_000_000 * UInt64(calls.count)
     }
 
     /// The longest time of one call, in microseconds.
@@ -147,8 +281,19 @@ struct Reasons {
         let proxy = (plan.client.proxyPause ?? 0) * 60 * requests
         let rated = slowestRate.map { (bytes / $0 + 2) * 1_000_000 } ?? 0
         let tickets = (plan.hosts.compactMap(\.ticketPause).max() ?? 0) * requests
+        let flood = call.isFlooded ? network.byteCost * 4000 : 0
         return opening * requests + moving + work + pauses + (replies.max() ?? 0) * requests + waits + reading
-            + proxy + disk + asking + tickets + rated + call.work + call.start
+            + proxy + disk + asking + tickets + rated + flood + call.work + call.start
             + (call.expectsContinue ? 1_100_000 * requests : 0)
+    }
+}
+
+extension CallPlan {
+    /// Whether a server reads an upload for seconds after it has answered: the next request on that
+    /// connection waits.
+    var isReadForLong: Bool {
+        replies.contains { reply in
+            reply.isEarly && reply.lateReading > 0 && upload / reply.lateReading * reply.latePause > 5_000_000
+        }
     }
 }

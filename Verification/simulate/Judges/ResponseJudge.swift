@@ -21,6 +21,7 @@ struct ResponseJudge {
         if owner != number { judgeCached(reply, at: place, ofCall: owner) }
         if owner == number { world.noteCookie(number, place: place) }
         judgeBytes(of: reply, place, ofCall: owner)
+        judgeFields(of: place, ofCall: owner)
         judgeUser()
         // What is delivered from a cache is as fresh as a retry could get it.
         guard owner == number else { return }
@@ -84,10 +85,28 @@ struct ResponseJudge {
         }
     }
 
-    /// Whether a cut body cannot be told from a whole one: only its end of the connection ends it, and
-    /// without TLS, or after a close_notify, nothing shows that it came too early.
+    /// All fields are those that the server has sent with the response, in their order. A cache adds the age,
+    /// and the date that no server here sends; it leaves out what is for one connection.
+    private func judgeFields(of place: Int, ofCall owner: Int) {
+        guard let sent = world.calls[owner].sentFields[place], world.confirmed[owner * 100 + place] == nil
+        else { return }
+        world.kernel.count("judge: fields of a response")
+        // RFC 9111, section 3.1.
+        let free =
+            owner == number ? [] : ["Age: ", "Date: ", "Transfer-Encoding: ", "Connection: ", "Keep-Alive: "]
+        func fixed(_ fields: [String]) -> [String] {
+            fields.filter { field in !free.contains { field.hasPrefix($0) } }
+        }
+        let got = fixed(response.headers.map { "\($0.name): \($0.value)" })
+        if !sent.map(fixed).contains(got) {
+            world.fault("fields", "call \(number) got \(got) instead of \(sent)")
+        }
+    }
+
+    /// Whether a cut body cannot be told from a whole one: only the end of the connection ends it, and
+    /// without TLS nothing shows that it came too early.
     private func mayBeCut(_ reply: ReplyPlan) -> Bool {
-        guard reply.framing == .untilClose else { return false }
+        guard reply.framing == .untilClose, response.transaction?.tls == nil else { return false }
         return reply.ending == .breaksOff || plan.network.resets > 0 || reply.ending == .stalls
     }
 
@@ -99,12 +118,14 @@ struct ResponseJudge {
         let other = plan.calls[owner]
         let confirmed = world.confirmed[owner * 100 + place]
         if confirmed != nil { world.kernel.count("judge: confirmed response") }
-        let since = confirmed ?? world.calls[owner].start ?? 0
-        let age = (world.kernel.now - since) / 1_000_000_000
+        // The client counts from its request, which is no later than its arrival at the server.
+        let asked = world.calls[owner].tries.last { $0.reply == reply && $0.time < start }
+        let since = min(start, confirmed ?? asked?.time ?? start)
+        let age = (start - since) / 1_000_000_000
         let isAllowed =
             plan.client.caches && call.resource != nil && call.resource == other.resource
             && call.host == other.host && [.get, .head].contains(call.kind) && other.kind == .get
-        if !isAllowed || age > UInt64(reply.lifetime ?? 0) + 60 + plan.clockBehind / 1_000_000_000 {
+        if !isAllowed || age > UInt64(reply.lifetime ?? 0) + plan.clockBehind / 1_000_000_000 {
             world.fault("cache", "call \(number) got the response of call \(owner), \(age) seconds old")
         }
         judgeVariant(of: owner, reply)

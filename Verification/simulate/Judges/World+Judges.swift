@@ -8,6 +8,7 @@ extension World {
             judgeRepetition(number)
             judgeAddresses(number)
         }
+        Reasons.judgeAll(self)
         PoolJudge(world: self).judgeAtTheEnd()
         HedgeJudge.judgeAtTheEnd(self)
         judgeFolders()

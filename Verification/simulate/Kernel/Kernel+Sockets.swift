@@ -38,7 +38,7 @@ extension Kernel {
         guard path.chance(network.socketFailures) || open >= network.descriptors ?? .max else { return true }
         count("fault: no descriptor")
         note("no descriptor")
-        lastShortage = now
+        shortages.append(now)
         return false
     }
 

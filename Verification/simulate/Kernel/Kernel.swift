@@ -90,8 +90,9 @@ final class Kernel: @unchecked Sendable {
     private var bytesAtATime = 0
     private(set) var mostBytesAtATime = 0
     private var isStuck = false
-    /// When a socket was last refused because descriptors had run out.
-    var lastShortage: UInt64 = 0
+    /// When sockets were refused because descriptors had run out.
+    var shortages: [UInt64] = []
+    var lastShortage: UInt64 { shortages.last ?? 0 }
     /// Whether a server has closed a connection without reading all that the client had sent.
     var hasLostRequests = false
     /// Whether work that is ready runs in its order. Otherwise it runs in any order.

@@ -128,8 +128,9 @@ final class SimulatedConnection: Watched, @unchecked Sendable {
         var sentAfterStop: UInt64?
         /// When the client closed it.
         var closed: UInt64?
-        /// When the client could notice the end.
+        /// When the client could notice the end, and when the connection was reset.
         var ended: UInt64?
+        var broken: UInt64?
     }
 
     /// What the client's readiness queue reports for the descriptor; `nil` if it is not watched.
@@ -232,7 +233,7 @@ final class SimulatedConnection: Watched, @unchecked Sendable {
     func reset() {
         guard !isBroken else { return }
         kernel.note("reset", place: number)
-        isBroken = true
+        (isBroken, times.broken) = (true, kernel.now)
         pendingError = down.hasEnded ? EPIPE : ECONNRESET
         kernel.report(self)
         wakeServer()

@@ -51,7 +51,7 @@ extension Plan {
     /// Whether a call may fail because of what its peers do.
     func isRefused(_ number: Int) -> Bool {
         if let peers, client.proxy != .none, peers.refusal != nil || peers.hasWrongProxy { return true }
-        return calls[number].tls != nil || calls[number].vector != nil
+        return calls[number].tls != nil
     }
 
     /// Lets peers and callers say more, in most worlds. A generator of its own leaves all else as it is.

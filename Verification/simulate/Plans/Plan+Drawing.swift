@@ -20,7 +20,13 @@ extension Plan {
         }
         if dice.chance(30) { chainCalls(&dice) }
         if client.caches || dice.chance(10) { shareResources(&dice) }
-        if dice.chance(40) { calmDown() }
+        if dice.chance(40) {
+            calmDown()
+            if dice.chance(50) {
+                haveVictim(&dice)
+                return
+            }
+        }
         switch dice.below(100) {
         case 0..<10: becomeSequence(&dice)
         case 10..<18:
@@ -117,6 +123,31 @@ extension Plan {
 
 /// Worlds for judges that need many things to come together.
 extension Plan {
+    /// One call is cancelled, late or dropped where everything else works: what it leaves behind must not
+    /// harm the others.
+    private mutating func haveVictim(_ dice: inout Dice) {
+        (client.perOrigin, client.connections) = (dice.one(of: [1, 1, 2]), nil)
+        let victim = dice.below(calls.count)
+        for call in calls.indices {
+            if dice.chance(70) { (calls[call].host, calls[call].work) = (0, 0) }
+            (calls[call].follows, calls[call].start) = (false, dice.one(of: [0, 5000, 200_000, 2_000_000]))
+        }
+        calls[victim].host = 0
+        if calls[victim].kind == .prewarm { calls[victim].kind = .get }
+        let time = dice.number(in: 0...120) * 500
+        switch dice.below(3) {
+        case 0: calls[victim].cancellation = time
+        case 1: calls[victim].total = time
+        default:
+            calls[victim].reading = dice.one(of: [.none, .firstPiece])
+            for reply in calls[victim].replies.indices {
+                (calls[victim].replies[reply].size, calls[victim].replies[reply].parts) = (40_000, 20)
+                calls[victim].replies[reply].pause = dice.one(of: [0, 20_000])
+            }
+        }
+        calls[victim].isVictim = true
+    }
+
     /// Small calls one after the other: here it can be told which connection each has to use.
     private mutating func becomeSequence(_ dice: inout Dice) {
         calmDown()

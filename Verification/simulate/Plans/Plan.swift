@@ -203,6 +203,8 @@ struct CallPlan: Codable, Equatable {
     var download: DownloadPlan?
     /// Whether its URL is a plain one although the host is secure.
     var isPlain: Bool?
+    /// Whether it is the only one that is given up, in a world where everything else works.
+    var isVictim: Bool?
     /// The number of the run that makes it, and the value of a field by which a server may choose its
     /// response.
     var run: Int?

@@ -53,11 +53,11 @@ final class Callers: @unchecked Sendable {
         let time = UInt64(plan.calls[numbers[0]].start + cancellation) * 1000
         kernel.after(nanoseconds: time) { [self] in
             guard let current = numbers.first(where: { !world.calls[$0].isOver }) else { return }
+            kernel.note("cancel", place: current)
+            kernel.count("caller: cancellation")
             for number in numbers where !world.calls[number].isOver {
                 world.calls[number].cancelled = kernel.now
             }
-            kernel.note("cancel", place: current)
-            kernel.count("caller: cancellation")
             task.cancel()
         }
         return task
@@ -74,6 +74,7 @@ final class Callers: @unchecked Sendable {
         kernel.note("call", place: number)
         kernel.explain("  call \(number) is \(call.kind) of \(world.url(ofCall: number))")
         kernel.count("caller: \(call.kind)")
+        if call.isVictim == true { kernel.count("caller: victim") }
         let judge = CallJudge(world: world, number: number, start: kernel.now)
         world.calls[number].start = kernel.now
         world.activeCalls += 1

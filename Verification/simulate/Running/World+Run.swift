@@ -3,7 +3,7 @@ internal import DirectIO
 
 extension World {
     /// What a world may leave behind: the process makes room for more of this and that once.
-    private static let mostMemory = 64 * 1024
+    private static let mostMemory = 1024 * 1024
 
     /// Runs a world and returns what the judges say, of the memory that is left behind too.
     static func run(_ plan: Plan, isTraced: Bool = false) -> Verdict {

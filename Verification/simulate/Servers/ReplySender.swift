@@ -78,7 +78,10 @@ struct ReplySender {
             try await write(Array("HTTP/1.1 103 Early Hints\r\nLink: </style>\r\n\r\n".utf8))
         }
         world.kernel.count("server: status \(status)")
-        try await write(Array(headText.utf8))
+        let text = headText
+        let fields = text.split(separator: "\r\n").dropFirst().map { String($0) }
+        world.calls[number].sentFields[place, default: []].append(fields)
+        try await write(Array(text.utf8))
         if let tls = http.wire as? TLSWire, world.plan.hosts[host].updatesKeys {
             world.kernel.count("server: key update")
             try await tls.updateKeys()

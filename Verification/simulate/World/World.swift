@@ -94,6 +94,8 @@ final class World: @unchecked Sendable {
         var cacheable: UInt64?
         /// Whether a request of it has arrived at another origin than the first.
         var hasCrossed = false
+        /// The error that the call ended with.
+        var error: (any Error)?
         var isOver = false
         var outcome = ""
         /// When its task was cancelled.
@@ -111,6 +113,8 @@ final class World: @unchecked Sendable {
         /// The number of bytes of each reply's body that a server has sent, and those that the caller has
         /// been told of.
         var sentBodies: [Int: Int] = [:]
+        /// The lines of fields that servers have sent with each reply, whenever they sent it.
+        var sentFields: [Int: [[String]]] = [:]
         var told: (download: Int?, upload: Int?)
         /// Whether a request of it has arrived at another host than the first.
         var hasLeft = false

@@ -171,7 +171,7 @@ struct Reasons {
             ("resolver", plan.resolvers?.isGood == false), ("rate", isLongInQueue),
             ("system", plan.kernel.map(plan.mayFailBySystem) == true), ("refusal", plan.isRefused(number)),
             ("vector", VectorJudge(world, number: number)?.vector.isComplete == false),
-            ("late reading", call.isReadForLong), ("file", isFileUnclear),
+            ("late reading", lateReading > 5_000_000_000), ("file", isFileUnclear),
             ("connection", world.kernel.allConnections.contains { isOfCall($0) && hasFailed($0) }),
         ].contains(where: counted)
     }
@@ -182,6 +182,17 @@ struct Reasons {
         let other = Reasons(world: world, number: other)
         return other.replies.contains { $0.ending == .stalls }
             && !other.hosts.isDisjoint(with: hosts)
+    }
+
+    /// How long servers have read answered uploads on connections that the call may have used: the next
+    /// request on such a connection waits, whoever has made the upload.
+    private var lateReading: UInt64 {
+        world.kernel.allConnections.filter(isOfCall).map { connection in
+            connection.lateReads.map { read in
+                let overlap = read.clamped(to: start..<max(start, end))
+                return overlap.upperBound - overlap.lowerBound
+            }.reduce(0, +)
+        }.reduce(0, +)
     }
 
     /// Whether the call may have used the connection, or waited for it.
@@ -285,15 +296,5 @@ struct Reasons {
         return opening * requests + moving + work + pauses + (replies.max() ?? 0) * requests + waits + reading
             + proxy + disk + asking + tickets + rated + flood + call.work + call.start
             + (call.expectsContinue ? 1_100_000 * requests : 0)
-    }
-}
-
-extension CallPlan {
-    /// Whether a server reads an upload for seconds after it has answered: the next request on that
-    /// connection waits.
-    var isReadForLong: Bool {
-        replies.contains { reply in
-            reply.isEarly && reply.lateReading > 0 && upload / reply.lateReading * reply.latePause > 5_000_000
-        }
     }
 }

@@ -103,6 +103,9 @@ final class SimulatedConnection: Watched, @unchecked Sendable {
     var isBroken = false
     /// When things happened.
     var times = Times()
+    /// When its server has read an upload that it had answered before: meanwhile it sees no other request.
+    /// The last one may not have ended.
+    var lateReads: [Range<UInt64>] = []
     /// The address of the server in the world; `nil` for the proxy's.
     var place: Place?
     /// Whether the server waits for a request, all earlier ones being answered.

@@ -109,7 +109,7 @@ struct ResponseVector: TopicVector {
 
 extension HTTP1Leniency: FromJSON {
     private enum Switch: String, Choice {
-        case acceptsBareLineFeeds, unfoldsLines, acceptsDoubtfulFraming, acceptsBareLineFeedsInChunks,
+        case acceptsBareLineFeeds, acceptsDoubtfulFraming, acceptsBareLineFeedsInChunks,
             acceptsWhitespaceAfterChunkSizes
     }
 
@@ -119,7 +119,6 @@ extension HTTP1Leniency: FromJSON {
         for flag in try StrictDecoder.decode([Switch].self, from: value) {
             switch flag {
             case .acceptsBareLineFeeds: acceptsBareLineFeeds = true
-            case .unfoldsLines: unfoldsLines = true
             case .acceptsDoubtfulFraming: acceptsDoubtfulFraming = true
             case .acceptsBareLineFeedsInChunks: acceptsBareLineFeedsInChunks = true
             case .acceptsWhitespaceAfterChunkSizes: acceptsWhitespaceAfterChunkSizes = true

@@ -53,8 +53,9 @@ struct Command {
         let topics = options.topics.isEmpty ? Topic.allCases : options.topics
         var vectors = folder.vectors(of: topics)
         if let name = options.name { vectors = vectors.filter { $0.head.name.contains(name) } }
+        if !options.rights.isEmpty { vectors = vectors.filter { options.rights.contains($0.head.right) } }
         guard !vectors.isEmpty else {
-            Terminal.complain("tls-fixtures: no vector has that text in its name")
+            Terminal.complain("tls-fixtures: no vector has that text in its name, or that right")
             return 2
         }
         if options.output == .list {
@@ -63,6 +64,7 @@ struct Command {
         }
         StopSignal.endsClients()
         do {
+            var baseline = try options.baseline.map { try Baseline(file: $0) }
             let clients = try await clients(options.clients, folder: folder)
             let run = Run(folder: folder, vectors: vectors, clients: clients, jobs: options.jobs)
             var report = report(options.output, count: vectors.count * clients.count)
@@ -70,10 +72,17 @@ struct Command {
             let score = try await run.run { row in
                 report.add(row)
                 repetition.add(row)
+                baseline?.add(row)
             }
             report.finish(score)
+            for line in baseline?.lines ?? [] { Terminal.complain(Terminal.harmless(line)) }
             let isSame = try await repeats(run, count: options.repetitions, comparing: &repetition)
-            return score.isGood && isSame ? 0 : 1
+            guard score.hasJudged || !score.isGood || !isSame else {
+                Terminal.complain("tls-fixtures: nothing was judged, because every vector was left out")
+                return 2
+            }
+            let isGood = baseline.map { $0.isKept && score.broken == 0 } ?? score.isGood
+            return isGood && isSame ? 0 : 1
         } catch {
             Terminal.complain("tls-fixtures: \(error)")
             return 2
@@ -116,6 +125,7 @@ struct Command {
         switch output {
         case .json: JSONReport()
         case .junit: JUnitReport()
+        case .failures: FailureReport()
         case .table, .list: TableReport(expectedCount: count)
         }
     }

@@ -17,6 +17,10 @@ enum Options: Equatable {
         var clients: [String] = []
         /// A part of the names of the vectors to run. `nil` selects all.
         var name: String?
+        /// The rights of the vectors to run. If empty, all of them.
+        var rights: [Right] = []
+        /// A file with the names of vectors that are known to fail.
+        var baseline: String?
         var output = Output.table
         /// The number of vectors to run at the same time. `nil` leaves it to the client.
         var jobs: Int?
@@ -27,6 +31,8 @@ enum Options: Equatable {
         /// What is printed.
         enum Output: Equatable {
             case table, json, junit
+            /// The names of what failed.
+            case failures
             /// The vectors, which are not run.
             case list
         }
@@ -72,12 +78,12 @@ enum Options: Equatable {
             serves the vectors with TEXT in their names one after the other, and prints what is needed to try each by
             hand, with a command for curl.
 
-        tls-fixtures run [TOPIC ...] [--client CLIENT] ... [--name TEXT] [--json|--junit|--list] [--jobs N]
-                         [--repeat N]
+        tls-fixtures run [TOPIC ...] [--client CLIENT] ... [--name TEXT] [--right RIGHT,...] [--baseline FILE]
+                         [--json|--junit|--failures|--list] [--jobs N] [--repeat N]
             Runs the vectors of these topics (response, request, decoding, names, handshake, routes, cookies, cache,
             redirect; by default all of them) and prints the failures, a table, and `N passed, N failed`. Exits with
-            0 if none failed and no adapter did, else with 1. Another client may differ in a vector that is a choice of this package:
-            that is counted apart.
+            0 if none failed and no adapter did, with 1 if one did, with 2 if nothing was judged. Another client may
+            differ in a vector that is a choice of this package: that is counted apart.
             --client  ours (the default), a name of Fixtures/clients/clients.json such as curl, or a shell command.
                       A command without placeholders is a program that speaks the contract of
                       Fixtures/clients/README.md. One with placeholders is run once for each vector: {url}, {host},
@@ -85,8 +91,13 @@ enum Options: Equatable {
                       only roots to trust), {proxy} (the port of a proxy on 127.0.0.1 that connects to
                       {address}). May be given several times.
             --name    runs only the vectors with TEXT in their name
-            --json    prints one JSON object for each vector, then `N passed, N failed`
+            --right   runs only the vectors of these rights: attack, must, should, choice
+            --baseline  a file with names of vectors that are known to fail, one a line, as --failures prints them
+                      (# begins a comment). Only what fails besides them makes the exit status 1; those that no
+                      longer fail are named
+            --json    prints one JSON object for each vector, then one with the totals
             --junit   prints a JUnit report in XML
+            --failures  prints the names of the vectors that failed, and no more
             --list    prints topic, name and reference of the vectors, and runs none
             --jobs    runs this many vectors at the same time
             --repeat  runs everything N times and compares the verdicts: prints the first run as usual, then those
@@ -107,6 +118,9 @@ extension Options.RunOptions {
             case "--client": clients.append(try rest.value(of: word))
             case "--name": name = try rest.value(of: word)
             case "--fixtures": fixtures = try rest.value(of: word)
+            case "--right": rights += try Self.rights(try rest.value(of: word))
+            case "--baseline": baseline = try rest.value(of: word)
+            case "--failures": try setOutput(.failures, word)
             case "--json": try setOutput(.json, word)
             case "--junit": try setOutput(.junit, word)
             case "--list": try setOutput(.list, word)
@@ -122,6 +136,14 @@ extension Options.RunOptions {
         }
         for client in clients where client.allSatisfy({ $0 == " " }) {
             throw Options.Fault(what: "--client needs a command")
+        }
+    }
+
+    private static func rights(_ text: String) throws(Options.Fault) -> [Right] {
+        try text.split(separator: ",", omittingEmptySubsequences: false).map { (word) throws(Options.Fault) in
+            if let right = Right(rawValue: String(word)) { return right }
+            let known = Right.allCases.map(\.rawValue).joined(separator: ", ")
+            throw Options.Fault(what: "--right needs one or several of \(known), not \"\(word)\"")
         }
     }
 

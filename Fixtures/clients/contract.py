@@ -130,7 +130,8 @@ REASONS = {
 
 
 # What these clients can do, as far as jobs ask for it: those with redirects, codings and fields of their own.
-ALL_SETTINGS = {"follow", "decode", "versions", "certificate", "resume", "headers", "redirects.limit"}
+# All of them follow from https to http without being told.
+ALL_SETTINGS = {"follow", "decode", "versions", "certificate", "resume", "headers", "redirects.limit", "redirects.downgrade"}
 
 
 # Sessions

@@ -36,7 +36,7 @@ static const char *reason_to_leave(json_t *job) {
             return snprintf(reason, sizeof reason, "it has no setting like `%s`", name), reason;
     }
     json_object_foreach(setting(job, "redirects"), name, value) {
-        if (strcmp(name, "limit") != 0)
+        if (strcmp(name, "limit") != 0 && strcmp(name, "downgrade") != 0)
             return snprintf(reason, sizeof reason, "it has no setting for redirects like `%s`", name), reason;
     }
     const char *lowest = json_string_value(json_array_get(setting(job, "versions"), 0));
@@ -149,6 +149,13 @@ static size_t read_body(char *place, size_t size, size_t count, void *user) {
     return length;
 }
 
+static int seek_body(void *user, curl_off_t offset, int origin) {
+    struct bytes *body = user;
+    if (origin != SEEK_SET || offset < 0 || (size_t)offset > body->length) return CURL_SEEKFUNC_FAIL;
+    body->read = (size_t)offset;
+    return CURL_SEEKFUNC_OK;
+}
+
 static size_t write_body(char *data, size_t size, size_t count, void *user) {
     append(user, data, size * count);
     return size * count;
@@ -163,7 +170,12 @@ static void set_request(CURL *handle, json_t *request, struct bytes *body) {
         curl_easy_setopt(handle, CURLOPT_UPLOAD, 1L);
         curl_easy_setopt(handle, CURLOPT_READFUNCTION, read_body);
         curl_easy_setopt(handle, CURLOPT_READDATA, body);
-        if (!is_stream) curl_easy_setopt(handle, CURLOPT_INFILESIZE_LARGE, (curl_off_t)body->length);
+        if (!is_stream) {
+            curl_easy_setopt(handle, CURLOPT_INFILESIZE_LARGE, (curl_off_t)body->length);
+            // A body that can be read again is, for a redirect that keeps it.
+            curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, seek_body);
+            curl_easy_setopt(handle, CURLOPT_SEEKDATA, body);
+        }
         if (strcmp(method, "PUT") != 0) curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, method);
     } else if (has_body || strcmp(method, "POST") == 0) {
         curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body->length);

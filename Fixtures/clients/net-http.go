@@ -118,6 +118,8 @@ func (j *job) reasonToLeave() string {
 			var redirects map[string]json.RawMessage
 			j.setting(name, &redirects)
 			delete(redirects, "limit")
+			// It follows from https to http without being told.
+			delete(redirects, "downgrade")
 			for inner := range redirects {
 				return "it has no setting for redirects like `" + inner + "`"
 			}

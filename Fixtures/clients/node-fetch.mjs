@@ -70,8 +70,10 @@ contract.serve(
     codings: ["gzip", "deflate", "br"],
   },
   (job) => {
+    // It follows from https to http without being told.
+    const isPlain = Object.keys(job.settings?.redirects ?? {}).every((name) => name === "downgrade");
     contract.require(job, {
-      settings: ["follow", "decode", "versions", "certificate", "resume"],
+      settings: [...(isPlain ? ["redirects"] : []), "follow", "decode", "versions", "certificate", "resume"],
       keep: ["connections", "sessions"],
     });
     const keep = job.keep ?? [];

@@ -20,7 +20,7 @@ def open_pool(job):
 def open_client(job):
     contract.require(
         job,
-        settings={"follow", "decode", "versions", "certificate", "resume", "redirects.limit"},
+        settings={"follow", "decode", "versions", "certificate", "resume", "redirects.limit", "redirects.downgrade"},
         keep={"connections"},
     )
     contract.leave_old_versions(job)

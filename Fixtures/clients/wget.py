@@ -53,7 +53,7 @@ def open_client(job):
     settings, keep = job.get("settings", {}), job.get("keep", [])
     contract.require(
         job,
-        settings={"follow", "decode", "certificate", "headers", "resume", "redirects.limit"},
+        settings={"follow", "decode", "certificate", "headers", "resume", "redirects.limit", "redirects.downgrade"},
         keep={
             "connections",
             "cookies",

@@ -25,6 +25,12 @@ struct FramingFields {
         return lengths &>> UInt64(truncatingIfNeeded: nameCount) & 1
     }
 
+    /// Whether fields with this name say where the content ends.
+    static func frame(name: UnsafePointer<UInt8>, nameCount: Int) -> Bool {
+        unsafe name.spells("content-length", count: nameCount)
+            || name.spells("transfer-encoding", count: nameCount)
+    }
+
     /// Reads the field if it is one that matters here.
     mutating func read(
         name: UnsafePointer<UInt8>,

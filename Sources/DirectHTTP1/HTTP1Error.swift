@@ -27,7 +27,7 @@ public enum HTTP1Error: Error, Equatable, Sendable {
     case missingColon
     /// There is whitespace before the first field line (RFC 9112, section 2.2).
     case whitespaceBeforeFirstField
-    /// A field line is folded (RFC 9112, section 5.2).
+    /// `Content-Length` or `Transfer-Encoding` is folded (RFC 9112, section 5.2).
     case foldedLine
     /// A field value has a control character.
     case invalidFieldValue
@@ -129,7 +129,7 @@ extension HTTP1Error: CustomStringConvertible {
         case .whitespaceBeforeColon: "whitespace between a field name and its colon"
         case .missingColon: "field line without a colon"
         case .whitespaceBeforeFirstField: "whitespace before the first field line"
-        case .foldedLine: "folded field line (obsolete)"
+        case .foldedLine: "folded Content-Length or Transfer-Encoding"
         case .invalidFieldValue: "control character in a field value"
 
         case .headTooLarge(let limit): "head larger than \(limit) bytes"

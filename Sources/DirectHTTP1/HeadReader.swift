@@ -119,14 +119,24 @@ extension HeadScanner {
 }
 
 extension HeaderBlock {
-    /// Replaces the line ends within values by spaces (RFC 9112, section 5.2).
+    /// Replaces the folds within values, with the blanks around them, by spaces (RFC 9112, section 5.2).
     fileprivate func unfoldValues() {
         for index in 0..<counts.fields {
             let place = unsafe places[index]
-            for position in Int(place.valueStart)..<Int(place.valueEnd) {
-                let byte = unsafe bytes[position]
-                if byte == .carriageReturn || byte == .lineFeed { unsafe bytes[position] = .space }
-            }
+            let value = unsafe UnsafeMutableBufferPointer(
+                start: bytes + Int(place.valueStart),
+                count: place.valueCount
+            )
+            unsafe Self.unfold(value)
+        }
+    }
+
+    private static func unfold(_ value: UnsafeMutableBufferPointer<UInt8>) {
+        var position = 0
+        while position < value.count {
+            let blanks = unsafe value[position...].prefix { $0 <= .space }
+            if unsafe blanks.contains(.lineFeed) { unsafe value[blanks.indices].update(repeating: .space) }
+            position = unsafe blanks.endIndex + 1
         }
     }
 }

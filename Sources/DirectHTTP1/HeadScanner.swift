@@ -48,8 +48,6 @@
     private var lineStart = 0
     /// The end of the current line's name; 0 while it is not known.
     private var nameEnd = 0
-    /// Whether the current line is skipped and makes no field.
-    private var isPassedOver = false
 
     init(leniency: HTTP1Leniency) {
         self.leniency = leniency
@@ -84,7 +82,6 @@
         nameEnd = 0
         reason = 0..<0
         hasFolds = false
-        isPassedOver = false
     }
 
     /// Returns the length of the section that begins at `base`, or `nil` if it continues after `available`
@@ -165,11 +162,7 @@
                     fault: .invalidFieldValue
                 )
             else { return nil }
-            if isPassedOver {
-                isPassedOver = false
-            } else {
-                try unsafe keepField(base, lineEnd: position, limits: limits)
-            }
+            try unsafe keepField(base, lineEnd: position, limits: limits)
             nameEnd = 0
             position = next
             lineStart = next
@@ -236,7 +229,7 @@
                 )
             }
             if first.isBlank {
-                try unfold()
+                try unsafe unfold(base)
                 return nil
             }
         }
@@ -248,22 +241,22 @@
     }
 
     /// Reopens the last field, so that the current line becomes part of its value (RFC 9112, section 5.2).
-    private mutating func unfold() throws(HTTP1Error) {
-        guard count > 0 else { return try passOver() }
-        guard leniency.unfoldsLines else { throw .foldedLine }
+    ///
+    /// A field that frames the content is refused: recipients that do not unfold would see another end of the
+    /// response.
+    private mutating func unfold(_ base: UnsafePointer<UInt8>) throws(HTTP1Error) {
+        guard count > 0 else { throw .whitespaceBeforeFirstField }
+        let last = unsafe places[count - 1]
+        let frames = unsafe FramingFields.frame(
+            name: base + Int(last.nameStart),
+            nameCount: last.nameCount
+        )
+        if frames { throw .foldedLine }
         count -= 1
         position = lineStart
-        lineStart = unsafe Int(places[count].nameStart)
-        nameEnd = unsafe Int(places[count].nameEnd)
+        lineStart = Int(last.nameStart)
+        nameEnd = Int(last.nameEnd)
         hasFolds = true
-    }
-
-    /// Skips a folded line before the first field (RFC 9112, section 2.2).
-    private mutating func passOver() throws(HTTP1Error) {
-        // A trailer section has no line before its first field that could be continued.
-        guard leniency.unfoldsLines, lineStart > 0 else { throw .whitespaceBeforeFirstField }
-        isPassedOver = true
-        nameEnd = lineStart
     }
 
     /// Returns the start of the line after the one that ends at `lineEnd`, or `nil` if it continues after

@@ -35,9 +35,6 @@ public struct HTTP1Limits: Hashable, Sendable {
 public struct HTTP1Leniency: Hashable, Sendable {
     /// Accepts lines of a head or trailer section that end in a bare LF (RFC 9112, section 2.2).
     public var acceptsBareLineFeeds = false
-    /// Joins a folded field line with the line before it, with spaces for the fold (RFC 9112, section 5.2). A
-    /// folded line before the first field is skipped (section 2.2).
-    public var unfoldsLines = false
     /// Accepts contradictory framing by `Transfer-Encoding`, as RFC 9112 allows in sections 6.1 and 6.3:
     /// beside a `Content-Length`, in HTTP/1.0, and with `chunked` repeated. `identity` before `chunked`, or
     /// alone, is ignored. Any other coding is an error, with or without this setting. The connection is not

@@ -57,7 +57,7 @@ struct VectorFolderTests {
             (nameVector(reference: "hearsay"), #"reference: begins with neither "RFC " nor "CVE-""#),
             (
                 nameVector(right: "may"),
-                #":1: a: one: right: "may" is not one of must, should, attack, choice"#
+                #":1: a: one: right: "may" is not one of attack, must, should, choice"#
             ),
             (
                 #"{"name": "a: one", "why": "x", "reference": "RFC 1"}"#,

@@ -39,7 +39,6 @@ private struct FramedResponse {
     init(_ choices: inout Choices) {
         var leniency = HTTP1Leniency()
         leniency.acceptsDoubtfulFraming = choices.flag()
-        leniency.unfoldsLines = choices.flag()
         self.leniency = leniency
         isHead = choices.number(below: 8) == 7
         version = choices.pick(["1.0", "1.1"])
@@ -71,9 +70,8 @@ private struct FramedResponse {
         let byLength = length.map { $0 == 0 ? ResponseFraming.none : .length($0) } ?? .untilClose
         guard !codings.isEmpty else { return byLength }
         let comma = UInt8(ascii: ",")
-        guard leniency.unfoldsLines || !isFolded || !codings.contains(where: { $0.contains(comma) }) else {
-            return nil
-        }
+        // A folded field that frames the content is refused.
+        guard !isFolded || !codings.contains(where: { $0.contains(comma) }) else { return nil }
         let lists = codings.map(Self.names)
         // A field without a coding says nothing that could be meant.
         guard lists.allSatisfy({ !$0.isEmpty }) else { return nil }

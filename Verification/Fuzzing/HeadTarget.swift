@@ -12,8 +12,7 @@ extension FuzzTarget {
         let isTrailers = choices.flag()
         var leniency = HTTP1Leniency()
         let tolerated = choices.number(below: 8)
-        leniency.acceptsBareLineFeeds = tolerated == 5 || tolerated == 7
-        leniency.unfoldsLines = tolerated == 6 || tolerated == 7
+        leniency.acceptsBareLineFeeds = tolerated > 5
         let step = 1 + choices.number(below: 32)
         let input = choices.rest()
         let whole = ScannedHead(input, isTrailers: isTrailers, leniency, step: max(1, input.count))
@@ -109,12 +108,26 @@ private struct SimpleHead: Equatable {
         }
         while let line = nextLine(input) {
             if line.isEmpty { return }
+            if line[0] == 0x20 || line[0] == 0x09 {
+                guard fold(line) else { return nil }
+                continue
+            }
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
             let (name, value) = (Array(line[..<colon]), Array(line[(colon + 1)...]))
             guard !name.isEmpty, name.allSatisfy(isTokenByte) else { return nil }
             fields.append([name, Self.trimmed(value)])
         }
         return nil
+    }
+
+    /// Makes the line part of the last value (RFC 9112, section 5.2). Returns `false` if it must not be:
+    /// there is no field before it, or one that frames the content.
+    private mutating func fold(_ line: [UInt8]) -> Bool {
+        guard let last = fields.last else { return false }
+        let framing = ["content-length", "transfer-encoding"]
+        guard !framing.contains(String(decoding: last[0], as: UTF8.self).lowercased()) else { return false }
+        fields[fields.count - 1][1] = Self.trimmed(last[1] + [0x0D, 0x0A] + line)
+        return true
     }
 
     /// The bytes up to the next CR LF; `nil` if there is none, or if a byte before it may not be in a line.
@@ -143,7 +156,8 @@ private struct SimpleHead: Equatable {
     private static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
 
     private static func trimmed(_ value: [UInt8]) -> [UInt8] {
-        let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+        // The line ends of folds count as blanks.
+        let isBlank = { (byte: UInt8) in [0x20, 0x09, 0x0D, 0x0A].contains(byte) }
         return Array(value.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
     }
 }

@@ -36,12 +36,11 @@ private struct ResponseInput {
         method = choices.pick([.get, .head, .connect, .post])
         upgrade = choices.flag()
         hasCleanEnd = choices.pick([nil, true, false])
-        let tolerated = choices.number(below: 32)
+        let tolerated = choices.number(below: 16)
         leniency.acceptsBareLineFeeds = tolerated & 1 != 0
-        leniency.unfoldsLines = tolerated & 2 != 0
-        leniency.acceptsDoubtfulFraming = tolerated & 4 != 0
-        leniency.acceptsBareLineFeedsInChunks = tolerated & 8 != 0
-        leniency.acceptsWhitespaceAfterChunkSizes = tolerated & 16 != 0
+        leniency.acceptsDoubtfulFraming = tolerated & 2 != 0
+        leniency.acceptsBareLineFeedsInChunks = tolerated & 4 != 0
+        leniency.acceptsWhitespaceAfterChunkSizes = tolerated & 8 != 0
         guard choices.flag() else { return }
         limits.headBytes = choices.number(below: 256)
         limits.lineBytes = choices.number(below: 128)

@@ -47,7 +47,6 @@ extension HTTP1Leniency {
     fileprivate static var everything: HTTP1Leniency {
         var leniency = HTTP1Leniency()
         leniency.acceptsBareLineFeeds = true
-        leniency.unfoldsLines = true
         leniency.acceptsDoubtfulFraming = true
         leniency.acceptsBareLineFeedsInChunks = true
         return leniency

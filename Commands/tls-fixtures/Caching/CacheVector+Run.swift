@@ -20,9 +20,7 @@ extension CacheVector {
             let got = await Self.ask(exchange, cache: cache, stage: stage)
             await cache.settle()
             let found = answer.differences(from: got, asked: stage.requests)
-            differences += found.map {
-                Difference(what: "\(index + 1): \($0.what)", expected: $0.expected, got: $0.got)
-            }
+            differences += found.map { $0.found(in: "\(index + 1)") }
         }
         return differences
     }

@@ -7,7 +7,9 @@ struct ResponseVector: TopicVector {
     let bytes: ResponseBytes
     /// The settings of the reader as they are in the file.
     let settings: (leniency: JSONValue?, limits: JSONValue?)
-    let expect: Expectation
+    /// Every right result. This package's client has the first.
+    let answers: [Expectation]
+    var expect: Expectation { answers[0] }
 
     /// The expected results. Values that are `nil` are not compared.
     struct Expectation: Decodable, Sendable {
@@ -45,7 +47,7 @@ struct ResponseVector: TopicVector {
         bytes.limits = try members.optional("limits") ?? bytes.limits
         self.bytes = bytes
         settings = (try members.optional("leniency"), try members.optional("limits"))
-        expect = try members.required("expect")
+        answers = try members.required("expect", as: RightAnswers<Expectation>.self).all
     }
 
     private enum Close: String, Choice {
@@ -109,7 +111,7 @@ struct ResponseVector: TopicVector {
 
 extension HTTP1Leniency: FromJSON {
     private enum Switch: String, Choice {
-        case acceptsBareLineFeeds, unfoldsLines, acceptsDoubtfulFraming, acceptsBareLineFeedsInChunks,
+        case acceptsBareLineFeeds, acceptsDoubtfulFraming, acceptsBareLineFeedsInChunks,
             acceptsWhitespaceAfterChunkSizes
     }
 
@@ -119,7 +121,6 @@ extension HTTP1Leniency: FromJSON {
         for flag in try StrictDecoder.decode([Switch].self, from: value) {
             switch flag {
             case .acceptsBareLineFeeds: acceptsBareLineFeeds = true
-            case .unfoldsLines: unfoldsLines = true
             case .acceptsDoubtfulFraming: acceptsDoubtfulFraming = true
             case .acceptsBareLineFeedsInChunks: acceptsBareLineFeedsInChunks = true
             case .acceptsWhitespaceAfterChunkSizes: acceptsWhitespaceAfterChunkSizes = true

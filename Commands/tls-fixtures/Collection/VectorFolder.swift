@@ -29,6 +29,10 @@ struct VectorFolder: Sendable {
         vectors.filter { topics.contains($0.head.topic) }
     }
 
+    func vector(_ name: String) -> Vector? {
+        vectors.first { $0.head.name == name }
+    }
+
     func server(_ name: String) -> ServerSetup? {
         servers.first { $0.name == name }
     }
@@ -97,6 +101,9 @@ private struct Reading {
             }
             for name in mentions.servers where !servers.contains(name) {
                 report(found, what: "there is no server \"\(name)\" in servers.json")
+            }
+            if let twin = found.vector.head.twin, names[twin] == nil || found.vector.head.right != .attack {
+                report(found, what: "\"\(twin)\" cannot be the twin: no such vector, or this is no attack")
             }
         }
     }

@@ -17,9 +17,7 @@ extension RedirectVector {
         let seen = seen()
         var found = Difference.between("requests", expected: sent.map(\.line), got: seen.map(\.line))
         for (index, (wanted, seen)) in zip(sent, seen).enumerated() {
-            found += wanted.differences(from: seen).map {
-                Difference(what: "\(index + 1): \($0.what)", expected: $0.expected, got: $0.got)
-            }
+            found += wanted.differences(from: seen).map { $0.found(in: "\(index + 1)") }
         }
         return found + Difference.between("ending", expected: ending, got: got)
     }
@@ -115,10 +113,12 @@ extension RedirectVector.Sent {
 
     func differences(from seen: RedirectVector.Seen) -> [Difference] {
         var found = Difference.between("body", expected: body ?? "none", got: seen.body)
+        if seen.body == "none" { found = found.asLess }
         for (name, value) in fields {
             let values = seen.fields.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
             let got = values.isEmpty ? "none" : values.joined(separator: ", ")
-            found += Difference.between(name, expected: value ?? "none", got: got)
+            let differences = Difference.between(name, expected: value ?? "none", got: got)
+            found += values.isEmpty ? differences.asLess : differences
         }
         if let addresses, !seen.isFromNetwork {
             let wanted = addresses?.joined(separator: " ") ?? "none"

@@ -27,12 +27,17 @@ struct JUnitReport: Report {
     }
 
     private static func element(_ row: Row) -> String {
+        let place = "\(escaped(row.client)).\(row.head.topic.rawValue)"
+        let seconds = "\(row.milliseconds / 1000).\("\(row.milliseconds % 1000 + 1000)".dropFirst())"
         let start =
-            "    <testcase classname=\"\(escaped(row.client)).\(row.head.topic.rawValue)\" name=\"\(escaped(row.head.name))\""
+            "    <testcase classname=\"\(place)\" name=\"\(escaped(row.head.name))\" time=\"\(seconds)\">"
+            + "<properties><property name=\"right\" value=\"\(row.head.right.rawValue)\"/>"
+            + "<property name=\"reference\" value=\"\(escaped(row.head.reference))\"/>"
+            + "<property name=\"version\" value=\"\(escaped(row.version))\"/></properties"
         switch row.outcome {
         case .passed where row.tries > 1:
             return start + "><system-out>passed at try \(row.tries)</system-out></testcase>\n"
-        case .passed: return start + "/>\n"
+        case .passed: return start + "></testcase>\n"
         case .broken(let why):
             return start + "><error message=\"adapter failed: \(escaped(why))\"/></testcase>\n"
         case .failed(let differences) where row.differsByChoice:

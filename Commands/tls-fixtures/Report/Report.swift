@@ -6,14 +6,25 @@ protocol Report {
     mutating func finish(_ score: Score)
 }
 
-/// A report with one JSON object on each line, followed by the last line.
+/// A report with one JSON object on each line: one for each vector, then one with the totals.
 struct JSONReport: Report {
     mutating func add(_ row: Row) {
         Terminal.write("\(Self.object(row))\n")
     }
 
     mutating func finish(_ score: Score) {
-        Terminal.write("\(score.lastLine)\n")
+        Terminal.write("\(Self.object(score))\n")
+    }
+
+    /// Returns the JSON object for the totals.
+    static func object(_ score: Score) -> JSONValue {
+        .object([
+            "totals": .object([
+                "passed": .number(score.passed), "failed": .number(score.failed),
+                "differ": .number(score.choices), "left": .number(score.left),
+                "broken": .number(score.broken),
+            ])
+        ])
     }
 
     /// Returns the JSON object for a row.
@@ -37,12 +48,14 @@ struct JSONReport: Report {
             "leftBecause": reason,
             "adapterFailed": fault,
             "tries": .number(row.tries),
+            "milliseconds": .number(row.milliseconds),
             "differences": .array(
                 differences.map { difference in
                     .object([
                         "what": .string(difference.what),
                         "expected": .string(difference.expected),
                         "got": .string(difference.got),
+                        "right": .string((difference.right ?? row.head.right).rawValue),
                     ])
                 }
             ),
@@ -50,6 +63,18 @@ struct JSONReport: Report {
             "why": .string(row.head.why),
             "reference": .string(row.head.reference),
             "right": .string(row.head.right.rawValue),
+            "broken": row.brokenRight.map { .string($0.rawValue) } ?? .null,
         ])
+    }
+}
+
+/// A report of the names of what failed, as `--baseline` reads it.
+struct FailureReport: Report {
+    mutating func add(_ row: Row) {
+        if row.isFailure { Terminal.write("\(Terminal.harmless(row.head.name))\n") }
+    }
+
+    mutating func finish(_ score: Score) {
+        Terminal.complain(score.lastLine)
     }
 }

@@ -11,6 +11,9 @@ struct Score: Equatable, Sendable {
     /// Whether nothing failed, and nothing kept a vector from being judged.
     var isGood: Bool { failed == 0 && broken == 0 }
 
+    /// Whether a vector was judged at all.
+    var hasJudged: Bool { passed + failed + choices > 0 }
+
     mutating func count(_ row: Row) {
         switch row.outcome {
         case .passed: passed += 1
@@ -29,9 +32,17 @@ struct Score: Equatable, Sendable {
 }
 
 extension Row {
-    /// Whether another client than this package's own has another result where the vector states a choice.
-    var differsByChoice: Bool {
-        guard case .failed = outcome else { return false }
-        return head.right == .choice && !isOurs
+    /// The strongest right that the result breaks. `nil` if the vector has not failed.
+    var brokenRight: Right? {
+        guard case .failed(let differences) = outcome else { return nil }
+        let rights = differences.map { $0.right ?? head.right }
+        return Right.allCases.first(where: rights.contains) ?? head.right
     }
+
+    /// Whether another client than this package's own has another result only where the vector states a
+    /// choice.
+    var differsByChoice: Bool { brokenRight == .choice && !isOurs }
+
+    /// Whether the vector counts as failed.
+    var isFailure: Bool { brokenRight != nil && !differsByChoice }
 }

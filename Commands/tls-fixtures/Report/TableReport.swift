@@ -42,7 +42,7 @@ struct TableReport: Report {
         clearProgress()
         Terminal.write(Self.table([Self.columns] + rows))
         for (reason, count) in reasons.sorted(by: { $0.key < $1.key }) {
-            Terminal.write("left out, \(count): \(reason)\n")
+            Terminal.write(Terminal.harmless("left out, \(count): \(reason)\n"))
         }
         for line in triesLines { Terminal.write(Terminal.harmless(line)) }
         Terminal.write("\(score.lastLine)\n")

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import TLSFixtures
 
 /// The result of one vector with one client.
@@ -20,8 +21,25 @@ struct Row: Sendable {
     var words = ""
     /// How many tries the trial took that took most. The last one counts.
     var tries = 1
+    /// How long the vector took, with all its tries.
+    var milliseconds = 0
     /// Whether the client is this package's own, for which the package's choices are rules.
     var isOurs = false
+}
+
+/// Which harmless twins of attacks a client passes. Each is run once.
+private final class Twins: Sendable {
+    private let runs = Locked<[String: Task<Bool, Never>]>([:])
+
+    func isPassed(_ name: String, run: @escaping @Sendable () async -> Bool) async -> Bool {
+        let task = runs.withLock { runs in
+            if let task = runs[name] { return task }
+            let task = Task { await run() }
+            runs[name] = task
+            return task
+        }
+        return await task.value
+    }
 }
 
 /// Runs single vectors against one client.
@@ -31,17 +49,46 @@ struct VectorRunner: Sendable {
     let authority: WireAuthority
     /// The client's name in reports. `nil` is its own.
     var title: String?
+    private let twins = Twins()
+
+    init(client: any VectorClient, folder: VectorFolder, authority: WireAuthority, title: String? = nil) {
+        (self.client, self.folder, self.authority, self.title) = (client, folder, authority, title)
+    }
 
     /// Shows the vector to the client over a network. Our own client's parts also run it without one, and
     /// both results must be right.
     func run(_ vector: Vector) async -> Row {
+        let start = ContinuousClock.now
+        var row = await outcome(of: vector)
+        row.milliseconds = Int(start.duration(to: .now).milliseconds)
+        return row
+    }
+
+    private func outcome(of vector: Vector) async -> Row {
         let inside = client.isOurs ? await vector.differencesInside() : .left("")
         if case .failed(let differences) = inside {
             return row(vector.head, .failed(differences))
         }
         var row = await runOverNetwork(vector)
         if case .left = row.outcome, inside == .passed { row.outcome = .passed }
+        if !client.isOurs, vector.head.right == .attack {
+            row.outcome = await shown(row.outcome, of: vector.head)
+        }
         return row
+    }
+
+    /// The outcome of an attack, left out if the attack has not reached the client.
+    private func shown(_ outcome: Row.Outcome, of head: VectorHead) async -> Row.Outcome {
+        switch outcome {
+        case .failed(let differences) where differences.allSatisfy(\.isLess):
+            let reason = differences.first.map { "\($0.what): expected \($0.expected), got \($0.got)" }
+            return .left("the attack did not reach it: \(reason ?? "nothing was compared")")
+        case .passed:
+            guard let name = head.twin, let twin = folder.vector(name) else { return outcome }
+            let isDone = await twins.isPassed(name) { await runOverNetwork(twin).outcome == .passed }
+            return isDone ? outcome : .left("the attack did not reach it: it does not pass \"\(name)\"")
+        case .failed, .left, .broken: return outcome
+        }
     }
 
     /// Shows the vector to the client over a network.
@@ -65,7 +112,7 @@ struct VectorRunner: Sendable {
                     return row
                 case .ran(let found):
                     hasRun = true
-                    differences += found.map { $0.labelled(plan.label) }
+                    differences += found.map { $0.found(in: plan.label) }
                 }
                 // One failed trial is enough to see what is wrong.
                 if !differences.isEmpty { break }
@@ -147,13 +194,6 @@ extension JobOutcome {
         case .crashed(let why), .hung(let why): [Difference(what: "client", expected: "a result", got: why)]
         case .done, .left, .broken: []
         }
-    }
-}
-
-extension Difference {
-    /// The difference with the label of a trial in front.
-    fileprivate func labelled(_ label: String) -> Difference {
-        label.isEmpty ? self : Difference(what: "\(label): \(what)", expected: expected, got: got)
     }
 }
 

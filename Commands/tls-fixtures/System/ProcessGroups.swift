@@ -13,6 +13,7 @@ enum ProcessGroups {
     private struct State {
         var running: Set<pid_t> = []
         var isEnding = false
+        var guardian: Guardian?
     }
 
     private static let state = Locked(State())
@@ -26,8 +27,10 @@ enum ProcessGroups {
     ) throws(ChildProcess.NotStarted) -> ChildProcess {
         try state.withLock { (state) throws(ChildProcess.NotStarted) in
             guard !state.isEnding else { throw ChildProcess.NotStarted(command: "", code: ECANCELED) }
+            if state.guardian == nil { state.guardian = Guardian() }
             let child = try spawn()
             state.running.insert(child.id)
+            state.guardian?.note("+ \(child.id)\n")
             return child
         }
     }
@@ -36,7 +39,9 @@ enum ProcessGroups {
     /// for: from then on its ID may be given to another.
     static func end(_ id: pid_t) {
         state.withLock { state in
-            if state.running.remove(id) != nil { kill(-id, SIGKILL) }
+            guard state.running.remove(id) != nil else { return }
+            kill(-id, SIGKILL)
+            state.guardian?.note("- \(id)\n")
         }
     }
 
@@ -50,4 +55,42 @@ enum ProcessGroups {
             for id in state.running { kill(-id, SIGKILL) }
         }
     }
+}
+
+/// A shell that kills the groups which are still running when this process has ended, however it did: nothing
+/// can be done by a process that gets SIGKILL.
+private struct Guardian {
+    private let pipe: ChildPipe
+
+    /// Reads which groups have begun and ended. The end of its input is the end of this process.
+    private static let program = """
+        running=' '
+        while read -r change group; do
+            case $change in
+                +) running="$running$group " ;;
+                -) running="${running%% $group *} ${running#* $group }" ;;
+            esac
+        done
+        for group in $running; do kill -9 "-$group"; done
+        """
+
+    /// Starts the shell, in a group of its own, which no key of a terminal ends. `nil` if that fails.
+    init?() {
+        guard let pipe = ChildPipe() else { return nil }
+        defer { pipe.closeReading() }
+        let child = try? ChildProcess(
+            "/bin/sh",
+            ["-c", Self.program],
+            environment: Environment.texts,
+            streams: ChildProcess.Streams(input: pipe.reading),
+            leadsGroup: true
+        )
+        guard child != nil else {
+            pipe.closeWriting()
+            return nil
+        }
+        self.pipe = pipe
+    }
+
+    func note(_ line: String) { _ = writeAll(Array(line.utf8), to: pipe.writing) }
 }

@@ -93,13 +93,18 @@ enum ShellCommand {
         }
     }
 
-    /// A minimal environment. Variables such as those for a proxy or a trust store would change what is
-    /// tested.
+    /// The environment of this process, without the variables that would change what is tested: those of
+    /// proxies and of trust stores.
     private static var environmentTexts: [String] {
-        let names: [String] = ["PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH"]
-        return names.compactMap { name in
-            getenv(name).map { value in "\(name)=\(String(cString: value))" }
-        }
+        Environment.texts.filter { !isLeftOut($0.prefix { $0 != "=" }.uppercased()) }
+    }
+
+    private static func isLeftOut(_ name: String) -> Bool {
+        let trust = [
+            "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS",
+            "CURL_HOME", "NETRC", "OPENSSL_CONF", "SSLKEYLOGFILE",
+        ]
+        return name.hasSuffix("_PROXY") || trust.contains(name)
     }
 
     /// Reads until all streams have ended or the time limit is reached.

@@ -111,12 +111,21 @@ extension Ending: FromJSON {
     var wrappedValue: [Ending]
 
     init(_ value: JSONValue) throws(FieldError) {
+        wrappedValue = try RightAnswers<Ending>(value).all
+    }
+}
+
+/// One answer or a list of answers, any of which is right.
+struct RightAnswers<Answer: Decodable & Sendable>: FromJSON, Sendable {
+    let all: [Answer]
+
+    init(_ value: JSONValue) throws(FieldError) {
         guard case .array = value.content else {
-            wrappedValue = [try Ending(value)]
+            all = [try StrictDecoder.decode(from: value)]
             return
         }
-        wrappedValue = try StrictDecoder.decode(from: value)
-        guard !wrappedValue.isEmpty else { throw value.fault("the list is empty") }
+        all = try StrictDecoder.decode(from: value)
+        guard !all.isEmpty else { throw value.fault("the list is empty") }
     }
 }
 

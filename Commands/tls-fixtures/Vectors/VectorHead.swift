@@ -13,8 +13,11 @@ struct VectorHead: Inlined, Equatable, Sendable {
     var expectation = ""
     /// The right by which the vector judges other clients.
     var right: Right
+    /// For an attack that is withstood by an error: the name of the vector that asks the same without harm. A
+    /// client that fails it has withstood nothing.
+    var twin: String?
 
-    private enum CodingKeys: String, CodingKey { case name, why, reference, right }
+    private enum CodingKeys: String, CodingKey { case name, why, reference, right, twin }
 }
 
 /// A text of one line that is not empty.

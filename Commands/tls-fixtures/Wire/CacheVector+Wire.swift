@@ -59,9 +59,7 @@ extension CacheVector {
             return [Difference(what: "results", expected: "\(answers.count)", got: outcome.last.word)]
         }
         return zip(answers, outcomes).enumerated().flatMap { index, pair in
-            Self.differences(pair.0, got: pair.1, sent: asked[index]).map {
-                Difference(what: "\(index + 1): \($0.what)", expected: $0.expected, got: $0.got)
-            }
+            Self.differences(pair.0, got: pair.1, sent: asked[index]).map { $0.found(in: "\(index + 1)") }
         }
     }
 
@@ -85,6 +83,12 @@ extension CacheVector {
         }
         let isAsked = wanted.isAsked ?? !["hit", "stale"].contains(wanted.use)
         found += Difference.between("origin asked", expected: isAsked, got: sent != nil)
+        // No RFC requires a cache to store a response, or to use it without asking.
+        if response.use == "miss" || response.use == nil && sent != nil,
+            !isAsked || wanted.use == "revalidated"
+        {
+            return found.judged(by: .choice)
+        }
         for (name, value) in sent == nil ? [] : wanted.sent {
             let values = sent?.all(name) ?? []
             let text = values.isEmpty ? "none" : values.joined(separator: ", ")

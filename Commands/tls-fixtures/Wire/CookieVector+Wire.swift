@@ -73,7 +73,8 @@ extension CookieVector {
         let count = responses.count + requests.count
         guard seen.count == count else {
             let word = outcome.last.word
-            return [Difference(what: "requests", expected: "\(count)", got: "\(seen.count) (\(word))")]
+            let found = [Difference(what: "requests", expected: "\(count)", got: "\(seen.count) (\(word))")]
+            return seen.count < count ? found.asLess : found
         }
         return zip(requests, seen.dropFirst(responses.count)).flatMap { request, got in
             let values = got.head.fieldValues("cookie")
@@ -84,11 +85,12 @@ extension CookieVector {
             {
                 cookie = request.cookie
             }
-            return Difference.between(
+            let found = Difference.between(
                 "\(request.url)",
                 expected: Self.text(request.cookie),
                 got: Self.text(cookie)
             )
+            return cookie == nil ? found.asLess : found
         }
     }
 }

@@ -18,13 +18,14 @@ extension HandshakeVector {
                         for (index, earlier) in outcomes.dropLast().enumerated()
                         where earlier.ending != .answered {
                             let what = "request \(index + 1)"
-                            differences.append(
-                                Difference(what: what, expected: "answered", got: earlier.word)
-                            )
+                            differences +=
+                                [
+                                    Difference(what: what, expected: "answered", got: earlier.word)
+                                ].asLess
                         }
                     }
                     if last.ending == .answered, records.allSatisfy({ $0.receivedCount == 0 }) {
-                        differences.append(Difference(what: "requests", expected: "one", got: "none"))
+                        differences += [Difference(what: "requests", expected: "one", got: "none")].asLess
                     }
                     if let content = expect.content, let response = last.response {
                         let text = String(decoding: response.body, as: UTF8.self)

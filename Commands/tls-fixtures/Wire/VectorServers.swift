@@ -43,7 +43,7 @@ extension [ConnectionRecord] {
                 differences += Difference.between("Host", expected: wantedHost, got: got)
             }
         }
-        return differences
+        return differences.judged(by: .must)
     }
 }
 

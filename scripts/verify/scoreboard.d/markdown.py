@@ -11,10 +11,12 @@ with its reason. Each client is used as its documentation says, with its default
 
 A vector says by what right it judges. An *attack* is a known way to harm a client. *Must* and *should* are words of an RFC. A
 *choice* is a decision of this package, where a client may do otherwise: those are counted apart and are not failures. What a
-client cannot be asked to do is left out and is not a failure either. An attack that a client fails is shown only where that is
-public; else it is left out, too, until its authors have had time to answer.
+client cannot be asked to do is left out and is not a failure either, and an attack counts as run only if the client does what is
+harmless about it. How a client fails an attack is shown only where that is public; else it counts, and is withheld until the
+client's authors have had time to answer.
 
-The figures are failed vectors of those that were run; – means that none could be run.
+The figures are failed vectors of those that were run, and in brackets how many rules (sections and CVEs) they are about, because
+several vectors show one; – means that none could be run.
 
 """
 
@@ -33,15 +35,16 @@ def text(board):
     parts = [HEAD.format(date=board.date)]
 
     parts.append("## In all\n\n")
-    rows = [["client", "version", "attack", "must", "should", "choices that differ", "left out"]]
+    rows = [["client", "version", "attack", "must", "should", "choices that differ", "withheld", "left out"]]
     for client in clients:
         counts = [client.count(right=right) for right in RIGHTS]
-        rows.append([client.title, client.version, *(count.text for count in counts), str(client.count().left)])
+        rows.append([client.title, client.version, *(count.text for count in counts),
+                     str(client.count().withheld or ""), str(client.count().left)])
     parts.append(table(rows).replace("|---|--:|", "|---|---|", 1))
 
     parts.append("\n## Attacks\n\nVectors of known attacks that at least one client fails, as far as that is public.\n\n")
     rows = [["vector", *titles]]
-    marks = {"passed": "ok", "failed": "**fails**", "left": "–"}
+    marks = {"passed": "ok", "failed": "**fails**", "withheld": "withheld", "left": "–"}
     for row in board.attacks():
         name = f"{row['name']} ({row['reference']})".replace("|", "\\|")
         rows.append([name, *(marks[outcome] for outcome in board.outcomes(row["name"]))])

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from results import FAILED, RIGHTS, TOPICS, file_of
+from results import FAILED, RIGHTS, TOPICS, file_of, right_of
 
 STYLE = """
 :root { color-scheme: light dark; --line: #8884; --bad: #b3261e; --good: #1b7f3b; }
@@ -27,7 +27,7 @@ def cell(client, topic, file):
     judged = [row for row in client.rows if row["topic"] == topic and file_of(row) == file]
     run = [row for row in judged if row["outcome"] != "left"]
     failed = [row for row in run if row["outcome"] in FAILED]
-    hard = [row for row in failed if row["right"] != "choice"]
+    hard = [row for row in failed if right_of(row) != "choice"]
     if not run:
         why = sorted({row["leftBecause"] for row in judged})
         return f'<td class="none" title="{escape("; ".join(why))}">–</td>'
@@ -37,17 +37,19 @@ def cell(client, topic, file):
     summary = f'<span class="{colour}">{len(hard)} of {len(run)}</span>'
     if len(failed) > len(hard):
         summary += f" <small>+{len(failed) - len(hard)} choices</small>"
-    items = "".join(item(row) for row in sorted(failed, key=lambda row: RIGHTS.index(row["right"])))
+    items = "".join(item(row) for row in sorted(failed, key=lambda row: RIGHTS.index(right_of(row))))
     return f'<td><details><summary>{summary}</summary><ul>{items}</ul></details></td>'
 
 
 def item(row):
+    if row["outcome"] == "withheld":
+        return "<li>an attack, withheld</li>"
     differences = "".join(
         f"<br>{escape(found['what'])}: expected <code>{escape(short(found['expected']))}</code>, "
         f"got <code>{escape(short(found['got']))}</code>"
         for found in row["differences"][:4]
     )
-    return (f"<li><b>{escape(row['name'])}</b> <small>({row['right']}, {escape(row['reference'])})</small><br>"
+    return (f"<li><b>{escape(row['name'])}</b> <small>({right_of(row)}, {escape(row['reference'])})</small><br>"
             f"{escape(row['why'])}{differences}</li>")
 
 
@@ -64,8 +66,9 @@ def overview(board):
             colour = "none" if not count.run else "bad" if count.failed and right != "choice" else ""
             cells.append(f'<td class="number {colour}">{count.text}</td>')
         rows.append(f'<tr><th scope="row">{escape(client.title)}</th><td>{escape(client.version)}</td>{"".join(cells)}'
+                    f'<td class="number">{client.count().withheld or ""}</td>'
                     f'<td class="number">{client.count().left}</td></tr>')
-    heads = ["client", "version", *RIGHTS, "left out"]
+    heads = ["client", "version", *RIGHTS, "withheld", "left out"]
     head = "".join(f'<th scope="col">{name}</th>' for name in heads)
     return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
 
@@ -96,8 +99,8 @@ def text(board):
 <h1>HTTP clients compared</h1>
 <p>Made by <code>scripts/verify/scoreboard</code> on {board.date}. Each cell has the number of vectors that the client fails, of those
 that it was shown, and opens what failed and why. A vector judges by a known attack, by a MUST or a SHOULD of an RFC, or by a
-choice of direct-http; choices are not failures. A dash means that the client cannot be asked. Attacks that a client fails are
-left out unless that is public.</p>
+choice of direct-http; choices are not failures. A dash means that the client cannot be asked. How a client fails an attack is
+withheld unless that is public.</p>
 {overview(board)}
 {topics}
 </body>

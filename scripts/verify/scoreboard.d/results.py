@@ -15,8 +15,8 @@ TOPICS = {
     "cache": "cache",
     "redirect": "redirects",
 }
-# A vector that is a choice of this package does not fail: the client differs.
-FAILED = ["failed", "differs"]
+# A vector that is a choice of this package does not fail: the client differs. What is withheld has failed.
+FAILED = ["failed", "withheld", "differs"]
 RIGHTS = ["attack", "must", "should", "choice"]
 
 
@@ -27,17 +27,25 @@ class Count:
     run: int = 0
     failed: int = 0
     left: int = 0
+    withheld: int = 0
+    # The rules that are broken: several vectors show one.
+    rules: set = field(default_factory=set)
 
     def add(self, row):
         if row["outcome"] == "left":
             self.left += 1
             return
         self.run += 1
-        self.failed += row["outcome"] in FAILED
+        self.withheld += row["outcome"] == "withheld"
+        if row["outcome"] in FAILED:
+            self.failed += 1
+            self.rules.add(row["reference"])
 
     @property
     def text(self):
-        return "–" if not self.run else f"{self.failed}/{self.run}" if self.failed else f"0/{self.run}"
+        if not self.run:
+            return "–"
+        return f"{self.failed}/{self.run} ({len(self.rules)})" if self.failed else f"0/{self.run}"
 
 
 @dataclass
@@ -58,7 +66,7 @@ class Client:
     def count(self, right=None, topic=None, file=None):
         count = Count()
         for row in self.rows:
-            if right and row["right"] != right or topic and row["topic"] != topic:
+            if right and right_of(row) != right or topic and row["topic"] != topic:
                 continue
             if file and file_of(row) != file:
                 continue
@@ -67,7 +75,8 @@ class Client:
 
     def failures(self, **filters):
         def fits(row):
-            return all((file_of(row) if key == "file" else row[key]) == value for key, value in filters.items())
+            own = {"file": file_of(row), "right": right_of(row)}
+            return all(own.get(key, row.get(key)) == value for key, value in filters.items())
 
         return [row for row in self.rows if row["outcome"] in FAILED and fits(row)]
 
@@ -95,22 +104,27 @@ def distinct(clients):
     return clients
 
 
+def right_of(row):
+    """The right by which a row counts: the strongest that the client has broken, else that of the vector."""
+    return row.get("broken") or row["right"]
+
+
 def file_of(row):
     """The file of a vector, with which its name begins."""
     return row["name"].split(":")[0]
 
 
 def published(client, rows):
-    """The rows without failed attacks that are not published yet: those are for the client's authors first.
+    """The rows with failed attacks that are not public as withheld: they count, and how they fail is not told.
 
-    known.json lists what is known, with its source.
+    The client's authors are told first. known.json lists what is known, with its source.
     """
     known = json.loads((Path(__file__).parent / "known.json").read_text())
     names = [name for entry in known if client in entry["clients"] for name in entry["vectors"]]
     for row in rows:
-        is_attack = row["outcome"] == "failed" and row["right"] == "attack"
+        is_attack = row["outcome"] == "failed" and right_of(row) == "attack"
         if is_attack and client != "ours" and not row["name"].startswith(tuple(names) or ("\n",)):
-            row |= {"outcome": "left", "leftBecause": "the result is not published", "differences": []}
+            row |= {"outcome": "withheld", "differences": []}
     return rows
 
 
@@ -144,9 +158,10 @@ class Board:
 
     def attacks(self):
         """The attack vectors that at least one client failed: the rows of the first client, by topic and file."""
-        failed = {row["name"] for client in self.clients for row in client.failures(right="attack")}
+        failed = {row["name"] for client in self.clients for row in client.failures(right="attack")
+                  if row["outcome"] != "withheld"}
         return [row for row in self.clients[0].rows if row["name"] in failed]
 
     def outcomes(self, name):
-        """What came of one vector with each client: passed, failed or left."""
+        """What came of one vector with each client: passed, failed, withheld or left."""
         return [next((row["outcome"] for row in client.rows if row["name"] == name), "left") for client in self.clients]

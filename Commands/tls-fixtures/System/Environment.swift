@@ -1,0 +1,25 @@
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Musl)
+@preconcurrency internal import Musl
+#else
+@preconcurrency internal import Glibc
+#endif
+
+/// The environment of this process, which nothing changes.
+enum Environment {
+    /// The variables, each as `NAME=VALUE`.
+    static let texts: [String] = {
+        #if canImport(Darwin)
+        var next = _NSGetEnviron().pointee
+        #else
+        var next = environ
+        #endif
+        var texts: [String] = []
+        while let text = next.pointee {
+            texts.append(String(cString: text))
+            next += 1
+        }
+        return texts
+    }()
+}

@@ -1,0 +1,134 @@
+internal import DirectHTTP1
+
+/// A request head as it arrived.
+struct SentHead {
+    private var line: String
+    private var fields: [(name: String, value: String)]
+    /// The lines of the head, and the bytes behind it.
+    private let lines: [[UInt8]]
+    private let rest: [UInt8]
+
+    init(_ bytes: [UInt8]) {
+        let end = bytes.firstRange(of: [13, 10, 13, 10])
+        rest = end.map { Array(bytes[$0.upperBound...]) } ?? []
+        lines = Array(bytes[..<(end?.lowerBound ?? bytes.count)]).lines
+        line = lines.first?.latin1 ?? ""
+        fields = lines.dropFirst().map { line in
+            let parts = line.latin1.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            let value = parts.count == 2 ? parts[1] : ""
+            return (name: parts[0].lowercased(), value: String(value.drop { $0 == " " || $0 == "\t" }))
+        }
+    }
+
+    private func values(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
+
+    /// Expects the framing of another head if this one has a framing field with the given name.
+    mutating func takeFraming(of other: SentHead, insteadOf name: String) {
+        guard !values(name).isEmpty else { return }
+        let names = ["content-length", "transfer-encoding"]
+        fields.removeAll { names.contains($0.name) }
+        fields += other.fields.filter { names.contains($0.name) }
+    }
+
+    /// Compares the request line, the fields that must be there, and the framing. A client may add fields of
+    /// its own.
+    func differences(from got: SentHead) -> [Difference] {
+        var found = Difference.between("request line", expected: line, got: got.line)
+        for name in Set(fields.map(\.name)).sorted() {
+            let wanted = values(name)
+            found += Difference.between(name, expected: wanted, got: got.values(name))
+        }
+        for name in ["content-length", "transfer-encoding"] where values(name).isEmpty {
+            let values = got.values(name)
+            guard !values.isEmpty else { continue }
+            found.append(Difference(what: name, expected: "none", got: values.joined(separator: ", ")))
+        }
+        return found
+    }
+
+    /// Returns what makes this head dangerous: lines that are not HTTP, lines that the message had hidden in
+    /// another part of it, bytes behind the head that nothing frames, or two framings. A client may have
+    /// changed the message in any way that does none of this.
+    func offences(of request: RequestVector.RequestHead) -> [Difference] {
+        var found: [Difference] = []
+        func note(_ what: String, expected: String, got: String) {
+            found.append(Difference(what: what, expected: expected, got: got))
+        }
+        if let line = lines.first, !line.isRequestLine {
+            note("request line", expected: "a valid one", got: line.latin1)
+        }
+        for line in lines.dropFirst() where !line.isFieldLine {
+            note("field", expected: "a valid one", got: line.latin1)
+        }
+        for name in Set(request.hiddenNames).sorted() where !values(name).isEmpty {
+            note(name, expected: "none", got: values(name).joined(separator: ", "))
+        }
+        let lengths = (values("content-length"), values("transfer-encoding"))
+        if !lengths.0.isEmpty, !lengths.1.isEmpty {
+            note("framing", expected: "one", got: "Content-Length and Transfer-Encoding")
+        }
+        if lengths.0.isEmpty, lengths.1.isEmpty, !rest.isEmpty {
+            note("behind the head", expected: "nothing", got: rest.latin1)
+        }
+        if values("host").count > 1 { note("Host", expected: "one", got: "\(values("host").count)") }
+        return found
+    }
+}
+
+extension RequestVector.RequestHead {
+    /// The names of fields that begin behind a CR or LF within another part of the message.
+    fileprivate var hiddenNames: [String] {
+        let parts =
+            [method.description.bytesOfField, target, authority]
+            + [headers, extra].flatMap { headers in
+                headers.indices.flatMap { [headers[$0].name.bytesOfField, headers.valueBytes(at: $0)] }
+            }
+        return parts.flatMap { part in
+            part.split(omittingEmptySubsequences: false) { $0 == 13 || $0 == 10 }.dropFirst().compactMap {
+                let name = $0.prefix { $0 != UInt8(ascii: ":") }
+                return name.isEmpty ? nil : Array(name).latin1.lowercased()
+            }
+        }
+    }
+}
+
+extension [UInt8] {
+    /// The lines that end in CR LF, or in what comes after the last of these.
+    fileprivate var lines: [[UInt8]] {
+        var rest = self[...]
+        var lines: [[UInt8]] = []
+        while let end = rest.firstRange(of: [13, 10]) {
+            lines.append(Array(rest[..<end.lowerBound]))
+            rest = rest[end.upperBound...]
+        }
+        return lines + [Array(rest)]
+    }
+
+    /// Whether this is a method, a target and a version with single spaces between them (RFC 9112, section
+    /// 3).
+    fileprivate var isRequestLine: Bool {
+        let parts = split(separator: 32, omittingEmptySubsequences: false)
+        return parts.count == 3 && !parts[0].isEmpty && parts[0].allSatisfy(\.isInToken)
+            && !parts[1].isEmpty && parts[1].allSatisfy { $0 > 0x20 && $0 != 0x7F }
+            && parts[2].starts(with: "HTTP/1.".utf8) && parts[2].count == 8
+    }
+
+    /// Whether this is a name, a colon and a value without control characters (RFC 9112, section 5).
+    fileprivate var isFieldLine: Bool {
+        guard let colon = firstIndex(of: UInt8(ascii: ":")), colon > 0 else { return false }
+        return self[..<colon].allSatisfy(\.isInToken)
+            && self[colon...].allSatisfy { $0 == 9 || $0 >= 0x20 && $0 != 0x7F }
+    }
+}
+
+extension UInt8 {
+    /// Whether the byte may stand in a token (RFC 9110, section 5.6.2).
+    fileprivate var isInToken: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
+        default: Array("!#$%&'*+-.^_`|~".utf8).contains(self)
+        }
+    }
+}

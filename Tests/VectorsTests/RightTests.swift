@@ -1,0 +1,163 @@
+import DirectJSON
+import DirectTestCommands
+import Testing
+
+@testable import tls_fixtures
+
+/// A client that refuses every request, and connects to nothing.
+private struct RefusingClient: VectorClient {
+    var facts: ClientDescription { ClientDescription(name: "refusing", version: "", codings: []) }
+    var width: Int { 8 }
+
+    func run(_ job: Job) async -> JobOutcome {
+        .done(job.requests.map { _ in RequestOutcome(.failed(kind: nil, text: "no")) })
+    }
+}
+
+/// A client that reports the same response to every request, without connecting.
+private struct RecitingClient: VectorClient {
+    let response: ReportedResponse
+    var facts: ClientDescription { ClientDescription(name: "reciting", version: "", codings: []) }
+    var width: Int { 8 }
+
+    func run(_ job: Job) async -> JobOutcome {
+        .done(job.requests.map { _ in RequestOutcome(.response(response)) })
+    }
+}
+
+/// Our client with a part of its jobs changed, under another name.
+private struct OtherClient: VectorClient {
+    var facts: ClientDescription { ClientDescription(name: "other", version: "", codings: []) }
+    var width: Int { 8 }
+    let change: @Sendable (inout Job) -> Void
+
+    func run(_ asked: Job) async -> JobOutcome {
+        var job = asked
+        change(&job)
+        return await OurClient().run(job)
+    }
+}
+
+@Suite("The right by which a vector judges", .idleLimit)
+struct RightTests {
+    private static let folder = try? VectorFolder(fixtures: checkedInFixtures)
+
+    private func row(_ name: String, _ client: some VectorClient) async throws -> Row {
+        let folder = try #require(Self.folder)
+        let vector = try #require(folder.vector(name), "\(name)")
+        let authority = try WireAuthority(certificates: folder.certificates)
+        return await VectorRunner(client: client, folder: folder, authority: authority).run(vector)
+    }
+
+    private func request(_ name: String) throws -> RequestVector.RequestHead {
+        guard case .request(let vector)? = Self.folder?.vector(name), case .head(let head) = vector.message
+        else { throw VectorFaults(faults: []) }
+        return head
+    }
+
+    @Test("An attack that ends in an error is withstood only by a client that passes its harmless twin")
+    func twins() async throws {
+        let folder = try #require(Self.folder)
+        let attacks = folder.vectors.filter { $0.head.twin != nil }
+        #expect(attacks.count > 80)
+        for name in [
+            "names/exact: NUL in the name", "request/refused: CR LF in a value",
+            "response/chunked: sixteen Fs",
+        ] {
+            let name = String(name.drop { $0 != "/" }.dropFirst())
+            let row = try await row(name, RefusingClient())
+            guard case .left(let why) = row.outcome else {
+                Issue.record("\(name): \(row.outcome)")
+                continue
+            }
+            #expect(why.hasPrefix("the attack did not reach it: "))
+        }
+    }
+
+    @Test("Each attack says which harmless request has to work, or asks for one itself")
+    func allTwins() throws {
+        let folder = try #require(Self.folder)
+        for case .redirect(let vector) in folder.vectors where vector.head.right == .attack {
+            #expect((vector.head.twin == nil) == (vector.sent.count > 1), "\(vector.head.name)")
+        }
+        for vector in folder.vectors where vector.head.right == .attack && vector.head.topic != .redirect {
+            #expect(vector.head.twin != nil, "\(vector.head.name)")
+        }
+    }
+
+    @Test("A client that follows a redirect to a forbidden target reaches a server there")
+    func traps() async throws {
+        let client = OtherClient { $0.settings.redirects.allowsDowngrade = true }
+        let row = try await row("scheme: https to http, second hop", client)
+        guard case .failed(let differences) = row.outcome else { return #expect(Bool(false), "\(row)") }
+        #expect(differences.first?.what == "requests")
+        #expect(differences.first?.got.contains("http://b.test/") == true)
+    }
+
+    @Test("Any of several right results passes, and this package's client has to give the first")
+    func rightAnswers() async throws {
+        let name = "fields: NUL in a value"
+        func response(_ value: String) -> ReportedResponse {
+            ReportedResponse(status: 200, fields: [("A", value), ("Content-Length", "0")], body: [])
+        }
+        #expect(try await row(name, RefusingClient()).outcome == .passed)
+        #expect(try await row(name, RecitingClient(response: response("b c"))).outcome == .passed)
+        let kept = try await row(name, RecitingClient(response: response("b\0c")))
+        #expect(kept.brokenRight == .must)
+        let fold = ReportedResponse(status: 200, fields: [("A", "b c"), ("Content-Length", "0")], body: [])
+        #expect(try await row("fields: fold", RecitingClient(response: fold)).outcome == .passed)
+    }
+
+    @Test("A head that arrives is judged as it is, whatever a client has made of what it was given")
+    func offences() throws {
+        let method = try request("refused: CR LF in the method")
+        let value = try request("refused: CR LF in a value")
+        func offences(_ text: String, of request: RequestVector.RequestHead) -> [String] {
+            SentHead(Array(text.utf8)).offences(of: request).map(\.what)
+        }
+        let host = "\r\nHost: a.example\r\n"
+        #expect(offences("GET / HTTP/1.1\(host)\r\n", of: method) == [])
+        #expect(offences("A%0D%0AX: / HTTP/1.1\(host)\r\n", of: method) == ["request line"])
+        // In upper case, as wget sends it: not the bytes that were given, and an injection all the same.
+        #expect(offences("A\r\nX: Y / HTTP/1.1\(host)\r\n", of: method) == ["request line", "x"])
+        #expect(offences("GET / HTTP/1.1\(host)X-B: c\r\n\r\n", of: value).isEmpty)
+        #expect(offences("GET / HTTP/1.1\(host)x: Y\r\n\r\n", of: value) == ["x"])
+        #expect(offences("GET / HTTP/1.1\(host)\r\nGET /x HTTP/1.1\r\n", of: value) == ["behind the head"])
+        #expect(offences("GET / HTTP/1.1\(host)A: b\rc\r\n\r\n", of: value) == ["field"])
+    }
+
+    @Test("SNI and Host are judged as a MUST in every vector, and the strongest right decides")
+    func strongest() throws {
+        let folder = try #require(Self.folder)
+        let head = try #require(folder.vectors.first { $0.head.right == .choice }).head
+        let weak = Difference(what: "ending", expected: "a", got: "b")
+        func row(_ differences: [Difference], isOurs: Bool = false) -> Row {
+            Row(client: "x", head: head, outcome: .failed(differences), isOurs: isOurs)
+        }
+        #expect(row([weak]).differsByChoice && !row([weak]).isFailure)
+        #expect(row([weak], isOurs: true).isFailure)
+        let both = row([weak] + [weak].judged(by: .must))
+        #expect(both.brokenRight == .must && both.isFailure)
+    }
+
+    @Test("A baseline lets known failures pass, and names those that are new or gone")
+    func baseline() throws {
+        let fixtures = try TemporaryFixtures(["known": "# of old\na: known\na: gone\na: left\n"])
+        var baseline = try Baseline(file: "\(fixtures.path)/vectors/known")
+        let head = try #require(Self.folder?.vectors.first { $0.head.right == .must }).head
+        func add(_ name: String, _ outcome: Row.Outcome) {
+            var row = Row(client: "x", head: head, outcome: outcome)
+            row.head.name = name
+            baseline.add(row)
+        }
+        let failure = Row.Outcome.failed([Difference(what: "a", expected: "b", got: "c")])
+        add("a: known", failure)
+        add("a: gone", .passed)
+        add("a: left", .left("x"))
+        #expect(baseline.isKept)
+        #expect(baseline.lines == ["no longer fails: a: gone"])
+        add("a: new", failure)
+        #expect(!baseline.isKept)
+        #expect(baseline.lines.first == "new failure: a: new")
+    }
+}

@@ -11,6 +11,7 @@ enum Vector: Sendable {
     case cookies(CookieVector)
     case cache(CacheVector)
     case redirect(RedirectVector)
+    case hsts(HSTSVector)
 
     init(_ topic: Topic, _ value: JSONValue) throws(FieldError) {
         func read<Body: TopicVector>() throws(FieldError) -> Body {
@@ -29,6 +30,7 @@ enum Vector: Sendable {
         case .cookies: self = .cookies(try read())
         case .cache: self = .cache(try read())
         case .redirect: self = .redirect(try read())
+        case .hsts: self = .hsts(try read())
         }
     }
 
@@ -43,13 +45,14 @@ enum Vector: Sendable {
         case .cookies(let vector): vector.head
         case .cache(let vector): vector.head
         case .redirect(let vector): vector.head
+        case .hsts(let vector): vector.head
         }
     }
 
     /// The certificates and servers that the vector refers to. They must exist.
     var mentions: Mentions {
         switch self {
-        case .response, .request, .decoding, .cookies, .cache, .redirect: Mentions()
+        case .response, .request, .decoding, .cookies, .cache, .redirect, .hsts: Mentions()
         case .names(let vector): Mentions(certificates: [vector.certificate])
         case .handshake(let vector): vector.mentions
         case .routes(let vector): vector.mentions

@@ -210,6 +210,7 @@ extension Vector {
         case .cookies(let vector): vector.trials(authority)
         case .cache(let vector): vector.trials(authority)
         case .redirect(let vector): vector.trials(authority)
+        case .hsts(let vector): vector.trials(authority)
         }
     }
 
@@ -225,7 +226,7 @@ extension Vector {
             differences = vector.differences()
         case .cache(let vector): differences = await vector.differences()
         case .redirect(let vector): differences = await vector.differences()
-        case .names, .handshake, .routes: return .left("")
+        case .names, .handshake, .routes, .hsts: return .left("")
         }
         return differences.isEmpty ? .passed : .failed(differences)
     }

@@ -18,4 +18,6 @@ enum Topic: String, CaseIterable, Sendable {
     case cache
     /// Answers that point elsewhere, and the requests that come of them.
     case redirect
+    /// Names that want TLS.
+    case hsts
 }

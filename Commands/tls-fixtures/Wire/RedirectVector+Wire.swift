@@ -41,11 +41,9 @@ extension RedirectVector {
         // 127.0.0.1 is what some write in other digits.
         let hosts = Set(words.map(String.init).filter { $0.contains(where: \.isLetter) } + ["127.0.0.1"])
         let ports = Set(words.compactMap { UInt16($0) }.filter { $0 > 0 })
+        let others = ports.sorted().filter { ![80, 443].contains($0) }.map { "https://%:\($0)/" }
         return hosts.sorted().flatMap { host in
-            [Place(scheme: "http", host: host, port: 80), Place(scheme: "https", host: host, port: 443)]
-                + ports.sorted().filter { ![80, 443].contains($0) }.map {
-                    Place(scheme: "https", host: host, port: $0)
-                }
+            (["http://%/", "https://%/"] + others).compactMap { Place(url: $0.replacing("%", with: host)) }
         }
         .filter { trap in !named.contains { $0.host == trap.host && $0.port == trap.port } }
     }

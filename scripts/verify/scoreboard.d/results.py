@@ -14,6 +14,7 @@ TOPICS = {
     "cookies": "cookies",
     "cache": "cache",
     "redirect": "redirects",
+    "hsts": "HSTS",
 }
 # A vector that is a choice of this package does not fail: the client differs. What is withheld has failed.
 FAILED = ["failed", "withheld", "differs"]

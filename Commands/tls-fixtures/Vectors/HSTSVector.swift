@@ -1,0 +1,30 @@
+internal import DirectHTTP
+
+/// A test of Strict-Transport-Security: the responses that ask for TLS, and how later requests must come.
+struct HSTSVector: TopicVector {
+    var head: VectorHead
+    let responses: [Response]
+    var requests: [Request] { expect.requests }
+    private let expect: Expectation
+
+    /// A response with a policy.
+    struct Response: Decodable, Sendable {
+        var url: HTTPURL
+        /// The values of the `Strict-Transport-Security` fields.
+        var fields: [[UInt8]]
+
+        private enum CodingKeys: String, CodingKey { case url, fields = "set" }
+    }
+
+    /// A request, and the URL by which it must reach a server.
+    struct Request: Decodable, Sendable {
+        var url: HTTPURL
+        var reached: HTTPURL
+    }
+
+    private struct Expectation: Checked, Sendable {
+        let requests: [Request]
+
+        var fault: String? { requests.isEmpty ? "no request is expected" : nil }
+    }
+}

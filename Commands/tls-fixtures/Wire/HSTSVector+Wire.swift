@@ -1,0 +1,75 @@
+internal import DirectHTTP
+internal import TLSFixtures
+
+extension HSTSVector {
+    /// Serves the policies, and notes by which scheme the requests come.
+    func trials(_ authority: WireAuthority) -> Trials {
+        let urls = responses.map(\.url) + requests.flatMap { [$0.url, $0.reached] }
+        let places = urls.compactMap { Place(url: $0.text) }
+        guard places.count == urls.count else { return .unsuitable("its URL has no host to connect to") }
+        return .plans([
+            TrialPlan {
+                let script = PolicyScript(responses.map(\.fields))
+                let servers = try NamedServers(reachable(places), authority: authority) { scheme in
+                    .http { request in script.answer(request, scheme: scheme) }
+                }
+                let asked = responses.map(\.url) + requests.map(\.url)
+                var job = Job(
+                    topic: head.topic.rawValue,
+                    vector: head.name,
+                    roots: authority.rootFile,
+                    routes: servers.routes,
+                    requests: asked.map { Job.Request(url: $0.text) }
+                )
+                job.kept = [.hsts]
+                return Trial(job: job) { [servers] outcome, _ in
+                    _ = servers
+                    return differences(outcome, reached: script.reached)
+                }
+            }
+        ])
+    }
+
+    /// Where requests must come, before where they would come without a policy: one host and port leads to
+    /// one server.
+    private func reachable(_ places: [Place]) -> [Place] {
+        let wanted = (responses.map(\.url) + requests.map(\.reached)).compactMap { Place(url: $0.text) }
+        return wanted
+            + places.filter { place in !wanted.contains { ($0.host, $0.port) == (place.host, place.port) } }
+    }
+
+    private func differences(_ outcome: JobOutcome, reached: [String]) -> [Difference] {
+        guard case .done(let outcomes) = outcome, outcomes.count == responses.count + requests.count else {
+            return [Difference(what: "results", expected: "one for each request", got: outcome.last.word)]
+        }
+        let wanted = responses.map(\.url.text) + requests.map(\.reached.text)
+        let found = Difference.between("requests", expected: wanted, got: reached)
+        return wanted.starts(with: reached) ? found.asLess : found
+    }
+}
+
+/// Gives the policy of each response in turn, and records the URLs of all requests.
+private final class PolicyScript: Sendable {
+    private let policies: [[[UInt8]]]
+    private let seen = Locked<[String]>([])
+
+    init(_ policies: [[[UInt8]]]) {
+        self.policies = policies
+    }
+
+    var reached: [String] { seen.withLock { $0 } }
+
+    func answer(_ request: FixtureRequest, scheme: String) -> FixtureReply {
+        let text = "\(scheme)://\(request.host ?? "none")\(request.target)"
+        let index = seen.withLock { seen in
+            // A port that is the scheme's own need not be written.
+            seen.append((try? HTTPURL(text).text) ?? text)
+            return seen.count - 1
+        }
+        var bytes = Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n".utf8)
+        for policy in index < policies.count ? policies[index] : [] {
+            bytes += Array("Strict-Transport-Security: ".utf8) + policy + [13, 10]
+        }
+        return .raw(bytes + [13, 10])
+    }
+}

@@ -110,6 +110,13 @@ def require(job, settings=(), keep=(), time=False, stream=True, schemes=("http",
             raise Leave(f"it is tried with {' and '.join(schemes)} only")
 
 
+def require_cache(job):
+    """Leaves out all jobs but those about a cache, for a cache that is in front of a client with a row of its own."""
+    if job["topic"] != "cache":
+        raise Leave("it is tried as a cache only")
+    require(job, keep={"cache"}, time=True)
+
+
 NOUNS = {
     "connections": "connections between requests",
     "sessions": "TLS sessions",

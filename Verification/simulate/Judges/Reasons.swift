@@ -185,7 +185,7 @@ struct Reasons {
     }
 
     /// How long servers have read answered uploads on connections that the call may have used: the next
-    /// request on such a connection waits, whoever has made the upload.
+    /// request on such a connection waits, whatever call has made the upload.
     private var lateReading: UInt64 {
         world.kernel.allConnections.filter(isOfCall).map { connection in
             connection.lateReads.map { read in

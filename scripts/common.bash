@@ -183,6 +183,13 @@ failures_in() {
         }' "$1"
 }
 
+# Prints how many tests ran, in a log of `swift test`, and those that were skipped, with their reasons.
+summarize_tests() {
+    sed -n 's/^[^ ]* Test run with/Test run with/p' "$1"
+    say "skipped: $(grep -ac '^➜ Test ' "$1" || true)"
+    sed -n 's/^➜ Test \(.*\) skipped/  \1/p' "$1" | sort
+}
+
 time_since() {
     local seconds=$((SECONDS - $1))
     if [ $seconds -lt 60 ]; then echo "$seconds s"; else echo "$((seconds / 60)) min $((seconds % 60)) s"; fi

@@ -66,6 +66,8 @@ is_present() {
         python3-venv) python3 -c "import ensurepip, venv" 2>/dev/null ;;
         # Another one than the toolchain's, which does not link for Apple.
         ld64.lld) ls /usr/bin/ld64.lld* >/dev/null 2>&1 ;;
+        # With the other tools for Apple's libraries. Debian has the plain name only with one of its versions of LLVM.
+        llvm-lipo) ls /usr/bin/llvm-lipo* /usr/bin/llvm-libtool-darwin* >/dev/null 2>&1 ;;
         pip) python3 -m pip --version >/dev/null 2>&1 ;;
         # Not on every user's PATH.
         nginx | haproxy) command -v "$1" >/dev/null || [ -x "/usr/sbin/$1" ] ;;
@@ -85,6 +87,7 @@ package_of() {
         pip) echo python3-pip ;;
         qemu-aarch64) echo qemu-user ;;
         ld64.lld) echo lld ;;
+        llvm-lipo) echo llvm ;;
         setcap) echo libcap2-bin ;;
         dpkg-shlibdeps | dpkg-source) echo dpkg-dev ;;
         gnutls-serv) echo gnutls-bin ;;
@@ -181,6 +184,13 @@ failures_in() {
             }
             printf "%s", other
         }' "$1"
+}
+
+# Prints how many tests ran, in a log of `swift test`, and those that were skipped, with their reasons.
+summarize_tests() {
+    sed -n 's/^[^ ]* Test run with/Test run with/p' "$1"
+    say "skipped: $(grep -ac '^➜ Test ' "$1" || true)"
+    sed -n 's/^➜ Test \(.*\) skipped/  \1/p' "$1" | sort
 }
 
 time_since() {

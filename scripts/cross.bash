@@ -47,7 +47,7 @@ compile() {
         echo "${common[*]}"
     } | cksum)
     unless_done "$folder/library" build_swift_library
-    stamp+=$(cat "$openssl"/include/openssl/*.h Package.swift Sources/CDirect*/*.h | cksum)
+    stamp+=$(cat "$openssl"/include/*/*.h Package.swift Sources/CDirect*/*.h | cksum)
     for module in $modules; do
         stamp=$(echo "$stamp $(sources "$module" | xargs cat | cksum)" | cksum)
         unless_done "$objects/$module" build_module "$module" "$openssl"

@@ -71,9 +71,8 @@ struct CertificateFilesTests {
                 ("list", ", but a revocation list"),
             ] {
                 let error = problem("\(folder)/\(name)")
-                #expect(
-                    error?.what.hasPrefix("there is no certificate in '\(folder)/\(name)'\(words)") == true
-                )
+                let what = "there is no certificate in \(quoted("\(folder)/\(name)"))\(words)"
+                #expect(error?.what.hasPrefix(what) == true)
                 #expect(error?.code == 66)
             }
         }

@@ -1,12 +1,12 @@
 """A process is stopped, its connections are reset, and it goes on: an idle connection is replaced, a download continues, an
-upload fails by name, deadlines hold, other calls succeed."""
+upload and half a response fail by name, deadlines hold, other calls succeed."""
 
 import socket
 import struct
 import threading
 import time
 
-from kit import FOLDER, Client, Film, Server, failed, fetched, reply, requests, same, true, until
+from kit import FOLDER, Client, Film, Server, failed, fetched, head, reply, requests, same, true, until
 
 
 def reset(connection):
@@ -22,6 +22,8 @@ def run(cut=reset):
         for _, target, _ in requests(connection):
             if target == "/idle":
                 reply(connection, "ok")
+            if target == "/half":
+                connection.sendall(head(10) + b"12345")
             if not go_on.is_set():
                 kept[target] = connection
                 go_on.wait(30) if target == "/late" else time.sleep(60)
@@ -35,11 +37,12 @@ def run(cut=reset):
     fetched(client.end(begin("idle")), "ok")
     upload, posted = begin("upload", method="POST", upload=64 << 20), begin("posted", method="POST", upload=1)
     late, due = begin("late", total=60), begin("due", total=3)
+    half = begin("half")
     download = film.begin(client, path)
-    until("all requests", lambda: len(kept) == 5)
+    until("all requests", lambda: len(kept) == 6)
 
     client.stop()
-    for connection in [kept["/idle"], kept["/upload"], kept["/posted"], *film.connections]:
+    for connection in [kept["/idle"], kept["/upload"], kept["/posted"], kept["/half"], *film.connections]:
         cut(connection)
     film.limit = None
     time.sleep(4)
@@ -51,6 +54,7 @@ def run(cut=reset):
     failed(client.end(due, within=8), "time")
     failed(client.end(posted, within=8), "connection")
     failed(client.end(upload, within=8), "connection")
+    failed(client.end(half, within=8), "connection")
     same("error of the download", client.end(download, within=15).get("error"), None)
     same("content", path.read_bytes(), film.content)
     true("the last range begins", "after the start", film.starts[-1] > 0, film.starts)

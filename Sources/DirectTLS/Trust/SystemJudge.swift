@@ -53,17 +53,17 @@ extension ChainJudge {
         return question.name?.withCString(ask) ?? ask(named: nil)
     }
 
-    /// Returns the refusal with the number that OpenSSL has for the fault.
+    /// Returns the refusal.
+    ///
+    /// Apple's documents do not say which fault is told if there are several. To OpenSSL a certificate has
+    /// expired only if its root is trusted, and an override may rely on that: so no fault is called by a
+    /// name that sounds harmless.
     private static func refusal(_ status: Int32, _ answer: direct_chain_answer) -> Verdict {
         let text = withUnsafeBytes(of: answer.reason) { bytes in
             String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
         let code =
             switch status {
-            case errSecCertificateExpired: X509_V_ERR_CERT_HAS_EXPIRED
-            case errSecCertificateNotValidYet: X509_V_ERR_CERT_NOT_YET_VALID
-            case errSecCertificateRevoked: X509_V_ERR_CERT_REVOKED
-            case errSecHostNameMismatch: X509_V_ERR_HOSTNAME_MISMATCH
             case errSecNotTrusted, errSecCreateChainFailed: X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY
             default: X509_V_ERR_CERT_REJECTED
             }

@@ -69,6 +69,7 @@ let package = Package(
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
         ),
         .systemLibrary(name: "CDirectLinux"),
+        .systemLibrary(name: "CDirectSecurity"),
         .systemLibrary(
             name: "CDirectZlib",
             pkgConfig: "zlib",
@@ -88,8 +89,12 @@ let package = Package(
         ),
         .target(
             name: "DirectTLS",
-            dependencies: ["DirectCore", "CDirectOpenSSL"],
-            swiftSettings: commonSettings
+            dependencies: ["DirectCore", "CDirectOpenSSL", "CDirectSecurity"],
+            swiftSettings: commonSettings,
+            linkerSettings: [
+                .linkedFramework("CoreFoundation", .when(platforms: [.macOS, .iOS, .tvOS, .visionOS])),
+                .linkedFramework("Security", .when(platforms: [.macOS, .iOS, .tvOS, .visionOS])),
+            ]
         ),
         .target(name: "DirectHTTP1", swiftSettings: memorySafe),
         .target(

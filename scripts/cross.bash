@@ -10,7 +10,7 @@ libraries="DirectCore DirectIO DirectTLS DirectHTTP1 DirectCoding DirectJSON Dir
 libraries+=" DirectResolvers"
 program="TLSFixtures CommandKit SNIProbe sni-probe"
 modules="$libraries $program tls-fixtures"
-left_out="CDirectLinux CDirectOpenSSL CSystemOpenSSL CDirectZlib CDirectBrotli CDirectZstd DirectHTTPFoundation DirectHTTPJSON"
+left_out="CDirectLinux CDirectSecurity CDirectOpenSSL CSystemOpenSSL CDirectZlib CDirectBrotli CDirectZstd DirectHTTPFoundation DirectHTTPJSON"
 
 # The text of x86-64's interface has Float80, with two functions of C that ARM64 lacks. Code that used it would not get
 # through the compiler for ARM64.
@@ -89,7 +89,7 @@ build_module() {
     run "$module" swiftc -frontend -c -parse-as-library -whole-module-optimization -warnings-as-errors \
         -swift-version 6 $settings -package-name direct_http -module-name "${module//-/_}" "${common[@]}" \
         -I "$objects" -I "$openssl/include" -Xcc -ISources/CDirectOpenSSL -Xcc -ISources/CDirectLinux \
-        -Xcc -ISources/CDirectZlib $(sources "$module") \
+        -Xcc -ISources/CDirectSecurity -Xcc -ISources/CDirectZlib $(sources "$module") \
         -emit-module -emit-module-path "$objects/${module//-/_}.swiftmodule" -o "$objects/$module.o"
 }
 

@@ -68,6 +68,10 @@ static inline void direct_SSL_CTX_request_staples(SSL_CTX *context) {
     (void)SSL_CTX_set_tlsext_status_type(context, TLSEXT_STATUSTYPE_ocsp);
 }
 
+static inline long direct_SSL_set_retry_verify(SSL *ssl) {
+    return SSL_ctrl(ssl, SSL_CTRL_SET_RETRY_VERIFY, 0, NULL);
+}
+
 static inline int direct_SSL_get_negotiated_group(SSL *ssl) {
     return (int)SSL_get_negotiated_group(ssl);
 }

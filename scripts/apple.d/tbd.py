@@ -4,7 +4,8 @@
     tbd.py TARGET INSTALL-NAME LIBRARY [SYMBOL…]    TARGET is arm64-ios, arm64-macos, x86_64-macos …
 
 LIBRARY is a .tbd file, whose symbols for the architecture on macOS are taken whatever their system is; a Linux library (.so),
-whose symbols get the underscore that Apple's have; or a Mach-O object. More symbols can follow."""
+whose symbols get the underscore that Apple's have; a Mach-O object; or HEADER.h:BEGINNING, which stands for the names that the
+header declares with one of these beginnings. More symbols can follow."""
 import re
 import subprocess
 import sys
@@ -18,6 +19,11 @@ def exports(library, architecture):
         for targets, symbols in re.findall(r"targets:\s*\[([^]]*)\]\s*(?:weak-)?symbols:\s*\[([^]]*)\]", text):
             if re.search(wanted, targets):
                 yield from (name.strip("' \n") for name in symbols.split(","))
+        return
+    if ".h:" in library:
+        header, beginning = library.split(":")
+        for name in re.findall(rf"^(?!typedef)\w[^;\n]*?\b({beginning}\w+)(?:\(|;)", open(header).read(), re.MULTILINE):
+            yield "_" + name
         return
     linux = ".so" in library
     listing = subprocess.run(

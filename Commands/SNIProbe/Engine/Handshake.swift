@@ -98,6 +98,8 @@ extension Handshake {
         handshake.requestsClientCertificate = tls?.hasReceivedCertificateRequest ?? false
         switch result {
         case .success((let facts, let chain)):
+            // Without a verdict the chain is not trusted, and its faults say so.
+            try? await chain.trial?.hold(until: limits.deadline(.tls, stall: .max), on: loop)
             let staple = facts.staple.flatMap { chain.judge(staple: $0) }
             handshake.outcome = .success(
                 Served(facts: facts, chain: tools.chains.examine(chain), staple: staple)

@@ -6,7 +6,7 @@ internal import CDirectOpenSSL
 /// OpenSSL's objects take up to ten times the memory, and all that a server sends, so none of them is kept.
 package struct CertificateChain: Sendable {
     /// The certificates, the server's own first. Never empty.
-    private let certificates: [[UInt8]]
+    let certificates: [[UInt8]]
 
     /// Copies the certificates of a borrowed stack; `nil` if there are none.
     init?(_ stack: OpaquePointer?) {

@@ -76,6 +76,8 @@ package final class TLSConnection: TLSLayer, @unchecked Sendable {
         if case .moved = step, !wasOpen {
             hasOfferedSession = false
             driver.releaseCertificates()
+            // It has all certificates as sent, and the verdict is in the proof.
+            if trial != nil { trial = nil }
             storeEarlySession()
         }
         if case .failed = step, phase != .open { dropOfferedSessions() }
@@ -148,7 +150,8 @@ extension TLSConnection {
     }
 }
 
-/// OpenSSL's callback that replaces its own verification, called once in a handshake that does not resume.
+/// OpenSSL's callback that replaces its own verification, called once in a handshake that does not resume;
+/// with a judge, again when there is a verdict (SSL_set_retry_verify(3)).
 let checkServerChain: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { check, _ in
     guard let check else { return 0 }
     let index = SSL_get_ex_data_X509_STORE_CTX_idx()
@@ -159,10 +162,21 @@ let checkServerChain: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) 
         return 0
     }
     let rules = connection.context.settings.certificateRules
-    let rejection = ChainCheck(check, rules: rules, identity: connection.identity).run()
-    guard let rejection, connection.overrules(rejection) else {
-        connection.rejection = rejection
-        return rejection == nil ? 1 : 0
+    let chain = ChainCheck(check, rules: rules, identity: connection.identity)
+    let outcome =
+        connection.context.judge.map { connection.verify(chain, with: $0) } ?? .init(chain.run())
+    switch outcome {
+    case .accepted: return 1
+    case .undecided:
+        // The result that counts if OpenSSL should ever go on without the verdict.
+        X509_STORE_CTX_set_error(check, X509_V_ERR_UNSPECIFIED)
+        ErrorQueue.clear()
+        return direct_SSL_set_retry_verify(OpaquePointer(ssl)) > 0 ? 1 : 0
+    case .rejected(let rejection):
+        guard connection.overrules(rejection) else {
+            connection.rejection = rejection
+            return 0
+        }
     }
     X509_STORE_CTX_set_error(check, X509_V_OK)
     // An error in the queue would make the handshake look failed.
@@ -187,11 +201,9 @@ extension TLSConnection {
         let mode = context.settings.stapling
         guard mode != .ignored else { return }
         if SSL_session_reused(ssl) == 0 {
-            let staple = OCSPStaple(
-                of: ssl,
-                chain: overruled == nil ? chain : nil,
-                store: SSL_CTX_get_cert_store(context.raw)
-            )
+            let staple = withRoots { roots in
+                OCSPStaple(of: ssl, chain: overruled == nil ? chain : nil, store: roots)
+            }
             proof.stapledStatus = staple.status
             proof.stapleExpiry = staple.expiry
         }

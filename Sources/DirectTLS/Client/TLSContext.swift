@@ -13,6 +13,9 @@ package final class TLSContext: @unchecked Sendable {
     /// that has read its files at another time.
     let number: UInt64
 
+    /// The judge of chains that stands for the system's roots; `nil` if all roots are in the store.
+    let judge: ChainJudge?
+
     /// The oldest and the newest version to offer, as OpenSSL numbers them.
     let lowestVersion, highestVersion: Int32
     /// The oldest version that OpenSSL's configuration file allows; 0 if it allows all.
@@ -34,6 +37,7 @@ package final class TLSContext: @unchecked Sendable {
         }
         self.settings = settings
         self.raw = raw
+        judge = settings.roots.judge(settings.judge)
         // `SSL_CTX_new` has applied the configuration file (config(5), "system_default"), before which all
         // versions count as allowed: 0.
         systemMinimum = direct_SSL_CTX_get_min_proto_version(raw)
@@ -91,7 +95,7 @@ package final class TLSContext: @unchecked Sendable {
     }
 
     private func setTrust() throws(TLSError) {
-        let store = try TrustStore.make(settings.roots, revocation: settings.revocationLists)
+        let store = try TrustStore.make(settings.roots, judge: judge, revocation: settings.revocationLists)
         // The context adds a reference of its own.
         SSL_CTX_set1_cert_store(raw, store)
         defer { X509_STORE_free(store) }

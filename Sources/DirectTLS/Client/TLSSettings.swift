@@ -3,6 +3,13 @@ public struct TLSSettings: Hashable, Sendable {
     /// The trusted roots.
     public var roots = TrustRoots.system
 
+    /// Whether the system's trust store may fetch certificates that a server has not sent, while it judges
+    /// the chain.
+    ///
+    /// Only Apple's systems can: they ask the address that the certificate names, by the system's own
+    /// resolver and connections, without the limits of this client. No other system has a use for it.
+    public var systemFetchesIssuers = false
+
     /// The certificate to send if a server asks for one.
     public var clientIdentity: ClientIdentity?
 
@@ -61,6 +68,9 @@ public struct TLSSettings: Hashable, Sendable {
     /// Whether later connections to the same name and port may resume a session, which skips the full
     /// handshake.
     public var resumesSessions = true
+
+    /// The judge that stands for the system's roots; `nil` for the system's own, if it has one.
+    package var judge: ChainJudge?
 
     /// Creates the default settings: the system's roots, ``CertificateRules/standard``, TLS 1.2 and 1.3, no
     /// client certificate.

@@ -17,6 +17,7 @@ extension TLSStep {
         case SSL_ERROR_WANT_WRITE:
             let rejection = transport.pointee.errno == 0 ? nil : rejection()
             self = rejection.map { .failed($0) } ?? transport.pointee.failure ?? .wantsWrite
+        case SSL_ERROR_WANT_RETRY_VERIFY: self = .wantsVerdict
         case SSL_ERROR_ZERO_RETURN:
             ErrorQueue.clear()
             self = .ended(clean: true)

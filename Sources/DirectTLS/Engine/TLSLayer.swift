@@ -26,6 +26,9 @@ package class TLSLayer: @unchecked Sendable {
     /// The largest number of bytes in one record, which is also what one call to OpenSSL sends with partial
     /// writes.
     private static let maximumRecordSize = 16384
+    /// The question about the server's chain that the handshake waits for the answer to, or has waited for;
+    /// `nil` if no judge is asked, and once the connection is open.
+    package final var trial: ChainTrial?
     /// The first fatal error, returned by all later calls.
     private final var failure: TLSError?
 

@@ -16,7 +16,7 @@ package struct ChainJudgement: Sendable {
         package var kind: CertificateFault.Kind { CertificateFault.Kind(code: code) }
 
         /// Whether there is no trusted root after this fault.
-        fileprivate var endsOpen: Bool {
+        var endsOpen: Bool {
             switch kind {
             case .unknownIssuer, .selfSigned, .untrustedRoot, .chainTooLong: true
             default: false
@@ -34,14 +34,24 @@ package struct ChainJudgement: Sendable {
     /// Whether a client would trust the chain.
     package var isTrusted: Bool { faults.isEmpty }
 
-    init(anchor: NameText?, faults: [Fault]) {
+    init(anchor: NameText?, faults: [Fault], top: ServedCertificate? = nil) {
         self.anchor = anchor
         self.faults = faults
-        top = nil
+        self.top = top
     }
 
     /// Verifies the chain. Borrows the pointers.
-    init(leaf: OpaquePointer, sent: OpaquePointer, context: SurveyContext, time: Int?) {
+    ///
+    /// - Parameters:
+    ///   - sent: The certificates that may lead to a root.
+    ///   - roots: A store of the trusted roots.
+    init(
+        leaf: OpaquePointer,
+        sent: OpaquePointer,
+        roots: OpaquePointer,
+        context: SurveyContext,
+        time: Int?
+    ) {
         ErrorQueue.clear()
         defer { ErrorQueue.clear() }
         guard let check = X509_STORE_CTX_new() else {
@@ -50,7 +60,8 @@ package struct ChainJudgement: Sendable {
         }
         defer { X509_STORE_CTX_free(check) }
         // First like a client, with its search for other paths: a chain that it accepts has no fault.
-        guard Self.prepare(check, leaf: leaf, sent: sent, context: context, time: time) else {
+        let parts = Parts(leaf: leaf, sent: sent, roots: roots)
+        guard Self.prepare(check, parts, context: context, time: time) else {
             self.init(anchor: nil, faults: [Fault(code: -1, reason: ErrorQueue.drainedReason(), depth: 0)])
             return
         }
@@ -63,14 +74,13 @@ package struct ChainJudgement: Sendable {
             )
             return
         }
-        self.init(recording: rejection, leaf, sent, context, time)
+        self.init(recording: rejection, parts, context, time)
     }
 
     /// Verifies once more, this time to the end, whatever faults there are.
     private init(
         recording rejection: VerificationFailure,
-        _ leaf: OpaquePointer,
-        _ sent: OpaquePointer,
+        _ parts: Parts,
         _ context: SurveyContext,
         _ time: Int?
     ) {
@@ -80,7 +90,7 @@ package struct ChainJudgement: Sendable {
         var top: ServedCertificate?
         if let check = X509_STORE_CTX_new() {
             defer { X509_STORE_CTX_free(check) }
-            if Self.prepare(check, leaf: leaf, sent: sent, context: context, time: time) {
+            if Self.prepare(check, parts, context: context, time: time) {
                 X509_STORE_CTX_set_ex_data(check, 0, Unmanaged.passUnretained(recorder).toOpaque())
                 X509_STORE_CTX_set_verify_cb(check, recordFault)
                 _ = withExtendedLifetime(recorder) { X509_verify_cert(check) }
@@ -99,14 +109,18 @@ package struct ChainJudgement: Sendable {
         self.top = top
     }
 
+    /// What a verification is about. Borrowed.
+    private struct Parts {
+        let leaf, sent, roots: OpaquePointer
+    }
+
     private static func prepare(
         _ check: OpaquePointer,
-        leaf: OpaquePointer,
-        sent: OpaquePointer,
+        _ parts: Parts,
         context: SurveyContext,
         time: Int?
     ) -> Bool {
-        guard X509_STORE_CTX_init(check, context.store, leaf, sent) == 1 else { return false }
+        guard X509_STORE_CTX_init(check, parts.roots, parts.leaf, parts.sent) == 1 else { return false }
         let parameters = X509_STORE_CTX_get0_param(check)
         X509_VERIFY_PARAM_set_auth_level(parameters, SSL_CTX_get_security_level(context.raw))
         X509_STORE_CTX_set_default(check, "ssl_server")

@@ -10,6 +10,9 @@ package final class ServedChain: @unchecked Sendable {
     /// Identifies the chain: the SHA-256 hash of the only certificate, or of the hashes of all certificates
     /// in their order.
     package let fingerprint: [UInt8]
+    /// The question to the judge that stands for the system's roots. It is to be held, off the event loop,
+    /// before the chain is judged. `nil` if there is no judge.
+    package let trial: ChainTrial?
 
     /// Copies the borrowed stack.
     init?(_ borrowed: OpaquePointer?, context: SurveyContext) {
@@ -19,6 +22,11 @@ package final class ServedChain: @unchecked Sendable {
         self.context = context
         self.stack = stack
         fingerprint = Self.fingerprint(of: stack)
+        trial = context.judge.map { judge in
+            let sent = CertificateChain(stack)?.certificates ?? []
+            // The name is not checked here: `match` does that.
+            return ChainTrial(.init(certificates: sent, name: nil, mayFetch: false), by: judge)
+        }
     }
 
     /// Creates a chain from DER, for tests and for chains from other sources.
@@ -95,7 +103,9 @@ package final class ServedChain: @unchecked Sendable {
     /// Judges the chain like a client, and if a client would reject it, finds every fault.
     package func judged(at time: Int? = nil) -> ChainJudgement {
         guard let leaf else { return ChainJudgement(anchor: nil, faults: []) }
-        return ChainJudgement(leaf: leaf, sent: stack, context: context, time: time)
+        return withTrust { roots, others in
+            ChainJudgement(leaf: leaf, sent: others, roots: roots, context: context, time: time)
+        }.explained(by: trial)
     }
 
     /// The server's own certificate. Borrowed.

@@ -10,6 +10,8 @@ package final class SurveyContext: @unchecked Sendable {
     let raw: OpaquePointer
     let store: OpaquePointer
     let rules: CertificateRules
+    /// The judge that stands for the system's roots; `nil` if all roots are in the store.
+    let judge: ChainJudge?
 
     /// Reads files and may parse a bundle of certificates. Must not be called on an event loop.
     ///
@@ -19,11 +21,13 @@ package final class SurveyContext: @unchecked Sendable {
         roots: TrustRoots = .system,
         versions: ClosedRange<TLSVersion> = .tls12 ... .tls13,
         rules: CertificateRules = .standard,
-        identity: ClientIdentity? = nil
+        identity: ClientIdentity? = nil,
+        judge: ChainJudge? = nil
     ) throws(TLSError) {
         try OpenSSLLibrary.start()
         ErrorQueue.clear()
-        store = try TrustStore.make(roots)
+        self.judge = roots.judge(judge)
+        store = try TrustStore.make(roots, judge: self.judge)
         guard let raw = SSL_CTX_new(TLS_client_method()) else {
             X509_STORE_free(store)
             throw .badSettings(ErrorQueue.drainedReason())

@@ -22,16 +22,23 @@ struct SystemRoots: Hashable, Sendable {
         directories: [String] = knownDirectories,
         bundles: [String] = knownBundles
     ) throws(TLSError) -> SystemRoots {
-        let named = SystemRoots(
-            directories: environment("SSL_CERT_DIR"),
-            bundle: environment("SSL_CERT_FILE")
-        )
-        if named.directories != nil || named.bundle != nil { return named }
+        if let named = named(by: environment) { return named }
         if let directory = directories.first(where: { isHashed($0) }) {
             return SystemRoots(directories: directory)
         }
         if let bundle = bundles.first(where: { access($0, R_OK) == 0 }) { return SystemRoots(bundle: bundle) }
         throw .badSettings("this system's roots were not found; set SSL_CERT_FILE or SSL_CERT_DIR")
+    }
+
+    /// Whether the environment names places.
+    static var areNamed: Bool { named(by: environmentVariable) != nil }
+
+    private static func named(by environment: (String) -> String?) -> SystemRoots? {
+        let named = SystemRoots(
+            directories: environment("SSL_CERT_DIR"),
+            bundle: environment("SSL_CERT_FILE")
+        )
+        return named == SystemRoots() ? nil : named
     }
 
     /// Adds the directories as a lookup, and reads the bundle, or defers reading it if there is a hashed
@@ -136,6 +143,4 @@ private let knownBundles = [
     "/etc/pki/tls/certs/ca-bundle.crt",
     "/etc/ssl/ca-bundle.pem",
     "/etc/ssl/cert.pem",
-    "/opt/homebrew/etc/openssl@3/cert.pem",
-    "/usr/local/etc/openssl@3/cert.pem",
 ]

@@ -43,3 +43,12 @@ extension Hasher {
         for index in stride(from: 0, to: bytes.count, by: max(1, bytes.count / 256)) { combine(bytes[index]) }
     }
 }
+
+extension TrustRoots {
+    /// The judge that stands for the system's roots; `nil` if these are files, or not trusted.
+    ///
+    /// - Parameter given: The judge that the settings name.
+    func judge(_ given: ChainJudge?) -> ChainJudge? {
+        if case .only = self { nil } else { given ?? .ofSystem }
+    }
+}

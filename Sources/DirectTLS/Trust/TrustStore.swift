@@ -3,14 +3,18 @@ internal import CDirectOpenSSL
 /// Builds the store of trusted roots.
 enum TrustStore {
     /// Returns a store with these roots. The caller owns one reference.
-    static func make(_ roots: TrustRoots, revocation: RevocationLists? = nil) throws(TLSError)
-        -> OpaquePointer
-    {
-        guard let revocation else { return try make(roots) }
+    ///
+    /// - Parameter judge: The judge that stands for the system's roots, which are not in the store then.
+    static func make(
+        _ roots: TrustRoots,
+        judge: ChainJudge? = nil,
+        revocation: RevocationLists? = nil
+    ) throws(TLSError) -> OpaquePointer {
+        guard let revocation else { return try filled(roots, judge: judge) }
         // A store of its own: the one of the system's roots is shared with contexts that have no lists.
         var roots = roots
         if roots == .system { roots = .systemAnd([]) }
-        let store = try make(roots)
+        let store = try filled(roots, judge: judge)
         do throws(TLSError) {
             try revocation.add(to: store)
         } catch {
@@ -20,13 +24,13 @@ enum TrustStore {
         return store
     }
 
-    private static func make(_ roots: TrustRoots) throws(TLSError) -> OpaquePointer {
+    private static func filled(_ roots: TrustRoots, judge: ChainJudge?) throws(TLSError) -> OpaquePointer {
         switch roots {
         case .system:
-            return try SystemRoots.shared()
+            return judge == nil ? try SystemRoots.shared() : try filled { _ in }
         case .systemAnd(let sources):
             return try filled { store throws(TLSError) in
-                try SystemRoots.find().add(to: store)
+                if judge == nil { try SystemRoots.find().add(to: store) }
                 for source in sources { try add(source, to: store) }
             }
         case .only(let sources):
@@ -48,6 +52,18 @@ enum TrustStore {
         } catch {
             X509_STORE_free(store)
             throw error
+        }
+    }
+
+    /// Returns a store with one certificate as its root, even if a root of its own has issued it. The caller
+    /// owns it.
+    static func anchored(at certificate: OpaquePointer) throws(TLSError) -> OpaquePointer {
+        try filled { store throws(TLSError) in
+            X509_STORE_set_flags(store, UInt(X509_V_FLAG_PARTIAL_CHAIN))
+            // The store adds a reference of its own.
+            guard X509_STORE_add_cert(store, certificate) == 1 else {
+                throw .badSettings("root: \(ErrorQueue.drainedReason())")
+            }
         }
     }
 

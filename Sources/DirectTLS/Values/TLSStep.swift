@@ -13,6 +13,9 @@ package enum TLSStep: Equatable {
     case wantsRead
     /// The transport has no room for output, which must be sent first.
     case wantsWrite
+    /// The handshake waits for a verdict about the server's chain: ``TLSLayer/trial`` has to be held, off the
+    /// event loop. Only a handshake returns this.
+    case wantsVerdict
     /// The server sends no more bytes. The end is not clean without `close_notify`: data may be missing.
     case ended(clean: Bool)
     /// The attempt failed. After a handshake that failed, every later call fails with the same error.

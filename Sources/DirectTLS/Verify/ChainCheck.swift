@@ -4,14 +4,17 @@ internal import CDirectOpenSSL
 /// our rules.
 struct ChainCheck {
     /// An `X509_STORE_CTX` that is ready to verify. Borrowed.
-    private let check: OpaquePointer
+    let check: OpaquePointer
     private let rules: [ChainRule]
-    private let identity: ServerIdentity
+    let identity: ServerIdentity
+    /// The certificates that the server sent. Borrowed.
+    let sent: OpaquePointer?
 
     init(_ check: OpaquePointer, rules: CertificateRules, identity: ServerIdentity) {
         self.check = check
         self.rules = rules.rules
         self.identity = identity
+        sent = X509_STORE_CTX_get0_untrusted(check)
     }
 
     /// Verifies the chain, and leaves the result in the `X509_STORE_CTX` too, from which OpenSSL takes the
@@ -36,12 +39,12 @@ struct ChainCheck {
 
     /// Verifies the path that OpenSSL builds, and returns its first fault: OpenSSL's own, else one of our
     /// rules.
-    private func rejectionOfFirstPath() -> VerificationFailure? {
+    func rejectionOfFirstPath() -> VerificationFailure? {
         guard X509_verify_cert(check) == 1 else {
             if X509_STORE_CTX_get_error(check) == X509_V_OK {
                 X509_STORE_CTX_set_error(check, X509_V_ERR_UNSPECIFIED)
             }
-            return rejection(nil)
+            return rejection(because: nil)
         }
         guard let chain = X509_STORE_CTX_get0_chain(check), let fault = rules.firstFault(in: chain) else {
             return nil
@@ -49,11 +52,11 @@ struct ChainCheck {
         X509_STORE_CTX_set_error(check, fault.rule.code)
         X509_STORE_CTX_set_error_depth(check, fault.certificate.depth)
         X509_STORE_CTX_set_current_cert(check, fault.certificate.raw)
-        return rejection(fault.rule)
+        return rejection(because: fault.rule.fault)
     }
 
-    private func rejection(_ rule: ChainRule?) -> VerificationFailure {
-        VerificationFailure(of: check, breaking: rule, identity: identity)
+    func rejection(because reason: String?) -> VerificationFailure {
+        VerificationFailure(of: check, reason: reason, sent: sent, identity: identity)
     }
 
     /// Whether the fault may be one of the path and not of the server's own certificate.

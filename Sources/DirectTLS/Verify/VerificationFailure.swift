@@ -6,12 +6,16 @@ final class VerificationFailure {
     /// The certificates that the server sent, which a failed handshake does not keep elsewhere.
     let chain: CertificateChain?
 
-    /// The fault that an `X509_STORE_CTX` has, whose reason is the rule's if it breaks one of ours.
-    init(of check: OpaquePointer, breaking rule: ChainRule?, identity: ServerIdentity) {
-        chain = CertificateChain(X509_STORE_CTX_get0_untrusted(check))
+    /// The fault that an `X509_STORE_CTX` has.
+    ///
+    /// - Parameters:
+    ///   - reason: The fault in words; `nil` for OpenSSL's.
+    ///   - sent: The certificates that the server sent. Borrowed.
+    init(of check: OpaquePointer, reason: String?, sent: OpaquePointer?, identity: ServerIdentity) {
+        chain = CertificateChain(sent)
         error = TLSError(
             verification: X509_STORE_CTX_get_error(check),
-            reason: rule?.fault,
+            reason: reason,
             depth: X509_STORE_CTX_get_error_depth(check),
             at: X509_STORE_CTX_get_current_cert(check),
             leaf: X509_STORE_CTX_get0_cert(check),

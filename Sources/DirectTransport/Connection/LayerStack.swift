@@ -99,6 +99,8 @@ struct LayerStack: Sendable {
         case .wantsRead: .wantsRead
         case .wantsWrite: .wantsWrite
         case .failed(let error): .failed(.tls(error))
+        // Only handshakes return it.
+        case .wantsVerdict: .failed(.tls(.notOpen))
         }
     }
 }
@@ -139,6 +141,7 @@ extension TLSLayer {
                     case .wantsWrite: TLSTransport.wouldBlockCrosswise
                     case .ended: TLSTransport.endOfStream
                     case .failed(let error): TLSTransport.failure(errno: error.errno)
+                    case .wantsVerdict: TLSTransport.failure(errno: 0)
                     }
                 }
             },
@@ -148,7 +151,7 @@ extension TLSLayer {
                     case .moved(let count): count
                     case .wantsWrite: TLSTransport.wouldBlock
                     case .wantsRead, .again: TLSTransport.wouldBlockCrosswise
-                    case .ended: TLSTransport.failure(errno: 0)
+                    case .ended, .wantsVerdict: TLSTransport.failure(errno: 0)
                     case .failed(let error): TLSTransport.failure(errno: error.errno)
                     }
                 }

@@ -27,11 +27,7 @@ final class TLSClientState: Sendable {
                 self.makeOnce()
             }
         } catch {
-            switch error {
-            case .cancelled: throw .cancelled
-            case .expired: throw deadline.timeout
-            case .refused(let refusal): throw .failed(deadline.phase, .system(refusal))
-            }
+            throw deadline.failure(error)
         }
         switch outcome {
         case .success(let context): return context

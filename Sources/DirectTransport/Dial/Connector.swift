@@ -262,6 +262,9 @@ extension TLSLayer {
             case .wantsRead: point = socket.input
             case .wantsWrite: point = socket.output
             case .again: point = nil
+            case .wantsVerdict:
+                try await trial?.hold(until: deadline, on: socket.loop)
+                continue
             case .failed(let error): throw .failed(.tls, .tls(error))
             case .ended: throw .failed(.tls, .tls(.truncated))
             }
@@ -278,6 +281,21 @@ extension TLSLayer {
         }
     }
 }
+
+extension ChainTrial {
+    /// Asks the judge, off the loop. It cannot be interrupted; a verdict after the deadline or after
+    /// cancellation is dropped.
+    package func hold(until deadline: Deadline, on loop: EventLoop) async throws(TransportError) {
+        do throws(BlockingWork.Abandoned) {
+            try await chainTrials.run(until: deadline.instant, on: loop) { self.hold() }
+        } catch {
+            throw deadline.failure(error)
+        }
+    }
+}
+
+/// The judge may wait for another process. If that hangs, the other users of the pool still have threads.
+private let chainTrials = BlockingLane(on: .shared, width: 4)
 
 extension IPAddress {
     /// The address that a connection to this one reaches: `0.0.0.0` and `::` reach this machine.

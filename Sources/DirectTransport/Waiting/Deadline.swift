@@ -50,6 +50,15 @@ package struct Deadline {
         return .failed(phase, .timedOut(after: .nanoseconds(Int64(clamping: limit))))
     }
 
+    /// Returns the failure of a call on another thread, which was not waited for to its end.
+    func failure(_ reason: BlockingWork.Abandoned) -> TransportError {
+        switch reason {
+        case .cancelled: .cancelled
+        case .expired: timeout
+        case .refused(let refusal): .failed(phase, .system(refusal))
+        }
+    }
+
     /// Throws if the wait ended for another reason than the event.
     package func check(_ wake: WaitPoint.Wake) throws(TransportError) {
         switch wake {

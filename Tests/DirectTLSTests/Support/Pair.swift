@@ -30,12 +30,17 @@ final class Pair {
     }
 
     /// Drives both sides until the client is done or has failed.
-    func shake() -> TLSStep {
+    ///
+    /// - Parameter holdsTrials: Whether a judge is asked, or the result is that it has to be.
+    func shake(holdsTrials: Bool = true) -> TLSStep {
         for _ in 0..<100_000 {
             let step = client.handshake()
             server.work()
             switch step {
             case .moved, .ended, .failed: return step
+            case .wantsVerdict:
+                guard holdsTrials else { return step }
+                client.trial?.hold()
             case .wantsRead, .wantsWrite, .again: continue
             }
         }
@@ -86,7 +91,7 @@ final class Pair {
             switch step {
             case .moved(let count): rest = rest.dropFirst(count)
             case .wantsRead, .wantsWrite, .again: continue
-            case .ended, .failed: return step
+            case .wantsVerdict, .ended, .failed: return step
             }
         }
         return rest.isEmpty && !client.hasUnfinishedRecord ? .moved(text.utf8.count) : .wantsWrite

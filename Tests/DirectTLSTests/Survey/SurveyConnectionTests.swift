@@ -26,7 +26,7 @@ struct SurveyConnectionTests {
             side.work()
             switch step {
             case .moved, .ended, .failed: return (step, client, side)
-            case .wantsRead, .wantsWrite, .again: continue
+            case .wantsRead, .wantsWrite, .wantsVerdict, .again: continue
             }
         }
         throw Unexpected("no end")

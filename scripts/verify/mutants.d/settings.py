@@ -138,6 +138,7 @@ def add_tls(table):
             "maximumVersion": "SettingsTests ClientSettingsTests",
             "certificateRules": "CertificateRulesTests",
             "maximumCertificateBytes": "CertificateLimitTests",
+            "systemFetchesIssuers": "ChainJudgeTests",
             "pins": "KeyPinningTests",
             "verifier": "CertificateVerifierTests",
             "insecureOverride": "InsecureOverrideTests",

@@ -1,0 +1,41 @@
+internal import CDirectOpenSSL
+
+extension ServedChain {
+    /// Calls `body` with a store of roots and the certificates that may lead to them, both borrowed: what the
+    /// judge trusts if it trusts the chain, else the roots of the context and what the server sent.
+    func withTrust<Result>(
+        _ body: (_ roots: OpaquePointer, _ others: OpaquePointer) -> Result
+    ) -> Result {
+        guard case .trusted(let chain)? = trial?.verdict, let leaf,
+            chain.first == CertificateReader(leaf).der,
+            let lists = try? chain.map({ try CertificateList(der: $0) }),
+            let root = lists.last?.first, let others = OPENSSL_sk_new_null()
+        else { return body(context.store, stack) }
+        // The stack borrows the certificates.
+        defer { withExtendedLifetime(lists) {} }
+        defer { OPENSSL_sk_free(others) }
+        for list in lists { list.first.map { _ = OPENSSL_sk_push(others, UnsafeRawPointer($0)) } }
+        guard let store = try? TrustStore.anchored(at: root) else { return body(context.store, stack) }
+        defer { X509_STORE_free(store) }
+        return body(store, others)
+    }
+}
+
+extension ChainJudgement {
+    /// The same, in which the judge's reason takes the place of the fault that no root was found.
+    func explained(by trial: ChainTrial?) -> ChainJudgement {
+        switch trial?.verdict {
+        case .refused(let code, let reason)?: explained(code: Int(code), reason: printable(reason))
+        case .trusted?: self
+        case nil: trial == nil ? self : explained(code: -1, reason: "the system's trust store did not answer")
+        }
+    }
+
+    private func explained(code: Int, reason: String) -> ChainJudgement {
+        // OpenSSL reports more than one fault for a missing root.
+        guard let open = faults.first(where: \.endsOpen) else { return self }
+        let others = faults.filter { !$0.endsOpen }
+        let fault = Fault(code: code, reason: reason, depth: open.depth)
+        return ChainJudgement(anchor: anchor, faults: [fault] + others, top: top)
+    }
+}

@@ -1,0 +1,100 @@
+internal import CDirectOpenSSL
+
+// A judge decides about trust, and about nothing else: the chain that it returns has to pass all checks of
+// any other chain.
+
+extension ChainCheck {
+    /// What a judge is asked about the chain.
+    ///
+    /// A name that the certificate lacks is refused by us, and only behind the judge's verdict, as behind
+    /// OpenSSL's: an override that accepts other names must not accept other roots with them.
+    func question(mayFetch: Bool) -> ChainJudge.Question {
+        let hasName = X509_STORE_CTX_get0_cert(check).map { identity.proof(in: $0) != nil } ?? false
+        return .init(
+            certificates: CertificateChain(sent)?.certificates ?? [],
+            name: identity.kind == .name && hasName ? identity.text : nil,
+            mayFetch: mayFetch
+        )
+    }
+
+    /// Verifies the server's certificate as a judge has decided, and leaves the result in the
+    /// `X509_STORE_CTX`, too.
+    ///
+    /// - Parameter limit: The bytes of certificates that the server might have sent.
+    func run(_ verdict: ChainJudge.Verdict, limit: Int) -> VerificationFailure? {
+        switch verdict {
+        // The reason may quote the certificate.
+        case .refused(let code, let reason): rejection(code, because: printable(reason))
+        case .trusted(let chain): run(along: chain, limit: limit)
+        }
+    }
+
+    private func run(along chain: [[UInt8]], limit: Int) -> VerificationFailure? {
+        guard let leaf = X509_STORE_CTX_get0_cert(check), chain.first == CertificateReader(leaf).der else {
+            return rejectionOfJudge("judged another certificate than the server's")
+        }
+        // The root is the system's, and was not sent.
+        guard chain.dropLast().reduce(0, { $0 + max($1.count, smallestCertificate) }) <= limit else {
+            return rejection(X509_V_ERR_CERT_CHAIN_TOO_LONG)
+        }
+        guard let others = try? chain.dropFirst().map({ try CertificateList(der: $0) }) else {
+            return rejectionOfJudge("returned a certificate that cannot be read")
+        }
+        defer { withExtendedLifetime(others) {} }
+        return run(along: [leaf] + others.compactMap(\.first))
+    }
+
+    /// Verifies this path, whose last certificate is the only root.
+    private func run(along path: [OpaquePointer]) -> VerificationFailure? {
+        guard let others = OPENSSL_sk_new_null() else { return rejection(X509_V_ERR_OUT_OF_MEM) }
+        defer { OPENSSL_sk_free(others) }
+        guard let roots = OPENSSL_sk_new_null() else { return rejection(X509_V_ERR_OUT_OF_MEM) }
+        defer { OPENSSL_sk_free(roots) }
+        for certificate in path.dropFirst().dropLast() {
+            OPENSSL_sk_push(others, UnsafeRawPointer(certificate))
+        }
+        for root in path.suffix(1) { OPENSSL_sk_push(roots, UnsafeRawPointer(root)) }
+        // Both stacks are borrowed, and only for this verification.
+        X509_STORE_CTX_set0_untrusted(check, others)
+        X509_STORE_CTX_set0_trusted_stack(check, roots)
+        defer {
+            X509_STORE_CTX_set0_untrusted(check, sent)
+            X509_STORE_CTX_set0_trusted_stack(check, nil)
+        }
+        return verify(path)
+    }
+
+    private func verify(_ path: [OpaquePointer]) -> VerificationFailure? {
+        // A user can trust a certificate that is no root.
+        X509_STORE_CTX_set_flags(check, UInt(X509_V_FLAG_PARTIAL_CHAIN))
+        ERR_set_mark()
+        let rejection = rejectionOfFirstPath() ?? rejectionOfDetour(from: path)
+        if rejection == nil { ERR_pop_to_mark() } else { ERR_clear_last_mark() }
+        return rejection
+    }
+
+    /// The fault if the verified chain is another one than the judge's.
+    private func rejectionOfDetour(from path: [OpaquePointer]) -> VerificationFailure? {
+        let chain = X509_STORE_CTX_get0_chain(check)
+        let isSame = path.enumerated().allSatisfy { index, certificate in
+            OPENSSL_sk_value(chain, Int32(index)).map { X509_cmp(OpaquePointer($0), certificate) == 0 }
+                ?? false
+        }
+        guard isSame, OPENSSL_sk_num(chain) == path.count else {
+            return rejectionOfJudge("returned a chain that OpenSSL does not follow")
+        }
+        return nil
+    }
+
+    private func rejectionOfJudge(_ fault: String) -> VerificationFailure {
+        rejection(X509_V_ERR_CERT_REJECTED, because: "the system's trust store \(fault)")
+    }
+
+    /// Makes a fault of the server's certificate the result.
+    private func rejection(_ code: Int32, because reason: String? = nil) -> VerificationFailure {
+        X509_STORE_CTX_set_error(check, code)
+        X509_STORE_CTX_set_error_depth(check, 0)
+        X509_STORE_CTX_set_current_cert(check, X509_STORE_CTX_get0_cert(check))
+        return rejection(because: reason)
+    }
+}

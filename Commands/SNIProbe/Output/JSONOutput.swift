@@ -74,6 +74,7 @@ struct JSONRecord {
                 handshake("without", handshake: observation.second, text: &text)
                 text.null("with")
             }
+            text.field("handshakes", value: observation.firsts.count + observation.seconds.count)
         }
     }
 

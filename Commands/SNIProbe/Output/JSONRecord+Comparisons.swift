@@ -31,7 +31,7 @@ extension JSONRecord {
     }
 
     func answers(_ text: inout JSONText) {
-        guard let count = AnswerCount(observation, now: record.judgedAt) else { return text.null("answers") }
+        guard !observation.repeats.isEmpty, let count = record.answers else { return text.null("answers") }
         text.list("answers", elements: count.answers) { text, answer in
             text.object { text in
                 text.field("count", value: answer.count)

@@ -31,6 +31,9 @@ struct ProbeRecord: Sendable {
     /// The server's own certificate.
     var leaf: ServedCertificate? { served?.chain.leaf }
 
+    /// The answers to all handshakes like the first; `nil` if there was only one.
+    var answers: AnswerCount? { AnswerCount(observation.firsts, of: target, now: judgedAt) }
+
     /// The whole days until the certificate expires. Negative if it has expired.
     var daysLeft: Int? {
         leaf?.daysLeft(at: judgedAt)

@@ -80,6 +80,7 @@ struct FailureHint {
         if hasOtherAnswer {
             return
                 "without the name the same IP answers: something on the path, or the server, filters \(serverName)"
+                + often + orSeveral
         }
         return
             "the port is open but the handshake is not answered: a proxy, a filter on the name or an overloaded "
@@ -99,10 +100,10 @@ struct FailureHint {
         switch sni {
         case .refused:
             return
-                "\(address) refuses \(serverName); without a name it shows its default certificate. Set the "
-                + "host up there, or check the IP"
+                "\(address) refuses \(serverName)\(often); without a name it shows its default certificate. Set the "
+                + "host up there, or check the IP" + orSeveral
         case .noDifference where alert == .unrecognizedName:
-            return "\(address) serves other hosts only, by strict SNI; \(serverName) is not among them"
+            return "\(address) serves other hosts only, by strict SNI; \(serverName) is not among them\(often)"
         case .noDifference:
             return refusesBoth
         case .unknown where alert != .unrecognizedName:
@@ -134,6 +135,7 @@ struct FailureHint {
         if sni == .refused, let serverName {
             return
                 "without the name the same IP answers: it, or something on the path, rejects \(serverName)"
+                + often + orSeveral
         }
         return
             "the server, or a filter before it, ends the connection without an alert: compare another IP, or "
@@ -142,6 +144,9 @@ struct FailureHint {
 }
 
 extension FailureHint {
+    private var often: String { observation.often }
+    private var orSeveral: String { observation.orSeveral }
+
     fileprivate var withName: String {
         guard observation.probe.target.host.name == nil else { return "leave out --no-sni" }
         return "sni-probe NAME\(port == 443 ? "" : ":\(port)") @\(address)"

@@ -37,7 +37,8 @@ struct HintWriter {
     private func text(for id: Fault.ID) -> String? {
         switch id {
         case .answersVary:
-            "several servers answer behind \(address), and not all of them are set up for \(host)"
+            "several servers seem to answer behind \(address), and not all are set up alike for \(host): --repeat 20 "
+                + "counts the answers of more handshakes"
         case .defaultCertificate where isNearMiss, .nameMismatch where isNearMiss: nearMiss
         case .defaultCertificate where record.sni.sent == nil: noNameSent
         case .defaultCertificate: stranger
@@ -74,7 +75,7 @@ struct HintWriter {
     }
 
     private var stranger: String {
-        let start = "\(address) does not know \(host). Set the host up there, or "
+        let start = "\(address) does not know \(host)\(record.observation.often). Set the host up there, or "
         switch record.observation.probe.source {
         case .resolvers(let names):
             return start
@@ -136,7 +137,7 @@ struct HintWriter {
                 + "certificate against another name cannot work here."
         default:
             return
-                "\(address) does not know \(name), with SNI or without. Set the host up there, or check the IP"
+                "\(address) does not know \(name), with SNI or without\(record.observation.often). Set the host up there, or check the IP"
         }
     }
 
@@ -153,8 +154,8 @@ struct HintWriter {
         switch record.sni.verdict {
         case .selectsWrong where answersOtherwise:
             return
-                "\(address) has an entry for \(host), with the wrong certificate: without SNI another one comes. "
-                + "Look at what is set up for that name"
+                "\(address) has an entry for \(host), with the wrong certificate\(record.observation.often): without SNI "
+                + "another one comes. Look at what is set up for that name" + record.observation.orSeveral
         case .unknown where settings.skipsDefault:
             return "without --skip-default sni-probe says whether this is the IP's default certificate"
         default: return "look at what is set up for \(host) on \(address)"

@@ -17,17 +17,17 @@ struct Judge: Sendable {
             target: target,
             judgedAt: now
         )
-        if let variation = variation(of: observation), variation.side == .first {
-            record.faults = [
-                Fault(.answersVary, variation.text, brief: brief(of: variation.text, observation))
-            ]
+        if let answers = firstAnswers(observation), answers.areMixed {
+            let text = "answers vary: \(answers.text)"
+            record.faults = [Fault(.answersVary, text, brief: text)]
         } else if let failure = observation.firstFailure {
             let verdict = FailureVerdict(failure, observation, record.sni.verdict, settings)
             record.faults = [verdict.fault]
             record.hint = verdict.hint
             return record
+        } else if let served = record.served {
+            judge(served, record: &record)
         }
-        if let served = record.served { judge(served, record: &record) }
         judgeExchange(&record)
         if record.hint == nil, let first = record.faults.first {
             record.hint = HintWriter(record: record, settings: settings).hint(for: first)
@@ -40,11 +40,6 @@ struct Judge: Sendable {
         guard settings.isStrict, record.passed, !record.warnings.isEmpty else { return }
         let text = record.warnings.map(\.text).joined(separator: "; ")
         record.faults = [Fault(.strict, "with --strict: \(text)", brief: "strict")]
-    }
-
-    /// The count of a repeated handshake is short enough for a table.
-    private func brief(of text: String, _ observation: Observation) -> String {
-        observation.repeats.isEmpty ? "answers vary" : text
     }
 
     /// Returns the record of a target that could not be resolved.
@@ -90,7 +85,7 @@ struct Judge: Sendable {
     }
 
     private func judge(_ served: Handshake.Served, record: inout ProbeRecord) {
-        if record.matchedName == nil, record.faults.isEmpty { record.faults.append(nameFault(record)) }
+        if record.matchedName == nil { record.faults.append(nameFault(record)) }
         let chain = ChainVerdict(served.chain, now: now)
         record.faults += chain.faults
         let staple = StapleVerdict(served, now: now)
@@ -98,11 +93,7 @@ struct Judge: Sendable {
         for other in record.observation.otherKeys { judge(other, record: &record) }
         record.faults += expectationFaults(record)
         guard record.faults.isEmpty else { return }
-        if let variation = variation(of: record.observation) {
-            record.warnings.append(Warning(id: .answersVary, text: variation.text))
-        } else if let count = AnswerCount(record.observation, now: now), count.vary {
-            record.warnings.append(Warning(id: .answersVary, text: count.text))
-        }
+        if let warning = variation(of: record.observation) { record.warnings.append(warning) }
         if let warning = staple.warning { record.warnings.append(warning) }
         if let leaf = record.leaf, let time = leaf.secondsLeft(at: now), expiresSoon(leaf, seconds: time) {
             record.warnings.append(Warning(id: .expiresSoon, text: "\(Words.left(time)) left"))
@@ -200,41 +191,44 @@ struct Judge: Sendable {
         return seconds < 14 * 86_400 && seconds < (until - from) / 3
     }
 
-    /// How the repeated handshake differs from the one that it repeats; `nil` if it does not, or tells
-    /// nothing.
-    private func variation(of observation: Observation) -> (side: Confirmation.Side, text: String)? {
-        if let count = AnswerCount(observation, now: now) {
-            return count.areMixed ? (.first, count.text) : nil
-        }
-        guard let confirmation = observation.confirmation else { return nil }
-        let identity = try? observation.probe.target.identity
-        let before = confirmation.side == .first ? observation.first : observation.second
-        guard let before, confirmation.handshake.side(identity) != .unknown,
-            confirmation.handshake.side(identity) != before.side(identity)
-        else { return nil }
-        let name = before.serverName.map { "with SNI \($0)" } ?? "without SNI"
-        let answers = [before, confirmation.handshake].map { answer(of: $0, identity) }
-        return (confirmation.side, "answers vary: \(name), \(answers[0]), then \(answers[1])")
+    /// The answers to the handshakes like the first.
+    private func firstAnswers(_ observation: Observation) -> AnswerCount? {
+        AnswerCount(observation.firsts, of: observation.probe.target, now: now)
     }
 
-    private func answer(of handshake: Handshake, _ identity: ServerIdentity?) -> String {
-        switch handshake.outcome {
-        case .failure(let failure): "a refusal (\(SNIWords.text(of: failure)))"
-        case .success(let served):
-            if served.chain.match(identity) != nil {
-                "the right certificate"
-            } else {
-                "one for \(served.chain.leaf.map { ServedNames($0).first(1) } ?? "other names")"
-            }
+    /// The warning that the answers vary although the first handshake got what a client needs.
+    private func variation(of observation: Observation) -> Warning? {
+        if let answers = firstAnswers(observation), answers.vary {
+            return Warning(id: .answersVary, text: "answers vary: \(answers.text)")
         }
+        let target = observation.probe.target
+        guard let second = observation.second, variesInName(observation.seconds, target),
+            let answers = AnswerCount(observation.seconds, of: target, now: now)
+        else { return nil }
+        let name = second.serverName.map { "with SNI \($0)" } ?? "without SNI"
+        return Warning(id: .answersVary, text: "answers vary \(name): \(answers.fullText)")
+    }
+
+    /// Whether the same handshake, made again, had results that differ as the comparison of the name sees it.
+    private func variesInName(_ handshakes: [Handshake], _ target: ProbeTarget) -> Bool {
+        Set(sides(handshakes, target).filter { $0 != .unknown }).count > 1
+    }
+
+    private func sides(_ handshakes: [Handshake], _ target: ProbeTarget) -> [SNISide] {
+        let identity = try? target.identity
+        return handshakes.map { $0.side(identity) }
     }
 
     private func sniFinding(of observation: Observation) -> SNIFinding {
-        let identity = try? observation.probe.target.identity
-        let first = observation.first?.side(identity) ?? .unknown
-        let second = observation.second?.side(identity) ?? .unknown
+        let target = observation.probe.target
         let sent = observation.first?.serverName
-        if variation(of: observation) != nil { return SNIFinding(sent: sent, verdict: .varies) }
+        let (firsts, seconds) = (sides(observation.firsts, target), sides(observation.seconds, target))
+        if variesInName(observation.firsts, target) || variesInName(observation.seconds, target) {
+            return SNIFinding(sent: sent, verdict: .varies)
+        }
+        // What could not be confirmed is not said.
+        let first = firsts.contains(.unknown) ? .unknown : firsts.first ?? .unknown
+        let second = seconds.contains(.unknown) ? .unknown : seconds.first ?? .unknown
         let verdict =
             sent == nil
             ? SNIFinding.Verdict(with: second, without: first)

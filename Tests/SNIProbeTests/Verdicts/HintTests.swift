@@ -123,7 +123,8 @@ struct HintTests {
         async let unasked = recordOfSilence(withName: false, "--no-sni")
         #expect(
             try await named.hint?.text
-                == "without the name the same IP answers: something on the path, or the server, filters a.test"
+                == "without the name the same IP answers: something on the path, or the server, filters a.test, in 3 of 3 "
+                + "handshakes; or several servers answer there, in turn: --repeat 20 counts their answers"
         )
         #expect(try await nameless.passed)
         #expect(
@@ -177,7 +178,12 @@ struct HintTests {
     func brokenWithoutName() async throws {
         let server = try FixtureServer.start(
             .tls(root.certificate(for: "a.test")) { $0.missingName = .alert(112) },
-            behaviour: .sequence([.http { _ in .text("") }, .bytes(Self.nonsense), .bytes(Self.nonsense)])
+            behaviour: .sequence(
+                [
+                    .http { _ in .text("") }, .bytes(Self.nonsense), .bytes(Self.nonsense),
+                    .http { _ in .text("") },
+                ]
+            )
         )
         let record = try await record(["a.test@\(server.authority)"])
         #expect(record.passed)
@@ -261,7 +267,7 @@ struct HintTests {
         let record = try await record(["a.test@\(server.authority)"])
         #expect(record.hint?.text == "look at what is set up for a.test on 127.0.0.1")
         let words = SNIWords(record: record, style: Style()).text
-        #expect(words == "without it this IP refuses the handshake (unrecognized_name)")
+        #expect(words == "without it this IP refuses the handshake (unrecognized_name), in 2 of 2 handshakes")
     }
 
     @Test("For a probe without the name, the words describe what the name would change")

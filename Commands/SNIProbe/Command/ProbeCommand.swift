@@ -25,7 +25,6 @@ package enum ProbeCommand {
             switch options.detour {
             case .help: return show(HelpText.text)
             case .version: return show("sni-probe \(Version.text) (direct-http)\n")
-            case .generate(let what): return try show(GeneratedFiles.text(what))
             case .demo: return Demo.run(options)
             case nil: return try probe(options)
             }
@@ -90,8 +89,10 @@ package enum ProbeCommand {
         let code = run.run()
         if let failure = sink.failure { throw failure }
         guard run.isComplete || !sink.replacesFile else {
+            let part = Interrupts.hasCome ? try sink.commitPart() : nil
+            let rest = part.map { "; the results so far are in \(quoted($0))" } ?? ""
             Console.complain(
-                "sni-probe: \(quoted(path)) is left as it was, because the run is not complete\n"
+                "sni-probe: \(quoted(path)) is left as it was, because the run is not complete\(rest)\n"
             )
             return code
         }
@@ -114,6 +115,7 @@ package enum ProbeCommand {
             to: output,
             in: surroundings,
             baseline: try options.baseline.map { (path) throws(UsageError) in try Baseline(path) },
+            earlier: try options.resume.map { (path) throws(UsageError) in try EarlierResults(path) },
             resolvers: try options.namedResolvers
         )
     }

@@ -4,10 +4,10 @@ internal import DirectHTTP
 /// The handshakes of one probe with and without the name, in an order that several servers behind one address
 /// cannot deceive.
 ///
-/// The first two begin at the same time. If they differ, or the first is not what a client needs, each is made
-/// once more, the second before the first. A load balancer that sends connections to two servers in turn then
-/// shows both to each kind of handshake: with, without, without, with. A probe that fails makes the first
-/// once more still, which lets a third server be seen.
+/// The first two begin at the same time. If they differ, or the first is not what a client needs, each is
+/// made once more, the second before the first. A load balancer that sends connections to two servers in turn
+/// then shows both to each kind of handshake: with, without, without, with. A probe that fails makes the
+/// first once more still, which lets a third server be seen.
 ///
 /// All offer the same but the name. The comparison takes no longer after the end of the first handshake than
 /// `patience`; what has not ended then counts as no answer.
@@ -115,7 +115,8 @@ struct ComparedHandshakes {
         let (plan, limit) = (plan, limit)
         let counts = plan.confirmations(lead?.handshake, second)
         let sides =
-            Array(repeating: Side.second, count: counts.second) + Array(repeating: .first, count: counts.first)
+            Array(repeating: Side.second, count: counts.second)
+            + Array(repeating: .first, count: counts.first)
         hasConfirmed = !sides.isEmpty
         pending += sides.count
         for side in sides {
@@ -137,8 +138,8 @@ struct ComparedHandshakes {
 }
 
 extension Handshake {
-    /// The nanoseconds that a comparison may take after this handshake: a second, or three times as long as it
-    /// took.
+    /// The nanoseconds that a comparison may take after this handshake: a second, or three times as long as
+    /// it took.
     fileprivate var patience: UInt64 {
         max(1_000_000_000, 3 * ((tcpTime ?? .zero) + (tlsTime ?? .zero)).clampedNanoseconds)
     }

@@ -141,8 +141,8 @@ struct ProbeEngine: Sendable {
 
     /// How often the two handshakes are to be made again.
     ///
-    /// Nothing is surprising if the first got what a client needs, and the second the same, or if neither says
-    /// anything. One address may stand for several servers, of which some are set up otherwise.
+    /// Nothing is surprising if the first got what a client needs, and the second the same, or if neither
+    /// says anything. One address may stand for several servers, of which some are set up otherwise.
     private func confirmations(
         _ target: ProbeTarget,
         _ firstName: SNI,
@@ -216,8 +216,8 @@ struct ProbeEngine: Sendable {
         return lead
     }
 
-    /// What every handshake of a probe offers. Servers choose by it, so handshakes that are compared differ in
-    /// the name alone.
+    /// What every handshake of a probe offers. Servers choose by it, so handshakes that are compared differ
+    /// in the name alone.
     private func offer(_ serverName: SNI, to target: ProbeTarget) -> Handshake.Offer {
         Handshake.Offer(serverName: serverName.name, offersHTTP: target.url != nil)
     }

@@ -13,7 +13,6 @@ struct Options: Sendable {
         case help
         case version
         case demo
-        case generate(String)
     }
 
     var settings = ProbeSettings()
@@ -39,6 +38,8 @@ struct Options: Sendable {
     var output: String?
     /// The results of an earlier run.
     var baseline: String?
+    /// The results of a run that was interrupted.
+    var resume: String?
     /// The time between two rounds of a run without an end.
     var watch: Duration?
     var verbose = false
@@ -99,7 +100,7 @@ struct Options: Sendable {
         case .accepting: try takeAccepting(option, value: value)
         case .running: try takeRunning(option, value: value)
         case .output: try takeOutput(option, value: value)
-        case .other: takeOther(option, value: value)
+        case .other: takeOther(option)
         }
     }
 
@@ -187,6 +188,7 @@ struct Options: Sendable {
     }
 
     private mutating func takeRunning(_ option: CommandOption, value: String) throws(UsageError) {
+        if option.key == .resume { return resume = value }
         let value = OptionValue(option, value)
         switch option.key {
         case .timeout: settings.timeout = try value.duration
@@ -232,10 +234,9 @@ struct Options: Sendable {
         format = wanted
     }
 
-    private mutating func takeOther(_ option: CommandOption, value: String) {
+    private mutating func takeOther(_ option: CommandOption) {
         switch option.key {
         case .demo: detour = .demo
-        case .generate: detour = .generate(value)
         default: detour = .version
         }
     }

@@ -47,6 +47,7 @@ struct JSONRecord {
             text.list("faults", elements: record.faults) { $0.issue($1.id.rawValue, words: $1.text) }
             text.list("warnings", elements: record.warnings) { $0.issue($1.id.rawValue, words: $1.text) }
             text.field("hint", value: record.hint?.text)
+            text.field("advice", value: record.hint?.words.marked)
             sni(&text)
             tls(&text)
             certificate(&text)
@@ -56,6 +57,7 @@ struct JSONRecord {
             verify(&text)
             http(&text)
             times(&text)
+            text.field("resolver", value: record.failedResolver)
             resolvers(&text)
             baseline(&text)
             text.field("attempts", value: observation.attempts)
@@ -157,6 +159,7 @@ struct JSONRecord {
             text.field("count", value: chain.count)
             text.field("in_order", value: chain.isInOrder)
             text.field("anchor", value: chain.judgement.anchor?.full)
+            text.field("not_after", value: record.chainEnd.map { UTC.stamp($0.notAfter) })
         }
     }
 

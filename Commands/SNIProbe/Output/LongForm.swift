@@ -124,7 +124,13 @@ struct LongForm {
             sent += " and \(Words.grouped(chain.count - chain.certificates.count)) more"
         }
         if !chain.isInOrder { sent += chain.hasSurplus ? " (more than needed)" : " (not in order)" }
-        return style.field("chain", texts: ["\(sent); \(ending(chain))"])
+        var lines = ["\(sent); \(ending(chain))"]
+        if let end = record.chainEnd, end.above, end.notAfter > record.judgedAt,
+            end.notAfter < record.leaf?.summary.notAfter ?? 0
+        {
+            lines.append("ends before its leaf: \(Words.left(end.notAfter - record.judgedAt)) left")
+        }
+        return style.field("chain", texts: lines)
     }
 
     private func ending(_ chain: ExaminedChain) -> String {

@@ -39,7 +39,8 @@ final class NagiosOutput: RecordOutput {
     }
 
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
-        if let days = record.daysLeft { fewestDays = min(fewestDays ?? days, days) }
+        let chainDays = record.chainEnd.map { UTC.floored($0.notAfter - record.judgedAt, divisor: 86_400) }
+        if let days = chainDays ?? record.daysLeft { fewestDays = min(fewestDays ?? days, days) }
         if let total = record.observation.total { slowest = max(slowest, total) }
         if let fault = record.faults.first {
             failureCount += 1

@@ -20,6 +20,8 @@ struct Judge: Sendable {
         if let answers = firstAnswers(observation), answers.areMixed {
             let text = "answers vary: \(answers.text)"
             record.faults = [Fault(.answersVary, text, brief: text)]
+        } else if let words = otherServers(observation) {
+            record.faults = [Fault(.answersVary, words, brief: words)]
         } else if let failure = observation.firstFailure {
             let verdict = FailureVerdict(failure, observation, record.sni.verdict, settings)
             record.faults = [verdict.fault]
@@ -79,7 +81,8 @@ struct Judge: Sendable {
         record.faults = [Fault(.dns, "name not resolved\(place): \(why)", brief: "name not resolved\(place)")]
         record.hint = Hint(
             kind: .dns,
-            text: "\(advice), or say where to connect: sni-probe \(target.word) @IP"
+            words: "\(advice), or say where to connect: sni-probe \(.target) @IP",
+            place: record.hintPlace
         )
         return record
     }
@@ -88,6 +91,10 @@ struct Judge: Sendable {
         if record.matchedName == nil { record.faults.append(nameFault(record)) }
         let chain = ChainVerdict(served.chain, now: now)
         record.faults += chain.faults
+        if served.chain.byteCount > Self.mostOthersTake {
+            let size = "\(Words.grouped(served.chain.byteCount >> 10)) KiB of certificates"
+            record.faults.append(Fault(.chainSize, "\(size), which clients refuse", brief: size))
+        }
         let staple = StapleVerdict(served, now: now)
         if let fault = staple.fault { record.faults.append(fault) }
         for other in record.observation.otherKeys { judge(other, record: &record) }
@@ -95,13 +102,7 @@ struct Judge: Sendable {
         guard record.faults.isEmpty else { return }
         if let warning = variation(of: record.observation) { record.warnings.append(warning) }
         if let warning = staple.warning { record.warnings.append(warning) }
-        if let leaf = record.leaf, let time = leaf.secondsLeft(at: now), expiresSoon(leaf, seconds: time) {
-            record.warnings.append(Warning(id: .expiresSoon, text: "\(Words.left(time)) left"))
-        }
-        if served.chain.byteCount > Self.mostOthersTake {
-            let size = "\(Words.grouped(served.chain.byteCount >> 10)) KiB of certificates"
-            record.warnings.append(Warning(id: .chainSize, text: "\(size), too much for many clients"))
-        }
+        warnOfEnds(&record, served.chain)
         if !served.chain.isInOrder {
             record.warnings.append(
                 served.chain.hasSurplus
@@ -121,7 +122,7 @@ struct Judge: Sendable {
         }
         faults += ChainVerdict(served.chain, now: now).faults
         if let fault = StapleVerdict(served, now: now).fault { faults.append(fault) }
-        if let time = leaf.secondsLeft(at: now) { faults += tooFewDays(time) }
+        faults += tooFewDays(served.chain)
         for fault in faults {
             var fault = Fault(
                 fault.id,
@@ -133,15 +134,50 @@ struct Judge: Sendable {
         }
     }
 
-    private func tooFewDays(_ seconds: Int) -> [Fault] {
-        guard let least = settings.minimumDays, seconds >= 0, seconds < least * 86_400 else { return [] }
+    /// Warns of what ends soon: the certificate, those above it, and those for other kinds of keys; and of
+    /// what has ended and is sent all the same.
+    private func warnOfEnds(_ record: inout ProbeRecord, _ chain: ExaminedChain) {
+        for (index, certificate) in chain.path(at: now).enumerated() {
+            warnOfEnd(of: index == 0 ? "" : "issuer \(certificate.subject.short) ", certificate, &record)
+        }
+        for other in record.observation.otherKeys {
+            if let leaf = other.served?.chain.leaf {
+                warnOfEnd(of: "\(other.kind.rawValue) certificate: ", leaf, &record)
+            }
+        }
+        let needed = chain.path(at: now).map(\.summary)
+        for certificate in chain.certificates where !needed.contains(certificate.summary) {
+            guard let left = certificate.secondsLeft(at: now), left < 0 else { continue }
+            let text = "\(certificate.subject.short) is sent, and expired \(Words.distance(-left)) ago"
+            record.warnings.append(Warning(id: .expiredSent, text: text))
+        }
+    }
+
+    private func warnOfEnd(of name: String, _ certificate: ServedCertificate, _ record: inout ProbeRecord) {
+        guard let time = certificate.secondsLeft(at: now), expiresSoon(certificate, seconds: time) else {
+            return
+        }
+        let verb = name.hasPrefix("issuer") ? "has " : ""
+        record.warnings.append(Warning(id: .expiresSoon, text: "\(name)\(verb)\(Words.left(time)) left"))
+    }
+
+    /// The fault that the first certificate of a chain to end has too few days left.
+    private func tooFewDays(_ chain: ExaminedChain) -> [Fault] {
+        guard let least = settings.minimumDays else { return [] }
+        let ends = chain.path(at: now).enumerated().compactMap { index, certificate in
+            certificate.secondsLeft(at: now).map { (index, certificate, $0) }
+        }
+        guard let (index, certificate, seconds) = ends.min(by: { $0.2 < $1.2 }), seconds >= 0,
+            seconds < least * 86_400
+        else { return [] }
         let left = Words.left(seconds)
         let unit = seconds < 86_400 ? " days" : ""
+        let who = index == 0 ? "" : "issuer \(certificate.subject.short) has "
         return [
             Fault(
                 .tooFewDays,
-                "\(left) left, fewer than \(Words.grouped(least))\(unit)",
-                brief: "\(left) left"
+                "\(who)\(left) left, fewer than \(Words.grouped(least))\(unit)",
+                brief: index == 0 ? "\(left) left" : "issuer: \(left) left"
             )
         ]
     }
@@ -170,7 +206,7 @@ struct Judge: Sendable {
 
     private func expectationFaults(_ record: ProbeRecord) -> [Fault] {
         guard let summary = record.leaf?.summary else { return [] }
-        var faults = record.leaf?.secondsLeft(at: now).map(tooFewDays) ?? []
+        var faults = (record.served?.chain).map(tooFewDays) ?? []
         let isExpected =
             settings.expected.isEmpty
             || settings.expected.contains { expected in
@@ -201,12 +237,29 @@ struct Judge: Sendable {
         if let answers = firstAnswers(observation), answers.vary {
             return Warning(id: .answersVary, text: "answers vary: \(answers.text)")
         }
+        return secondVariation(observation).map { Warning(id: .answersVary, text: $0) }
+    }
+
+    /// How the answers to the second handshake vary; `nil` if they do not.
+    private func secondVariation(_ observation: Observation) -> String? {
         let target = observation.probe.target
         guard let second = observation.second, variesInName(observation.seconds, target),
             let answers = AnswerCount(observation.seconds, of: target, now: now)
         else { return nil }
         let name = second.serverName.map { "with SNI \($0)" } ?? "without SNI"
-        return Warning(id: .answersVary, text: "answers vary \(name): \(answers.fullText)")
+        return "answers vary \(name): \(answers.fullText)"
+    }
+
+    /// The fault of a first handshake that failed each time, where the second, which got the right
+    /// certificate once, shows that there is another server. What the first met is not the cause for all of
+    /// them then.
+    private func otherServers(_ observation: Observation) -> String? {
+        guard let firsts = firstAnswers(observation), !firsts.answers.contains(where: \.isRight),
+            observation.first?.serverName != nil,
+            let seconds = AnswerCount(observation.seconds, of: observation.probe.target, now: now),
+            seconds.areMixed, seconds.answers.contains(where: \.isRight)
+        else { return nil }
+        return secondVariation(observation)
     }
 
     /// Whether the same handshake, made again, had results that differ as the comparison of the name sees it.

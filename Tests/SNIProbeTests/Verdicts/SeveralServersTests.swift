@@ -73,7 +73,8 @@ struct SeveralServersTests {
                 members[place] = bad
                 let record = try await probe(members)
                 let said = record.faults.map(\.id.rawValue) + record.warnings.map(\.id.rawValue)
-                #expect(said == ["answers_vary"], "\(members)")
+                // The first two meet the same, so the third is not asked.
+                #expect(said == (place == 2 ? [] : ["answers_vary"]), "\(members)")
             }
         }
     }

@@ -21,6 +21,7 @@ package enum ProbeCommand {
     static func run(_ arguments: [String]) -> Int32 {
         do throws(UsageError) {
             if arguments.first == "report" { return try report(Array(arguments.dropFirst())) }
+            if arguments.first == "check" { return try check(Array(arguments.dropFirst())) }
             let options = try Options(arguments)
             switch options.detour {
             case .help: return show(HelpText.text)
@@ -40,6 +41,12 @@ package enum ProbeCommand {
     static func report(_ arguments: [String]) throws(UsageError) -> Int32 {
         let options = try ReportOptions(arguments)
         return options.wantsHelp ? show(HelpText.text) : try ReportRun(options).run()
+    }
+
+    /// Judges a file of certificates, and returns the exit code.
+    static func check(_ arguments: [String]) throws(UsageError) -> Int32 {
+        guard let (options, file) = try Options.ofCheck(arguments) else { return show(HelpText.text) }
+        return try CertificateCheck(options, of: file).run()
     }
 
     /// Probes with these options and returns the exit code.

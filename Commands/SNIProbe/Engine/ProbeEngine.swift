@@ -289,7 +289,7 @@ struct ProbeEngine: Sendable {
 extension Handshake {
     /// Whether the server has chosen HTTP/1.1, or no protocol at all.
     fileprivate var speaksHTTP: Bool {
-        guard case .success(let served) = outcome, let chosen = served.facts.alpn else { return true }
+        guard case .success(let served) = outcome, let chosen = served.facts?.alpn else { return true }
         return chosen == "http/1.1"
     }
 }

@@ -97,7 +97,7 @@ extension Options {
         )
     }
 
-    private func checkDays() throws(UsageError) {
+    func checkDays() throws(UsageError) {
         guard let warning = settings.warningDays, let critical = settings.minimumDays, warning <= critical
         else {
             return

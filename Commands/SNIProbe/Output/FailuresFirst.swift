@@ -1,6 +1,7 @@
 internal import DirectHTTP
 
-/// Output in another order: what failed first, then what has warnings, for a window that may be too small for all.
+/// Output in another order: what failed first, then what has warnings, for a window that may be too small
+/// for all.
 final class FailuresFirst: RecordOutput {
     private let base: any RecordOutput
     private var records: [[ProbeRecord]] = [[], [], []]

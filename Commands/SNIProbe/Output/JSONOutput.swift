@@ -39,7 +39,7 @@ struct JSONRecord {
             text.field("v", value: 1)
             text.field("time", value: UTC.stamp(milliseconds: observation.time))
             text.field("host", value: record.target.name)
-            text.field("ip", value: record.lookupFailure == nil ? observation.probe.address.description : nil)
+            text.field("ip", value: record.address?.description)
             text.field("port", value: Int(observation.probe.port))
             text.field("url", value: record.target.url.map { "\($0)" })
             text.field("source", value: "\(observation.probe.source)")
@@ -104,7 +104,7 @@ struct JSONRecord {
     }
 
     private func tls(_ text: inout JSONText) {
-        guard record.target.usesTLS else { return text.null("tls") }
+        guard record.target.usesTLS, record.checkedFile == nil else { return text.null("tls") }
         let facts = record.served?.facts
         text.object("tls") { text in
             text.field("version", value: facts?.version)

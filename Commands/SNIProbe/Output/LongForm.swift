@@ -28,15 +28,15 @@ struct LongForm {
             }
         }
         text += otherKeys + answers + answer + alert + sni
-        if let served = record.served { text += handshake(served.facts) }
+        if let facts = record.served?.facts { text += handshake(facts) }
         text += http + time
         return verbose ? text + details : text
     }
 
     private var heading: String {
         let place =
-            record.lookupFailure == nil
-            ? " @ \(Endpoint(observation.probe.address, port: observation.probe.port))" : ":\(target.port)"
+            record.checkedFile.map { " in \(style.safe($0 == "-" ? "standard input" : $0, upTo: 100))" }
+            ?? record.address.map { " @ \(Endpoint($0, port: observation.probe.port))" } ?? ":\(target.port)"
         let head = style.state(record) + target.name + place
         let words = (record.faults.map(\.text) + record.warnings.map(\.text)).map {
             style.safe($0, upTo: 200)

@@ -54,7 +54,7 @@ final class NagiosOutput: RecordOutput {
     }
 
     private func item(_ record: ProbeRecord, text: String) -> Item {
-        let place = record.lookupFailure == nil ? record.observation.probe.address.description : ""
+        let place = record.address?.description ?? ""
         return Item(
             host: words(PlainText.cut(record.target.heading, to: 80, mark: "...")),
             place: place,

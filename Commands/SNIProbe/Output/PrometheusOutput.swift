@@ -37,7 +37,7 @@ final class PrometheusOutput: RecordOutput {
 
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
         let observation = record.observation
-        let address = record.lookupFailure == nil ? observation.probe.address.description : ""
+        let address = record.address?.description ?? ""
         // The path distinguishes two URLs of the same host, address and port.
         let path = record.target.url.map { ",path=\"\(escaped($0.path))\"" } ?? ""
         let resolver = record.failedResolver.map { ",resolver=\"\(escaped($0))\"" } ?? ""

@@ -9,7 +9,7 @@ struct TableLine {
     private var observation: Observation { record.observation }
 
     private var address: String {
-        record.lookupFailure == nil ? Self.place(observation.probe) : "-"
+        record.address == nil ? "-" : Self.place(observation.probe)
     }
 
     private static func place(_ probe: Probe) -> String {
@@ -54,7 +54,7 @@ struct TableLine {
         let fields: [String] = [
             Style.word(record),
             record.target.name,
-            record.lookupFailure == nil ? observation.probe.address.description : "-",
+            record.address?.description ?? "-",
             "\(observation.probe.port)",
             hash,
             record.daysLeft.map { "\($0)" } ?? "-",

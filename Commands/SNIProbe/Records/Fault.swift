@@ -25,6 +25,7 @@ struct Fault: Hashable, Sendable {
         case wrongPurpose = "wrong_purpose"
         case certificateInvalid = "certificate_invalid"
         case chainSize = "chain_size"
+        case keyMismatch = "key_mismatch"
         case revoked
         case stapleMissing = "staple_missing"
         case httpBroken = "http_broken"

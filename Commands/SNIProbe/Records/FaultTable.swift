@@ -62,6 +62,7 @@ extension Fault.ID {
         case .wrongPurpose: Row(60, .purpose, "The certificate is not for TLS servers.")
         case .certificateInvalid: Row(60, .chain, "The chain breaks another rule; the text says which.")
         case .chainSize: Row(60, .chain, "More than 100 KiB of certificates were sent, which clients refuse.")
+        case .keyMismatch: Row(60, .chain, "The key of --key is not that of the certificate in the file.")
         case .revoked:
             Row(60, .revocation, "The server's own OCSP response says that the certificate is revoked.")
         case .stapleMissing:

@@ -99,8 +99,8 @@ struct Hint: Hashable, Sendable {
 }
 
 extension Hint.Place {
-    init(of probe: Probe, isResolved: Bool = true) {
-        let address = isResolved ? probe.address.description : ""
+    init(of probe: Probe, hasAddress: Bool = true) {
+        let address = hasAddress ? probe.address.description : ""
         self.init(host: probe.target.name, address: address, word: probe.target.word)
     }
 }
@@ -108,6 +108,6 @@ extension Hint.Place {
 extension ProbeRecord {
     /// The place that a hint on this record is for.
     var hintPlace: Hint.Place {
-        Hint.Place(of: observation.probe, isResolved: lookupFailure == nil)
+        Hint.Place(of: observation.probe, hasAddress: address != nil)
     }
 }

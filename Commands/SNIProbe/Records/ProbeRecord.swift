@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP
 
 /// The result of one probe: the observation, the faults and warnings, and a hint.
@@ -18,6 +19,14 @@ struct ProbeRecord: Sendable {
     /// The time of the judgement in seconds since 1970.
     let judgedAt: Int
 
+    /// The address; `nil` if the name was not resolved, or nothing was connected to.
+    var address: IPAddress? { lookupFailure == nil && checkedFile == nil ? observation.probe.address : nil }
+
+    /// The file whose certificates are judged; `nil` for a probe.
+    var checkedFile: String? {
+        if case .checked(let file) = observation.probe.source { file } else { nil }
+    }
+
     /// The resolver whose failure this is, if there are several; `nil` for a probe.
     var failedResolver: String? {
         guard lookupFailure != nil, case .resolvers(let names) = observation.probe.source else { return nil }
@@ -28,7 +37,7 @@ struct ProbeRecord: Sendable {
     var key: String {
         Self.key(
             target.name,
-            ip: lookupFailure == nil ? observation.probe.address.description : "",
+            ip: address?.description ?? "",
             port: Int(observation.probe.port),
             url: target.url.map { "\($0)" } ?? "",
             resolver: failedResolver ?? ""
@@ -51,9 +60,6 @@ struct ProbeRecord: Sendable {
 
     /// The server's own certificate.
     var leaf: ServedCertificate? { served?.chain.leaf }
-
-    /// The answers to all handshakes like the first; `nil` if there was only one.
-    var answers: AnswerCount? { AnswerCount(observation.firsts, of: target, now: judgedAt) }
 
     /// The whole days until the certificate expires. Negative if it has expired.
     var daysLeft: Int? {

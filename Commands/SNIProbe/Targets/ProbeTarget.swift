@@ -88,13 +88,24 @@ struct Probe: Hashable, Sendable {
         /// These of the resolvers that `--resolver` names.
         case resolvers([String])
         case file(name: String, line: Int)
+        /// None: certificates in this file are judged.
+        case checked(String)
 
         var description: String {
             switch self {
+            case .checked(let file): "\(file == "-" ? "standard input" : file):1"
             case .argument: "argument"
             case .resolver, .resolvers: "resolver"
             case .file(let name, let line): "\(name):\(line)"
             }
         }
     }
+}
+
+extension IPAddress {
+    /// What stands in place of an address where there is none.
+    static let unspecified: IPAddress = {
+        guard let address = IPAddress(bytes: [0, 0, 0, 0]) else { fatalError("no address has four bytes") }
+        return address
+    }()
 }

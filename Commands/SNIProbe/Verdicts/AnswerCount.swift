@@ -86,7 +86,11 @@ struct AnswerCount {
             let leaf = served.chain.leaf
             let names = leaf.map { ServedNames($0).first(1) } ?? "other names"
             guard served.chain.match(identity) != nil else {
-                return Answer(outcome: handshake.outcome, kind: .fault(.nameMismatch), words: "serve \(names)")
+                return Answer(
+                    outcome: handshake.outcome,
+                    kind: .fault(.nameMismatch),
+                    words: "serve \(names)"
+                )
             }
             let hash = leaf.map { Hex.encode(Array($0.summary.sha256.prefix(4))) } ?? ""
             let fault =
@@ -144,4 +148,9 @@ extension Observation {
         let count = handshakes.count { !$0.wasCutShort }
         return count > 1 ? ", in \(count) of \(count) handshakes" : ""
     }
+}
+
+extension ProbeRecord {
+    /// The answers to all handshakes like the first; `nil` if there was only one.
+    var answers: AnswerCount? { AnswerCount(observation.firsts, of: target, now: judgedAt) }
 }

@@ -149,7 +149,7 @@ extension ExaminedChain {
         guard let leaf else { return [] }
         var path = [leaf]
         while let below = path.last, !below.isSelfIssued, path.count < certificates.count {
-            if isTrusted(below, now) { break }
+            if isTrusted(below) { break }
             let issuers = certificates.filter { above in
                 above.subject.full == below.issuer.full && !path.contains { $0.summary == above.summary }
             }
@@ -163,7 +163,7 @@ extension ExaminedChain {
 
     /// Whether a root that is trusted has issued the certificate, so that what was sent above it is not
     /// needed.
-    private func isTrusted(_ certificate: ServedCertificate, _ now: Int) -> Bool {
+    private func isTrusted(_ certificate: ServedCertificate) -> Bool {
         judgement.isTrusted && judgement.anchor?.full == certificate.issuer.full
     }
 

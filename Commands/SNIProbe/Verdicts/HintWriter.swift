@@ -23,12 +23,21 @@ struct HintWriter {
     }
 
     private var requestsClientCertificate: Bool {
-        record.served?.facts.requestsClientCertificate == true
+        record.served?.facts?.requestsClientCertificate == true
             || record.observation.exchange?.wasAskedToRenegotiate == true
     }
 
     private func text(for id: Fault.ID) -> HintText? {
         switch id {
+        case .keyMismatch:
+            "the key and the certificate are not a pair: find the key that the certificate was requested with"
+        case .nameMismatch where record.checkedFile != nil && !isNearMiss:
+            "the certificate is for other names: have one issued with \(host) as DNS SAN, or check the file"
+        case .expired where record.checkedFile != nil && !isLeafCurrent,
+            .tooFewDays where record.checkedFile != nil:
+            "renew it before it is deployed"
+        case .notExpected where record.checkedFile != nil:
+            "the file has another certificate than --expect says"
         case .answersVary:
             "several servers seem to answer behind \(address), and not all are set up alike for \(host): --repeat 20 "
                 + "counts the answers of more handshakes"

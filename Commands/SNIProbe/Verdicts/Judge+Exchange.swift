@@ -5,7 +5,7 @@ internal import DirectHTTP
 extension Judge {
     func judgeExchange(_ record: inout ProbeRecord) {
         guard let exchange = record.observation.exchange else {
-            if record.passed, record.target.url != nil, let chosen = record.served?.facts.alpn,
+            if record.passed, record.target.url != nil, let chosen = record.served?.facts?.alpn,
                 chosen != "http/1.1"
             {
                 let words = "no request sent: the server chose \(chosen)"

@@ -9,7 +9,9 @@ struct Judge: Sendable {
     let now: Int
 
     /// Returns the record of an observation.
-    func record(of observation: Observation) -> ProbeRecord {
+    ///
+    /// - Parameter found: A fault that was found elsewhere, and is the first.
+    func record(of observation: Observation, adding found: Fault? = nil) -> ProbeRecord {
         let target = observation.probe.target
         var record = ProbeRecord(
             observation: observation,
@@ -31,6 +33,10 @@ struct Judge: Sendable {
             judge(served, record: &record)
         }
         judgeExchange(&record)
+        if let found {
+            record.faults.insert(found, at: 0)
+            record.warnings = []
+        }
         if record.hint == nil, let first = record.faults.first {
             record.hint = HintWriter(record: record, settings: settings).hint(for: first)
         }
@@ -61,11 +67,9 @@ struct Judge: Sendable {
         at begin: Int64,
         by resolver: String? = nil
     ) -> ProbeRecord {
-        let nowhere = IPAddress(bytes: [0, 0, 0, 0]) ?? IPAddress("::")
-        guard let nowhere else { fatalError("no address has four bytes") }
         var probe = Probe(
             target: target,
-            address: nowhere,
+            address: .unspecified,
             port: target.port,
             source: resolver.map { .resolvers([$0]) } ?? .resolver
         )
@@ -102,7 +106,7 @@ struct Judge: Sendable {
         guard record.faults.isEmpty else { return }
         if let warning = variation(of: record.observation) { record.warnings.append(warning) }
         if let warning = staple.warning { record.warnings.append(warning) }
-        warnOfEnds(&record, served.chain)
+        warnOfEnds(in: served.chain, to: &record)
         if !served.chain.isInOrder {
             record.warnings.append(
                 served.chain.hasSurplus
@@ -136,13 +140,13 @@ struct Judge: Sendable {
 
     /// Warns of what ends soon: the certificate, those above it, and those for other kinds of keys; and of
     /// what has ended and is sent all the same.
-    private func warnOfEnds(_ record: inout ProbeRecord, _ chain: ExaminedChain) {
+    private func warnOfEnds(in chain: ExaminedChain, to record: inout ProbeRecord) {
         for (index, certificate) in chain.path(at: now).enumerated() {
-            warnOfEnd(of: index == 0 ? "" : "issuer \(certificate.subject.short) ", certificate, &record)
+            warnOfEnd(of: index == 0 ? "" : "issuer \(certificate.subject.short) ", certificate, to: &record)
         }
         for other in record.observation.otherKeys {
             if let leaf = other.served?.chain.leaf {
-                warnOfEnd(of: "\(other.kind.rawValue) certificate: ", leaf, &record)
+                warnOfEnd(of: "\(other.kind.rawValue) certificate: ", leaf, to: &record)
             }
         }
         let needed = chain.path(at: now).map(\.summary)
@@ -153,7 +157,11 @@ struct Judge: Sendable {
         }
     }
 
-    private func warnOfEnd(of name: String, _ certificate: ServedCertificate, _ record: inout ProbeRecord) {
+    private func warnOfEnd(
+        of name: String,
+        _ certificate: ServedCertificate,
+        to record: inout ProbeRecord
+    ) {
         guard let time = certificate.secondsLeft(at: now), expiresSoon(certificate, seconds: time) else {
             return
         }
@@ -243,7 +251,7 @@ struct Judge: Sendable {
     /// How the answers to the second handshake vary; `nil` if they do not.
     private func secondVariation(_ observation: Observation) -> String? {
         let target = observation.probe.target
-        guard let second = observation.second, variesInName(observation.seconds, target),
+        guard let second = observation.second, variesInName(observation.seconds, of: target),
             let answers = AnswerCount(observation.seconds, of: target, now: now)
         else { return nil }
         let name = second.serverName.map { "with SNI \($0)" } ?? "without SNI"
@@ -263,11 +271,11 @@ struct Judge: Sendable {
     }
 
     /// Whether the same handshake, made again, had results that differ as the comparison of the name sees it.
-    private func variesInName(_ handshakes: [Handshake], _ target: ProbeTarget) -> Bool {
-        Set(sides(handshakes, target).filter { $0 != .unknown }).count > 1
+    private func variesInName(_ handshakes: [Handshake], of target: ProbeTarget) -> Bool {
+        Set(sides(handshakes, of: target).filter { $0 != .unknown }).count > 1
     }
 
-    private func sides(_ handshakes: [Handshake], _ target: ProbeTarget) -> [SNISide] {
+    private func sides(_ handshakes: [Handshake], of target: ProbeTarget) -> [SNISide] {
         let identity = try? target.identity
         return handshakes.map { $0.side(identity) }
     }
@@ -275,8 +283,10 @@ struct Judge: Sendable {
     private func sniFinding(of observation: Observation) -> SNIFinding {
         let target = observation.probe.target
         let sent = observation.first?.serverName
-        let (firsts, seconds) = (sides(observation.firsts, target), sides(observation.seconds, target))
-        if variesInName(observation.firsts, target) || variesInName(observation.seconds, target) {
+        let (firsts, seconds) = (
+            sides(observation.firsts, of: target), sides(observation.seconds, of: target)
+        )
+        if variesInName(observation.firsts, of: target) || variesInName(observation.seconds, of: target) {
             return SNIFinding(sent: sent, verdict: .varies)
         }
         // What could not be confirmed is not said.

@@ -1,4 +1,5 @@
 import DirectHTTP
+import DirectTestCommands
 import Foundation
 import TLSFixtures
 import Testing

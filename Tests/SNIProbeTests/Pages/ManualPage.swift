@@ -46,6 +46,9 @@ enum ManualPage {
         .br
         .B sni\\-probe report
         [\\fIoptions\\fR] \\fIFILE\\fR...
+        .br
+        .B sni\\-probe check
+        [\\fIoptions\\fR] \\fIFILE\\fR \\fINAME\\fR...
         .SH DESCRIPTION
         Connects to the IPs you choose, sends the host's name (SNI), checks the certificate against it, and says what is
         wrong and what to do about it.
@@ -89,6 +92,11 @@ enum ManualPage {
         .SS Warnings
         Remarks on probes that passed; with \\-\\-strict they are faults.
         \(warnings)
+        .SS Certificates before they are deployed
+        sni\\-probe check judges the certificates in a file (PEM or DER; \\- is standard input) for each NAME as if a server
+        sent them in this order, with the same faults, hints, exit status and formats. With \\-\\-key it tells whether the
+        key is that of the first certificate. It takes the options of what to accept and of output. A host called
+        "check" is probed as check:443.
         .SS Reports on several runs
         sni\\-probe report reads the output of \\-\\-json of any number of runs, and makes one summary of it, or what
         \\-\\-format says: text, json, html or sarif. It takes \\-\\-output, \\-\\-skip\\-bad, \\-\\-quiet and

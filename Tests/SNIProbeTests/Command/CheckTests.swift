@@ -54,6 +54,11 @@ struct CheckTests {
             let expired = try records(folder, "/old.pem", host)
             #expect(expired[0].faults.map(\.id) == [.expired] && expired[0].exitCode == 60)
             #expect(try records(folder, "/mixed.pem", host)[0].warnings.map(\.id) == [.chainSurplus])
+            var stapled = CertificateProfile.publicLeaf(host)
+            stapled.mustStaple = true
+            let staple = pem(try lab.issuer.issue(stapled), issuer)
+            try Data(staple).write(to: URL(filePath: folder + "/staple.pem"))
+            #expect(try records(folder, "/staple.pem", host)[0].passed)
             let few = try records(folder, "/full.pem", host, "--min-days", "100")
             #expect(few[0].exitCode == 90 && few[0].hint?.text == "renew it before it is deployed")
         }

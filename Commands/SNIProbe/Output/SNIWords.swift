@@ -87,7 +87,9 @@ struct SNIWords {
     /// The refusal of the second handshake.
     private var refusal: String {
         var reason = "unknown"
-        if case .failure(let failure)? = record.observation.second?.outcome { reason = Self.text(of: failure) }
+        if case .failure(let failure)? = record.observation.second?.outcome {
+            reason = Self.text(of: failure)
+        }
         return "refuses the handshake (\(reason))" + record.observation.oftenWithTheOther
     }
 }

@@ -31,9 +31,12 @@ enum HelpText {
 
     static let reportSynopsis = "sni-probe report [options] FILE..."
 
+    static let checkSynopsis = "sni-probe check [options] FILE NAME..."
+
     private static let head = """
         usage: \(synopsis)
                \(reportSynopsis)
+               \(checkSynopsis)
 
         Connects to the IPs you choose, sends the host's name (SNI), checks the
         certificate against it, and says what is wrong and what to do about it.
@@ -48,7 +51,9 @@ enum HelpText {
                 used by every TARGET that has none; without any, the host is resolved
                 and all its addresses are probed
         FILE    the JSON lines of earlier runs, made into one summary or report;
-                takes --format text|json|html|sarif, --output, --skip-bad, --quiet
+                takes --format text|json|html|sarif, --output, --skip-bad, --quiet;
+                or certificates, judged for each NAME as if a server sent them;
+                takes --key and the options of what to accept and of output
 
         """
 

@@ -21,11 +21,11 @@ package enum ProbeCommand {
     static func run(_ arguments: [String]) -> Int32 {
         do throws(UsageError) {
             if arguments.first == "report" { return try report(Array(arguments.dropFirst())) }
+            if arguments.first == "check" { return try check(Array(arguments.dropFirst())) }
             let options = try Options(arguments)
             switch options.detour {
             case .help: return show(HelpText.text)
             case .version: return show("sni-probe \(Version.text) (direct-http)\n")
-            case .generate(let what): return try show(GeneratedFiles.text(what))
             case .demo: return Demo.run(options)
             case nil: return try probe(options)
             }
@@ -41,6 +41,12 @@ package enum ProbeCommand {
     static func report(_ arguments: [String]) throws(UsageError) -> Int32 {
         let options = try ReportOptions(arguments)
         return options.wantsHelp ? show(HelpText.text) : try ReportRun(options).run()
+    }
+
+    /// Judges a file of certificates, and returns the exit code.
+    static func check(_ arguments: [String]) throws(UsageError) -> Int32 {
+        guard let (options, file) = try Options.ofCheck(arguments) else { return show(HelpText.text) }
+        return try CertificateCheck(options, of: file).run()
     }
 
     /// Probes with these options and returns the exit code.
@@ -90,8 +96,10 @@ package enum ProbeCommand {
         let code = run.run()
         if let failure = sink.failure { throw failure }
         guard run.isComplete || !sink.replacesFile else {
+            let part = Interrupts.hasCome ? try sink.commitPart() : nil
+            let rest = part.map { "; the results so far are in \(quoted($0))" } ?? ""
             Console.complain(
-                "sni-probe: \(quoted(path)) is left as it was, because the run is not complete\n"
+                "sni-probe: \(quoted(path)) is left as it was, because the run is not complete\(rest)\n"
             )
             return code
         }
@@ -114,6 +122,7 @@ package enum ProbeCommand {
             to: output,
             in: surroundings,
             baseline: try options.baseline.map { (path) throws(UsageError) in try Baseline(path) },
+            earlier: try options.resume.map { (path) throws(UsageError) in try EarlierResults(path) },
             resolvers: try options.namedResolvers
         )
     }

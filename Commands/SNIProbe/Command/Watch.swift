@@ -11,9 +11,37 @@ struct Watch {
     let alarm: Alarm
     let context: Result<SurveyContext, TLSError>?
     let pause: Duration
+    private let lastRound = Round()
+
+    /// The text of the last round.
+    private final class Round {
+        var text = ""
+    }
+
+    init(
+        options: Options,
+        console: Console,
+        alarm: Alarm,
+        context: Result<SurveyContext, TLSError>?,
+        pause: Duration
+    ) {
+        (self.options, self.console, self.alarm, self.context) = (options, console, alarm, context)
+        self.pause = pause
+    }
 
     /// Runs the rounds and returns the exit code of the last whole one, or that of an error.
     func run() throws(UsageError) -> Int32 {
+        guard isDrawn else { return try rounds() }
+        // The screen of its own leaves what was there before; the last round is printed on that at the end.
+        _ = Console.write(Array("\u{1B}[?1049h".utf8), to: 1)
+        defer { _ = Console.write(Array("\u{1B}[?1049l\(lastRound.text)".utf8), to: 1) }
+        return try rounds()
+    }
+
+    /// Whether the rounds are drawn on a terminal.
+    private var isDrawn: Bool { console.isTerminal && options.format == .text && options.output == nil }
+
+    private func rounds() throws(UsageError) -> Int32 {
         let memory = ChangesOutput.Memory()
         while true {
             let code = try round(memory)
@@ -33,22 +61,31 @@ struct Watch {
     private func round(_ memory: ChangesOutput.Memory) throws(UsageError) -> Int32 {
         let surroundings = Run.Surroundings(alarm: alarm, console: console, context: context)
         if options.output != nil { return try ProbeCommand.runOnce(options, in: surroundings) }
-        guard console.isTerminal, options.format == .text else {
+        guard isDrawn else {
             let base = ProbeCommand.output(for: options, console, .standardOutput)
             let changes = ChangesOutput(base, memory)
             return try ProbeCommand.run(options, to: changes, in: surroundings).run()
         }
         let sink = OutputSink.memory
-        let output = ProbeCommand.output(for: options, console, sink)
+        let output = FailuresFirst(ProbeCommand.output(for: options, console, sink))
         let run = try ProbeCommand.run(options, to: output, in: surroundings)
         run.report = { _ = sink.write(Array("\n\($0)\n".utf8)) }
         let code = run.run()
         if Interrupts.hasCome { return code }
-        let head = "every \(Words.span(pause)), last at \(UTC.stamp(Int(UnixTime.now.seconds)))\n\n"
+        let counts = run.tally.failed > 0 ? ", \(Words.grouped(run.tally.failed)) failed" : ""
+        let head = "every \(Words.span(pause)), last at \(UTC.stamp(Int(UnixTime.now.seconds)))\(counts)\n\n"
+        lastRound.text = head + String(decoding: sink.bytes, as: UTF8.self)
         // Home, the text, each line cleared to its end, then everything below.
-        let text = (head + String(decoding: sink.bytes, as: UTF8.self))
-            .split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\u{1B}[K\n")
+        let text = Self.cut(lastRound.text, to: Console.windowHeight).joined(separator: "\u{1B}[K\n")
         _ = Console.write(Array("\u{1B}[H\(text)\u{1B}[J".utf8), to: 1)
         return code
+    }
+
+    /// The lines of a text that fit into so many, with a line on how many do not.
+    static func cut(_ text: String, to height: Int?) -> [Substring] {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        guard let height, height > 4, lines.count > height else { return lines }
+        let shown = height - 2
+        return lines.prefix(shown) + ["... and \(Words.grouped(lines.count - shown)) more lines"]
     }
 }

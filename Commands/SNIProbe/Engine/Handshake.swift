@@ -27,7 +27,8 @@ struct Handshake: Sendable {
 
     /// The result of a successful handshake.
     struct Served: Sendable {
-        let facts: SurveyFacts
+        /// The parameters; `nil` if no connection was made (`sni-probe check`).
+        let facts: SurveyFacts?
         let chain: ExaminedChain
         /// The result of checking the OCSP response that the server stapled; `nil` if it stapled none.
         let staple: StapleJudgement?

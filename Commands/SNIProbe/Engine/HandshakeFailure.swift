@@ -1,5 +1,13 @@
 internal import DirectHTTP
 
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Glibc
+#endif
+
 /// The reason why a probe has no finished handshake, or without TLS no connection.
 enum HandshakeFailure: Error, Hashable, Sendable {
     /// The address has a zone that this machine does not know.
@@ -45,6 +53,9 @@ enum HandshakeFailure: Error, Hashable, Sendable {
     init(_ error: TransportError, firstBytes: [UInt8]) {
         switch error {
         case .failed(_, .address(let error)): self = .badAddress("\(error)")
+        // A server that resets at once has accepted the connection: what would refuse it answers with
+        // ECONNREFUSED.
+        case .failed(_, .system(let error)) where error.code == ECONNRESET: self = .reset
         case .failed(_, .system(let error)): self = .notConnected(error)
         case .failed(.connect, .timedOut): self = .silentTCP
         case .failed(_, .timedOut): self = .silentTLS
@@ -66,41 +77,5 @@ enum HandshakeFailure: Error, Hashable, Sendable {
         case .noPeerCertificate: self = .broken(.other, reason: "the server sent no certificate")
         default: self = .broken(.other, reason: "\(error)")
         }
-    }
-}
-
-/// The protocol of a server without TLS, guessed from its first bytes.
-enum OtherProtocol: String, Hashable, Sendable {
-    case http = "plain HTTP"
-    case ssh = "SSH"
-    case smtp = "SMTP or FTP"
-    case imap = "IMAP"
-    case pop = "POP3"
-    case http2 = "HTTP/2 without TLS"
-    case unknown = "something else"
-
-    /// Guesses the protocol. Returns `nil` if the bytes may be the start of a TLS record.
-    init?(_ bytes: [UInt8]) {
-        if bytes.isEmpty || (0x14...0x18).contains(bytes[0]) && (bytes.count < 2 || bytes[1] == 3) {
-            return nil
-        }
-        if bytes.beginsAsHTTP2 {
-            self = .http2
-            return
-        }
-        let begins: [(String, OtherProtocol)] = [
-            ("HTTP/", .http), ("<", .http), ("SSH-", .ssh), ("220", .smtp), ("* ", .imap), ("+OK", .pop),
-        ]
-        self = begins.first { bytes.starts(with: $0.0.utf8) }?.1 ?? .unknown
-    }
-}
-
-extension Collection<UInt8> {
-    /// Whether these are the first bytes of an HTTP/2 server: a SETTINGS frame on stream 0 (RFC 9113, section
-    /// 3.4).
-    var beginsAsHTTP2: Bool {
-        let bytes = Array(prefix(9))
-        return bytes.count == 9 && bytes[0] == 0 && bytes[3] == 4 && bytes[4] <= 1
-            && bytes[5...].allSatisfy { $0 == 0 } && (Int(bytes[1]) << 8 | Int(bytes[2])) % 6 == 0
     }
 }

@@ -9,8 +9,9 @@ struct Observation: Sendable {
     var first: Handshake?
     /// The second handshake, for comparison: without SNI if the first was made with SNI, otherwise with SNI.
     var second: Handshake?
-    /// The first or the second handshake once more, if its result was surprising.
-    var confirmation: Confirmation?
+    /// The first and the second handshake once more, if their results were surprising.
+    var firstAgain: [Handshake] = []
+    var secondAgain: [Handshake] = []
     /// The first handshake again, as often as `--repeat` says.
     var repeats: [Handshake] = []
     /// One handshake for each other kind of key, with `--all-keys`.
@@ -29,6 +30,11 @@ struct Observation: Sendable {
         if case .failure(let failure)? = first?.outcome { return failure }
         return nil
     }
+
+    /// All handshakes like the first, which all offered the same.
+    var firsts: [Handshake] { (first.map { [$0] } ?? []) + firstAgain + repeats }
+    /// All handshakes like the second.
+    var seconds: [Handshake] { (second.map { [$0] } ?? []) + secondAgain }
 
     /// Whether the server has answered in any way, if only by refusing the connection.
     var hasAnswer: Bool {
@@ -57,18 +63,6 @@ struct OtherKey: Sendable {
         else { return nil }
         return served
     }
-}
-
-/// A handshake that was repeated. Behind one address there may be several servers, which do not all answer
-/// alike.
-struct Confirmation: Sendable {
-    enum Side: Sendable {
-        case first
-        case second
-    }
-
-    let side: Side
-    let handshake: Handshake
 }
 
 /// The result of a request.

@@ -4,8 +4,9 @@ internal import DirectHTTP
 /// Performs probes. Any number may run at the same time, each with its own deadline.
 ///
 /// A probe with TLS makes two connections at the same time, one with SNI and one without. The first decides
-/// whether the probe passes, and carries the request if there is one. The second is only for comparison. It
-/// is skipped with `--skip-default`, and if the host is an IP address, which is never sent as SNI.
+/// whether the probe passes, and carries the request if there is one. The second is only for comparison
+/// (`ComparedHandshakes`). It is skipped with `--skip-default`, and if the host is an IP address, which is
+/// never sent as SNI.
 ///
 /// A probe without TLS makes one connection and one request.
 struct ProbeEngine: Sendable {
@@ -97,24 +98,66 @@ struct ProbeEngine: Sendable {
         ProbeRequest(connection: connection, url: url, settings: settings, signs: signs, limits: limits)
     }
 
-    /// Makes both handshakes at the same time, so that the comparison does not make the probe slower.
     private func observeTLS(_ observation: inout Observation, _ limits: DialLimits) async {
         let probe = observation.probe
         let names = serverNames(for: probe.target)
-        guard let secondName = names.second else {
-            observation.first = await makeFirst(&observation, serverName: names.first, limits)
-            observation.otherKeys = await tryOtherKeys(observation, names.first, limits)
-            return
+        if let secondName = names.second {
+            await compare(&observation, names.first, secondName, limits)
+        } else {
+            observation.take(await makeFirst(probe, serverName: names.first, limits))
         }
-        async let second = makeSecond(probe, serverName: secondName, limits)
-        observation.first = await makeFirst(&observation, serverName: names.first, limits)
-        if observation.first?.tcpTime == nil {
-            // The server cannot be reached. Leaving this scope cancels the second handshake.
-            return
-        }
-        observation.second = await second
-        observation.confirmation = await confirm(observation, names.first, secondName, limits)
         observation.otherKeys = await tryOtherKeys(observation, names.first, limits)
+    }
+
+    /// Makes both handshakes at the same time, and surprising ones again.
+    private func compare(
+        _ observation: inout Observation,
+        _ firstName: SNI,
+        _ secondName: SNI,
+        _ limits: DialLimits
+    ) async {
+        let probe = observation.probe
+        var compared = ComparedHandshakes(
+            .init(
+                loop: loop,
+                end: limits.end,
+                first: { await makeFirst(probe, serverName: firstName, limits) },
+                second: { await makeSecond(probe, serverName: secondName, limits) },
+                again: { side, end in
+                    var call = limits.call
+                    call.end = end
+                    let name = side == .first ? firstName : secondName
+                    return await repeated(probe, name, DialLimits(call, loop: loop))
+                },
+                confirmations: { confirmations(probe.target, firstName, first: $0, second: $1) }
+            )
+        )
+        await compared.run()
+        if let lead = compared.lead { observation.take(lead) }
+        observation.second = compared.second
+        observation.firstAgain = compared.firstAgain
+        observation.secondAgain = compared.secondAgain
+    }
+
+    /// How often the two handshakes are to be made again.
+    ///
+    /// Nothing is surprising if the first got what a client needs, and the second the same, or if neither
+    /// says anything. One address may stand for several servers, of which some are set up otherwise.
+    private func confirmations(
+        _ target: ProbeTarget,
+        _ firstName: SNI,
+        first: Handshake?,
+        second: Handshake?
+    ) -> (first: Int, second: Int) {
+        let identity = try? target.identity
+        let sides = [first, second].map { $0?.side(identity) ?? .unknown }
+        // What was sent as SNI is expected to decide the certificate only if it is the host's own name.
+        let expectsMatch = firstName == SNI(name: target.host.name?.text)
+        let isRight = first.map { isAuthenticated($0, target: target) } ?? false
+        let isSurprising = sides[0] != sides[1] || expectsMatch && !sides[0].isMatching
+        guard sides != [.unknown, .unknown], isSurprising else { return (0, 0) }
+        // A handshake that is repeated anyway needs no confirmation.
+        return (settings.repeats > 1 ? 0 : expectsMatch && !isRight ? 2 : 1, 1)
     }
 
     /// Makes a handshake for each kind of key that the first did not get, if that is wanted.
@@ -140,61 +183,43 @@ struct ProbeEngine: Sendable {
         }
     }
 
-    /// Repeats the handshake whose result is surprising: the first unless it got the right certificate, else
-    /// the second if it differs. One address may stand for several servers, of which some are set up
-    /// otherwise.
-    private func confirm(
-        _ observation: Observation,
-        _ firstName: SNI,
-        _ secondName: SNI,
-        _ limits: DialLimits
-    ) async -> Confirmation? {
-        let identity = try? observation.probe.target.identity
-        // A handshake that is repeated anyway needs no confirmation.
-        guard settings.repeats == 1, let first = observation.first?.side(identity), first != .unknown else {
-            return nil
-        }
-        let second = observation.second?.side(identity) ?? .unknown
-        // What was sent as SNI is expected to decide the certificate only if it is the host's own name.
-        let expectsMatch = firstName == SNI(name: observation.probe.target.host.name?.text)
-        if expectsMatch, !first.isMatching {
-            return Confirmation(side: .first, handshake: await repeated(observation.probe, firstName, limits))
-        }
-        guard first != second else { return nil }
-        return Confirmation(side: .second, handshake: await repeated(observation.probe, secondName, limits))
-    }
-
     /// Makes the first handshake, and sends the request over its connection if there is one.
     private func makeFirst(
-        _ observation: inout Observation,
+        _ probe: Probe,
         serverName: SNI,
         _ limits: DialLimits
-    ) async -> Handshake {
-        let probe = observation.probe
+    ) async -> ComparedHandshakes.Lead {
         let (handshake, connection, tls) = await Handshake.perform(
             with: probe,
-            offering: Handshake.Offer(serverName: serverName.name, offersHTTP: probe.target.url != nil),
+            offering: offer(serverName, to: probe.target),
             tools: tools,
             signs: signs,
             limits: limits
         )
+        var lead = ComparedHandshakes.Lead(handshake: handshake)
         var exchangeTime = Duration.zero
         if let connection {
             let start = loop.now
             if let url = probe.target.url, handshake.speaksHTTP,
                 settings.insecure || isAuthenticated(handshake, target: probe.target)
             {
-                observation.exchange = await request(url, over: connection, limits).run()
-                observation.exchange?.wasAskedToRenegotiate = tls?.hasRefusedRenegotiation ?? false
+                lead.exchange = await request(url, over: connection, limits).run()
+                lead.exchange?.wasAskedToRenegotiate = tls?.hasRefusedRenegotiation ?? false
                 exchangeTime = loop.now.since(start)
             }
             connection.close()
         }
         // The time that the probe itself spends computing between these steps is not counted.
         if let tcp = handshake.tcpTime, let tls = handshake.tlsTime {
-            observation.total = tcp + tls + exchangeTime
+            lead.total = tcp + tls + exchangeTime
         }
-        return handshake
+        return lead
+    }
+
+    /// What every handshake of a probe offers. Servers choose by it, so handshakes that are compared differ
+    /// in the name alone.
+    private func offer(_ serverName: SNI, to target: ProbeTarget) -> Handshake.Offer {
+        Handshake.Offer(serverName: serverName.name, offersHTTP: target.url != nil)
     }
 
     /// Makes the handshake for comparison, again after a failure that may be temporary.
@@ -216,9 +241,11 @@ struct ProbeEngine: Sendable {
         accepting keys: SurveyKeys = .all,
         _ limits: DialLimits
     ) async -> Handshake {
+        var offer = offer(serverName, to: probe.target)
+        offer.keys = keys
         let (handshake, connection, _) = await Handshake.perform(
             with: probe,
-            offering: Handshake.Offer(serverName: serverName.name, keys: keys),
+            offering: offer,
             tools: tools,
             signs: signs,
             limits: limits
@@ -262,12 +289,17 @@ struct ProbeEngine: Sendable {
 extension Handshake {
     /// Whether the server has chosen HTTP/1.1, or no protocol at all.
     fileprivate var speaksHTTP: Bool {
-        guard case .success(let served) = outcome, let chosen = served.facts.alpn else { return true }
+        guard case .success(let served) = outcome, let chosen = served.facts?.alpn else { return true }
         return chosen == "http/1.1"
     }
 }
 
 extension Observation {
+    /// Takes the result of the first handshake and of the request.
+    fileprivate mutating func take(_ lead: ComparedHandshakes.Lead) {
+        (first, exchange, total) = (lead.handshake, lead.exchange, lead.total)
+    }
+
     /// Whether another attempt may have a better result: the connection failed for a reason that may be
     /// temporary, or the connection was lost during the exchange.
     fileprivate var isWorthRetrying: Bool {

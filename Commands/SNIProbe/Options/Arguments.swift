@@ -27,8 +27,9 @@ struct Arguments {
     private mutating func takeLong(_ word: String, rest: inout ArraySlice<String>) throws(UsageError) {
         let name = String(word.dropFirst(2).prefix { $0 != "=" })
         let inline = word.firstIndex(of: "=").map { String(word[word.index(after: $0)...]) }
-        let table = CommandOption.all + [CommandOption.generate]
-        guard let option = table.first(where: { $0.long == name }) else { throw UnknownOption(word).error }
+        guard let option = CommandOption.all.first(where: { $0.long == name }) else {
+            throw UnknownOption(word).error
+        }
         if option.takesValue {
             if inline == nil, let next = rest.first, Self.isOption(next) {
                 throw UsageError(

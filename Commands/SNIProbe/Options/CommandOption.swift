@@ -6,9 +6,9 @@ struct CommandOption: Sendable {
         case serverName, noServerName, skipDefault, allKeys, tls, certificate, privateKey, alpn, startTLS,
             proxyHeader, method, header, insecure
         case roots, minimumDays, warningDays, criticalDays, strict, expect, same, status
-        case timeout, jobs, rate, retries, wait, repeats, interval, watch, baseline
+        case timeout, jobs, rate, retries, wait, repeats, interval, watch, baseline, resume
         case json, format, output, pem, verbose, quiet, color
-        case demo, help, version, generate
+        case demo, help, version
     }
 
     /// The completion of an option's value in a shell.

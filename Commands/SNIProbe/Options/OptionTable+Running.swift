@@ -59,6 +59,17 @@ extension CommandOption {
                 + "round."
         ),
         CommandOption(
+            key: .resume,
+            long: "resume",
+            value: "FILE",
+            completion: .file,
+            group: .running,
+            help: ["leave out what has a result in this JSON output"],
+            manual:
+                "Go on with a run that was interrupted, whose --json output this is: leave out what has a result there. "
+                + "sni-probe report makes one report of both."
+        ),
+        CommandOption(
             key: .repeats,
             long: "repeat",
             value: "N",
@@ -109,7 +120,7 @@ extension CommandOption {
             manual:
                 "Write the results to this file instead of standard output. The file is replaced as a whole when the run is "
                 + "at its end, and keeps its owner and its permissions; it stays as it was if the run is interrupted or its "
-                + "input cannot be used. A symbolic link stays, and its target is replaced. A device, a pipe and an open file "
+                + "input cannot be used. What an interrupted run has found is in FILE.part. A symbolic link stays, and its target is replaced. A device, a pipe and an open file "
                 + "such as /dev/stdout are written to at once, as standard output is."
         ),
         CommandOption(

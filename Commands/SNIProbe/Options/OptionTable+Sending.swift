@@ -52,10 +52,10 @@ extension CommandOption {
             value: "PROTOCOL",
             completion: .words(StartTLS.allCases.map(\.rawValue)),
             group: .sending,
-            help: ["smtp, imap, pop3, ldap, postgres, mysql, xmpp"],
+            help: ["smtp, imap, pop3, ftp, ldap, postgres, mysql, ..."],
             manual:
-                "Ask the server in this protocol to change to TLS: smtp, imap, pop3, ldap, postgres, mysql or xmpp. For "
-                + "targets that are hosts, not URLs. Without a port, or with 443, the port is that of the protocol."
+                "Ask the server in this protocol to change to TLS: \(StartTLS.allCases.map(\.rawValue).joined(separator: ", ")). "
+                + "For targets that are hosts, not URLs. Without a port, the port is that of the protocol."
         ),
         CommandOption(
             key: .proxyHeader,

@@ -101,14 +101,4 @@ extension CommandOption {
             manual: "Print the version."
         ),
     ]
-
-    /// A hidden option for developers, which prints the files generated from the table.
-    static let generate = CommandOption(
-        key: .generate,
-        long: "generate",
-        value: "WHAT",
-        group: .other,
-        help: [],
-        manual: ""
-    )
 }

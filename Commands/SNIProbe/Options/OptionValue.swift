@@ -39,6 +39,14 @@ struct OptionValue {
         }
     }
 
+    /// The value as a choice of colours.
+    var color: ColorChoice {
+        get throws(UsageError) {
+            guard let choice = ColorChoice(rawValue: text) else { throw bad("auto, always or never") }
+            return choice
+        }
+    }
+
     /// The value as a TLS version.
     var tlsVersion: ClosedRange<TLSVersion> {
         get throws(UsageError) {

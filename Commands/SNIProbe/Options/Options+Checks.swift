@@ -5,6 +5,9 @@ internal import DirectHTTP
 extension Options {
     func checkTargets() throws(UsageError) {
         try checkOutput()
+        try checkUpgrade()
+        try checkRepeats()
+        try checkDays()
         guard files.isEmpty else { return }
         guard !words.isEmpty else {
             throw UsageError(
@@ -17,9 +20,6 @@ extension Options {
         guard hasTarget else { throw UsageError(.noTarget) }
         try checkForgottenAt()
         try checkResolvers()
-        try checkUpgrade()
-        try checkRepeats()
-        try checkDays()
         guard requestOptions.isEmpty || hasURL else { throw requestOptionsWithoutRequest }
     }
 
@@ -32,6 +32,7 @@ extension Options {
                 "--watch reads its input in each round, and standard input can be read only once"
             )
         }
+        if resume != nil { throw UsageError("--watch and --resume contradict each other") }
         if wait != nil { throw UsageError("--watch and --wait contradict each other") }
         if quiet { throw UsageError("--watch and --quiet contradict each other") }
         guard output == nil, ![.text, .json].contains(format) else { return }
@@ -96,7 +97,7 @@ extension Options {
         )
     }
 
-    private func checkDays() throws(UsageError) {
+    func checkDays() throws(UsageError) {
         guard let warning = settings.warningDays, let critical = settings.minimumDays, warning <= critical
         else {
             return

@@ -6,6 +6,16 @@ struct Options: Sendable {
     /// The output formats.
     enum Format: String, Sendable, CaseIterable {
         case text, json, prometheus, nagios, junit, sarif, html, pem
+
+        /// Returns this format, unless another one was chosen before.
+        func chosen(after other: Format) throws(UsageError) -> Format {
+            guard other == .text || other == self else {
+                throw UsageError(
+                    "\(other.rawValue) and \(rawValue) contradict each other: one form at a time"
+                )
+            }
+            return self
+        }
     }
 
     /// The commands that run instead of probing.
@@ -13,7 +23,6 @@ struct Options: Sendable {
         case help
         case version
         case demo
-        case generate(String)
     }
 
     var settings = ProbeSettings()
@@ -25,7 +34,7 @@ struct Options: Sendable {
     var skipsBad = false
     /// The files of the client's certificate and its key.
     private var certificateFile: String?
-    private var keyFile: String?
+    private(set) var keyFile: String?
     var shard: Shard?
     var same = false
     /// The options of the command line that concern a request, and have no effect on a handshake alone.
@@ -39,6 +48,8 @@ struct Options: Sendable {
     var output: String?
     /// The results of an earlier run.
     var baseline: String?
+    /// The results of a run that was interrupted.
+    var resume: String?
     /// The time between two rounds of a run without an end.
     var watch: Duration?
     var verbose = false
@@ -92,6 +103,50 @@ struct Options: Sendable {
         try checkTargets()
     }
 
+    /// Parses the arguments after the word `check`: options, the file, and the names.
+    ///
+    /// - Throws: ``UsageError`` for options that concern connections, and without a file and a name.
+    static func ofCheck(_ arguments: [String]) throws(UsageError) -> (options: Options, file: String)? {
+        let arguments = try Arguments(arguments)
+        var options = Options()
+        for (option, value) in arguments.options {
+            if option.key == .help { return nil }
+            guard keysOfCheck.contains(option.key) else {
+                throw UsageError(
+                    "--\(option.long) has no effect on a file",
+                    hint:
+                        "sni-probe check FILE [--key FILE] NAME...; what to accept and the output have options"
+                )
+            }
+            try options.take(option, value: value)
+        }
+        guard let file = arguments.words.first, arguments.words.count > 1 else {
+            throw UsageError(
+                "check needs a file of certificates and a name: sni-probe check FILE NAME...",
+                hint: "- is standard input. To probe a host of this name: sni-probe check:443"
+            )
+        }
+        for word in arguments.words.dropFirst() {
+            do throws(TargetError) { options.words.append(try TargetWord(word)) } catch {
+                throw UsageError(error)
+            }
+        }
+        guard !options.words.contains(where: \.isBesideCheck) else {
+            throw UsageError(
+                "check connects to nothing, and takes names alone",
+                hint: "sni-probe check FILE NAME..."
+            )
+        }
+        try options.checkDays()
+        return (options, file)
+    }
+
+    private static let keysOfCheck: Set<CommandOption.Key> = [
+        .privateKey, .roots, .minimumDays, .warningDays, .criticalDays, .strict, .expect, .json, .format,
+        .output,
+        .pem, .verbose, .quiet, .color,
+    ]
+
     private mutating func take(_ option: CommandOption, value: String) throws(UsageError) {
         switch option.group {
         case .input: try takeInput(option, value: value)
@@ -99,7 +154,7 @@ struct Options: Sendable {
         case .accepting: try takeAccepting(option, value: value)
         case .running: try takeRunning(option, value: value)
         case .output: try takeOutput(option, value: value)
-        case .other: takeOther(option, value: value)
+        case .other: takeOther(option)
         }
     }
 
@@ -187,6 +242,7 @@ struct Options: Sendable {
     }
 
     private mutating func takeRunning(_ option: CommandOption, value: String) throws(UsageError) {
+        if option.key == .resume { return resume = value }
         let value = OptionValue(option, value)
         switch option.key {
         case .timeout: settings.timeout = try value.duration
@@ -216,27 +272,26 @@ struct Options: Sendable {
         case .verbose: verbose = true
         case .quiet: quiet = true
         default:
-            guard let choice = ColorChoice(rawValue: value) else {
-                throw UsageError("--color takes auto, always or never, not \(quoted(value))")
-            }
-            color = choice
+            color = try OptionValue(option, value).color
         }
     }
 
     private mutating func choose(_ wanted: Format) throws(UsageError) {
-        guard format == .text || format == wanted else {
-            throw UsageError(
-                "\(format.rawValue) and \(wanted.rawValue) contradict each other: one form at a time"
-            )
-        }
-        format = wanted
+        format = try wanted.chosen(after: format)
     }
 
-    private mutating func takeOther(_ option: CommandOption, value: String) {
+    private mutating func takeOther(_ option: CommandOption) {
         switch option.key {
         case .demo: detour = .demo
-        case .generate: detour = .generate(value)
         default: detour = .version
         }
+    }
+}
+
+extension TargetWord {
+    /// Whether it is something else than a name.
+    fileprivate var isBesideCheck: Bool {
+        guard case .target(let target, let own) = self else { return true }
+        return target.url != nil || target.host.name != nil && !own.isEmpty
     }
 }

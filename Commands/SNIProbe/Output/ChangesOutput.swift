@@ -26,9 +26,7 @@ final class ChangesOutput: RecordOutput {
     func expect(_ probe: Probe) { base.expect(probe) }
 
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
-        let probe = record.observation.probe
-        let url = record.target.url.map { "\($0)" } ?? record.target.word
-        let key = "\(url) \(probe.address) \(probe.port)"
+        let key = record.key
         let state = Self.state(of: record)
         guard memory.shown[key] != state else { return }
         if memory.shown[key] != nil || memory.shown.count < Memory.most { memory.shown[key] = state }

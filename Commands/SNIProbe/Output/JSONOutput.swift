@@ -39,7 +39,7 @@ struct JSONRecord {
             text.field("v", value: 1)
             text.field("time", value: UTC.stamp(milliseconds: observation.time))
             text.field("host", value: record.target.name)
-            text.field("ip", value: record.lookupFailure == nil ? observation.probe.address.description : nil)
+            text.field("ip", value: record.address?.description)
             text.field("port", value: Int(observation.probe.port))
             text.field("url", value: record.target.url.map { "\($0)" })
             text.field("source", value: "\(observation.probe.source)")
@@ -47,6 +47,7 @@ struct JSONRecord {
             text.list("faults", elements: record.faults) { $0.issue($1.id.rawValue, words: $1.text) }
             text.list("warnings", elements: record.warnings) { $0.issue($1.id.rawValue, words: $1.text) }
             text.field("hint", value: record.hint?.text)
+            text.field("advice", value: record.hint?.words.marked)
             sni(&text)
             tls(&text)
             certificate(&text)
@@ -56,6 +57,7 @@ struct JSONRecord {
             verify(&text)
             http(&text)
             times(&text)
+            text.field("resolver", value: record.failedResolver)
             resolvers(&text)
             baseline(&text)
             text.field("attempts", value: observation.attempts)
@@ -74,6 +76,7 @@ struct JSONRecord {
                 handshake("without", handshake: observation.second, text: &text)
                 text.null("with")
             }
+            text.field("handshakes", value: observation.firsts.count + observation.seconds.count)
         }
     }
 
@@ -101,7 +104,7 @@ struct JSONRecord {
     }
 
     private func tls(_ text: inout JSONText) {
-        guard record.target.usesTLS else { return text.null("tls") }
+        guard record.target.usesTLS, record.checkedFile == nil else { return text.null("tls") }
         let facts = record.served?.facts
         text.object("tls") { text in
             text.field("version", value: facts?.version)
@@ -156,6 +159,7 @@ struct JSONRecord {
             text.field("count", value: chain.count)
             text.field("in_order", value: chain.isInOrder)
             text.field("anchor", value: chain.judgement.anchor?.full)
+            text.field("not_after", value: record.chainEnd.map { UTC.stamp($0.notAfter) })
         }
     }
 

@@ -5,7 +5,7 @@ internal import DirectHTTP
 extension JSONRecord {
     func resolvers(_ text: inout JSONText) {
         guard let replies = record.replies else { return text.null("resolvers") }
-        let address = record.lookupFailure == nil ? observation.probe.address : nil
+        let address = record.address
         text.list("resolvers", elements: replies.replies) { text, reply in
             text.object { text in
                 text.field("resolver", value: reply.resolver)
@@ -31,7 +31,7 @@ extension JSONRecord {
     }
 
     func answers(_ text: inout JSONText) {
-        guard let count = AnswerCount(observation, now: record.judgedAt) else { return text.null("answers") }
+        guard !observation.repeats.isEmpty, let count = record.answers else { return text.null("answers") }
         text.list("answers", elements: count.answers) { text, answer in
             text.object { text in
                 text.field("count", value: answer.count)

@@ -21,7 +21,9 @@ final class JUnitOutput: RecordOutput {
         let time = observation.total ?? .zero
         total += time
         begin = min(begin ?? observation.time, observation.time)
-        let place = record.lookupFailure == nil ? "\(observation.probe.address)" : "not resolved"
+        let place =
+            record.address?.description ?? record.checkedFile
+            ?? "not resolved" + (record.failedResolver.map { " by \($0)" } ?? "")
         let target = record.target.url.map { "\($0)" } ?? "\(record.target.name):\(record.target.port)"
         var text =
             "    <testcase classname=\"\(MarkupText.escaped(target))\" name=\"\(MarkupText.escaped(place))\" "

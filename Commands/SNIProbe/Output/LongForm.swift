@@ -28,15 +28,15 @@ struct LongForm {
             }
         }
         text += otherKeys + answers + answer + alert + sni
-        if let served = record.served { text += handshake(served.facts) }
+        if let facts = record.served?.facts { text += handshake(facts) }
         text += http + time
         return verbose ? text + details : text
     }
 
     private var heading: String {
         let place =
-            record.lookupFailure == nil
-            ? " @ \(Endpoint(observation.probe.address, port: observation.probe.port))" : ":\(target.port)"
+            record.checkedFile.map { " in \(style.safe($0 == "-" ? "standard input" : $0, upTo: 100))" }
+            ?? record.address.map { " @ \(Endpoint($0, port: observation.probe.port))" } ?? ":\(target.port)"
         let head = style.state(record) + target.name + place
         let words = (record.faults.map(\.text) + record.warnings.map(\.text)).map {
             style.safe($0, upTo: 200)
@@ -72,7 +72,7 @@ struct LongForm {
     }
 
     private var answers: String {
-        guard let count = AnswerCount(observation, now: record.judgedAt) else { return "" }
+        guard let count = record.answers, count.vary || !observation.repeats.isEmpty else { return "" }
         let lines = count.answers.map { "\($0.count) of \(count.total) \(style.safe($0.words, upTo: 100))" }
         return style.field("answers", texts: lines)
     }
@@ -124,7 +124,13 @@ struct LongForm {
             sent += " and \(Words.grouped(chain.count - chain.certificates.count)) more"
         }
         if !chain.isInOrder { sent += chain.hasSurplus ? " (more than needed)" : " (not in order)" }
-        return style.field("chain", texts: ["\(sent); \(ending(chain))"])
+        var lines = ["\(sent); \(ending(chain))"]
+        if let end = record.chainEnd, end.above, end.notAfter > record.judgedAt,
+            end.notAfter < record.leaf?.summary.notAfter ?? 0
+        {
+            lines.append("ends before its leaf: \(Words.left(end.notAfter - record.judgedAt)) left")
+        }
+        return style.field("chain", texts: lines)
     }
 
     private func ending(_ chain: ExaminedChain) -> String {

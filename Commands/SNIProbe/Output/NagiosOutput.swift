@@ -39,7 +39,8 @@ final class NagiosOutput: RecordOutput {
     }
 
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
-        if let days = record.daysLeft { fewestDays = min(fewestDays ?? days, days) }
+        let chainDays = record.chainEnd.map { UTC.floored($0.notAfter - record.judgedAt, divisor: 86_400) }
+        if let days = chainDays ?? record.daysLeft { fewestDays = min(fewestDays ?? days, days) }
         if let total = record.observation.total { slowest = max(slowest, total) }
         if let fault = record.faults.first {
             failureCount += 1
@@ -53,7 +54,7 @@ final class NagiosOutput: RecordOutput {
     }
 
     private func item(_ record: ProbeRecord, text: String) -> Item {
-        let place = record.lookupFailure == nil ? record.observation.probe.address.description : ""
+        let place = record.address?.description ?? ""
         return Item(
             host: words(PlainText.cut(record.target.heading, to: 80, mark: "...")),
             place: place,

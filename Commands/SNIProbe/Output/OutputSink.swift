@@ -1,6 +1,14 @@
 internal import DirectCore
 internal import DirectIO
 
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Glibc
+#endif
+
 /// The place that results are written to: standard output, a file that is replaced as a whole, what is no
 /// regular file, or memory.
 ///
@@ -15,6 +23,7 @@ final class OutputSink {
     }
 
     private let place: Place
+    private var hasWritten = false
     /// The bytes that were written to memory.
     private(set) var bytes: [UInt8] = []
     /// The reason why the file cannot be written.
@@ -57,6 +66,7 @@ final class OutputSink {
         case .file(let draft, let path):
             do throws(SystemError) {
                 try draft.write(bytes)
+                hasWritten = true
                 return true
             } catch {
                 failure = Self.unwritable(path, error: error)
@@ -73,6 +83,27 @@ final class OutputSink {
             try draft.commit()
         } catch {
             throw Self.unwritable(path, error: error)
+        }
+    }
+
+    /// Puts what was written so far into a file beside, whose name ends in `.part`, and returns its path;
+    /// `nil` if nothing was written. The file itself stays as it is.
+    func commitPart() throws(UsageError) -> String? {
+        guard case .file(let draft, let path) = place, hasWritten else { return nil }
+        let part = path + ".part"
+        do throws(SystemError) {
+            let copy = try FileDraft(part, mode: 0o666)
+            var offset: Int64 = 0
+            var piece = [UInt8](repeating: 0, count: 64 << 10)
+            while case let count = pread(draft.descriptor, &piece, piece.count, off_t(offset)), count > 0 {
+                try copy.write(Array(piece[..<count]))
+                offset += Int64(count)
+            }
+            try copy.settle()
+            try copy.commit()
+            return part
+        } catch {
+            throw Self.unwritable(part, error: error)
         }
     }
 

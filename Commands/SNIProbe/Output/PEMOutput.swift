@@ -13,8 +13,7 @@ final class PEMOutput: RecordOutput {
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
         let words = record.faults.map { style.safe($0.text, upTo: 200) }.joined(separator: "; ")
         let place =
-            record.lookupFailure == nil
-            ? " @ \(Endpoint(record.observation.probe.address, port: record.observation.probe.port))" : ""
+            record.address.map { " @ \(Endpoint($0, port: record.observation.probe.port))" } ?? ""
         let verdict = words.isEmpty ? "" : "  \(words)"
         buffer.write("# \(Style.word(record)) \(record.target.name)\(place)\(verdict)\n")
         for (index, certificate) in (record.served?.chain.certificates ?? []).enumerated() {

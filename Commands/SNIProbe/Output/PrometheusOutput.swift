@@ -13,6 +13,7 @@ final class PrometheusOutput: RecordOutput {
         case success = "sni_probe_success"
         case fault = "sni_probe_fault"
         case notAfter = "sni_probe_cert_not_after_seconds"
+        case chainNotAfter = "sni_probe_chain_not_after_seconds"
         case needed = "sni_probe_sni_needed"
         case seconds = "sni_probe_seconds"
         case status = "sni_probe_http_status"
@@ -22,6 +23,7 @@ final class PrometheusOutput: RecordOutput {
             case .success: "Whether the probe passed."
             case .fault: "1 for each fault of the probe."
             case .notAfter: "The expiry of the certificate that was sent, in seconds since 1970."
+            case .chainNotAfter: "The first expiry in the chain that was sent, in seconds since 1970."
             case .needed: "Whether the right certificate is sent only with SNI; absent if that is unknown."
             case .seconds: "The duration of each phase of the probe."
             case .status: "The status of the HTTP response."
@@ -35,12 +37,13 @@ final class PrometheusOutput: RecordOutput {
 
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
         let observation = record.observation
-        let address = record.lookupFailure == nil ? observation.probe.address.description : ""
+        let address = record.address?.description ?? ""
         // The path distinguishes two URLs of the same host, address and port.
         let path = record.target.url.map { ",path=\"\(escaped($0.path))\"" } ?? ""
+        let resolver = record.failedResolver.map { ",resolver=\"\(escaped($0))\"" } ?? ""
         let labels =
             "host=\"\(escaped(record.target.name))\",ip=\"\(escaped(address))\",port=\"\(observation.probe.port)\""
-            + path
+            + path + resolver
         // The collector rejects a file in which a metric has the same labels twice, so only the first probe
         // counts.
         guard seen.insert(labels).inserted else { return }
@@ -52,6 +55,7 @@ final class PrometheusOutput: RecordOutput {
         if let summary = record.leaf?.summary, let notAfter = summary.notAfter {
             add(.notAfter, labels: labels + ",sha256=\"\(Hex.encode(summary.sha256))\"", value: "\(notAfter)")
         }
+        if let end = record.chainEnd { add(.chainNotAfter, labels: labels, value: "\(end.notAfter)") }
         switch record.sni.verdict {
         case .needed, .neededStrict: add(.needed, labels: labels, value: "1")
         case .noDifference, .changesCertificate: add(.needed, labels: labels, value: "0")

@@ -17,7 +17,7 @@ struct SNIWords {
         case .neededStrict:
             guard wasSent else { return "needed: with it this IP serves \(names(record.observation.second))" }
             return
-                "needed: without it this IP refuses the handshake (\(failureText(record.observation.second)))"
+                "needed: without it this IP \(refusal)"
         case .noDifference: return noDifference
         case .changesCertificate:
             return "changes the certificate, and both are for \(record.target.name)"
@@ -59,7 +59,7 @@ struct SNIWords {
     /// The result of the handshake without SNI, if the one with SNI was refused or got a wrong certificate.
     private var withoutName: String {
         guard case .success? = record.observation.second?.outcome else {
-            return "without it this IP refuses the handshake (\(failureText(record.observation.second)))"
+            return "without it this IP \(refusal)"
         }
         let other = "without it this IP serves \(names(record.observation.second))"
         return record.sni.verdict == .refused ? other : "the name selects this certificate; \(other)"
@@ -68,7 +68,7 @@ struct SNIWords {
     /// The result of the handshake with SNI, if the first was made without SNI.
     private var withName: String {
         guard case .success? = record.observation.second?.outcome else {
-            return "with it this IP refuses the handshake (\(failureText(record.observation.second)))"
+            return "with it this IP \(refusal)"
         }
         let isWrong = record.matchedName == nil ? "is wrong as well" : "is wrong"
         return "with it this IP serves \(names(record.observation.second)), which \(isWrong)"
@@ -80,11 +80,16 @@ struct SNIWords {
         }
         let names = ServedNames(leaf)
         let text = style.safe(names.first(2), upTo: 130)
-        return names.count > 2 ? "\(text) and \(Words.grouped(names.count - 2)) more" : text
+        let more = names.count > 2 ? " and \(Words.grouped(names.count - 2)) more" : ""
+        return text + more + record.observation.oftenWithTheOther
     }
 
-    private func failureText(_ handshake: Handshake?) -> String {
-        guard case .failure(let failure)? = handshake?.outcome else { return "unknown" }
-        return Self.text(of: failure)
+    /// The refusal of the second handshake.
+    private var refusal: String {
+        var reason = "unknown"
+        if case .failure(let failure)? = record.observation.second?.outcome {
+            reason = Self.text(of: failure)
+        }
+        return "refuses the handshake (\(reason))" + record.observation.oftenWithTheOther
     }
 }

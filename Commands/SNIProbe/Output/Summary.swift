@@ -17,7 +17,8 @@ struct Summary {
         text += ResolverTable(hosts: tally.lookups, verdicts: tally.resolverVerdicts, style: style).text
         guard hints else { return text }
         for hint in tally.hints.prefix(12) {
-            text += (text.isEmpty ? "" : "\n") + style.hint(hint.text(severalHosts: tally.hosts.count > 1))
+            let words = tally.count > 1 ? hint.text(severalHosts: tally.hosts.count > 1) : hint.hint.text
+            text += (text.isEmpty ? "" : "\n") + style.hint(words)
         }
         return text
     }

@@ -9,7 +9,7 @@ struct TableLine {
     private var observation: Observation { record.observation }
 
     private var address: String {
-        record.lookupFailure == nil ? Self.place(observation.probe) : "-"
+        record.address == nil ? "-" : Self.place(observation.probe)
     }
 
     private static func place(_ probe: Probe) -> String {
@@ -47,17 +47,20 @@ struct TableLine {
     /// tabs.
     var tabSeparated: String {
         let hash = record.leaf.map { Hex.encode($0.summary.sha256) } ?? "-"
-        let texts = record.faults.map(\.text) + record.warnings.map(\.text)
+        let texts = (record.faults.map(\.text) + record.warnings.map(\.text)).map {
+            style.safe($0, upTo: 300)
+        }
         let url = record.target.url.map { style.safe("\($0)", upTo: 300) }
         let fields: [String] = [
             Style.word(record),
             record.target.name,
-            record.lookupFailure == nil ? observation.probe.address.description : "-",
+            record.address?.description ?? "-",
             "\(observation.probe.port)",
             hash,
             record.daysLeft.map { "\($0)" } ?? "-",
             observation.total.map { Words.tenths(Words.tenth($0)) } ?? "-",
-            texts.map { style.safe($0, upTo: 300) }.joined(separator: "; "),
+            // An empty field would shift those after it for a shell's read, to which tabs are blanks.
+            texts.isEmpty ? "-" : texts.joined(separator: "; "),
             url ?? "-",
         ]
         return fields.joined(separator: "\t")

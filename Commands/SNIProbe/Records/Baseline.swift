@@ -69,11 +69,12 @@ final class Baseline {
             let port = record["port"]?.number,
             let faults = record["faults"]?.elements
         else { throw Self.unreadable(name, line: number) }
-        let key = Self.key(
+        let key = ProbeRecord.key(
             host,
             ip: record["ip"]?.text ?? "",
-            port: "\(port)",
-            url: record["url"]?.text ?? ""
+            port: port,
+            url: record["url"]?.text ?? "",
+            resolver: record["resolver"]?.text ?? ""
         )
         entries[key] = Entry(
             hash: record["certificate"]?["sha256"]?.text,
@@ -91,20 +92,9 @@ final class Baseline {
         )
     }
 
-    private static func key(_ host: String, ip: String, port: String, url: String) -> String {
-        "\(host) \(ip) \(port) \(url)"
-    }
-
     /// Compares a result with the earlier one, and counts it.
     func compare(_ record: ProbeRecord) -> Change {
-        let probe = record.observation.probe
-        let ip = record.lookupFailure == nil ? probe.address.description : ""
-        let key = Self.key(
-            record.target.name,
-            ip: ip,
-            port: "\(probe.port)",
-            url: record.target.url.map { "\($0)" } ?? ""
-        )
+        let key = record.key
         missing.remove(key)
         guard let old = entries[key] else {
             freshCount += 1
@@ -142,8 +132,9 @@ final class Baseline {
 
     /// The host and the address of a key.
     private static func place(_ key: String) -> String {
-        let parts = key.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
-        let text = parts[1].isEmpty ? "\(parts[0])" : "\(parts[0]) @ \(parts[1])"
+        let parts = key.split(separator: "\n", omittingEmptySubsequences: false)
+        let resolver = parts[4].isEmpty ? "" : " by \(parts[4])"
+        let text = parts[1].isEmpty ? "\(parts[0])\(resolver)" : "\(parts[0]) @ \(parts[1])"
         return PlainText.harmless(text, unicode: true)
     }
 }

@@ -24,6 +24,8 @@ struct Fault: Hashable, Sendable {
         case weakCertificate = "weak_certificate"
         case wrongPurpose = "wrong_purpose"
         case certificateInvalid = "certificate_invalid"
+        case chainSize = "chain_size"
+        case keyMismatch = "key_mismatch"
         case revoked
         case stapleMissing = "staple_missing"
         case httpBroken = "http_broken"
@@ -58,7 +60,7 @@ struct Warning: Hashable, Sendable {
         case otherCertificate = "other_certificate"
         case chainOrder = "chain_order"
         case chainSurplus = "chain_surplus"
-        case chainSize = "chain_size"
+        case expiredSent = "expired_sent"
         case answersVary = "answers_vary"
         case stapleUnusable = "staple_unusable"
         case redirectsToItself = "redirects_to_itself"
@@ -68,25 +70,4 @@ struct Warning: Hashable, Sendable {
 
     let id: ID
     let text: String
-}
-
-/// Advice on a fault. Of many probes with the same fault and cause only one hint is shown.
-struct Hint: Hashable, Sendable {
-    /// The causes of one fault that need different advice.
-    enum Cause: Hashable, Sendable {
-        case usual
-        case clientCertificate
-        case oldVersions
-        case ciphers
-        case nearMiss
-        case status(UInt16)
-        case otherKey
-    }
-
-    let kind: Fault.ID
-    let text: String
-    var cause = Cause.usual
-
-    /// Whether both hints give the same advice, even if they name different hosts.
-    func hasSameAdvice(as other: Hint) -> Bool { kind == other.kind && cause == other.cause }
 }

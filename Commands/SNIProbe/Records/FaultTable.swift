@@ -61,6 +61,8 @@ extension Fault.ID {
         case .weakCertificate: Row(60, .chain, "A key or a signature is too weak.")
         case .wrongPurpose: Row(60, .purpose, "The certificate is not for TLS servers.")
         case .certificateInvalid: Row(60, .chain, "The chain breaks another rule; the text says which.")
+        case .chainSize: Row(60, .chain, "More than 100 KiB of certificates were sent, which clients refuse.")
+        case .keyMismatch: Row(60, .chain, "The key of --key is not that of the certificate in the file.")
         case .revoked:
             Row(60, .revocation, "The server's own OCSP response says that the certificate is revoked.")
         case .stapleMissing:
@@ -89,7 +91,7 @@ extension Warning.ID {
         case .otherCertificate: "Another certificate than that of the first IP of the host that passed."
         case .chainOrder: "The chain was sent in the wrong order."
         case .chainSurplus: "Certificates were sent that are not part of the chain."
-        case .chainSize: "More certificates were sent than some clients accept."
+        case .expiredSent: "A certificate was sent that has expired, and is not needed."
         case .answersVary: "The same handshake gets different answers, none of which is a fault."
         case .stapleUnusable:
             "The stapled OCSP response is invalid, out of date, or about another certificate."

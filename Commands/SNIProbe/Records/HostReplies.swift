@@ -15,6 +15,7 @@ struct ResolverReply: Sendable {
     /// The reason why there are no addresses, in words without the name of the resolver.
     var failure: String? {
         guard case .failure(let error) = result else { return nil }
+        if case .timedOut(let limit) = error.reason { return "no answer in \(Words.span(limit.rounded))" }
         let words = "\(error.reason)"
         return words.prefix(1).lowercased() + words.dropFirst()
     }
@@ -43,5 +44,12 @@ struct HostReplies: Sendable {
     /// The names of the resolvers that give this address.
     func givers(of address: IPAddress) -> [String] {
         replies.filter { $0.addresses.contains(address) }.map(\.resolver)
+    }
+}
+
+extension Duration {
+    /// This time limit in tenths of a second, above that: it is what was left of a rounder one.
+    fileprivate var rounded: Duration {
+        .milliseconds((clampedNanoseconds / 1_000_000 + 99) / 100 * 100)
     }
 }

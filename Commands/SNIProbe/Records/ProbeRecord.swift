@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP
 
 /// The result of one probe: the observation, the faults and warnings, and a hint.
@@ -18,6 +19,35 @@ struct ProbeRecord: Sendable {
     /// The time of the judgement in seconds since 1970.
     let judgedAt: Int
 
+    /// The address; `nil` if the name was not resolved, or nothing was connected to.
+    var address: IPAddress? { lookupFailure == nil && checkedFile == nil ? observation.probe.address : nil }
+
+    /// The file whose certificates are judged; `nil` for a probe.
+    var checkedFile: String? {
+        if case .checked(let file) = observation.probe.source { file } else { nil }
+    }
+
+    /// The resolver whose failure this is, if there are several; `nil` for a probe.
+    var failedResolver: String? {
+        guard lookupFailure != nil, case .resolvers(let names) = observation.probe.source else { return nil }
+        return names.first
+    }
+
+    /// What distinguishes this record from others of the run, and is the same in the next one.
+    var key: String {
+        Self.key(
+            target.name,
+            ip: address?.description ?? "",
+            port: Int(observation.probe.port),
+            url: target.url.map { "\($0)" } ?? "",
+            resolver: failedResolver ?? ""
+        )
+    }
+
+    static func key(_ host: String, ip: String, port: Int, url: String, resolver: String) -> String {
+        [host, ip, "\(port)", url, resolver].joined(separator: "\n")
+    }
+
     /// Whether there are no faults.
     var passed: Bool { faults.isEmpty }
     /// The exit code for this probe alone.
@@ -34,6 +64,15 @@ struct ProbeRecord: Sendable {
     /// The whole days until the certificate expires. Negative if it has expired.
     var daysLeft: Int? {
         leaf?.daysLeft(at: judgedAt)
+    }
+
+    /// The first end in the chain to the root, and whether it is that of a certificate above the server's
+    /// own. The root does not count: it is this machine's.
+    var chainEnd: (notAfter: Int, above: Bool)? {
+        let ends = (served?.chain.path(at: judgedAt) ?? []).enumerated().compactMap { index, certificate in
+            certificate.isSelfIssued && index > 0 ? nil : certificate.summary.notAfter.map { ($0, index > 0) }
+        }
+        return ends.min { $0.0 < $1.0 }
     }
 
     /// The name in the certificate that matches the host, or `nil` if none does.

@@ -107,7 +107,7 @@ struct HTMLReport {
         page.element("section", ["aria-labelledby": "host-\(number)"]) { page in
             page.element("h2", ["id": "host-\(number)"], text: cut(host))
             page.endLine()
-            let picture = PoolPicture(host, entries)
+            let picture = PoolPicture(host, entries, counts: digest.leads[host] ?? [:])
             if !picture.targets.isEmpty { picture.write(to: &page, number: number) }
             let headings = ["Address", "State", "Certificate", "Until", "SNI", "Remarks"]
             page.table("Results for \(cut(host))", headings: headings) { page in

@@ -24,31 +24,42 @@ struct PoolPicture {
     private static let mostSingle = 24
     private static let mostTargets = 24
 
-    init(_ host: String, _ entries: [ReportEntry]) {
+    /// - Parameter counts: How many results lead to each target in each state, with those that are not shown.
+    init(_ host: String, _ entries: [ReportEntry], counts: [ReportDigest.Lead: Int] = [:]) {
         self.host = host
         var groups: [String: (state: ReportState, target: Int, places: [String])] = [:]
         var order: [String] = []
         for entry in entries {
             guard let target = target(of: entry) else { continue }
-            let state = ReportState(entry)
+            let state = entry.certificateState
             let place = entry.ip.map { entry.port == 443 ? $0 : "\($0) port \(entry.port)" } ?? entry.place
             let key = entries.count > Self.mostSingle ? "\(target) \(state)" : "\(order.count)"
             if groups[key] == nil { order.append(key) }
             groups[key, default: (state, target, [])].places.append(place)
         }
         for case let group? in order.map({ groups[$0] }) {
-            let more = group.places.count > 1 ? "\(Words.grouped(group.places.count)) IPs: " : ""
-            let rest = group.places.count > 1 ? ", …" : ""
+            let lead = ReportDigest.Lead(key: targets[group.target].key, state: group.state)
+            let isGroup = entries.count > Self.mostSingle
+            let count = isGroup ? max(counts[lead] ?? 0, group.places.count) : 1
+            let more = count > 1 ? "\(Words.grouped(count)) IPs: " : ""
+            let rest = count > 1 ? ", …" : ""
             sources.append(
                 Source(label: "\(more)\(group.places[0])\(rest)", state: group.state, target: group.target)
             )
+        }
+        countAll(counts)
+    }
+
+    private mutating func countAll(_ counts: [ReportDigest.Lead: Int]) {
+        for index in targets.indices {
+            let all = counts.filter { $0.key.key == targets[index].key }.map(\.value).reduce(0, +)
+            targets[index].count = max(all, targets[index].count)
         }
     }
 
     /// Returns the index of what the entry leads to; `nil` if the picture has no room for it.
     private mutating func target(of entry: ReportEntry) -> Int? {
-        let key = entry.certificate?.hash ?? entry.faults.first?.id ?? ""
-        let state = ReportState(entry)
+        let (key, state) = (entry.leadKey, entry.certificateState)
         if let index = targets.firstIndex(where: { $0.key == key }) {
             targets[index].count += 1
             if state == .fail || targets[index].state == .ok { targets[index].state = state }
@@ -136,5 +147,21 @@ struct PoolPicture {
 
     private func cut(_ text: String, to limit: Int) -> String {
         PlainText.cut(text, to: limit, mark: "…")
+    }
+}
+
+extension ReportEntry {
+    /// What the result leads to in the picture.
+    var leadKey: String { certificate?.hash ?? faults.first?.id ?? "" }
+
+    /// The state of the certificate: the answer to a request is not its fault.
+    var certificateState: ReportState {
+        let isFailed =
+            certificate == nil
+            ? !passed
+            : faults.contains { fault in
+                Fault.ID(rawValue: fault.id).map { $0.row.subject != .http } ?? true
+            }
+        return isFailed ? .fail : warnings.isEmpty ? .ok : .warn
     }
 }

@@ -29,11 +29,31 @@ struct ReportDigest {
     /// The results that are shown of each kind.
     private static let mostShown = [1000, 500, 500]
     private static let mostLookups = 100
+    private static let mostLeads = (hosts: 2000, each: 64)
+
+    /// What results of a host lead to: a certificate or a fault, and the state.
+    struct Lead: Hashable {
+        let key: String
+        let state: ReportState
+    }
+
+    /// How many results lead where, for each of the first hosts.
+    private(set) var leads: [String: [Lead: Int]] = [:]
+
+    private mutating func countLead(of entry: ReportEntry) {
+        guard leads[entry.host] != nil || leads.count < Self.mostLeads.hosts else { return }
+        let lead = Lead(key: entry.leadKey, state: entry.certificateState)
+        let known = leads[entry.host]?.count ?? 0
+        guard leads[entry.host]?[lead] != nil || known < Self.mostLeads.each else { return }
+        leads[entry.host, default: [:]][lead, default: 0] += 1
+    }
 
     var passed: Int { count - failed }
 
     /// The hints, each with the places that it is for.
-    var hints: [String] { advice.groups.map { $0.text(severalHosts: !hosts.isOne) } }
+    var hints: [String] {
+        advice.groups.map { count > 1 ? $0.text(severalHosts: !hosts.isOne) : $0.hint.text }
+    }
 
     /// The number of results that are only counted.
     var omitted: Int { count - shown.map(\.count).reduce(0, +) }
@@ -57,6 +77,7 @@ struct ReportDigest {
     mutating func add(_ entry: ReportEntry) {
         count += 1
         hosts.add(entry.host)
+        countLead(of: entry)
         times =
             times.map { min($0.lowerBound, entry.time)...max($0.upperBound, entry.time) } ?? entry
             .time...entry.time
@@ -72,9 +93,11 @@ struct ReportDigest {
         }
         if shown[kind].count < Self.mostShown[kind] { shown[kind].append(entry) }
         if let certificate = entry.certificate { certificates.add(certificate, of: entry.host) }
-        if let text = entry.hint {
+        if let words = entry.advice {
             let kind = entry.faults.first.flatMap { Fault.ID(rawValue: $0.id) } ?? .certificateInvalid
-            advice.add(Hint(kind: kind, text: text), host: entry.host, address: entry.ip ?? "")
+            let word = entry.port == 443 ? entry.host : "\(entry.host):\(entry.port)"
+            let place = Hint.Place(host: entry.host, address: entry.ip ?? "", word: word)
+            advice.add(Hint(kind: kind, words: words, place: place))
         }
         if !entry.replies.isEmpty, lookups.count < Self.mostLookups,
             !lookups.contains(where: { $0.host == entry.host })

@@ -35,10 +35,14 @@ struct ReportEntry: Sendable {
     let port: Int
     let url: String?
     let source: String
+    /// The resolver whose failure this is, if there are several.
+    let resolver: String?
     let passed: Bool
     let faults: [Issue]
     let warnings: [Issue]
     let hint: String?
+    /// The hint with holes; of a line without, the hint.
+    let advice: HintText?
     /// The SNI verdict, and the names that are served without SNI.
     let verdict: String
     let defaultNames: [String]
@@ -49,7 +53,7 @@ struct ReportEntry: Sendable {
     var target: String { url ?? "\(host):\(port)" }
 
     /// The address, or a word in its place.
-    var place: String { ip ?? "not resolved" }
+    var place: String { ip ?? "not resolved" + (resolver.map { " by \($0)" } ?? "") }
 
     /// The exit code of the fault that the result is counted under; 0 if it passed.
     var exitCode: Int32 {
@@ -70,7 +74,10 @@ struct ReportEntry: Sendable {
         ip = value["ip"]?.text
         url = value["url"]?.text
         source = value["source"]?.text ?? ""
+        resolver = value["resolver"]?.text
         hint = value["hint"]?.text
+        let marked = value["advice"]?.text.map(HintText.init(marked:))
+        advice = marked ?? hint.map { HintText(stringLiteral: $0) }
         defaultNames = Self.texts(value["sni"]?["without"]?["names"], upTo: Self.mostNames)
         certificate = value["certificate"].flatMap(Self.certificate)
         replies = value["resolvers"]?.elements?.prefix(Self.mostReplies).compactMap(Self.reply) ?? []

@@ -1,12 +1,10 @@
 /// The command line of `sni-probe report FILE...`.
 struct ReportOptions {
     /// The formats whose memory does not grow with the number of results.
-    enum Format: String, CaseIterable {
-        case text, json, html, sarif
-    }
+    private static let formats: [Options.Format] = [.text, .json, .html, .sarif]
 
     var files: [String] = []
-    var format = Format.text
+    var format = Options.Format.text
     var output: String?
     var skipsBad = false
     var quiet = false
@@ -19,12 +17,12 @@ struct ReportOptions {
         for (option, value) in arguments.options {
             switch option.key {
             case .help: wantsHelp = true
-            case .json: try choose(.json)
-            case .format: try choose(Self.format(value))
+            case .json: format = try Options.Format.json.chosen(after: format)
+            case .format: format = try Self.format(value).chosen(after: format)
             case .output: output = value
             case .skipBad: skipsBad = true
             case .quiet: quiet = true
-            case .color: color = try Self.color(value)
+            case .color: color = try OptionValue(option, value).color
             default:
                 throw UsageError(
                     "--\(option.long) has no effect on a report",
@@ -50,23 +48,9 @@ struct ReportOptions {
         }
     }
 
-    private mutating func choose(_ wanted: Format) throws(UsageError) {
-        guard format == .text || format == wanted else {
-            throw UsageError(
-                "\(format.rawValue) and \(wanted.rawValue) contradict each other: one form at a time"
-            )
-        }
-        format = wanted
-    }
-
-    private static func format(_ name: String) throws(UsageError) -> Format {
-        if let format = Format(rawValue: name) { return format }
-        let names = Format.allCases.map(\.rawValue).joined(separator: ", ")
+    private static func format(_ name: String) throws(UsageError) -> Options.Format {
+        if let format = Options.Format(rawValue: name), formats.contains(format) { return format }
+        let names = formats.map(\.rawValue).joined(separator: ", ")
         throw UsageError("a report cannot be written as \(quoted(name))", hint: "its formats are \(names)")
-    }
-
-    private static func color(_ name: String) throws(UsageError) -> ColorChoice {
-        if let choice = ColorChoice(rawValue: name) { return choice }
-        throw UsageError("--color takes auto, always or never, not \(quoted(name))")
     }
 }

@@ -80,7 +80,7 @@ final class ReportRun {
         switch options.format {
         case .json: buffer.write(line + [UInt8(ascii: "\n")])
         case .sarif: buffer.write(log.add(entry))
-        case .text, .html: break
+        default: break
         }
     }
 
@@ -105,7 +105,6 @@ final class ReportRun {
 
     private func writeEnd() {
         switch options.format {
-        case .json: break
         case .sarif: buffer.write(log.tail(isComplete: true))
         case .text: buffer.write(DigestText(digest: digest, style: style).text)
         case .html:
@@ -114,6 +113,7 @@ final class ReportRun {
             var page = HTMLPage()
             HTMLReport(digest: digest, incomplete: incomplete).write(to: &page)
             buffer.write(page.take())
+        default: break
         }
     }
 }

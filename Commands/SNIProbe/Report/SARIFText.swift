@@ -69,7 +69,9 @@ struct SARIFText {
         hint: String?,
         of entry: ReportEntry
     ) -> [UInt8] {
-        let name = entry.ip.map { "\(entry.target) @ \($0)" } ?? entry.target
+        let name =
+            entry.ip.map { "\(entry.target) @ \($0)" } ?? entry.target
+            + (entry.resolver.map { " by \($0)" } ?? "")
         let advice = hint.map { " Hint: \($0)" } ?? ""
         var text = JSONText()
         text.object { text in

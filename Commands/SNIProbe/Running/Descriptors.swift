@@ -54,9 +54,9 @@ enum Descriptors {
     private static let mostRunning = 512
     /// The calls of the system's resolver.
     private static let mostLookups = 256
-    /// The descriptors of one probe, which makes two connections, or before that asks each resolver for two
-    /// families.
-    private static func perProbe(resolvers: Int) -> Int { 2 * max(1, resolvers) }
+    /// The descriptors of one probe, which makes up to five connections to compare servers, or before that
+    /// asks each resolver for two families.
+    private static func perProbe(resolvers: Int) -> Int { max(5, 2 * resolvers) }
     /// The descriptors for files, pipes and event loops.
     private static let others = 20
 

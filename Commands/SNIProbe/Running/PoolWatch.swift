@@ -70,8 +70,8 @@ struct PoolWatch {
         if record.hint == nil {
             record.hint = Hint(
                 kind: .differs,
-                text:
-                    "the certificate is not the same on all IPs: see which of them the renewal has not reached"
+                words: HintWriter.differs,
+                place: record.hintPlace
             )
         }
     }

@@ -42,6 +42,7 @@ final class ProbeFeed {
     private var openTargetsServed = false
     private let skipsBad: Bool
     private let upgrade: StartTLS?
+    private let countsAnswers: Bool
     private let shard: Options.Shard?
     private var index = 0
     /// Whether there was any target, in this shard or another.
@@ -57,6 +58,7 @@ final class ProbeFeed {
     init(_ options: Options) throws(UsageError) {
         skipsBad = options.skipsBad
         upgrade = options.settings.upgrade
+        countsAnswers = options.settings.repeats > 1
         shard = options.shard
         hasFoundURL = options.hasURL
         sources = []
@@ -169,6 +171,9 @@ final class ProbeFeed {
             if line.targets.contains(where: { $0.target.url != nil }) {
                 hasFoundURL = true
                 guard upgrade == nil else { throw .badURL(text, why: "--starttls is for hosts") }
+            }
+            if countsAnswers, line.targets.contains(where: { !$0.target.usesTLS }) {
+                throw .badURL(text, why: "--repeat counts handshakes, and this is http://")
             }
             return line
         } catch {

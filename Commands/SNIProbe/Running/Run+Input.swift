@@ -10,7 +10,7 @@ extension Run {
     func refill() {
         while feedState == .open, hasRoom {
             switch feed.step() {
-            case .probe(let probe): add(Slot(.probe(probe)))
+            case .probe(let probe): if isWanted(probe) { add(Slot(.probe(probe))) }
             case .resolve(let target): add(Slot(.target(target)))
             case .needsInput(let descriptor): feedState = .needsInput(descriptor)
             case .end: feedState = .ended

@@ -86,7 +86,8 @@ extension Run {
     func unresolved(_ target: ProbeTarget, why: String, after time: Duration, by resolver: String?)
         -> ProbeRecord
     {
-        let advice = resolver == nil ? "check the name" : "its users get no server: check the name there"
+        let advice =
+            resolver.map { "the users of \($0) get no server: check the name there" } ?? "check the name"
         return judge.record(
             unresolved: target,
             why,
@@ -107,18 +108,17 @@ extension Run {
         replies: HostReplies? = nil
     ) {
         guard let place = slots[printed...].firstIndex(where: { $0 === slot }) else { return }
-        let probes = addresses.map { address in
-            let slot = Slot(
-                .probe(
-                    Probe(
-                        target: target,
-                        address: address,
-                        port: target.port,
-                        source: replies.map { .resolvers($0.givers(of: address)) } ?? .resolver,
-                        resolveTime: time
-                    )
-                )
+        let wanted = addresses.map { address in
+            Probe(
+                target: target,
+                address: address,
+                port: target.port,
+                source: replies.map { .resolvers($0.givers(of: address)) } ?? .resolver,
+                resolveTime: time
             )
+        }.filter(isWanted)
+        let probes = wanted.map { probe in
+            let slot = Slot(.probe(probe))
             slot.replies = replies
             return slot
         }

@@ -29,6 +29,9 @@ final class Run {
     var progress: Progress
     var pool = PoolWatch()
     let baseline: Baseline?
+    private let earlier: EarlierResults?
+    /// The number of probes that the earlier run has results of.
+    private var skipped = 0
     let resolvers: [NamedResolver]
     /// The look-ups by the system's resolver; `nil` for those that all runs share.
     let lookups: SystemLookups?
@@ -98,11 +101,12 @@ final class Run {
         to output: any RecordOutput,
         in surroundings: Surroundings,
         baseline: Baseline? = nil,
+        earlier: EarlierResults? = nil,
         resolvers: [NamedResolver] = []
     ) {
         context = surroundings.context
         self.options = options
-        self.baseline = baseline
+        (self.baseline, self.earlier) = (baseline, earlier)
         self.resolvers = resolvers
         lookups = surroundings.lookups
         self.feed = feed
@@ -136,6 +140,11 @@ final class Run {
         output.finish(tally, interrupted: Interrupts.hasCome)
         guard output.flush() else { return Console.endOfOutput() }
         reportInput()
+        if skipped > 0 {
+            Console.complain(
+                "sni-probe: \(Words.grouped(skipped)) results are there already, and left out here\n"
+            )
+        }
         isComplete = usageCode == nil && !Interrupts.hasCome
         if let baseline {
             let summary = baseline.summary(isWhole: isComplete && options.shard == nil)
@@ -187,6 +196,13 @@ final class Run {
             case .target(let target): resolve(slot, target: target)
             }
         }
+    }
+
+    /// Whether a probe is to be made: the run that `--resume` goes on with has no result of it.
+    func isWanted(_ probe: Probe) -> Bool {
+        guard earlier?.contain(probe) == true else { return true }
+        skipped += 1
+        return false
     }
 
     /// The time on the clock of the probes.

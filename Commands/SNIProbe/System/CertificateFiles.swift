@@ -35,6 +35,13 @@ enum CertificateFiles {
             return try readCertificates(bytes)
         } catch {
             if isPEM(bytes), !holdsCertificate(bytes) { throw noCertificate(in: bytes, from: path) }
+            if isPKCS12(bytes) {
+                throw UsageError(
+                    "\(quoted(path)) is PKCS#12, and sni-probe reads PEM and DER",
+                    hint: "openssl pkcs12 -in FILE -nokeys | sni-probe check - NAME",
+                    code: ExitCode.noInput
+                )
+            }
             throw UsageError("there is no certificate in \(quoted(path)): \(error)", code: ExitCode.noInput)
         }
     }
@@ -55,6 +62,13 @@ enum CertificateFiles {
         ["CERTIFICATE-----", "TRUSTED CERTIFICATE-----", "X509 CERTIFICATE-----"].contains {
             holds("-----BEGIN " + $0, in: bytes)
         }
+    }
+
+    /// Whether DER is a sequence that begins with the number 3, the version of PKCS#12 (RFC 7292, section 4).
+    private static func isPKCS12(_ bytes: [UInt8]) -> Bool {
+        guard bytes.count > 8, bytes[0] == 0x30 else { return false }
+        let start = 2 + (bytes[1] > 0x80 ? Int(bytes[1] - 0x80) : 0)
+        return bytes.dropFirst(start).starts(with: [2, 1, 3])
     }
 
     private static func holds(_ text: String, in bytes: [UInt8]) -> Bool {

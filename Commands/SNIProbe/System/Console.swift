@@ -42,9 +42,17 @@ struct Console: Sendable {
 
     /// The number of columns of the terminal; `nil` if it does not tell.
     private static var windowWidth: Int? {
+        windowSize.map { min(max(Int($0.ws_col), 40), 400) }
+    }
+
+    /// The number of lines of the terminal; `nil` if it does not tell.
+    static var windowHeight: Int? {
+        windowSize.flatMap { $0.ws_row > 0 ? Int($0.ws_row) : nil }
+    }
+
+    private static var windowSize: winsize? {
         var size = winsize()
-        guard ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-        return min(max(Int(size.ws_col), 40), 400)
+        return ioctl(1, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? size : nil
     }
 
     /// Opens `/dev/null` in place of standard input, output and error if the parent process closed them.

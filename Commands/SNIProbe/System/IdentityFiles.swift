@@ -20,12 +20,20 @@ enum IdentityFiles {
                 code: ExitCode.noInput
             )
         }
-        let keyPath = key ?? certificate
-        let secret = key == nil ? chain : try contents(of: keyPath)
+        let secret = try privateKey(
+            at: key ?? certificate,
+            hint: key == nil ? "give it with --key FILE" : nil
+        )
+        return ClientIdentity(certificateChain: chain, privateKey: secret)
+    }
+
+    /// Returns the contents of a file with a key in PEM that is not encrypted.
+    static func privateKey(at keyPath: String, hint: String? = nil) throws(UsageError) -> [UInt8] {
+        let secret = try contents(of: keyPath)
         guard holds("PRIVATE KEY-----", in: secret) else {
             throw UsageError(
                 "there is no private key in \(quoted(keyPath))",
-                hint: key == nil ? "give it with --key FILE" : nil,
+                hint: hint,
                 code: ExitCode.noInput
             )
         }
@@ -38,7 +46,7 @@ enum IdentityFiles {
                 code: ExitCode.noInput
             )
         }
-        return ClientIdentity(certificateChain: chain, privateKey: secret)
+        return secret
     }
 
     private static func contents(of path: String) throws(UsageError) -> [UInt8] {

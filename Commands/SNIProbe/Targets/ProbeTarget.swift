@@ -15,17 +15,20 @@ struct ProbeTarget: Hashable, Sendable {
 
     let host: HTTPHost
     let port: UInt16
+    /// Whether the user gave the port.
+    private let hasPort: Bool
     let errand: Errand
 
-    init(host: HTTPHost, port: UInt16 = 443) {
+    init(host: HTTPHost, port: UInt16? = nil) {
         self.host = host
-        self.port = port
+        self.port = port ?? 443
+        hasPort = port != nil
         errand = .handshake
     }
 
     init(_ url: HTTPURL) {
         host = url.host
-        port = url.port
+        (port, hasPort) = (url.port, true)
         errand = url.scheme == .https ? .https(url) : .http(url)
     }
 
@@ -35,9 +38,9 @@ struct ProbeTarget: Hashable, Sendable {
     /// The command-line argument that probes the same host at all addresses found in DNS.
     var word: String { port == 443 ? name : "\(name):\(port)" }
 
-    /// Returns the target with the port of a protocol in place of that of HTTPS.
+    /// Returns the target with the port of a protocol, if the user gave none.
     func withPort(of upgrade: StartTLS?) -> ProbeTarget {
-        guard let upgrade, url == nil, port == 443 else { return self }
+        guard let upgrade, !hasPort else { return self }
         return ProbeTarget(host: host, port: upgrade.port)
     }
 
@@ -85,13 +88,24 @@ struct Probe: Hashable, Sendable {
         /// These of the resolvers that `--resolver` names.
         case resolvers([String])
         case file(name: String, line: Int)
+        /// None: certificates in this file are judged.
+        case checked(String)
 
         var description: String {
             switch self {
+            case .checked(let file): "\(file == "-" ? "standard input" : file):1"
             case .argument: "argument"
             case .resolver, .resolvers: "resolver"
             case .file(let name, let line): "\(name):\(line)"
             }
         }
     }
+}
+
+extension IPAddress {
+    /// What stands in place of an address where there is none.
+    static let unspecified: IPAddress = {
+        guard let address = IPAddress(bytes: [0, 0, 0, 0]) else { fatalError("no address has four bytes") }
+        return address
+    }()
 }

@@ -43,10 +43,12 @@ enum ResolverSpec: Hashable, Sendable {
         } else if let path = Self.rest(of: text, after: "hosts:"), !path.isEmpty {
             self = .hosts(String(path))
         } else {
+            let isServer = (try? Endpoint(text)) != nil
             throw UsageError(
                 "--resolver does not take \(quoted(text))",
-                hint:
-                    "system, dns://IP, https://NAME/dns-query@IP, alibaba://ACCOUNT@IP, dnspod://[ID@]IP or hosts:FILE"
+                hint: isServer
+                    ? "did you mean dns://\(shortened(text))?"
+                    : "system, dns://IP, https://NAME/dns-query@IP, alibaba://ACCOUNT@IP, dnspod://[ID@]IP or hosts:FILE"
             )
         }
     }

@@ -2,7 +2,9 @@ internal import DirectCore
 
 /// A protocol that begins without TLS and changes to it on request.
 enum StartTLS: String, Sendable, CaseIterable {
-    case smtp, imap, pop3, ldap, postgres, mysql, xmpp
+    case smtp, lmtp, imap, pop3, ftp, nntp, sieve, ldap, postgres, mysql, xmpp
+    case xmppServer = "xmpp-server"
+    case irc
 
     /// One step of the dialogue.
     enum Step {
@@ -23,6 +25,13 @@ enum StartTLS: String, Sendable, CaseIterable {
     var port: UInt16 {
         switch self {
         case .smtp: 25
+        // It has no port of its own (RFC 2033, section 4); 24 is what servers use.
+        case .lmtp: 24
+        case .ftp: 21
+        case .nntp: 119
+        case .sieve: 4190
+        case .irc: 6667
+        case .xmppServer: 5269
         case .imap: 143
         case .pop3: 110
         case .ldap: 389
@@ -35,9 +44,10 @@ enum StartTLS: String, Sendable, CaseIterable {
     /// The dialogue, up to the server's consent.
     func steps(host: String) -> [Step] {
         switch self {
-        case .smtp:
+        case .smtp, .lmtp:
             [
-                .receive { Self.reply($0, code: "220") }, .send(Array("EHLO sni-probe\r\n".utf8)),
+                .receive { Self.reply($0, code: "220") },
+                .send(Array("\(self == .smtp ? "EHLO" : "LHLO") sni-probe\r\n".utf8)),
                 .receive { Self.reply($0, code: "250") }, .send(Array("STARTTLS\r\n".utf8)),
                 .receive { Self.reply($0, code: "220") },
             ]
@@ -51,6 +61,26 @@ enum StartTLS: String, Sendable, CaseIterable {
                 .receive { Self.line($0, begin: "+OK") }, .send(Array("STLS\r\n".utf8)),
                 .receive { Self.line($0, begin: "+OK") },
             ]
+        // RFC 4217, section 4.
+        case .ftp:
+            [
+                .receive { Self.reply($0, code: "220", isLoose: true) }, .send(Array("AUTH TLS\r\n".utf8)),
+                .receive { Self.reply($0, code: "234", isLoose: true) },
+            ]
+        // RFC 4642, section 2.2.
+        case .nntp:
+            [
+                .receive { Self.line($0, begin: "20") }, .send(Array("STARTTLS\r\n".utf8)),
+                .receive { Self.line($0, begin: "382") },
+            ]
+        // RFC 5804, sections 1.7 and 2.2: the capabilities, then OK.
+        case .sieve:
+            [
+                .receive { Self.line($0, begin: "OK", skipping: "\"") }, .send(Array("STARTTLS\r\n".utf8)),
+                .receive { Self.line($0, begin: "OK") },
+            ]
+        // The extension "tls" of IRCv3: numeric 670 is the consent. Other messages may come before.
+        case .irc: [.send(Array("STARTTLS\r\n".utf8)), .receive { Self.ircReply($0) }]
         case .ldap: [.send(Self.ldapRequest), .receive(Self.ldapResponse)]
         case .postgres:
             [
@@ -58,9 +88,10 @@ enum StartTLS: String, Sendable, CaseIterable {
                 .receive { $0.isEmpty ? .incomplete : $0 == [UInt8(ascii: "S")] ? .complete : .refused },
             ]
         case .mysql: [.receive(Self.mysqlGreeting), .send(Self.mysqlRequest)]
-        case .xmpp:
+        case .xmpp, .xmppServer:
             [
-                .send(Array(Self.xmppStream(host).utf8)), .receive { Self.xmppFeatures($0) },
+                .send(Array(Self.xmppStream(host, isServer: self == .xmppServer).utf8)),
+                .receive { Self.xmppFeatures($0) },
                 .send(Array("<starttls xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>".utf8)),
                 .receive { Self.element($0, name: "proceed", refusal: "failure") },
             ]
@@ -69,10 +100,17 @@ enum StartTLS: String, Sendable, CaseIterable {
 
     /// A reply of SMTP: lines that begin with the same code, the last of which has a space after it (RFC
     /// 5321, section 4.2.1).
-    private static func reply(_ bytes: [UInt8], code: String) -> Answer {
+    ///
+    /// - Parameter isLoose: Whether lines between the first and the last may begin with anything, as those of
+    ///   FTP (RFC 959, section 4.2).
+    private static func reply(_ bytes: [UInt8], code: String, isLoose: Bool = false) -> Answer {
         guard bytes.last == 0x0A else { return .incomplete }
         let lines = text(bytes).split(whereSeparator: \.isNewline)
-        guard let last = lines.last, lines.allSatisfy({ $0.hasPrefix(code) }) else { return .refused }
+        guard let first = lines.first, let last = lines.last, first.hasPrefix(code) else { return .refused }
+        if isLoose, first.hasPrefix(code + "-") {
+            return last.hasPrefix(code + " ") ? .complete : .incomplete
+        }
+        guard lines.allSatisfy({ $0.hasPrefix(code) }) else { return .refused }
         return last.hasPrefix(code + "-") ? .incomplete : .complete
     }
 
@@ -126,8 +164,22 @@ enum StartTLS: String, Sendable, CaseIterable {
     private static let mysqlRequest: [UInt8] =
         [32, 0, 0, 1, 0x00, 0x8A, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 33] + [UInt8](repeating: 0, count: 23)
 
-    private static func xmppStream(_ host: String) -> String {
-        "<?xml version='1.0'?><stream:stream to='\(host)' version='1.0' xmlns='jabber:client' "
+    /// A reply of IRC: a line whose second word is 670, or 691 and other errors for a refusal.
+    private static func ircReply(_ bytes: [UInt8]) -> Answer {
+        guard bytes.last == 0x0A, let line = text(bytes).split(whereSeparator: \.isNewline).last else {
+            return .incomplete
+        }
+        let words = line.split(separator: " ")
+        guard words.count > 1, words[0].hasPrefix(":") else {
+            return line.hasPrefix("ERROR") ? .refused : .incomplete
+        }
+        if words[1] == "670" { return .complete }
+        return words[1].count == 3 && (words[1].hasPrefix("4") || words[1] == "691") ? .refused : .incomplete
+    }
+
+    private static func xmppStream(_ host: String, isServer: Bool) -> String {
+        "<?xml version='1.0'?><stream:stream to='\(host)' version='1.0' "
+            + "xmlns='jabber:\(isServer ? "server" : "client")' "
             + "xmlns:stream='http://etherx.jabber.org/streams'>"
     }
 

@@ -71,7 +71,7 @@ enum TargetWord: Equatable {
     private static func named(_ text: String, at ranges: [ProbeAddresses]?) throws(TargetError) -> TargetWord
     {
         if let endpoint = try endpoint(text) {
-            let target = ProbeTarget(host: .address(endpoint.address), port: endpoint.port ?? 443)
+            let target = ProbeTarget(host: .address(endpoint.address), port: endpoint.port)
             // If the host is an address, the probe connects to it.
             return .target(target, at: ranges ?? [ProbeAddresses(endpoint.address)])
         }
@@ -81,7 +81,7 @@ enum TargetWord: Equatable {
             omittingEmptySubsequences: false
         ).map(Substring.init)
         let host = try name(String(parts.first ?? ""))
-        let port = parts.count > 1 ? try Self.port(parts[1]) : 443
+        let port = parts.count > 1 ? try Self.port(parts[1]) : nil
         guard parts.count > 2 else { return .target(ProbeTarget(host: host, port: port), at: ranges ?? []) }
         guard ranges == nil else { throw .badHost(text, why: "it names its IPs twice") }
         return .target(ProbeTarget(host: host, port: port), at: try addresses(parts[2]))

@@ -29,7 +29,11 @@ enum TargetError: Error, Equatable {
                 "give smaller networks, or the addresses themselves in a file with -f"
             )
         case .noAddresses: ("there is no IP address after the @", "such as www.example.com@203.0.113.7")
-        case .badHost(let text, let why): ("\(quoted(text)): \(why)", nil)
+        case .badHost(let text, let why):
+            (
+                "\(quoted(text)): \(why)",
+                text.contains("/") && text.first != "/" ? "did you mean https://\(shortened(text))?" : nil
+            )
         case .notASCII(let text, let label):
             ("\(quoted(text)) is not ASCII", label.map { "in DNS and TLS this name is \($0): write it so" })
         case .badPort(let text): ("\(quoted(text)) is not a port from 1 to 65535", nil)

@@ -22,8 +22,8 @@ extension UnixTime {
 enum UTC {
     /// Returns the date: `2026-11-12`.
     static func day(_ seconds: Int) -> String {
-        let (year, month, day) = civil(seconds)
-        return "\(padded(year, width: 4))-\(padded(month, width: 2))-\(padded(day, width: 2))"
+        let date = CivilDay(daysSince1970: Int64(floored(seconds, divisor: 86_400)))
+        return "\(padded(date.year, width: 4))-\(padded(date.month, width: 2))-\(padded(date.day, width: 2))"
     }
 
     /// Returns the time of day: `05:06:21`.
@@ -56,36 +56,13 @@ enum UTC {
             let day = number(8..<10), (1...31).contains(day), let hour = number(11..<13),
             let minute = number(14..<16), let second = number(17..<19)
         else { return nil }
-        return days(year: year, month: month, day: day) * 86_400 + hour * 3600 + minute * 60 + second
-    }
-
-    /// Returns the days since 1970, the reverse of `civil`.
-    private static func days(year: Int, month: Int, day: Int) -> Int {
-        let shifted = month > 2 ? month - 3 : month + 9
-        let year = month > 2 ? year : year - 1
-        let era = floored(year, divisor: 400)
-        let yearOfEra = year - era * 400
-        let dayOfYear = (153 * shifted + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+        let days = Int(CivilDay(year: year, month: month, day: day).daysSince1970)
+        return days * 86_400 + hour * 3600 + minute * 60 + second
     }
 
     /// Returns the quotient rounded towards negative infinity.
     static func floored(_ value: Int, divisor: Int) -> Int {
         value >= 0 ? value / divisor : -((-value + divisor - 1) / divisor)
-    }
-
-    /// Returns the date of the proleptic Gregorian calendar. Internally years begin in March, so that the
-    /// leap day is the last day of a year.
-    private static func civil(_ seconds: Int) -> (year: Int, month: Int, day: Int) {
-        let days = floored(seconds, divisor: 86_400) + 719_468
-        let era = floored(days, divisor: 146_097)
-        let dayOfEra = days - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let month = (5 * dayOfYear + 2) / 153
-        let day = dayOfYear - (153 * month + 2) / 5 + 1
-        let shifted = month < 10 ? month + 3 : month - 9
-        return (yearOfEra + era * 400 + (shifted <= 2 ? 1 : 0), shifted, day)
     }
 
     private static func padded(_ number: Int, width: Int) -> String {

@@ -1,14 +1,16 @@
 internal import DirectCore
 internal import DirectHTTP
 
-/// The distinct answers to the same handshake, made several times with one address (`--repeat`), and how
-/// often each came. Behind one address there may be several servers.
+/// The distinct answers to the same handshake, made several times with one address, and how often each came.
+/// Behind one address there may be several servers.
 struct AnswerCount {
     /// One of the distinct answers.
     struct Answer {
         let outcome: Result<Handshake.Served, HandshakeFailure>
         /// Whether a client would accept it: the certificate is for the host, and its chain is trusted.
-        let isRight: Bool
+        var isRight: Bool { kind == .right }
+        /// What a client would say of it.
+        fileprivate let kind: Kind
         /// What the server did, as the rest of a sentence after a number.
         let words: String
         fileprivate(set) var count = 1
@@ -23,21 +25,19 @@ struct AnswerCount {
     private(set) var answers: [Answer] = []
     let total: Int
 
-    /// Counts the answers of an observation. `nil` if the handshake was made only once.
-    init?(_ observation: Observation, now: Int) {
-        guard let first = observation.first, !observation.repeats.isEmpty else { return nil }
-        let all = [first] + observation.repeats
+    /// Counts the answers. `nil` if the handshake was made only once. A handshake that was cut short does not
+    /// count.
+    init?(_ handshakes: [Handshake], of target: ProbeTarget, now: Int) {
+        let all = handshakes.filter { !$0.wasCutShort }
+        guard all.count > 1 else { return nil }
         total = all.count
-        let identity = try? observation.probe.target.identity
-        var known: [Kind: Int] = [:]
+        let identity = try? target.identity
         for handshake in all {
-            let kind = Kind(handshake)
-            if let index = known[kind] {
-                answers[index].count += 1
-            } else {
-                known[kind] = answers.count
-                answers.append(Self.answer(handshake, identity, now))
+            let answer = Self.answer(handshake, identity, now)
+            let known = answers.firstIndex {
+                $0.kind == answer.kind && $0.leaf?.summary.sha256 == answer.leaf?.summary.sha256
             }
+            if let known { answers[known].count += 1 } else { answers.append(answer) }
         }
         let order = answers.enumerated().sorted {
             ($1.element.count, $0.offset) < ($0.element.count, $1.offset)
@@ -47,54 +47,70 @@ struct AnswerCount {
 
     var vary: Bool { answers.count > 1 }
 
-    /// Whether some of the answers are right and some are not.
-    var areMixed: Bool { answers.contains(where: \.isRight) && !answers.allSatisfy(\.isRight) }
+    /// Whether a client would say different things of the answers, so that none of them is the verdict.
+    var areMixed: Bool { Set(answers.map(\.kind)).count > 1 }
 
     /// The answers in words: those that are not right, or if all are, those that are not the most frequent
     /// one.
     var text: String {
-        let rest = areMixed ? answers.filter { !$0.isRight } : Array(answers.dropFirst())
-        let parts = rest.enumerated().map { index, answer in
-            "\(answer.count)\(index == 0 ? " of \(total)" : "") \(answer.words)"
-        }
-        return "answers vary: " + parts.joined(separator: ", ")
+        let wrong = answers.filter { !$0.isRight }
+        return text(of: wrong.isEmpty ? Array(answers.dropFirst()) : wrong)
     }
 
-    /// What makes two answers the same.
-    private enum Kind: Hashable {
-        case certificate([UInt8])
-        case failure(HandshakeFailure)
+    /// All answers in words.
+    var fullText: String { text(of: answers) }
 
-        init(_ handshake: Handshake) {
-            switch handshake.outcome {
-            case .success(let served): self = .certificate(served.chain.leaf?.summary.sha256 ?? [])
-            case .failure(let failure): self = .failure(failure)
-            }
-        }
+    private func text(of answers: [Answer]) -> String {
+        answers.enumerated().map { index, answer in
+            "\(answer.count)\(index == 0 ? " of \(total)" : "") \(answer.words)"
+        }.joined(separator: ", ")
+    }
+
+    /// What a client would say of an answer.
+    fileprivate enum Kind: Hashable {
+        case right
+        /// Another cause than the name, or the name.
+        case fault(Fault.ID)
+        case refused
+        case silent
+        case notConnected
+        case notTLS
+        case broken
     }
 
     private static func answer(_ handshake: Handshake, _ identity: ServerIdentity?, _ now: Int) -> Answer {
         switch handshake.outcome {
         case .failure(let failure):
-            return Answer(outcome: handshake.outcome, isRight: false, words: words(failure))
+            return Answer(outcome: handshake.outcome, kind: kind(failure), words: words(failure))
         case .success(let served):
             let leaf = served.chain.leaf
             let names = leaf.map { ServedNames($0).first(1) } ?? "other names"
             guard served.chain.match(identity) != nil else {
-                return Answer(outcome: handshake.outcome, isRight: false, words: "serve \(names)")
+                return Answer(
+                    outcome: handshake.outcome,
+                    kind: .fault(.nameMismatch),
+                    words: "serve \(names)"
+                )
             }
             let hash = leaf.map { Hex.encode(Array($0.summary.sha256.prefix(4))) } ?? ""
             let fault =
                 ChainVerdict(served.chain, now: now).faults.first ?? StapleVerdict(served, now: now).fault
-            guard let fault else {
-                return Answer(
-                    outcome: handshake.outcome,
-                    isRight: true,
-                    words: "serve the right certificate \(hash)"
-                )
-            }
-            let words = "serve certificate \(hash): \(fault.brief)"
-            return Answer(outcome: handshake.outcome, isRight: false, words: words)
+            return Answer(
+                outcome: handshake.outcome,
+                kind: fault.map { .fault($0.id) } ?? .right,
+                words: fault.map { "serve certificate \(hash): \($0.brief)" }
+                    ?? "serve the right certificate \(hash)"
+            )
+        }
+    }
+
+    private static func kind(_ failure: HandshakeFailure) -> Kind {
+        switch failure {
+        case .alert, .closed, .reset: .refused
+        case .silentTCP, .silentTLS: .silent
+        case .notConnected, .badAddress: .notConnected
+        case .notTLS, .noUpgrade: .notTLS
+        case .broken, .cancelled: .broken
         }
     }
 
@@ -107,4 +123,34 @@ struct AnswerCount {
         case .broken, .cancelled: "fail in the handshake"
         }
     }
+}
+
+extension Handshake {
+    /// Whether it was not finished for want of time, and so says nothing of the server.
+    fileprivate var wasCutShort: Bool {
+        if case .failure(.cancelled) = outcome { true } else { false }
+    }
+}
+
+extension Observation {
+    /// How many handshakes like the first had its result, for a text that names a cause; empty for one.
+    var often: String { Self.often(firsts) }
+
+    /// The other cause of a result that depends on the name, if chance has been unkind.
+    var orSeveral: String {
+        often.isEmpty ? "" : "; or several servers answer there, in turn: --repeat 20 counts their answers"
+    }
+
+    /// How many handshakes like the second had its result.
+    var oftenWithTheOther: String { Self.often(seconds) }
+
+    private static func often(_ handshakes: [Handshake]) -> String {
+        let count = handshakes.count { !$0.wasCutShort }
+        return count > 1 ? ", in \(count) of \(count) handshakes" : ""
+    }
+}
+
+extension ProbeRecord {
+    /// The answers to all handshakes like the first; `nil` if there was only one.
+    var answers: AnswerCount? { AnswerCount(observation.firsts, of: target, now: judgedAt) }
 }

@@ -104,6 +104,10 @@ struct ChainVerdict {
     }
 
     private func dated(_ id: Fault.ID, fault: ChainJudgement.Fault, date: Int?, words: String) -> Fault {
+        if let root = chain.root(at: fault.depth) {
+            let text = "root \(root) in this machine's trust store \(words)"
+            return Fault(id, text, brief: "this machine's root \(words)")
+        }
         let when = date.map { date in
             id == .expired
                 ? " \(Words.distance(now - date)) ago" : ", for another \(Words.distance(date - now))"
@@ -119,11 +123,13 @@ struct ChainVerdict {
         return Fault(.weakCertificate, "key too weak\(size)\(place(fault))", brief: "weak key\(size)")
     }
 
-    /// OpenSSL reports the issuer's depth, but the weak signature is on the certificate below it.
     private func weakDigest(_ fault: ChainJudgement.Fault) -> Fault {
-        let signed = chain.certificate(at: max(0, fault.depth - 1))
-        let algorithm = signed.map { " (\($0.signature))" } ?? ""
-        return Fault(.weakCertificate, "signature too weak\(algorithm)", brief: "weak signature")
+        let algorithm = chain.certificate(at: fault.depth).map { " (\($0.signature))" } ?? ""
+        return Fault(
+            .weakCertificate,
+            "signature too weak\(algorithm)\(place(fault))",
+            brief: "weak signature\(algorithm)"
+        )
     }
 
     private func place(_ fault: ChainJudgement.Fault) -> String {
@@ -136,17 +142,44 @@ struct ChainVerdict {
 }
 
 extension ExaminedChain {
+    /// The certificates that were sent and lead from the server's own to the root, in the order of issuing.
+    /// Of several with the name of an issuer it has the one that OpenSSL takes: the first that is valid, else
+    /// the last to end.
+    func path(at now: Int) -> [ServedCertificate] {
+        guard let leaf else { return [] }
+        var path = [leaf]
+        while let below = path.last, !below.isSelfIssued, path.count < certificates.count {
+            if isTrusted(below) { break }
+            let issuers = certificates.filter { above in
+                above.subject.full == below.issuer.full && !path.contains { $0.summary == above.summary }
+            }
+            let valid = issuers.first { $0.isCurrent(at: now) }
+            let last = issuers.max { ($0.summary.notAfter ?? 0) < ($1.summary.notAfter ?? 0) }
+            guard let next = valid ?? last else { break }
+            path.append(next)
+        }
+        return path
+    }
+
+    /// Whether a root that is trusted has issued the certificate, so that what was sent above it is not
+    /// needed.
+    private func isTrusted(_ certificate: ServedCertificate) -> Bool {
+        judgement.isTrusted && judgement.anchor?.full == certificate.issuer.full
+    }
+
     /// Returns the certificate at this depth, counted from the server's own in the order of issuing. `nil` if
     /// the server did not send it.
     fileprivate func certificate(at depth: Int) -> ServedCertificate? {
-        var current = leaf
-        for _ in 0..<depth {
-            guard let below = current else { return nil }
-            current = certificates.first {
-                $0.subject.full == below.issuer.full && !($0.summary == below.summary)
-            }
-        }
-        return current
+        let path = path(at: 0)
+        return depth < path.count ? path[depth] : nil
+    }
+
+    /// The name of the root at this depth, which always comes from this machine; `nil` for another
+    /// certificate.
+    fileprivate func root(at depth: Int) -> String? {
+        guard depth > 0, let anchor = judgement.anchor else { return nil }
+        guard let certificate = certificate(at: depth) else { return anchor.short }
+        return certificate.isSelfIssued && certificate.subject.full == anchor.full ? anchor.short : nil
     }
 
     /// Whether this is the server's own certificate, which no CA certificate that was sent has signed.

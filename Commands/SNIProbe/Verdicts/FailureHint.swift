@@ -8,13 +8,15 @@ struct FailureHint {
     let sni: SNIFinding.Verdict
     let settings: ProbeSettings
 
-    private var host: String { observation.probe.target.name }
-    fileprivate var address: String { observation.probe.address.description }
+    private var host: HintText.Hole { .host }
+    private var address: HintText.Hole { .ip }
     fileprivate var port: UInt16 { observation.probe.port }
-    private var serverName: String? { observation.first?.serverName }
+    private var serverName: HintText? {
+        observation.first?.serverName.map { $0 == observation.probe.target.name ? "\(.host)" : "\($0)" }
+    }
 
     /// The advice, or `nil` if there is none for this failure.
-    var text: String? {
+    var text: HintText? {
         switch failure {
         case .badAddress: nil
         case .notConnected(let error) where error.meansRefused:
@@ -31,27 +33,27 @@ struct FailureHint {
         case .alert(let alert): advice(on: alert)
         case .closed, .reset: lost
         case .notTLS(.http): "try http://\(host):\(port)/ or another port"
-        case .notTLS(.smtp), .notTLS(.imap), .notTLS(.pop):
-            "the server changes to TLS on request only: --starttls smtp, imap or pop3 asks it to; or try the port for "
-                + "TLS from the start, such as 465 (SMTP), 990 (FTP), 993 (IMAP) or 995 (POP3)"
         case .noUpgrade:
             "TLS is not set up there for this protocol, or port \(port) speaks another one"
         case .notTLS(.http2):
             "the server speaks HTTP/2 in clear text (h2c, as gRPC does): try the port that speaks TLS"
+        case .notTLS(let other) where other.upgrade != nil: upgrade(other)
         case .notTLS: "another service answers on port \(port): try the port that speaks TLS from the start"
+        case .broken where failure.lacksSecureRenegotiation:
+            "the server is older than RFC 5746 (2010), and OpenSSL 3, as in current clients, refuses it: update its TLS "
+                + "library"
         case .broken: "it violates the TLS protocol: compare --tls 1.2 and --tls 1.3, or another IP"
         case .cancelled: nil
         }
     }
 
-    /// The cause as far as it is known, which groups records in a summary.
-    var cause: Hint.Cause {
-        if failure.isAboutClient(observation) { return .clientCertificate }
-        if failure.isAboutVersions { return .oldVersions }
-        return failure == .alert(.insufficientSecurity) ? .ciphers : .usual
+    private func upgrade(_ other: OtherProtocol) -> HintText {
+        let words = other == .mailOrFiles ? "smtp or ftp" : other.upgrade?.rawValue ?? ""
+        let port: HintText = other.portWithTLS.map { "; or try port \($0), which begins with TLS" } ?? ""
+        return "the server changes to TLS on request only: --starttls \(words) asks it to" + port
     }
 
-    private var versions: String {
+    private var versions: HintText {
         settings.versions.lowerBound != settings.versions.upperBound
             ? "the server supports only versions of TLS that are too old; current clients refuse them"
             : "the server does not speak that version of TLS: leave out --tls"
@@ -63,7 +65,7 @@ struct FailureHint {
         return other == failure || sni == .noDifference
     }
 
-    private var silence: String {
+    private var silence: HintText {
         if isAlikeOnBothSides {
             return
                 "the port is open but the handshake is not answered, with the name and without: a proxy, an overloaded "
@@ -80,13 +82,14 @@ struct FailureHint {
         if hasOtherAnswer {
             return
                 "without the name the same IP answers: something on the path, or the server, filters \(serverName)"
+                + often + orSeveral
         }
         return
             "the port is open but the handshake is not answered: a proxy, a filter on the name or an overloaded "
             + "server. Compare with --no-sni"
     }
 
-    private func advice(on alert: TLSAlert) -> String? {
+    private func advice(on alert: TLSAlert) -> HintText? {
         switch alert {
         case .insufficientSecurity: "the server requires ciphers or keys that current clients do not offer"
         case .noApplicationProtocol: "the server speaks another protocol than HTTP/1.1"
@@ -94,15 +97,16 @@ struct FailureHint {
         }
     }
 
-    private func refusedName(_ alert: TLSAlert) -> String {
+    private func refusedName(_ alert: TLSAlert) -> HintText {
         guard let serverName else { return sni == .noDifference ? refusesBoth : noName }
         switch sni {
         case .refused:
             return
-                "\(address) refuses \(serverName); without a name it shows its default certificate. Set the "
-                + "host up there, or check the IP"
+                "\(address) refuses \(serverName)\(often); without a name it shows its default certificate. Set the "
+                + "host up there, or check the IP" + orSeveral
         case .noDifference where alert == .unrecognizedName:
-            return "\(address) serves other hosts only, by strict SNI; \(serverName) is not among them"
+            return
+                "\(address) serves other hosts only, by strict SNI; \(serverName) is not among them\(often)"
         case .noDifference:
             return refusesBoth
         case .unknown where alert != .unrecognizedName:
@@ -113,27 +117,36 @@ struct FailureHint {
         }
     }
 
-    private var refusesBoth: String {
+    private var refusesBoth: HintText {
         "it refuses with the name and without: no certificate is set up there, or it requires ciphers that "
-            + "current clients do not offer"
+            + "current clients do not offer" + orIntolerant
     }
 
-    private var noName: String {
+    /// Some servers, and filters before them, break off when they see a version that they do not know, where
+    /// they ought to choose an older one (RFC 8446, appendix D.5).
+    private var orIntolerant: HintText {
+        settings.versions.lowerBound == .tls12 && settings.versions.upperBound == .tls13
+            ? "; or it does not tolerate TLS 1.3: --tls 1.2 shows that" : ""
+    }
+
+    private var noName: HintText {
         observation.probe.target.host.name == nil
             ? "no name is sent for an IP, but this server requires one: " + withName
             : "no name was sent, but this IP requires one: " + withName
     }
 
-    private var lost: String {
+    private var lost: HintText {
         if isAlikeOnBothSides {
             return
                 "the server, or a filter before it, ends the connection without an alert, with the name and without: "
                 + "compare another IP. A server behind a load balancer may also expect a PROXY header first: --proxy-protocol 2"
+                + orIntolerant
         }
         if serverName == nil { return "it may require a name, and none was sent: " + withName }
         if sni == .refused, let serverName {
             return
                 "without the name the same IP answers: it, or something on the path, rejects \(serverName)"
+                + often + orSeveral
         }
         return
             "the server, or a filter before it, ends the connection without an alert: compare another IP, or "
@@ -142,9 +155,13 @@ struct FailureHint {
 }
 
 extension FailureHint {
-    fileprivate var withName: String {
+    private var often: HintText { "\(observation.often)" }
+    private var orSeveral: HintText { "\(observation.orSeveral)" }
+
+    fileprivate var withName: HintText {
         guard observation.probe.target.host.name == nil else { return "leave out --no-sni" }
-        return "sni-probe NAME\(port == 443 ? "" : ":\(port)") @\(address)"
+        let port = port == 443 ? "" : ":\(port)"
+        return "sni-probe NAME\(port) @\(.at)"
     }
 }
 

@@ -14,7 +14,8 @@ struct FailureVerdict {
     ) {
         fault = Self.fault(failure, observation: observation, sni: sni, settings: settings)
         let words = FailureHint(failure: failure, observation: observation, sni: sni, settings: settings)
-        hint = words.text.map { [kind = fault.id] in Hint(kind: kind, text: $0, cause: words.cause) }
+        let place = Hint.Place(of: observation.probe)
+        hint = words.text.map { [kind = fault.id] in Hint(kind: kind, words: $0, place: place) }
     }
 }
 
@@ -51,6 +52,12 @@ extension FailureVerdict {
                 .notTLS,
                 "the server does not change to TLS: \(Words.lastLine(bytes))",
                 brief: "no STARTTLS: \(Words.lastLine(bytes))"
+            )
+        case .broken where failure.lacksSecureRenegotiation:
+            Fault(
+                .handshakeBroken,
+                "server lacks secure renegotiation (RFC 5746)",
+                brief: "no secure renegotiation"
             )
         case .broken where failure.isAboutVersions: versionFault(.handshakeBroken, settings: settings)
         case .broken(_, let why):
@@ -120,8 +127,16 @@ extension HandshakeFailure {
         guard case .alert(let alert) = self else { return false }
         // Before TLS 1.3 a server that requires a client certificate fails the handshake with an ordinary
         // alert.
-        return observation.first?.requestsClientCertificate == true
-            || [.badCertificate, .certificateRequired].contains(alert)
+        return observation.first?.requestsClientCertificate == true || alert == .certificateRequired
+    }
+
+    /// Whether OpenSSL refuses the server because it does not support RFC 5746.
+    var lacksSecureRenegotiation: Bool {
+        if case .broken(_, let reason) = self {
+            reason.contains("unsafe legacy renegotiation")
+        } else {
+            false
+        }
     }
 
     /// Whether the two sides have no TLS version in common.

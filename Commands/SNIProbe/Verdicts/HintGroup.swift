@@ -1,38 +1,24 @@
 /// A hint, and the probes that it is for.
 struct HintGroup {
     let hint: Hint
-    /// The text without the host and the address of the first probe, which others with the same advice do not
-    /// share.
-    private let template: String
-    /// The first places, as host and address.
-    private var places: [Place] = []
-    private var knownPlaces: Set<Place> = []
+    /// The first places.
+    private var places: [Hint.Place] = []
+    private var knownPlaces: Set<Hint.Place> = []
     private(set) var count = 0
-
-    private struct Place: Hashable {
-        let host: String
-        let address: String
-    }
 
     private static let mostPlaces = 64
     private static let mostShown = 5
 
-    /// Creates a group. The address is empty if the host was not resolved.
-    init(_ hint: Hint, host: String, address: String) {
+    init(_ hint: Hint) {
         self.hint = hint
-        template = Self.template(hint, host: host, address: address)
-        add(host: host, address: address)
+        add(hint.place)
     }
 
     /// Whether the hint of another probe gives the same advice.
-    func fits(_ hint: Hint, host: String, address: String) -> Bool {
-        hint.hasSameAdvice(as: self.hint)
-            && Self.template(hint, host: host, address: address) == template
-    }
+    func fits(_ other: Hint) -> Bool { other.kind == hint.kind && other.words == hint.words }
 
     /// Adds a probe with the same advice.
-    mutating func add(host: String, address: String) {
-        let place = Place(host: host, address: address)
+    mutating func add(_ place: Hint.Place) {
         guard !knownPlaces.contains(place) else { return }
         count += 1
         guard places.count < Self.mostPlaces else { return }
@@ -40,47 +26,30 @@ struct HintGroup {
         knownPlaces.insert(place)
     }
 
-    /// Returns the text of the hint. If it is for several places, they are listed first, and the text does
-    /// not name one of them.
+    /// Returns the text of the hint in a summary: the places that it is for, then the words, which name none
+    /// of them alone.
     func text(severalHosts: Bool) -> String {
-        guard count > 1 else { return hint.text }
         let shown = places.prefix(Self.mostShown).map { place in
             if place.address.isEmpty { return place.host }
             return severalHosts ? "\(place.host) @ \(place.address)" : place.address
         }
         let more = count > shown.count ? " and \(Words.grouped(count - shown.count)) more" : ""
-        let text = severalHosts ? template : template.replacing(Self.anyHost, with: places.first?.host ?? "")
+        let list = shown.joined(separator: ", ") + more
         let unit = severalHosts ? "probes" : "IPs"
-        return "on \(Words.grouped(count)) \(unit) (\(shown.joined(separator: ", "))\(more)): \(text)"
+        let words = words(severalHosts: severalHosts)
+        return count == 1 ? "\(list): \(words)" : "on \(Words.grouped(count)) \(unit) (\(list)): \(words)"
     }
 
-    private static let anyHost = "the host"
-
-    /// Returns the text with "the IP" and "the host" in place of the address and the host that it names.
-    private static func template(_ hint: Hint, host: String, address: String) -> String {
-        // Bytes are compared, not characters: a run may have a million hints.
-        let (host, text) = (Array(host.utf8), Array(hint.text.utf8))
-        let address = address.isEmpty ? host : Array(address.utf8)
-        var template: [UInt8] = []
-        template.reserveCapacity(text.count + 16)
-        for word in text.split(separator: 0x20, omittingEmptySubsequences: false) {
-            if word.startIndex > 0 { template.append(0x20) }
-            if isName(address, in: word) {
-                template += "the IP".utf8
-                template += word.dropFirst(address.count)
-            } else if isName(host, in: word) {
-                template += anyHost.utf8
-                template += word.dropFirst(host.count)
-            } else {
-                template += word
+    private func words(severalHosts: Bool) -> String {
+        let isOne = Set(places.map(\.host)).count == 1
+        return hint.words.filled { hole in
+            switch hole {
+            case .host: isOne ? hint.place.host : "the host"
+            case .ip: "the IP"
+            case .target: isOne ? hint.place.word : "HOST"
+            case .at: count == 1 ? hint.place.address : "IP"
             }
         }
-        return String(decoding: template, as: UTF8.self)
-    }
-
-    /// Whether the word is the name, and perhaps punctuation after it.
-    private static func isName(_ name: [UInt8], in word: ArraySlice<UInt8>) -> Bool {
-        word.starts(with: name) && word.dropFirst(name.count).allSatisfy(",.;:)".utf8.contains)
     }
 }
 
@@ -90,12 +59,11 @@ struct HintList {
 
     private static let most = 32
 
-    /// Adds a hint. The address is empty if the host was not resolved.
-    mutating func add(_ hint: Hint, host: String, address: String) {
-        if let index = groups.firstIndex(where: { $0.fits(hint, host: host, address: address) }) {
-            groups[index].add(host: host, address: address)
+    mutating func add(_ hint: Hint) {
+        if let index = groups.firstIndex(where: { $0.fits(hint) }) {
+            groups[index].add(hint.place)
         } else if groups.count < Self.most {
-            groups.append(HintGroup(hint, host: host, address: address))
+            groups.append(HintGroup(hint))
         }
     }
 }

@@ -6,42 +6,46 @@ struct HintWriter {
     let record: ProbeRecord
     let settings: ProbeSettings
 
-    private var host: String { record.target.name }
-    private var address: String { record.observation.probe.address.description }
+    private var host: HintText.Hole { .host }
+    private var address: HintText.Hole { .ip }
+    private var often: String { record.observation.often }
+    private var orSeveral: String { record.observation.orSeveral }
 
     /// Returns the hint for a fault, or `nil` if there is no advice.
     func hint(for fault: Fault) -> Hint? {
-        if let key = fault.key {
-            let text =
-                "the server has certificates for several kinds of keys, and the \(key) one is not in order: "
-                + "clients that prefer that kind, or accept no other, get it"
-            return Hint(kind: fault.id, text: text, cause: .otherKey)
-        }
-        return text(for: fault.id).map { Hint(kind: fault.id, text: $0, cause: cause(of: fault.id)) }
+        let words = fault.key.map(otherKey) ?? text(for: fault.id)
+        return words.map { Hint(kind: fault.id, words: $0, place: record.hintPlace) }
     }
 
-    private func cause(of id: Fault.ID) -> Hint.Cause {
-        switch id {
-        case .defaultCertificate, .nameMismatch: isNearMiss ? .nearMiss : .usual
-        case .httpBroken, .timeoutHTTP: requestsClientCertificate ? .clientCertificate : .usual
-        case .httpStatus: .status(record.observation.exchange?.head?.status.code ?? 0)
-        default: .usual
-        }
+    private func otherKey(_ key: String) -> HintText {
+        "the server has certificates for several kinds of keys, and the \(key) one is not in order: "
+            + "clients that prefer that kind, or accept no other, get it"
     }
 
     private var requestsClientCertificate: Bool {
-        record.served?.facts.requestsClientCertificate == true
+        record.served?.facts?.requestsClientCertificate == true
             || record.observation.exchange?.wasAskedToRenegotiate == true
     }
 
-    private func text(for id: Fault.ID) -> String? {
+    private func text(for id: Fault.ID) -> HintText? {
         switch id {
+        case .keyMismatch:
+            "the key and the certificate are not a pair: find the key that the certificate was requested with"
+        case .nameMismatch where record.checkedFile != nil && !isNearMiss:
+            "the certificate is for other names: have one issued with \(host) as DNS SAN, or check the file"
+        case .expired where record.checkedFile != nil && !isLeafCurrent,
+            .tooFewDays where record.checkedFile != nil:
+            "renew it before it is deployed"
+        case .notExpected where record.checkedFile != nil:
+            "the file has another certificate than --expect says"
         case .answersVary:
-            "several servers answer behind \(address), and not all of them are set up for \(host)"
+            "several servers seem to answer behind \(address), and not all are set up alike for \(host): --repeat 20 "
+                + "counts the answers of more handshakes"
         case .defaultCertificate where isNearMiss, .nameMismatch where isNearMiss: nearMiss
         case .defaultCertificate where record.sni.sent == nil: noNameSent
         case .defaultCertificate: stranger
         case .nameMismatch: mismatch
+        case .expired where isOfThisMachine, .notYetValid where isOfThisMachine: renewRoots
         case .expired where isLeafCurrent: renewChain
         case .expired: expired
         case .notYetValid:
@@ -62,29 +66,34 @@ struct HintWriter {
         case .stapleMissing:
             "turn OCSP stapling on (nginx: ssl_stapling on), let the server reach its issuer's responder, or have a "
                 + "certificate issued without the must-staple extension"
+        case .chainSize:
+            "curl, OpenSSL and GnuTLS accept 100 KiB: send the chain of this certificate and nothing else"
+        case .tooFewDays where record.chainEnd?.above == true: renewIssuer
         case .tooFewDays: "renew it on \(address), or find out why the renewed one is not there"
         case .notExpected:
             "this IP shows another certificate than the one given with --expect: is it deployed there?"
         case .httpStatus: status
         case .httpBroken, .timeoutHTTP: exchange
-        case .differs:
-            "the certificate is not the same on all IPs: see which of them the renewal has not reached"
+        case .differs: Self.differs
         default: nil
         }
     }
 
-    private var stranger: String {
-        let start = "\(address) does not know \(host). Set the host up there, or "
+    static let differs: HintText =
+        "the certificate is not the same on all IPs: see which of them the renewal has not reached"
+
+    private var stranger: HintText {
+        let start: HintText = "\(address) does not know \(host)\(often). Set the host up there, or "
         switch record.observation.probe.source {
         case .resolvers(let names):
             return start
                 + "take the IP out of what \(names.joined(separator: " and ")) \(names.count == 1 ? "gives" : "give")"
         case .resolver: return start + "take the IP out of its DNS records"
-        default: return start + "check the IP; sni-probe \(record.target.word) probes all that DNS gives."
+        default: return start + "check the IP; sni-probe \(.target) probes all that DNS gives."
         }
     }
 
-    private var exchange: String {
+    private var exchange: HintText {
         let (outcome, port) = (record.observation.exchange, record.observation.probe.port)
         if outcome?.wasAskedToRenegotiate == true {
             return
@@ -106,7 +115,7 @@ struct HintWriter {
     }
 
     /// The hint for a server that wants to know who the client is.
-    static func clientCertificate(_ settings: ProbeSettings) -> String {
+    static func clientCertificate(_ settings: ProbeSettings) -> HintText {
         settings.identity == nil
             ? "the server wants a client certificate: give one with --cert FILE and --key FILE"
             : "the server does not accept the certificate of --cert, or wants one of another issuer"
@@ -117,33 +126,44 @@ struct HintWriter {
         return ServedNames(leaf).nearMiss(record.target.host) != nil
     }
 
-    private var nearMiss: String {
+    private var nearMiss: HintText {
         "the certificate is close, but does not cover \(host): have one issued with that name as DNS SAN"
     }
 
     private var isLeafCurrent: Bool { record.leaf?.isCurrent(at: record.judgedAt) ?? false }
 
-    private var renewChain: String {
+    /// Whether the fault is that of a root of this machine.
+    private var isOfThisMachine: Bool { record.faults.first?.brief.hasPrefix("this machine's root") == true }
+
+    private var renewRoots: HintText {
+        "the server is not to blame: update the roots of this machine (the package ca-certificates), or what --ca names"
+    }
+
+    private var renewIssuer: HintText {
+        "a certificate above the server's own ends first: install the current chain of its issuer"
+    }
+
+    private var renewChain: HintText {
         "the server's own certificate is good, one above it is not: install the current chain of its issuer"
     }
 
-    private var noNameSent: String {
-        guard let name = record.target.host.name else { return "the certificate is for other addresses" }
+    private var noNameSent: HintText {
+        guard record.target.host.name != nil else { return "the certificate is for other addresses" }
         switch record.sni.verdict {
         case .needed, .neededStrict:
             return
-                "this IP holds several certificates. The client must send SNI \(name); checking the default "
+                "this IP holds several certificates. The client must send SNI \(host); checking the default "
                 + "certificate against another name cannot work here."
         default:
             return
-                "\(address) does not know \(name), with SNI or without. Set the host up there, or check the IP"
+                "\(address) does not know \(host), with SNI or without\(often). Set the host up there, or check the IP"
         }
     }
 
-    private var mismatch: String {
+    private var mismatch: HintText {
         if case .address = record.target.host {
             return "certificates are for names as a rule: give the name, "
-                + "sni-probe NAME\(record.target.port == 443 ? "" : ":\(record.target.port)") @\(address)"
+                + "sni-probe NAME\(record.target.port == 443 ? "" : ":\(record.target.port)") @\(.at)"
         }
         if let sent = record.sni.sent, sent != record.target.host.name?.text {
             return
@@ -153,8 +173,8 @@ struct HintWriter {
         switch record.sni.verdict {
         case .selectsWrong where answersOtherwise:
             return
-                "\(address) has an entry for \(host), with the wrong certificate: without SNI another one comes. "
-                + "Look at what is set up for that name"
+                "\(address) has an entry for \(host), with the wrong certificate\(often): without SNI "
+                + "another one comes. Look at what is set up for that name" + "\(orSeveral)"
         case .unknown where settings.skipsDefault:
             return "without --skip-default sni-probe says whether this is the IP's default certificate"
         default: return "look at what is set up for \(host) on \(address)"
@@ -167,16 +187,17 @@ struct HintWriter {
         if case .success? = record.observation.second?.outcome { true } else { false }
     }
 
-    private var expired: String {
+    private var expired: HintText {
         "renew it on \(address); other IPs may have the new one already: "
-            + "sni-probe \(record.target.word) --same"
+            + "sni-probe \(.target) --same"
     }
 
-    private var unknownIssuer: String {
+    private var unknownIssuer: HintText {
         let name = record.served?.chain.judgement.top?.issuer.short ?? "the issuer"
         let clean = name.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }
         let file = String(clean.prefix(24)).split(separator: "-").joined(separator: "-")
-        let advice = "if \(name) is your own CA, give it with --ca \(file.isEmpty ? "root" : file).pem"
+        let advice: HintText =
+            "if \(name) is your own CA, give it with --ca \(file.isEmpty ? "root" : file).pem"
         guard let top = record.served?.chain.judgement.top, !top.isSelfIssued else { return advice }
         if let url = top.issuerURLs.first {
             return advice + "; if it is an intermediate, the server must send it (\(url))"
@@ -185,7 +206,7 @@ struct HintWriter {
         return advice + "; if a root of --ca is above it, the server must send it"
     }
 
-    private var intermediate: String {
+    private var intermediate: HintText {
         guard let url = record.served?.chain.judgement.top?.issuerURLs.first else {
             return "send the full chain"
         }
@@ -194,14 +215,21 @@ struct HintWriter {
             + "certificate, is the missing one)"
     }
 
-    private var status: String? {
+    private var status: HintText? {
         guard let status = record.observation.exchange?.head?.status.code else { return nil }
         switch status {
         case 421: return "the server says that it does not serve this name: check the IP, or its set-up"
         case 404 where record.target.usesTLS:
             let path = record.target.url.map { PlainText.cut($0.path, to: 60, mark: "...") } ?? "/"
-            let unknown = "the host may be unknown to the HTTP server, though its certificate is there"
+            let unknown: HintText =
+                "the host may be unknown to the HTTP server, though its certificate is there"
             return path == "/" ? unknown : "if \(path) has to be there, \(unknown)"
+        case 400, 401, 403, 496:
+            guard record.target.usesTLS, requestsClientCertificate else { break }
+            return HintWriter.clientCertificate(settings)
+        default: break
+        }
+        switch status {
         case 400 where !record.target.usesTLS:
             return "some servers answer this on a port for TLS: try https://"
         case 500...: return record.target.usesTLS ? "TLS is fine; the service behind it is not" : nil

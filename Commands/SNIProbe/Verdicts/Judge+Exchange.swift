@@ -5,7 +5,7 @@ internal import DirectHTTP
 extension Judge {
     func judgeExchange(_ record: inout ProbeRecord) {
         guard let exchange = record.observation.exchange else {
-            if record.passed, record.target.url != nil, let chosen = record.served?.facts.alpn,
+            if record.passed, record.target.url != nil, let chosen = record.served?.facts?.alpn,
                 chosen != "http/1.1"
             {
                 let words = "no request sent: the server chose \(chosen)"
@@ -65,7 +65,8 @@ extension Judge {
     /// Whether the response sends a client back to the URL that it has just asked for.
     private func redirectsToItself(_ record: ProbeRecord) -> Bool {
         guard let url = record.target.url, settings.method == .get || settings.method == .head,
-            let head = record.observation.exchange?.head, [301, 302, 307, 308].contains(head.status.code),
+            let head = record.observation.exchange?.head,
+            [301, 302, 303, 307, 308].contains(head.status.code),
             let location = head.headers["Location"], let next = try? url.resolving(location)
         else { return false }
         return (try? next.replacing(fragment: nil)) == (try? url.replacing(fragment: nil))

@@ -9,7 +9,9 @@ struct Judge: Sendable {
     let now: Int
 
     /// Returns the record of an observation.
-    func record(of observation: Observation) -> ProbeRecord {
+    ///
+    /// - Parameter found: A fault that was found elsewhere, and is the first.
+    func record(of observation: Observation, adding found: Fault? = nil) -> ProbeRecord {
         let target = observation.probe.target
         var record = ProbeRecord(
             observation: observation,
@@ -17,18 +19,24 @@ struct Judge: Sendable {
             target: target,
             judgedAt: now
         )
-        if let variation = variation(of: observation), variation.side == .first {
-            record.faults = [
-                Fault(.answersVary, variation.text, brief: brief(of: variation.text, observation))
-            ]
+        if let answers = firstAnswers(observation), answers.areMixed {
+            let text = "answers vary: \(answers.text)"
+            record.faults = [Fault(.answersVary, text, brief: text)]
+        } else if let words = otherServers(observation) {
+            record.faults = [Fault(.answersVary, words, brief: words)]
         } else if let failure = observation.firstFailure {
             let verdict = FailureVerdict(failure, observation, record.sni.verdict, settings)
             record.faults = [verdict.fault]
             record.hint = verdict.hint
             return record
+        } else if let served = record.served {
+            judge(served, record: &record)
         }
-        if let served = record.served { judge(served, record: &record) }
         judgeExchange(&record)
+        if let found {
+            record.faults.insert(found, at: 0)
+            record.warnings = []
+        }
         if record.hint == nil, let first = record.faults.first {
             record.hint = HintWriter(record: record, settings: settings).hint(for: first)
         }
@@ -40,11 +48,6 @@ struct Judge: Sendable {
         guard settings.isStrict, record.passed, !record.warnings.isEmpty else { return }
         let text = record.warnings.map(\.text).joined(separator: "; ")
         record.faults = [Fault(.strict, "with --strict: \(text)", brief: "strict")]
-    }
-
-    /// The count of a repeated handshake is short enough for a table.
-    private func brief(of text: String, _ observation: Observation) -> String {
-        observation.repeats.isEmpty ? "answers vary" : text
     }
 
     /// Returns the record of a target that could not be resolved.
@@ -64,11 +67,9 @@ struct Judge: Sendable {
         at begin: Int64,
         by resolver: String? = nil
     ) -> ProbeRecord {
-        let nowhere = IPAddress(bytes: [0, 0, 0, 0]) ?? IPAddress("::")
-        guard let nowhere else { fatalError("no address has four bytes") }
         var probe = Probe(
             target: target,
-            address: nowhere,
+            address: .unspecified,
             port: target.port,
             source: resolver.map { .resolvers([$0]) } ?? .resolver
         )
@@ -84,33 +85,28 @@ struct Judge: Sendable {
         record.faults = [Fault(.dns, "name not resolved\(place): \(why)", brief: "name not resolved\(place)")]
         record.hint = Hint(
             kind: .dns,
-            text: "\(advice), or say where to connect: sni-probe \(target.word) @IP"
+            words: "\(advice), or say where to connect: sni-probe \(.target) @IP",
+            place: record.hintPlace
         )
         return record
     }
 
     private func judge(_ served: Handshake.Served, record: inout ProbeRecord) {
-        if record.matchedName == nil, record.faults.isEmpty { record.faults.append(nameFault(record)) }
+        if record.matchedName == nil { record.faults.append(nameFault(record)) }
         let chain = ChainVerdict(served.chain, now: now)
         record.faults += chain.faults
+        if served.chain.byteCount > Self.mostOthersTake {
+            let size = "\(Words.grouped(served.chain.byteCount >> 10)) KiB of certificates"
+            record.faults.append(Fault(.chainSize, "\(size), which clients refuse", brief: size))
+        }
         let staple = StapleVerdict(served, now: now)
         if let fault = staple.fault { record.faults.append(fault) }
         for other in record.observation.otherKeys { judge(other, record: &record) }
         record.faults += expectationFaults(record)
         guard record.faults.isEmpty else { return }
-        if let variation = variation(of: record.observation) {
-            record.warnings.append(Warning(id: .answersVary, text: variation.text))
-        } else if let count = AnswerCount(record.observation, now: now), count.vary {
-            record.warnings.append(Warning(id: .answersVary, text: count.text))
-        }
+        if let warning = variation(of: record.observation) { record.warnings.append(warning) }
         if let warning = staple.warning { record.warnings.append(warning) }
-        if let leaf = record.leaf, let time = leaf.secondsLeft(at: now), expiresSoon(leaf, seconds: time) {
-            record.warnings.append(Warning(id: .expiresSoon, text: "\(Words.left(time)) left"))
-        }
-        if served.chain.byteCount > Self.mostOthersTake {
-            let size = "\(Words.grouped(served.chain.byteCount >> 10)) KiB of certificates"
-            record.warnings.append(Warning(id: .chainSize, text: "\(size), too much for many clients"))
-        }
+        warnOfEnds(in: served.chain, to: &record)
         if !served.chain.isInOrder {
             record.warnings.append(
                 served.chain.hasSurplus
@@ -130,7 +126,7 @@ struct Judge: Sendable {
         }
         faults += ChainVerdict(served.chain, now: now).faults
         if let fault = StapleVerdict(served, now: now).fault { faults.append(fault) }
-        if let time = leaf.secondsLeft(at: now) { faults += tooFewDays(time) }
+        faults += tooFewDays(served.chain)
         for fault in faults {
             var fault = Fault(
                 fault.id,
@@ -142,15 +138,54 @@ struct Judge: Sendable {
         }
     }
 
-    private func tooFewDays(_ seconds: Int) -> [Fault] {
-        guard let least = settings.minimumDays, seconds >= 0, seconds < least * 86_400 else { return [] }
+    /// Warns of what ends soon: the certificate, those above it, and those for other kinds of keys; and of
+    /// what has ended and is sent all the same.
+    private func warnOfEnds(in chain: ExaminedChain, to record: inout ProbeRecord) {
+        for (index, certificate) in chain.path(at: now).enumerated() {
+            warnOfEnd(of: index == 0 ? "" : "issuer \(certificate.subject.short) ", certificate, to: &record)
+        }
+        for other in record.observation.otherKeys {
+            if let leaf = other.served?.chain.leaf {
+                warnOfEnd(of: "\(other.kind.rawValue) certificate: ", leaf, to: &record)
+            }
+        }
+        let needed = chain.path(at: now).map(\.summary)
+        for certificate in chain.certificates where !needed.contains(certificate.summary) {
+            guard let left = certificate.secondsLeft(at: now), left < 0 else { continue }
+            let text = "\(certificate.subject.short) is sent, and expired \(Words.distance(-left)) ago"
+            record.warnings.append(Warning(id: .expiredSent, text: text))
+        }
+    }
+
+    private func warnOfEnd(
+        of name: String,
+        _ certificate: ServedCertificate,
+        to record: inout ProbeRecord
+    ) {
+        guard let time = certificate.secondsLeft(at: now), expiresSoon(certificate, seconds: time) else {
+            return
+        }
+        let verb = name.hasPrefix("issuer") ? "has " : ""
+        record.warnings.append(Warning(id: .expiresSoon, text: "\(name)\(verb)\(Words.left(time)) left"))
+    }
+
+    /// The fault that the first certificate of a chain to end has too few days left.
+    private func tooFewDays(_ chain: ExaminedChain) -> [Fault] {
+        guard let least = settings.minimumDays else { return [] }
+        let ends = chain.path(at: now).enumerated().compactMap { index, certificate in
+            certificate.secondsLeft(at: now).map { (index, certificate, $0) }
+        }
+        guard let (index, certificate, seconds) = ends.min(by: { $0.2 < $1.2 }), seconds >= 0,
+            seconds < least * 86_400
+        else { return [] }
         let left = Words.left(seconds)
         let unit = seconds < 86_400 ? " days" : ""
+        let who = index == 0 ? "" : "issuer \(certificate.subject.short) has "
         return [
             Fault(
                 .tooFewDays,
-                "\(left) left, fewer than \(Words.grouped(least))\(unit)",
-                brief: "\(left) left"
+                "\(who)\(left) left, fewer than \(Words.grouped(least))\(unit)",
+                brief: index == 0 ? "\(left) left" : "issuer: \(left) left"
             )
         ]
     }
@@ -179,7 +214,7 @@ struct Judge: Sendable {
 
     private func expectationFaults(_ record: ProbeRecord) -> [Fault] {
         guard let summary = record.leaf?.summary else { return [] }
-        var faults = record.leaf?.secondsLeft(at: now).map(tooFewDays) ?? []
+        var faults = (record.served?.chain).map(tooFewDays) ?? []
         let isExpected =
             settings.expected.isEmpty
             || settings.expected.contains { expected in
@@ -200,41 +235,63 @@ struct Judge: Sendable {
         return seconds < 14 * 86_400 && seconds < (until - from) / 3
     }
 
-    /// How the repeated handshake differs from the one that it repeats; `nil` if it does not, or tells
-    /// nothing.
-    private func variation(of observation: Observation) -> (side: Confirmation.Side, text: String)? {
-        if let count = AnswerCount(observation, now: now) {
-            return count.areMixed ? (.first, count.text) : nil
-        }
-        guard let confirmation = observation.confirmation else { return nil }
-        let identity = try? observation.probe.target.identity
-        let before = confirmation.side == .first ? observation.first : observation.second
-        guard let before, confirmation.handshake.side(identity) != .unknown,
-            confirmation.handshake.side(identity) != before.side(identity)
-        else { return nil }
-        let name = before.serverName.map { "with SNI \($0)" } ?? "without SNI"
-        let answers = [before, confirmation.handshake].map { answer(of: $0, identity) }
-        return (confirmation.side, "answers vary: \(name), \(answers[0]), then \(answers[1])")
+    /// The answers to the handshakes like the first.
+    private func firstAnswers(_ observation: Observation) -> AnswerCount? {
+        AnswerCount(observation.firsts, of: observation.probe.target, now: now)
     }
 
-    private func answer(of handshake: Handshake, _ identity: ServerIdentity?) -> String {
-        switch handshake.outcome {
-        case .failure(let failure): "a refusal (\(SNIWords.text(of: failure)))"
-        case .success(let served):
-            if served.chain.match(identity) != nil {
-                "the right certificate"
-            } else {
-                "one for \(served.chain.leaf.map { ServedNames($0).first(1) } ?? "other names")"
-            }
+    /// The warning that the answers vary although the first handshake got what a client needs.
+    private func variation(of observation: Observation) -> Warning? {
+        if let answers = firstAnswers(observation), answers.vary {
+            return Warning(id: .answersVary, text: "answers vary: \(answers.text)")
         }
+        return secondVariation(observation).map { Warning(id: .answersVary, text: $0) }
+    }
+
+    /// How the answers to the second handshake vary; `nil` if they do not.
+    private func secondVariation(_ observation: Observation) -> String? {
+        let target = observation.probe.target
+        guard let second = observation.second, variesInName(observation.seconds, of: target),
+            let answers = AnswerCount(observation.seconds, of: target, now: now)
+        else { return nil }
+        let name = second.serverName.map { "with SNI \($0)" } ?? "without SNI"
+        return "answers vary \(name): \(answers.fullText)"
+    }
+
+    /// The fault of a first handshake that failed each time, where the second, which got the right
+    /// certificate once, shows that there is another server. What the first met is not the cause for all of
+    /// them then.
+    private func otherServers(_ observation: Observation) -> String? {
+        guard let firsts = firstAnswers(observation), !firsts.answers.contains(where: \.isRight),
+            observation.first?.serverName != nil,
+            let seconds = AnswerCount(observation.seconds, of: observation.probe.target, now: now),
+            seconds.areMixed, seconds.answers.contains(where: \.isRight)
+        else { return nil }
+        return secondVariation(observation)
+    }
+
+    /// Whether the same handshake, made again, had results that differ as the comparison of the name sees it.
+    private func variesInName(_ handshakes: [Handshake], of target: ProbeTarget) -> Bool {
+        Set(sides(handshakes, of: target).filter { $0 != .unknown }).count > 1
+    }
+
+    private func sides(_ handshakes: [Handshake], of target: ProbeTarget) -> [SNISide] {
+        let identity = try? target.identity
+        return handshakes.map { $0.side(identity) }
     }
 
     private func sniFinding(of observation: Observation) -> SNIFinding {
-        let identity = try? observation.probe.target.identity
-        let first = observation.first?.side(identity) ?? .unknown
-        let second = observation.second?.side(identity) ?? .unknown
+        let target = observation.probe.target
         let sent = observation.first?.serverName
-        if variation(of: observation) != nil { return SNIFinding(sent: sent, verdict: .varies) }
+        let (firsts, seconds) = (
+            sides(observation.firsts, of: target), sides(observation.seconds, of: target)
+        )
+        if variesInName(observation.firsts, of: target) || variesInName(observation.seconds, of: target) {
+            return SNIFinding(sent: sent, verdict: .varies)
+        }
+        // What could not be confirmed is not said.
+        let first = firsts.contains(.unknown) ? .unknown : firsts.first ?? .unknown
+        let second = seconds.contains(.unknown) ? .unknown : seconds.first ?? .unknown
         let verdict =
             sent == nil
             ? SNIFinding.Verdict(with: second, without: first)

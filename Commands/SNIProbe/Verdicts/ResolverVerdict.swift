@@ -23,12 +23,9 @@ struct ResolverVerdict {
     /// Adds to the hint of a failed record whose users get its address.
     func complete(_ record: inout ProbeRecord) {
         guard let some, let fault = record.faults.first else { return }
-        let who = "only users of \(Self.list(some)) get \(address)"
-        record.hint = Hint(
-            kind: fault.id,
-            text: record.hint.map { "\($0.text). \(who.prefix(1).uppercased() + who.dropFirst())" } ?? who,
-            cause: record.hint?.cause ?? .usual
-        )
+        let who: HintText = "nly users of \(Self.list(some)) get \(.ip)"
+        let words = record.hint.map { $0.words + ". O" + who } ?? "o" + who
+        record.hint = Hint(kind: fault.id, words: words, place: record.hintPlace)
     }
 
     private static func list(_ names: [String]) -> String {

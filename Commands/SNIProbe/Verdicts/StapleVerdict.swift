@@ -10,6 +10,8 @@ struct StapleVerdict {
     private(set) var warning: Warning?
 
     init(_ served: Handshake.Served, now: Int) {
+        // Without a connection there is none.
+        guard served.facts != nil else { return }
         let isRequired = served.chain.leaf?.requiresStaple == true
         guard let staple = served.staple else {
             if isRequired {

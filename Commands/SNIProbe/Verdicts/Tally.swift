@@ -68,10 +68,7 @@ struct Tally {
             exitCodes.insert(record.exitCode)
         }
         if let replies = record.replies { add(replies, of: record) }
-        if let hint = record.hint {
-            let address = record.lookupFailure == nil ? record.observation.probe.address.description : ""
-            advice.add(hint, host: record.target.name, address: address)
-        }
+        if let hint = record.hint { advice.add(hint) }
         if record.passed || record.faults.allSatisfy({ [.differs, .tooFewDays, .strict].contains($0.id) }) {
             countCertificate(of: record)
         }

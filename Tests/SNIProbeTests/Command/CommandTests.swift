@@ -381,7 +381,7 @@ struct CommandTests {
         let words = Array(repeating: "a.test@\(silent.authority)", count: 20)
         let result = try await Program.run(
             words + ["-t", "700ms"],
-            wrapper: ["/bin/sh", "-c", "ulimit \(limit) 30; " + #"exec "$0" "$@""#]
+            wrapper: ["/bin/sh", "-c", "ulimit \(limit) 50; " + #"exec "$0" "$@""#]
         )
         #expect(result.code == 28)
         #expect(result.output.split(separator: "\n").count == 20)

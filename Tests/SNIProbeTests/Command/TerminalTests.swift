@@ -65,7 +65,7 @@ struct TerminalTests {
             program.interrupt()
             return (first, second, program.finish().code)
         }
-        #expect(first.hasPrefix("\u{1B}[Hevery 1 ms, last at "))
+        #expect(first.hasPrefix("\u{1B}[?1049h\u{1B}[Hevery 1 ms, last at "))
         #expect(first.contains("connection refused"))
         for line in first.split(separator: "\n") {
             #expect(line.hasSuffix("\u{1B}[K") || line.hasSuffix("\u{1B}[J"), "\(line)")

@@ -42,7 +42,7 @@ struct ClientSideTests {
                 trusting: root.rootPEM
             )
             #expect(with.code == 0)
-            #expect(with.record?.served?.facts.requestsClientCertificate == true)
+            #expect(with.record?.served?.facts?.requestsClientCertificate == true)
             #expect(server.records.contains { $0.tls?.clientSubject?.contains("probe") == true })
         }
         // Both in one file.
@@ -87,7 +87,7 @@ struct ClientSideTests {
             ["a.test@\(server.authority)", "--alpn", "h2,http/1.1", "--skip-default"],
             trusting: root.rootPEM
         )
-        #expect(bare.record?.served?.facts.alpn == "h2")
+        #expect(bare.record?.served?.facts?.alpn == "h2")
         let request = try await probe(
             ["https://a.test:\(server.port)/", "@127.0.0.1", "--alpn", "h2,http/1.1"],
             trusting: root.rootPEM

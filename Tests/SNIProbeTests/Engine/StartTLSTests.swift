@@ -68,6 +68,46 @@ struct StartTLSTests {
                 .send("<proceed xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>"),
             ]
         ),
+        (
+            .xmppServer,
+            [
+                .skipTo("jabber:server'"), .skipTo("streams'>"),
+                .send("<stream:stream from='a.test'><stream:features>"),
+                .send("<starttls xmlns='urn:ietf:params:xml:ns:xmpp-tls'/></stream:features>"),
+                .expect("<starttls xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>"),
+                .send("<proceed xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>"),
+            ]
+        ),
+        (
+            .lmtp,
+            [
+                .send("220 mail.test LMTP\r\n"), .expect("LHLO sni-probe\r\n"),
+                .send("250-mail.test\r\n250 STARTTLS\r\n"), .expect("STARTTLS\r\n"),
+                .send("220 go ahead\r\n"),
+            ]
+        ),
+        (
+            .ftp,
+            [
+                .send("220-Welcome\r\n to this server\r\n220 ready\r\n"), .expect("AUTH TLS\r\n"),
+                .send("234 Proceed with negotiation.\r\n"),
+            ]
+        ),
+        (.nntp, [.send("201 news.test\r\n"), .expect("STARTTLS\r\n"), .send("382 continue\r\n")]),
+        (
+            .sieve,
+            [
+                .send("\"IMPLEMENTATION\" \"Dovecot\"\r\n\"STARTTLS\"\r\nOK \"ready\"\r\n"),
+                .expect("STARTTLS\r\n"), .send("OK \"Begin TLS negotiation now.\"\r\n"),
+            ]
+        ),
+        (
+            .irc,
+            [
+                .send(":irc.test NOTICE * :*** Looking up your hostname\r\n"), .expect("STARTTLS\r\n"),
+                .send(":irc.test 670 * :STARTTLS successful, proceed with TLS handshake\r\n"),
+            ]
+        ),
     ]
 
     @Test("Each protocol leads to the handshake", arguments: StartTLS.allCases)
@@ -97,6 +137,12 @@ struct StartTLSTests {
         (.postgres, [.skip(8), .send("N")]),
         (.mysql, [.sendBytes(greeting(0xF7))]),
         (.xmpp, [.skipTo("streams'>"), .send("<stream:stream><stream:features></stream:features>")]),
+        (.xmppServer, [.skipTo("streams'>"), .send("<stream:stream><stream:features></stream:features>")]),
+        (.lmtp, [.send("220 a\r\n"), .skipTo("\r\n"), .send("500 what?\r\n")]),
+        (.ftp, [.send("220 a\r\n"), .skipTo("\r\n"), .send("530 Please login with USER and PASS.\r\n")]),
+        (.nntp, [.send("200 a\r\n"), .skipTo("\r\n"), .send("580 Can not initiate TLS\r\n")]),
+        (.sieve, [.send("\"SIEVE\" \"fileinto\"\r\nOK\r\n"), .skipTo("\r\n"), .send("NO \"no TLS\"\r\n")]),
+        (.irc, [.skipTo("\r\n"), .send(":irc.test 691 * :STARTTLS failed\r\n")]),
     ]
 
     @Test("A server that does not change to TLS is a fault with its words", arguments: StartTLS.allCases)
@@ -128,8 +174,9 @@ struct StartTLSTests {
         }
         #expect(try port("a.test@127.0.0.1") == 143)
         #expect(try port("a.test:1143@127.0.0.1") == 1143)
+        #expect(try port("a.test:443@127.0.0.1") == 443)
         #expect(throws: UsageError.self) { _ = try port("https://a.test/@127.0.0.1") }
-        #expect(throws: UsageError.self) { _ = try Options(["a.test", "--starttls", "ftp"]) }
+        #expect(throws: UsageError.self) { _ = try Options(["a.test", "--starttls", "telnet"]) }
     }
 
     @Test("A PROXY header of either version precedes the handshake")

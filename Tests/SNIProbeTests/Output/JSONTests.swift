@@ -52,10 +52,9 @@ struct JSONTests {
         for value in values { #expect(keys(value) == keys(values[0])) }
         #expect(
             keys(values[0]) == [
-                "v", "time", "host", "ip", "port", "url", "source", "ok", "faults", "warnings", "hint", "sni",
-                "tls",
-                "certificate", "answers", "other_keys",
-                "chain", "verify", "http", "ms", "resolvers", "baseline", "attempts",
+                "v", "time", "host", "ip", "port", "url", "source", "ok", "faults", "warnings", "hint",
+                "advice", "sni", "tls", "certificate", "answers", "other_keys",
+                "chain", "verify", "http", "ms", "resolver", "resolvers", "baseline", "attempts",
             ]
         )
     }

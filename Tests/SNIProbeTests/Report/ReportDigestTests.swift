@@ -32,7 +32,8 @@ struct ReportDigestTests {
             let line = ReportLine(
                 ip: ip,
                 faults: [("expired", "expired")],
-                hint: "\(ip) does not know www.example.com."
+                hint: "\(ip) does not know www.example.com.",
+                advice: "{ip} does not know {host}."
             )
             digest.add(try #require(line.entry))
         }

@@ -82,8 +82,8 @@ struct WaitingProbesTests {
         "The descriptors are shared by the probes, the questions to resolvers, and the look-ups",
         arguments: [
             (nil, 0, 4096, 64, 512, 256), (nil, 1, 4096, 64, 512, 256), (nil, 5, 4096, 64, 382, 256),
-            (nil, 0, 1024, 64, 439, 125), (nil, 0, 30, 4, 4, 1), (nil, 4, 30, 1, 1, 1),
-            (nil, 0, 8, 1, 1, 1), (200, 0, 4096, 200, 200, 256), (200, 0, 300, 122, 122, 35),
+            (nil, 0, 1024, 64, 175, 125), (nil, 0, 30, 1, 1, 1), (nil, 4, 30, 1, 1, 1),
+            (nil, 0, 8, 1, 1, 1), (200, 0, 4096, 200, 200, 256), (200, 0, 300, 49, 49, 35),
         ] as [(Int?, Int, Int, Int, Int, Int)]
     )
     func descriptors(

@@ -8,7 +8,7 @@ import Darwin
 #endif
 
 /// A server that speaks another protocol before TLS: it goes through a dialogue, and passes everything after
-/// it on to a server with TLS.
+/// it on to a server with TLS, or to several in turn.
 final class DialogueRelay: Sendable {
     enum Step: Sendable {
         case send(String)
@@ -27,14 +27,20 @@ final class DialogueRelay: Sendable {
 
     /// - Parameters:
     ///   - steps: The dialogue of each connection.
-    ///   - target: The port of the server with TLS, on 127.0.0.1.
+    ///   - targets: The ports of the servers with TLS, on 127.0.0.1. A port 0 ends the connection.
     ///   - connections: How many connections are served.
-    init(_ steps: [Step], to target: UInt16, connections: Int = 1) throws {
+    convenience init(_ steps: [Step], to targets: UInt16..., connections: Int = 1) throws {
+        try self.init(steps, inTurn: targets, connections: connections)
+    }
+
+    /// The same with the servers in an array.
+    init(_ steps: [Step] = [], inTurn targets: [UInt16], connections: Int) throws {
         let listener = try Listener()
         self.listener = listener
         Thread.detachNewThread {
-            for _ in 0..<connections {
+            for number in 0..<connections {
                 guard let client = try? listener.accept() else { return }
+                let target = targets[number % targets.count]
                 Thread.detachNewThread { try? Self.serve(client, steps, target) }
             }
         }

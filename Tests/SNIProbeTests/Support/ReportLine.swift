@@ -12,6 +12,7 @@ struct ReportLine {
     var faults: [(id: String, text: String)] = []
     var warnings: [(id: String, text: String)] = []
     var hint: String?
+    var advice: String?
     var verdict = "needed"
     var defaultName = "default.example.net"
     var hash: String? = String(repeating: "30bfcbf8", count: 8)
@@ -30,7 +31,7 @@ struct ReportLine {
             ("v", .number(1)), ("time", .string(time)), ("host", .string(host)), ("ip", text(ip)),
             ("port", .number(443)), ("url", text(url)), ("source", .string(source)),
             ("ok", .bool(faults.isEmpty)), ("faults", issues(faults)), ("warnings", issues(warnings)),
-            ("hint", text(hint)), ("sni", serverName), ("certificate", certificate),
+            ("hint", text(hint)), ("advice", text(advice)), ("sni", serverName), ("certificate", certificate),
             ("resolvers", resolvers.isEmpty ? .null : .array(resolvers.map(reply))),
         ].object
     }

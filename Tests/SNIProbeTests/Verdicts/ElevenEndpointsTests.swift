@@ -66,7 +66,7 @@ struct ElevenEndpointsTests {
             fault: .defaultCertificate,
             says: "wrong certificate",
             hint:
-                "127.0.0.1 does not know www.example.com. Set the host up there, or check the IP; sni-probe "
+                "127.0.0.1 does not know www.example.com, in 3 of 3 handshakes. Set the host up there, or check the IP; sni-probe "
                 + "www.example.com probes all that DNS gives."
         )
     }
@@ -130,7 +130,8 @@ struct ElevenEndpointsTests {
             code: 35,
             fault: .sniRefused,
             says: "server refused the name",
-            hint: "127.0.0.1 serves other hosts only, by strict SNI; www.example.com is not among them"
+            hint:
+                "127.0.0.1 serves other hosts only, by strict SNI; www.example.com is not among them, in 3 of 3 handshakes"
         )
     }
 

@@ -28,6 +28,11 @@ struct OddServersTests {
         #expect(looping.passed)
         #expect(looping.warnings.map(\.id) == [.redirectsToItself])
         #expect(try await record(["\(place)/z", "@127.0.0.1"]).warnings.isEmpty)
+        let seeOther = try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in
+            .status(303, ["Location": "/"])
+        }
+        let again = try await record(["https://a.test:\(seeOther.port)/", "@127.0.0.1"])
+        #expect(again.warnings.map(\.id) == [.redirectsToItself])
     }
 
     @Test("A server of HTTP/2 in clear text is recognised")

@@ -54,11 +54,12 @@ struct SNITableTests {
                 case .close: "closed"
                 default: "reset"
                 }
-            #expect(words(outcome) == "needed: without it this IP refuses the handshake (\(reason))")
+            let refusal = "refuses the handshake (\(reason)), in 2 of 2 handshakes"
+            #expect(words(outcome) == "needed: without it this IP \(refusal)")
             let without = try await probe("a.test", at: server, "--no-sni", trusting: root.rootPEM)
             #expect(without.code == 35)
             #expect(without.record?.sni.verdict == .neededStrict, "\(answer)")
-            #expect(words(without) == "needed: with it this IP serves a.test")
+            #expect(words(without) == "needed: with it this IP serves a.test, in 2 of 2 handshakes")
         }
     }
 
@@ -71,7 +72,7 @@ struct SNITableTests {
         let outcome = try await probe("a.test", at: server, "--no-sni", trusting: root.rootPEM)
         #expect(outcome.faults == ["default_certificate"])
         #expect(outcome.record?.sni == SNIFinding(sent: nil, verdict: .needed))
-        #expect(words(outcome) == "needed: with it this IP serves a.test")
+        #expect(words(outcome) == "needed: with it this IP serves a.test, in 2 of 2 handshakes")
         let both = try await probe("a.test", at: server, trusting: root.rootPEM)
         #expect(both.record?.sni == SNIFinding(sent: "a.test", verdict: .needed))
     }
@@ -148,12 +149,14 @@ struct SNITableTests {
         #expect(failed.record?.sni.verdict == .varies)
         #expect(
             failed.record?.faults.first?.text
-                == "answers vary: with SNI a.test, one for b.test, then the right certificate"
+                == "answers vary: 1 of 3 serve b.test"
         )
         let second = try server(with: [right], without: [other, right])
         let passed = try await probe("a.test", at: second, trusting: root.rootPEM)
         #expect(passed.code == 0 && passed.record?.sni.verdict == .varies)
         #expect(passed.record?.warnings.map(\.id) == [.answersVary])
+        let text = passed.record?.warnings.first?.text
+        #expect(text?.hasPrefix("answers vary without SNI: 1 of 2 serve b.test, 1 serve the right") == true)
     }
 
     @Test("A surprising handshake that is confirmed keeps its verdict")
@@ -172,5 +175,22 @@ struct SNITableTests {
             trusting: root.rootPEM
         )
         #expect(wrong.faults == ["name_mismatch"] && wrong.record?.sni.verdict == .selectsWrong)
+    }
+
+    @Test("All handshakes of a probe offer the same protocols, so a server that refuses them is no riddle")
+    func sameProtocols() async throws {
+        let root = TestAuthority()
+        let server = try FixtureServer.start(
+            .tls(root.certificate(for: "a.test")) {
+                ($0.applicationProtocols, $0.refusesUnknownProtocols) = (["h2"], true)
+            }
+        ) { _ in .text("") }
+        let outcome = try await probe(
+            ["https://a.test:\(server.port)/", "@127.0.0.1"],
+            trusting: root.rootPEM
+        )
+        #expect(outcome.faults == ["handshake_refused"] && outcome.code == 35)
+        #expect(outcome.record?.hint?.text == "the server speaks another protocol than HTTP/1.1")
+        #expect(Set(server.records.map { $0.hello?.applicationProtocols ?? [] }) == [["http/1.1"]])
     }
 }

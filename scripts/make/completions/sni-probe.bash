@@ -1,4 +1,4 @@
-# bash completion for sni-probe; made by `sni-probe --generate bash`
+# bash completion for sni-probe; made by scripts/make/pages
 _sni_probe() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
     # To bash the = of --option=value is a word of its own.
@@ -10,10 +10,10 @@ _sni_probe() {
     COMPREPLY=()
     case $previous in
         # Left to readline, which knows how to quote them.
-        -f|--file|--cert|--key|--ca|--expect|--baseline|-o|--output) return ;;
+        -f|--file|--cert|--key|--ca|--expect|--baseline|--resume|-o|--output) return ;;
         --resolver) COMPREPLY=($(compgen -W 'system dns:// https:// alibaba:// dnspod:// hosts:' -- "$current")); return ;;
         --tls) COMPREPLY=($(compgen -W '1.2 1.3' -- "$current")); return ;;
-        --starttls) COMPREPLY=($(compgen -W 'smtp imap pop3 ldap postgres mysql xmpp' -- "$current")); return ;;
+        --starttls) COMPREPLY=($(compgen -W 'smtp lmtp imap pop3 ftp nntp sieve ldap postgres mysql xmpp xmpp-server irc' -- "$current")); return ;;
         --proxy-protocol) COMPREPLY=($(compgen -W '1 2' -- "$current")); return ;;
         -X|--method) COMPREPLY=($(compgen -W 'GET HEAD OPTIONS' -- "$current")); return ;;
         --format) COMPREPLY=($(compgen -W 'text json prometheus nagios junit sarif html' -- "$current")); return ;;
@@ -24,7 +24,7 @@ _sni_probe() {
         --shard|--sni|--alpn|-H|--header|--min-days|--critical-days|--warn-days|--status|-t|--timeout|-j|--jobs|--rate|--retries|--wait|--watch|--repeat|--interval) return ;;
     esac
     if [[ $current == -* ]]; then
-        COMPREPLY=($(compgen -W '-f --file --resolver -4 --ipv4 -6 --ipv6 --skip-bad --shard --sni --no-sni --skip-default --all-keys --tls --starttls --proxy-protocol --alpn --cert --key -X --method -H --header -k --insecure --ca --min-days --critical-days --warn-days --strict --expect --same --baseline --status -t --timeout -j --jobs --rate --retries --wait --watch --repeat --interval --json --format -o --output --pem -v --verbose -q --quiet --color --demo -h --help --version' -- "$current"))
+        COMPREPLY=($(compgen -W '-f --file --resolver -4 --ipv4 -6 --ipv6 --skip-bad --shard --sni --no-sni --skip-default --all-keys --tls --starttls --proxy-protocol --alpn --cert --key -X --method -H --header -k --insecure --ca --min-days --critical-days --warn-days --strict --expect --same --baseline --status -t --timeout -j --jobs --rate --retries --wait --watch --resume --repeat --interval --json --format -o --output --pem -v --verbose -q --quiet --color --demo -h --help --version' -- "$current"))
     else
         COMPREPLY=($(compgen -A hostname -- "$current"))
     fi

@@ -1,4 +1,4 @@
-# fish completion for sni-probe; made by `sni-probe --generate fish`
+# fish completion for sni-probe; made by scripts/make/pages
 complete -c sni-probe -f
 complete -c sni-probe -s f -l file -r -F -d 'more targets or IPs, one a line; - is standard input'
 complete -c sni-probe -l resolver -x -a 'system dns:// https:// alibaba:// dnspod:// hosts:' -d 'ask this resolver for the IPs; may repeat: system, dns://IP, https://NAME/dns-query@IP, ...'
@@ -11,7 +11,7 @@ complete -c sni-probe -l no-sni -d 'no SNI'
 complete -c sni-probe -l skip-default -d 'no second handshake, without SNI, to compare with'
 complete -c sni-probe -l all-keys -d 'also see the certificate for the other kind of key'
 complete -c sni-probe -l tls -x -a '1.2 1.3' -d 'only 1.2 or only 1.3'
-complete -c sni-probe -l starttls -x -a 'smtp imap pop3 ldap postgres mysql xmpp' -d 'smtp, imap, pop3, ldap, postgres, mysql, xmpp'
+complete -c sni-probe -l starttls -x -a 'smtp lmtp imap pop3 ftp nntp sieve ldap postgres mysql xmpp xmpp-server irc' -d 'smtp, imap, pop3, ftp, ldap, postgres, mysql, ...'
 complete -c sni-probe -l proxy-protocol -x -a '1 2' -d 'begin with a PROXY header, version 1 or 2'
 complete -c sni-probe -l alpn -x -d 'offer these protocols, such as h2,http/1.1'
 complete -c sni-probe -l cert -r -F -d 'the client\'s certificate and chain, in PEM'
@@ -34,6 +34,7 @@ complete -c sni-probe -l rate -x -d 'at most N probes a second'
 complete -c sni-probe -l retries -x -d 'after refused or lost connections, default 0'
 complete -c sni-probe -l wait -x -d 'probe the failed ones again until all pass'
 complete -c sni-probe -l watch -x -d 'again and again, with so much time in between'
+complete -c sni-probe -l resume -r -F -d 'leave out what has a result in this JSON output'
 complete -c sni-probe -l repeat -x -d 'N handshakes with each IP, whose answers are counted'
 complete -c sni-probe -l interval -x -d 'between the handshakes of --repeat; default none'
 complete -c sni-probe -l json -d 'one JSON object a line (= --format json)'

@@ -1,3 +1,5 @@
+@testable import SNIProbe
+
 /// Shell completions, generated from the option table.
 enum Completions {
     private static let options = CommandOption.all
@@ -11,7 +13,7 @@ enum Completions {
             cases += "        \(bashPattern(option))) \(answer); return ;;\n"
         }
         return """
-            # bash completion for sni-probe; made by `sni-probe --generate bash`
+            # bash completion for sni-probe; made by scripts/make/pages
             _sni_probe() {
                 local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
                 # To bash the = of --option=value is a word of its own.
@@ -55,7 +57,7 @@ enum Completions {
         }
         return """
             #compdef sni-probe
-            # made by `sni-probe --generate zsh`
+            # made by scripts/make/pages
             _arguments -s -S \\
             \(lines.joined(separator: " \\\n")) \\
                 '*:target or @IP:_hosts'
@@ -83,7 +85,7 @@ enum Completions {
 
     static var fish: String {
         var text =
-            "# fish completion for sni-probe; made by `sni-probe --generate fish`\ncomplete -c sni-probe -f\n"
+            "# fish completion for sni-probe; made by scripts/make/pages\ncomplete -c sni-probe -f\n"
         for option in options {
             text += "complete -c sni-probe"
             if let short = option.short { text += " -s \(short)" }

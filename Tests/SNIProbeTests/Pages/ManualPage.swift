@@ -1,3 +1,5 @@
+@testable import SNIProbe
+
 /// The manual page in man(7) format.
 enum ManualPage {
     static var text: String {
@@ -34,7 +36,7 @@ enum ManualPage {
     }
 
     private static let head = """
-        .\\" Made by `sni-probe --generate man`.
+        .\\" Made by scripts/make/pages.
         .TH SNI-PROBE 1 \(Version.date) "sni-probe \(Version.text)" "direct-http"
         .SH NAME
         sni\\-probe \\- which certificate an IP serves for a name, and what is wrong with it
@@ -44,6 +46,9 @@ enum ManualPage {
         .br
         .B sni\\-probe report
         [\\fIoptions\\fR] \\fIFILE\\fR...
+        .br
+        .B sni\\-probe check
+        [\\fIoptions\\fR] \\fIFILE\\fR \\fINAME\\fR...
         .SH DESCRIPTION
         Connects to the IPs you choose, sends the host's name (SNI), checks the certificate against it, and says what is
         wrong and what to do about it.
@@ -79,10 +84,19 @@ enum ManualPage {
         .SH RESULTS
         On a terminal a single result is shown in full; several are shown on one line each, with a summary.
         Otherwise each result is a line of tab\\-separated fields: state (ok, warn, FAIL), host, IP, port, SHA\\-256 of the
-        certificate, days left, milliseconds, text. The summary then goes to standard error.
+        certificate, days left (rounded down), milliseconds, text, URL. A field without a value is \\-. The summary
+        then goes to standard error.
         .SS Faults
         The identifiers of JSON and Prometheus output.
         \(faults)
+        .SS Warnings
+        Remarks on probes that passed; with \\-\\-strict they are faults.
+        \(warnings)
+        .SS Certificates before they are deployed
+        sni\\-probe check judges the certificates in a file (PEM or DER; \\- is standard input) for each NAME as if a server
+        sent them in this order, with the same faults, hints, exit status and formats. With \\-\\-key it tells whether the
+        key is that of the first certificate. It takes the options of what to accept and of output. A host called
+        "check" is probed as check:443.
         .SS Reports on several runs
         sni\\-probe report reads the output of \\-\\-json of any number of runs, and makes one summary of it, or what
         \\-\\-format says: text, json, html or sarif. It takes \\-\\-output, \\-\\-skip\\-bad, \\-\\-quiet and
@@ -99,6 +113,12 @@ enum ManualPage {
         .TP
         .B NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR
         Whether to use colour, if \\-\\-color is auto.
+        .TP
+        .B SNI_PROBE_ALIBABA_SECRET, SNI_PROBE_DNSPOD_TOKEN
+        The secrets of the HTTPDNS accounts of \\-\\-resolver. With _FILE after the name: a file that has it.
+        .TP
+        .B LC_ALL, LC_CTYPE, LANG
+        Whether characters beyond ASCII are shown.
         .SH EXAMPLES
         .nf
         sni\\-probe www.example.com @203.0.113.7
@@ -111,6 +131,10 @@ enum ManualPage {
 
     private static var exitCodes: String {
         ExitCode.meanings.map { ".TP\n.B \($0.code)\n\(escaped($0.meaning))" }.joined(separator: "\n")
+    }
+
+    private static var warnings: String {
+        Warning.ID.allCases.map { ".TP\n.B \($0.rawValue)\n\(escaped($0.meaning))" }.joined(separator: "\n")
     }
 
     private static var faults: String {

@@ -1,0 +1,85 @@
+internal import DirectCore
+internal import DirectHTTP
+
+/// `sni-probe check FILE NAME...`: judges certificates in a file as if a server sent them, before one does.
+struct CertificateCheck {
+    private let options: Options
+    private let file: String
+
+    init(_ options: Options, of file: String) {
+        (self.options, self.file) = (options, file)
+    }
+
+    /// Judges the file for each name, writes the results and returns the exit code.
+    func run() throws(UsageError) -> Int32 {
+        let console = Console.detect(options.color)
+        let sink =
+            try options.output.map { (path) throws(UsageError) in try OutputSink.file(path) }
+            ?? .standardOutput
+        var style = console
+        if options.output != nil { (style.isTerminal, style.usesColor) = (false, false) }
+        let output = ProbeCommand.output(for: options, style, sink)
+        var tally = Tally()
+        let records = try records()
+        for var record in records {
+            Judge(settings: options.settings, now: record.judgedAt).applyStrictness(to: &record)
+            tally.add(record)
+            output.add(record, isOnlyOne: records.count == 1)
+        }
+        output.finish(tally, interrupted: false)
+        guard output.flush() else { return try giveUp(sink) }
+        try sink.commit()
+        return output.exitCode(tally) ?? tally.exitCode
+    }
+
+    private func giveUp(_ sink: OutputSink) throws(UsageError) -> Int32 {
+        if let failure = sink.failure { throw failure }
+        return Console.endOfOutput()
+    }
+
+    /// The results, one for each name.
+    func records() throws(UsageError) -> [ProbeRecord] {
+        let certificates = try CertificateFiles.certificates(at: file == "-" ? "/dev/stdin" : file)
+        let context = try context(options.settings)
+        guard let sent = ServedChain(der: certificates.map(\.summary.der), context: context) else {
+            throw UsageError("there is no certificate in \(quoted(file))", code: ExitCode.noInput)
+        }
+        let served = Handshake.Served(facts: nil, chain: ChainCache().examine(sent), staple: nil)
+        let fault = try keyFault(certificates)
+        return options.words.flatMap { word -> [ProbeRecord] in
+            guard case .target(let target, _) = word else { return [] }
+            return [record(served, of: target, fault)]
+        }
+    }
+
+    private func record(_ served: Handshake.Served, of target: ProbeTarget, _ keyFault: Fault?) -> ProbeRecord
+    {
+        let probe = Probe(target: target, address: .unspecified, port: target.port, source: .checked(file))
+        let handshake = Handshake(serverName: target.host.name?.text, outcome: .success(served))
+        let observation = Observation(probe: probe, time: UnixTime.milliseconds, first: handshake)
+        let judge = Judge(settings: options.settings, now: Int(UnixTime.now.seconds))
+        return judge.record(of: observation, adding: keyFault)
+    }
+
+    /// The fault that the key of `--key` is not that of the certificate.
+    private func keyFault(_ certificates: [ServedCertificate]) throws(UsageError) -> Fault? {
+        guard let path = options.keyFile else { return nil }
+        let key = try IdentityFiles.privateKey(at: path)
+        let chain = Array(certificates.map(\.pem).joined().utf8)
+        var settings = options.settings
+        settings.identity = ClientIdentity(certificateChain: chain, privateKey: key)
+        guard case .failure(let error) = ContextSource.make(settings) else { return nil }
+        guard "\(error)".contains("mismatch") else {
+            throw UsageError("--key: \(error)", code: ExitCode.noInput)
+        }
+        return Fault(.keyMismatch, "the key is not that of the certificate", brief: "key does not fit")
+    }
+
+    private func context(_ settings: ProbeSettings) throws(UsageError) -> SurveyContext {
+        do throws(TLSError) {
+            return try ContextSource.make(settings).get()
+        } catch {
+            throw UsageError("\(error)", hint: "say which roots to trust with --ca", code: ExitCode.noInput)
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import DirectHTTP
+import Foundation
+import TLSFixtures
+import Testing
+
+@testable import SNIProbe
+
+@Suite("Certificates in files")
+struct CheckTests {
+    private let lab: Lab
+    private let host = "www.example.com"
+
+    init() throws { lab = try Lab() }
+
+    /// Writes files, and removes them at the end.
+    private func withFiles(_ files: [String: [UInt8]], _ body: (String) async throws -> Void) async throws {
+        let folder = NSTemporaryDirectory() + "sni-probe-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for (name, bytes) in files { try Data(bytes).write(to: URL(filePath: "\(folder)/\(name)")) }
+        try Data(lab.root.rootPEM.utf8).write(to: URL(filePath: folder + "/root.pem"))
+        try await body(folder)
+    }
+
+    private func records(_ folder: String, _ arguments: String...) throws -> [ProbeRecord] {
+        let paths = arguments.map { $0.hasPrefix("/") ? folder + $0 : $0 }
+        let (options, file) = try #require(try Options.ofCheck(["--ca", folder + "/root.pem"] + paths))
+        return try CertificateCheck(options, of: file).records()
+    }
+
+    private func pem(_ certificates: FixtureCertificate...) -> [UInt8] {
+        Array(certificates.map(\.pem).joined().utf8)
+    }
+
+    @Test("A file has the verdicts that a server with it would have, one for each name")
+    func verdicts() async throws {
+        let leaf = try lab.issuer.issue(.publicLeaf(host, "example.com"))
+        let old = try lab.issuer.issue(.publicLeaf(host, from: -99, until: -9))
+        let issuer = lab.issuer.certificate
+        let files = [
+            "full.pem": pem(leaf, issuer), "leaf.pem": pem(leaf), "leaf.der": leaf.der,
+            "old.pem": pem(old, issuer),
+            "mixed.pem": pem(leaf, lab.standard, issuer),
+        ]
+        try await withFiles(files) { folder in
+            let good = try records(folder, "/full.pem", host, "example.com", "other.test")
+            #expect(good.map { $0.faults.map(\.id) } == [[], [], [.nameMismatch]])
+            #expect(good[2].hint?.text.contains("for other names") == true)
+            for file in ["/leaf.pem", "/leaf.der"] {
+                let cut = try records(folder, file, host)
+                #expect(cut.map { $0.faults.map(\.id) } == [[.intermediateMissing]])
+                #expect(cut[0].hint?.text.contains("http://ca.example/e1.crt") == true)
+            }
+            let expired = try records(folder, "/old.pem", host)
+            #expect(expired[0].faults.map(\.id) == [.expired] && expired[0].exitCode == 60)
+            #expect(try records(folder, "/mixed.pem", host)[0].warnings.map(\.id) == [.chainSurplus])
+            var stapled = CertificateProfile.publicLeaf(host)
+            stapled.mustStaple = true
+            let staple = pem(try lab.issuer.issue(stapled), issuer)
+            try Data(staple).write(to: URL(filePath: folder + "/staple.pem"))
+            #expect(try records(folder, "/staple.pem", host)[0].passed)
+            let few = try records(folder, "/full.pem", host, "--min-days", "100")
+            #expect(few[0].exitCode == 90 && few[0].hint?.text == "renew it before it is deployed")
+        }
+    }
+
+    @Test("A key that does not fit is a fault, and one that cannot be read an error")
+    func keys() async throws {
+        let leaf = try lab.issuer.issue(.publicLeaf(host))
+        let files = [
+            "full.pem": pem(leaf, lab.issuer.certificate), "right.key": Array(leaf.keyPEM.utf8),
+            "wrong.key": Array(lab.standard.keyPEM.utf8), "none.key": Array("nothing".utf8),
+        ]
+        try await withFiles(files) { folder in
+            #expect(try records(folder, "/full.pem", "--key", "/right.key", host)[0].passed)
+            let wrong = try records(folder, "/full.pem", "--key", "/wrong.key", host)[0]
+            #expect(wrong.faults.map(\.id) == [.keyMismatch] && wrong.exitCode == 60)
+            #expect(wrong.hint?.text.contains("not a pair") == true)
+            #expect(throws: UsageError.self) {
+                _ = try records(folder, "/full.pem", "--key", "/none.key", host)
+            }
+        }
+    }
+
+    @Test("The command reads standard input, writes every format and has the exit codes of a probe")
+    func command() async throws {
+        let leaf = try lab.issuer.issue(.publicLeaf(host))
+        let full = String(decoding: pem(leaf, lab.issuer.certificate), as: UTF8.self)
+        try await withFiles(["full.pem": Array(full.utf8)]) { folder in
+            let roots = ["--ca", folder + "/root.pem"]
+            let good = try await Program.run(["check", "-", host] + roots, input: full)
+            #expect(good.code == 0 && good.output.hasPrefix("ok\t\(host)\t-\t443\t"))
+            let json = try await Program.run(["check", folder + "/full.pem", "b.test", "--json"] + roots)
+            #expect(json.code == 60)
+            #expect(json.output.contains(#""ip":null"#) && json.output.contains(#""tls":null"#))
+            #expect(json.output.contains(#""source":"\#(folder)/full.pem:1""#))
+            let text = try await Program.run(["check", folder + "/full.pem", "b.test", "-v"] + roots)
+            #expect(text.output.hasPrefix("FAIL  b.test in \(folder)/full.pem\n      wrong certificate\n"))
+            for format in ["junit", "sarif", "html", "nagios", "prometheus"] {
+                let result = try await Program.run(
+                    ["check", folder + "/full.pem", host, "--format", format] + roots
+                )
+                #expect(result.code == 0 && !result.output.isEmpty, "\(format)")
+            }
+        }
+    }
+
+    @Test(
+        "What cannot be checked is a usage error with a hint",
+        arguments: [
+            ["x.pem"], [], ["x.pem", "a.test", "--repeat", "2"], ["x.pem", "@127.0.0.1"],
+            ["x.pem", "https://a.test/"], ["x.pem", "a.test@127.0.0.1"],
+        ]
+    )
+    func misuse(_ arguments: [String]) {
+        do {
+            _ = try Options.ofCheck(arguments)
+            Issue.record("accepted")
+        } catch {
+            #expect(error.code == 64 && error.hint != nil)
+        }
+    }
+
+    @Test("PKCS#12 is recognised, and its hint says what to write")
+    func pkcs12() async throws {
+        try await withFiles(["a.p12": [0x30, 0x82, 1, 0, 2, 1, 3, 0x30, 0x82, 0, 0x10]]) { folder in
+            do {
+                _ = try records(folder, "/a.p12", "a.test")
+                Issue.record("accepted")
+            } catch let error as UsageError {
+                #expect(error.code == 66 && error.hint?.contains("openssl pkcs12") == true)
+            }
+        }
+    }
+}

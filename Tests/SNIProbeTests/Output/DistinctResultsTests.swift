@@ -1,0 +1,226 @@
+import DirectHTTP
+import DirectTestCommands
+import Foundation
+import TLSFixtures
+import Testing
+
+@testable import SNIProbe
+
+@Suite("Results that stay apart, and runs that go on")
+struct DistinctResultsTests {
+    private let root = TestAuthority()
+
+    private func unresolved(by resolver: String) throws -> ProbeRecord {
+        let target = ProbeTarget(host: try HTTPHost("a.test"))
+        return Judge(settings: ProbeSettings(), now: 1_795_000_000).record(
+            unresolved: target,
+            "no such name",
+            after: .zero,
+            at: 0,
+            by: resolver
+        )
+    }
+
+    @Test("Two resolvers that fail are two results in every format")
+    func failingResolvers() throws {
+        let records = [try unresolved(by: "dns://192.0.2.1"), try unresolved(by: "dns://192.0.2.2")]
+        #expect(records[0].key != records[1].key)
+        for make in [
+            { PrometheusOutput(to: $0) }, { JUnitOutput(to: $0) }, { SARIFOutput(to: $0) },
+            { ChangesOutput(JSONOutput(to: $0), ChangesOutput.Memory()) },
+        ] as [(OutputSink) -> any RecordOutput] {
+            let sink = OutputSink.memory
+            let output = make(sink)
+            for record in records { output.add(record, isOnlyOne: false) }
+            output.finish(Tally(), interrupted: false)
+            _ = output.flush()
+            let text = String(decoding: sink.bytes, as: UTF8.self)
+            #expect(text.contains("192.0.2.1") && text.contains("192.0.2.2"), "\(text)")
+        }
+        let entries = records.compactMap(ReportEntry.init)
+        #expect(Set(entries.map(\.place)).count == 2)
+    }
+
+    @Test("A baseline misses the resolver that fails no more")
+    func baselineOfResolvers() throws {
+        try withTemporaryFile { path in
+            let sink = OutputSink.memory
+            let output = JSONOutput(to: sink)
+            for name in ["one", "two"] { output.add(try unresolved(by: name), isOnlyOne: false) }
+            _ = output.flush()
+            try Data(sink.bytes).write(to: URL(filePath: path))
+            let baseline = try Baseline(path)
+            #expect(baseline.compare(try unresolved(by: "one")) == .same)
+            #expect(baseline.summary(isWhole: true).hasSuffix("0 new, 1 gone (a.test by two), 0 other"))
+        }
+    }
+
+    private func withTemporaryFile(_ body: (String) throws -> Void) throws {
+        let path = NSTemporaryDirectory() + "sni-probe-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try body(path)
+    }
+
+    @Test("A picture counts all IPs of a certificate, also those that the report does not list")
+    func countsOfPictures() throws {
+        var digest = ReportDigest()
+        for number in 0..<1500 {
+            digest.add(try #require(ReportLine(ip: "10.0.\(number / 250).\(number % 250)").entry))
+        }
+        let pool = try #require(digest.pools.first)
+        let picture = PoolPicture(pool.host, pool.entries, counts: digest.leads[pool.host] ?? [:])
+        #expect(picture.words.hasPrefix("1,500 IPs serve "))
+        #expect(picture.sources.first?.label.hasPrefix("1,500 IPs: ") == true)
+    }
+
+    @Test("A status of HTTP does not make a good certificate look bad")
+    func statusOfOneIP() throws {
+        var digest = ReportDigest()
+        digest.add(try #require(ReportLine().entry))
+        let bad = ReportLine(ip: "203.0.113.2", faults: [("http_status", "HTTP status 421")])
+        digest.add(try #require(bad.entry))
+        let pool = try #require(digest.pools.first)
+        #expect(PoolPicture(pool.host, pool.entries).targets.map(\.state) == [.ok])
+    }
+
+    @Test("A window that is too small gets the failures first, and a line on the rest")
+    func smallWindow() async throws {
+        let text = (1...30).map { "line \($0)" }.joined(separator: "\n")
+        let lines = Watch.cut(text, to: 10)
+        #expect(lines.count == 9 && lines.last == "... and 22 more lines")
+        #expect(Watch.cut(text, to: 30).count == 30 && Watch.cut(text, to: nil).count == 30)
+        let good = try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in .text("") }
+        let bad = try FixtureServer.refusing()
+        let arguments = ["a.test@\(good.authority)", "b.test@\(bad.authority)", "--skip-default"]
+        let outcome = try await probe(arguments, trusting: root.rootPEM)
+        let sink = OutputSink.memory
+        let output = FailuresFirst(TextOutput(Style(), verbose: false, to: sink))
+        for record in outcome.records { output.add(record, isOnlyOne: false) }
+        output.finish(Tally(), interrupted: false)
+        _ = output.flush()
+        #expect(String(decoding: sink.bytes, as: UTF8.self).hasPrefix("b.test\nFAIL"))
+    }
+
+    @Test("A run that goes on leaves out what has a result")
+    func resume() async throws {
+        let server = try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in .text("") }
+        let path = NSTemporaryDirectory() + "sni-probe-\(UUID().uuidString)"
+        defer { for end in ["", ".pem"] { try? FileManager.default.removeItem(atPath: path + end) } }
+        try root.rootPEM.write(toFile: path + ".pem", atomically: true, encoding: .utf8)
+        let targets = ["a.test@\(server.authority)", "b.test@\(server.authority)"]
+        let options = ["--ca", path + ".pem", "--json", "--skip-default"]
+        let first = try await Program.run([targets[0]] + options)
+        // The last line of a run that was killed.
+        try (first.output + #"{"v":1,"ti"#).write(toFile: path, atomically: true, encoding: .utf8)
+        let rest = try await Program.run(targets + options + ["--resume", path])
+        #expect(rest.code == 60)
+        #expect(rest.output.split(separator: "\n").count == 1 && rest.output.contains(#""host":"b.test""#))
+        #expect(rest.errors.contains("1 results are there already"))
+    }
+
+    @Test("An interrupted run keeps its results beside the file that it was to replace", .idleLimit)
+    func interrupted() async throws {
+        let silent = try FixtureServer.start(behaviour: .bytes(.silent))
+        let dead = try FixtureServer.refusing()
+        let folder = NSTemporaryDirectory() + "sni-probe-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let result = try await onOwnThread {
+            let program = try RunningProgram([
+                "a.test@\(dead.authority)", "b.test@\(silent.authority)", "-t", "1h", "--skip-default",
+                "--json", "-o",
+                folder + "/out",
+            ])
+            try program.input.close()
+            // The draft has its bytes when the first result is there.
+            while true {
+                let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+                let sizes = names.compactMap {
+                    try? FileManager.default.attributesOfItem(atPath: folder + "/" + $0)[.size] as? Int
+                }
+                if sizes.contains(where: { $0 > 0 }) { break }
+                sched_yield()
+            }
+            program.interrupt()
+            return program.finish()
+        }
+        #expect(result.code == 130)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["out.part"])
+        let text = try String(contentsOfFile: folder + "/out.part", encoding: .utf8)
+        #expect(text.contains(#""host":"a.test""#) && text.hasSuffix("}\n"))
+        #expect(result.errors.contains("the results so far are in"))
+    }
+
+    @Test("Options that have no effect together are refused with a file of targets, too")
+    func checksWithFile() throws {
+        for arguments in [
+            ["--warn-days", "5", "--critical-days", "10"], ["--interval", "1s"],
+        ] {
+            #expect(throws: UsageError.self) { _ = try Options(["-f", "-"] + arguments) }
+        }
+        try withTemporaryFile { path in
+            try "http://a.test/ @127.0.0.1\n".write(toFile: path, atomically: true, encoding: .utf8)
+            let options = try Options(["-f", path, "--repeat", "3"])
+            #expect(throws: UsageError.self) { _ = try ProbeFeed(options) }
+        }
+    }
+
+    @Test("A port that was given stays with --starttls, and mistakes have the right form")
+    func smallThings() throws {
+        func port(_ word: String) throws -> UInt16? {
+            guard case .target(let target, _) = try TargetWord(word) else { return nil }
+            return target.withPort(of: .smtp).port
+        }
+        #expect(try port("a.test") == 25 && port("a.test:443") == 443 && port("a.test:587") == 587)
+        func hint(_ arguments: [String]) -> String? {
+            do { _ = try Options(arguments) } catch { return (error as UsageError).hint }
+            return nil
+        }
+        #expect(hint(["a.test", "--resolver", "8.8.8.8"]) == "did you mean dns://8.8.8.8?")
+        #expect(hint(["a.test/path"]) == "did you mean https://a.test/path?")
+        let late = ResolverReply(
+            resolver: "x",
+            result: .failure(ResolverError("x", .timedOut(after: .nanoseconds(997_378_182)))),
+            timeToLive: nil,
+            time: .zero
+        )
+        #expect(late.failure == "no answer in 1 s")
+    }
+
+    @Test("The marks of a hint's holes are read back, and other braces stay")
+    func holes() {
+        let words: HintText = "\(.ip) does not know \(.host): sni-probe \(.target) @\(.at) {x} {"
+        #expect(words.marked == "{ip} does not know {host}: sni-probe {target} @{at} {x} {")
+        let read = HintText(marked: words.marked)
+        #expect(read.marked == words.marked)
+        #expect(
+            read.filled { $0.rawValue.uppercased() } == "IP does not know HOST: sni-probe TARGET @AT {x} {"
+        )
+    }
+
+    @Test("A hint of a summary names its places, and its words none of them alone")
+    func places() {
+        var list = HintList()
+        for host in ["a.test", "b.test"] {
+            for last in 1...2 {
+                let place = Hint.Place(host: host, address: "203.0.113.\(last)", word: host + ":8443")
+                let words: HintText = "\(.ip) does not know \(.host): sni-probe \(.target), @\(.at)"
+                list.add(Hint(kind: .nameMismatch, words: words, place: place))
+            }
+        }
+        list.add(
+            Hint(
+                kind: .dns,
+                words: "check \(.host)",
+                place: .init(host: "c.test", address: "", word: "c.test")
+            )
+        )
+        #expect(
+            list.groups.map { $0.text(severalHosts: true) } == [
+                "on 4 probes (a.test @ 203.0.113.1, a.test @ 203.0.113.2, b.test @ 203.0.113.1, b.test @ 203.0.113.2): "
+                    + "the IP does not know the host: sni-probe HOST, @IP",
+                "c.test: check c.test",
+            ]
+        )
+    }
+}

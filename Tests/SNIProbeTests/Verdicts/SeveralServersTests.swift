@@ -1,0 +1,118 @@
+import Dispatch
+import TLSFixtures
+import Testing
+
+@testable import SNIProbe
+
+@Suite("Several servers behind one address")
+struct SeveralServersTests {
+    private let lab: Lab
+    private let host = "www.example.com"
+    private let right: FixtureCertificate
+
+    init() throws {
+        lab = try Lab()
+        right = try lab.issuer.issue(.publicLeaf(host))
+    }
+
+    private enum Member: String, CaseIterable {
+        /// Has one certificate, the right one.
+        case good
+        /// Has the right certificate for the name alone.
+        case needing
+        /// Knows only other hosts.
+        case stranger
+        /// Has a certificate that has expired.
+        case expired
+        /// Ends each connection.
+        case dead
+    }
+
+    private func server(_ member: Member) throws -> FixtureServer? {
+        switch member {
+        case .good: try FixtureServer.start(.tls(right)) { _ in .text("") }
+        case .needing: try lab.server(right)
+        case .stranger: try FixtureServer.start(.tls(lab.standard)) { _ in .text("") }
+        case .expired:
+            try FixtureServer.start(.tls(lab.issuer.issue(.publicLeaf(host, from: -99, until: -9)))) { _ in
+                .text("")
+            }
+        case .dead: nil
+        }
+    }
+
+    /// Probes an address behind which these take turns.
+    private func probe(_ members: [Member], _ options: String...) async throws -> ProbeRecord {
+        let servers = try members.map(server)
+        let relay = try DialogueRelay(inTurn: servers.map { $0?.port ?? 0 }, connections: 20)
+        let arguments = ["\(host)@127.0.0.1:\(relay.port)"] + options
+        let outcome = try await SNIProbeTests.probe(arguments, trusting: lab.root.rootPEM)
+        withExtendedLifetime(servers) {}
+        return try #require(outcome.record)
+    }
+
+    @Test("Of two servers in turn, one of which is wrong, neither is taken for both")
+    func two() async throws {
+        for good in [Member.good, .needing] {
+            for bad in [Member.stranger, .expired, .dead] {
+                for members in [[good, bad], [bad, good]] {
+                    let record = try await probe(members)
+                    #expect(record.faults.map(\.id) == [.answersVary], "\(members)")
+                    #expect(record.faults.first?.text.contains(" of ") == true)
+                    #expect(record.hint?.text.contains("several servers") == true)
+                }
+            }
+        }
+    }
+
+    @Test("Of three servers in turn, one of which is wrong, it is taken for all in no order")
+    func three() async throws {
+        for bad in [Member.stranger, .expired, .dead] {
+            for place in 0..<3 {
+                var members = [Member.good, .good, .good]
+                members[place] = bad
+                let record = try await probe(members)
+                let said = record.faults.map(\.id.rawValue) + record.warnings.map(\.id.rawValue)
+                // The first two meet the same, so the third is not asked.
+                #expect(said == (place == 2 ? [] : ["answers_vary"]), "\(members)")
+            }
+        }
+    }
+
+    @Test("Servers that are alike do not vary, and a name that is needed costs four connections")
+    func alike() async throws {
+        let pair = try await probe([.needing, .needing])
+        #expect(pair.passed && pair.warnings.isEmpty && pair.sni.verdict == .needed)
+        let server = try lab.server(right)
+        let outcome = try await SNIProbeTests.probe(host, at: server, trusting: lab.root.rootPEM)
+        #expect(outcome.record?.sni.verdict == .needed && outcome.record?.passed == true)
+        #expect(server.records.map(\.serverName).map { $0 ?? "" }.sorted() == ["", "", host, host])
+    }
+
+    @Test("A server that is silent without the name delays the verdict by a second, not by the time limit")
+    func bounded() async throws {
+        let end = DispatchSemaphore(value: 0)
+        let server = try FixtureServer.start(
+            .tls(right) { settings in
+                settings.choose = { name in
+                    if name == nil {
+                        end.wait()
+                        end.signal()
+                    }
+                    return nil
+                }
+            }
+        ) { _ in .text("") }
+        defer { withExtendedLifetime(server) { _ = end.signal() } }
+        let start = ContinuousClock.now
+        let outcome = try await SNIProbeTests.probe(
+            host,
+            at: server,
+            "-t",
+            "100s",
+            trusting: lab.root.rootPEM
+        )
+        #expect(outcome.record?.passed == true && outcome.record?.sni.verdict == .unknown)
+        #expect(ContinuousClock.now - start < .seconds(50))
+    }
+}

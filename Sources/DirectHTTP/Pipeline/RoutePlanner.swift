@@ -41,8 +41,12 @@ struct RoutePlanner: Sendable {
             for case let fault? in addresses.lazy.map(\.fault) { throw .failed(.request, .address(fault)) }
             return .chosen(addresses, port: url.port, source: .request)
         }
-        if request.hasOptions, let mapped = request.addressMap?.endpoints(for: url.host, port: url.port) {
-            return .chosen(mapped, port: url.port, source: .request)
+        if request.hasOptions, let map = request.addressMap,
+            let mapped = map.endpoints(for: url.host, port: url.port)
+        {
+            var selection = EndpointSelection(mapped, port: url.port, .request)
+            if let config = map.echConfig(for: url.host) { selection.echConfig = { _ in config } }
+            return .chosen(selection)
         }
         if !map.isEmpty, let mapped = map.endpoints(for: url.host, port: url.port) {
             return .chosen(mapped, port: url.port, source: .staticMap)

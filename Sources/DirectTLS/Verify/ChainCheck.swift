@@ -6,12 +6,13 @@ struct ChainCheck {
     /// An `X509_STORE_CTX` that is ready to verify. Borrowed.
     private let check: OpaquePointer
     private let rules: [ChainRule]
-    private let identity: ServerIdentity
+    /// What the certificate has to prove, for the error.
+    private let expected: String
 
-    init(_ check: OpaquePointer, rules: CertificateRules, identity: ServerIdentity) {
+    init(_ check: OpaquePointer, rules: CertificateRules, expected: String) {
         self.check = check
         self.rules = rules.rules
-        self.identity = identity
+        self.expected = expected
     }
 
     /// Verifies the chain, and leaves the result in the `X509_STORE_CTX` too, from which OpenSSL takes the
@@ -53,7 +54,7 @@ struct ChainCheck {
     }
 
     private func rejection(_ rule: ChainRule?) -> VerificationFailure {
-        VerificationFailure(of: check, breaking: rule, identity: identity)
+        VerificationFailure(of: check, breaking: rule, expected: expected)
     }
 
     /// Whether the fault may be one of the path and not of the server's own certificate.

@@ -7,7 +7,7 @@ final class VerificationFailure {
     let chain: CertificateChain?
 
     /// The fault that an `X509_STORE_CTX` has, whose reason is the rule's if it breaks one of ours.
-    init(of check: OpaquePointer, breaking rule: ChainRule?, identity: ServerIdentity) {
+    init(of check: OpaquePointer, breaking rule: ChainRule?, expected: String) {
         chain = CertificateChain(X509_STORE_CTX_get0_untrusted(check))
         error = TLSError(
             verification: X509_STORE_CTX_get_error(check),
@@ -15,7 +15,7 @@ final class VerificationFailure {
             depth: X509_STORE_CTX_get_error_depth(check),
             at: X509_STORE_CTX_get_current_cert(check),
             leaf: X509_STORE_CTX_get0_cert(check),
-            identity: identity
+            expected: expected
         )
     }
 }
@@ -28,7 +28,7 @@ extension TLSError {
         depth: Int32 = 0,
         at certificate: OpaquePointer?,
         leaf: OpaquePointer?,
-        identity: ServerIdentity
+        expected: String
     ) {
         let served = leaf.map { CertificateReader($0).names(atMost: 20).all } ?? []
         let fault = CertificateFault(
@@ -36,11 +36,11 @@ extension TLSError {
             reason: reason ?? String(cString: X509_verify_cert_error_string(Int(code))),
             depth: Int(depth),
             subject: certificate.map { CertificateReader($0).subject } ?? "",
-            expected: identity.text,
+            expected: expected,
             served: served
         )
         self =
             fault.kind == .nameMismatch
-            ? .nameMismatch(expected: identity.text, served: served) : .certificateRejected(fault)
+            ? .nameMismatch(expected: expected, served: served) : .certificateRejected(fault)
     }
 }

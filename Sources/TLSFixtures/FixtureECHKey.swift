@@ -8,7 +8,7 @@ public struct FixtureECHKey: Sendable {
     /// The ECHConfigList with the configuration.
     public let configList: [UInt8]
     /// The private key and the list, as OpenSSL reads them.
-    let pem: [UInt8]
+    package let pem: [UInt8]
 
     /// Makes a key pair for servers behind this public name.
     public init(publicName: String) throws(FixtureError) {

@@ -18,6 +18,8 @@ struct ECHConfigListTests {
         let list = try ECHConfigList(bytes)
         #expect(list.publicName.description == "cover.example.test")
         #expect(list.bytes == bytes && list.offered == bytes)
+        #expect(try ECHConfigList(base64: text) == list)
+        #expect(throws: ECHConfigError.malformed) { try ECHConfigList(base64: text + "!") }
         #expect(list.description == "ECHConfigList(publicName: cover.example.test, \(bytes.count) bytes)")
     }
 

@@ -30,6 +30,14 @@ public struct ECHConfigList: Hashable, Sendable {
         offered = UInt16(config.bytes.count).bigEndianBytes + config.bytes
     }
 
+    /// Checks the Base64 text of a list, as tools show the parameter `ech` of a record.
+    ///
+    /// - Throws: The ``ECHConfigError`` of a text that is no list, or holds no usable configuration.
+    public init(base64 text: String) throws(ECHConfigError) {
+        guard let bytes = Base64.decode(text) else { throw .malformed }
+        try self.init(bytes)
+    }
+
     private static func configs(in list: ArraySlice<UInt8>) throws(ECHConfigError) -> [ECHConfig] {
         var reader = ByteReader(list)
         var configs: [ECHConfig] = []

@@ -27,9 +27,9 @@ extension Request {
     /// Whether the name of the server is encrypted on the way to it. `nil` means
     /// ``HTTPClient/Configuration/encryptedClientHello``.
     ///
-    /// It holds for redirects, too, but a list of configurations is one server's: a redirect to another origin
-    /// is followed as with ``EncryptedClientHello/required``. Requests share connections and TLS sessions only
-    /// with those that have the same value.
+    /// It holds for redirects, too, but a list of configurations is one server's: a redirect to another
+    /// origin is followed as with ``EncryptedClientHello/required``. Requests share connections and TLS
+    /// sessions only with those that have the same value.
     public var encryptedClientHello: EncryptedClientHello? {
         get { connectionSettings?.settings.encryptedClientHello }
         set { changeConnection { $0.encryptedClientHello = newValue } }

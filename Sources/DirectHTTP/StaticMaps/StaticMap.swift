@@ -53,8 +53,9 @@ public struct StaticMap: Hashable, Sendable {
         store(nil, for: pattern, port: port)
     }
 
-    /// Sets the configurations for Encrypted Client Hello of the server with this name, whatever its addresses;
-    /// `nil` removes them. They are used by requests that ask for it, and before those of a resolver.
+    /// Sets the configurations for Encrypted Client Hello of the server with this name, whatever its
+    /// addresses; `nil` removes them. They are used by requests that ask for it, and before those of a
+    /// resolver.
     public mutating func setEncryptedClientHello(_ config: ECHConfigList?, for name: DomainName) {
         echConfigs[name] = config
     }

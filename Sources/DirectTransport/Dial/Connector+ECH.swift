@@ -92,6 +92,23 @@ extension Connector {
     var serverName: String? { profile.identity.map(\.sentName) ?? destination.host.name?.text }
 }
 
+extension Dialler {
+    /// Returns the function that finds the configurations of the server at an endpoint: those of the
+    /// request's own map, then the client's, then those that came with the endpoint.
+    func echConfigs(
+        of selection: EndpointSelection,
+        for host: HTTPHost
+    ) -> @Sendable (Endpoint) -> ECHConfigList? {
+        let (own, given) = (settings.echConfig, selection.echConfig)
+        let isOfRequest = selection.source.author == .request
+        return { endpoint in
+            isOfRequest
+                ? given?(endpoint) ?? own?(host)
+                : own?(host) ?? given?(endpoint)
+        }
+    }
+}
+
 extension AttemptFailure {
     /// The failure of an attempt that is not made. An endpoint without a configuration says nothing about the
     /// others.

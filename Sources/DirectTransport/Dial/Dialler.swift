@@ -194,21 +194,6 @@ package struct Dialler: Sendable {
         }
     }
 
-    /// Returns the function that finds the configurations of the server at an endpoint: those of the request's
-    /// own map, then the client's, then those that came with the endpoint.
-    private func echConfigs(
-        of selection: EndpointSelection,
-        for host: HTTPHost
-    ) -> @Sendable (Endpoint) -> ECHConfigList? {
-        let (own, given) = (settings.echConfig, selection.echConfig)
-        let isOfRequest = selection.source.author == .request
-        return { endpoint in
-            isOfRequest
-                ? given?(endpoint) ?? own?(host)
-                : own?(host) ?? given?(endpoint)
-        }
-    }
-
     /// Returns the addresses of the route. Asks the system's resolver where the route leaves the choice to
     /// it.
     package func selection(

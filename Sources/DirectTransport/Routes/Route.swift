@@ -124,8 +124,8 @@ package struct EndpointSelection: Sendable {
         set { values.report = newValue }
     }
 
-    /// Returns the configurations for Encrypted Client Hello of the server at an endpoint, from the same source
-    /// as the endpoint; `nil` if it has none at all.
+    /// Returns the configurations for Encrypted Client Hello of the server at an endpoint, from the same
+    /// source as the endpoint; `nil` if it has none at all.
     package var echConfig: (@Sendable (Endpoint) -> ECHConfigList?)? {
         get { values.echConfig }
         set { values.echConfig = newValue }

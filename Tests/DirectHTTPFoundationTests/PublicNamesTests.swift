@@ -55,6 +55,7 @@ struct PublicNamesTests {
             StapledStatus.self,
             VerifiedServer.self, ConnectionSettingsError.self,
             TrustRoots.self, URLProtocolBinding.self, UnixTime.self,
+            ECHConfigError.self, ECHConfigList.self, ECHPublicName.self, EncryptedClientHello.self,
         ]
         #expect(Set(types.map(ObjectIdentifier.init)).count == types.count)
     }

@@ -61,7 +61,7 @@ struct EncryptedClientHelloTests {
         #expect(facts.encryptedClientHello == (try Self.accepted(key)))
         #expect(facts.verifiedName == secret)
         #expect(facts.description.contains("accepted for secret.test under cover.test"))
-        #expect(server.connections.first?.tls?.outerServerName == cover)
+        #expect(server.records.first?.tls?.outerServerName == cover)
     }
 
     @Test(
@@ -77,8 +77,8 @@ struct EncryptedClientHelloTests {
         // The second call resumes the session of the first.
         for _ in 0..<2 { _ = try? await client.fetch(request) }
         server.stop()
-        #expect(server.connections.count >= 2)
-        for connection in server.connections {
+        #expect(server.records.count >= 2)
+        for connection in server.records {
             let text = String(decoding: connection.socketBytes, as: UTF8.self)
             #expect(text.contains(cover) && !text.contains("secret"))
         }
@@ -105,9 +105,9 @@ struct EncryptedClientHelloTests {
         let response = try await client.fetch(Self.request(to: server, .config(try Self.config(old))))
         let outcome = try #require(response.transaction?.tls?.encryptedClientHello)
         #expect(outcome == (try Self.accepted(afterRejection: true, key)))
-        #expect(server.connections.map(\.received.isEmpty) == [true, false])
-        #expect(server.connections.map(\.serverName) == [cover, secret])
-        #expect(server.connections.first?.end == .clientAlert(121))
+        #expect(server.records.map(\.received.isEmpty) == [true, false])
+        #expect(server.records.map(\.serverName) == [cover, secret])
+        #expect(server.records.first?.end == .clientAlert(121))
     }
 
     @Test("A second refusal is final")
@@ -128,7 +128,7 @@ struct EncryptedClientHelloTests {
             return
         }
         #expect(fresh.bytes == other.configList)
-        #expect(gate.connections.count == 2)
+        #expect(gate.records.count == 2)
         #expect(first.requests.isEmpty && second.requests.isEmpty)
     }
 
@@ -149,7 +149,7 @@ struct EncryptedClientHelloTests {
             let error = try await httpError { try await client.fetch(Self.request(to: server, ech)) }
             #expect(error.tlsError == .encryptedClientHelloRejected(config.publicName, .disabled))
         }
-        #expect(server.requests.isEmpty && server.connections.allSatisfy { $0.serverName == cover })
+        #expect(server.requests.isEmpty && server.records.allSatisfy { $0.serverName == cover })
         let response = try await client.fetch(Self.request(to: server, .whenAvailable))
         #expect(response.text == secret)
         let outcome = response.transaction?.tls?.encryptedClientHello
@@ -171,7 +171,7 @@ struct EncryptedClientHelloTests {
         }
         let error = try await httpError { try await client.fetch(Self.request(to: server, ech)) }
         #expect(error.tlsError == .nameMismatch(expected: cover, served: [secret]))
-        #expect(server.connections.count == 1 && server.requests.isEmpty)
+        #expect(server.records.count == 1 && server.requests.isEmpty)
     }
 
     @Test("In TLS 1.2, a server that has proved no key has not refused: it may only have the certificate")
@@ -191,7 +191,7 @@ struct EncryptedClientHelloTests {
             try await client.fetch(Self.request(to: server, .whenAvailable))
         }
         #expect(error.tlsError == .encryptedClientHelloRejected(config.publicName, .unproven))
-        #expect(server.connections.count == 1)
+        #expect(server.records.count == 1)
     }
 
     @Test("A refusal in a HelloRetryRequest ends the call: OpenSSL does not wait for the certificate")
@@ -203,7 +203,7 @@ struct EncryptedClientHelloTests {
             try await HTTPClient.trusting().fetch(Self.request(to: server, .config(config)))
         }
         #expect(error.tlsError == .encryptedClientHelloRejected(config.publicName, .unproven))
-        #expect(server.connections.count == 1)
+        #expect(server.records.count == 1)
     }
 
     @Test("GREASE sends the name in clear text, and nothing that a server answers to it counts")
@@ -213,11 +213,11 @@ struct EncryptedClientHelloTests {
         var request = server.request(server.https(secret))
         let response = try await client.fetch(request)
         #expect(response.transaction?.tls?.encryptedClientHello == .greased)
-        #expect(server.connections.first?.hello?.extensions.contains(0xFE0D) == true)
+        #expect(server.records.first?.hello?.extensions.contains(0xFE0D) == true)
         request.encryptedClientHello = .off
         let plain = try await client.fetch(request)
         #expect(plain.transaction?.tls?.encryptedClientHello == .off)
-        #expect(server.connections.last?.hello?.extensions.contains(0xFE0D) == false)
+        #expect(server.records.last?.hello?.extensions.contains(0xFE0D) == false)
     }
 
     @Test("Connections and sessions are not shared across the setting")
@@ -232,7 +232,7 @@ struct EncryptedClientHelloTests {
             #expect(!response.isReused && response.transaction?.tls?.resumed == false)
             #expect(try await client.fetch(Self.request(to: server, setting)).isReused)
         }
-        #expect(server.connections.count == settings.count)
+        #expect(server.records.count == settings.count)
     }
 
     @Test(
@@ -264,8 +264,8 @@ struct EncryptedClientHelloTests {
             let outcome = response.transaction?.tls?.encryptedClientHello
             #expect(outcome == (try Self.accepted(afterRejection: isStale, key)), "\(scheme)")
         }
-        #expect(secureGate.connections.allSatisfy { $0.tls?.outerServerName == "front.test" })
-        #expect(secureGate.connections.count == (isStale ? 2 : 1))
+        #expect(secureGate.records.allSatisfy { $0.tls?.outerServerName == "front.test" })
+        #expect(secureGate.records.count == (isStale ? 2 : 1))
     }
 
     @Test("A redirect to another origin keeps the demand and not the list")
@@ -284,7 +284,7 @@ struct EncryptedClientHelloTests {
             try await client.fetch(Self.request(to: server, .config(try Self.config(key))))
         }
         #expect(error.tlsError == .encryptedClientHelloUnavailable(.noConfig))
-        #expect(target.connections.isEmpty)
+        #expect(target.records.isEmpty)
     }
 }
 
@@ -326,7 +326,7 @@ struct UnavailableClientHelloTests {
             #expect(error.tlsError == .encryptedClientHelloUnavailable(obstacle))
             #expect(!error.isWorthRetrying)
         }
-        #expect(server.connections.isEmpty)
+        #expect(server.records.isEmpty)
     }
 
     @Test("A proxy has a setting of its own")
@@ -339,7 +339,7 @@ struct UnavailableClientHelloTests {
         let error = try await httpError { try await client.get("https://\(secret)/") }
         let obstacle = FixtureECHKey.isSupported ? EncryptedClientHello.Obstacle.noConfig : .libraryTooOld
         #expect(error.tlsError == .encryptedClientHelloUnavailable(obstacle))
-        #expect(gate.connections.isEmpty)
+        #expect(gate.records.isEmpty)
     }
 
     @Test("Where it is not demanded the connection's facts say why it was not offered")
@@ -351,7 +351,7 @@ struct UnavailableClientHelloTests {
         let isSupported = FixtureECHKey.isSupported
         #expect(facts.encryptedClientHello == .notOffered(isSupported ? .noConfig : .libraryTooOld))
         #expect(facts.description.contains("encrypted client hello not offered"))
-        #expect(server.connections.first?.serverName == secret)
+        #expect(server.records.first?.serverName == secret)
     }
 }
 

@@ -235,6 +235,24 @@ struct EncryptedClientHelloTests {
         #expect(server.records.count == settings.count)
     }
 
+    @Test("A ticket that came with a name in clear text is not sent with an encrypted one, nor the reverse")
+    func tickets() async throws {
+        let key = try FixtureECHKey(publicName: cover)
+        let server = try Self.server([key])
+        let client = HTTPClient.trusting { $0.maximumConnectionUses = 1 }
+        var request = Self.request(to: server, .whenAvailable)
+        request.addresses = nil
+        var map = StaticMap()
+        try map.set([server.endpoint], for: .any)
+        for config in [nil, try Self.config(key), nil] {
+            map.setEncryptedClientHello(config, for: try DomainName(secret))
+            request.addressMap = map
+            let facts = try #require(try await client.fetch(request).transaction?.tls)
+            #expect(facts.resumed == (config == nil && server.records.count > 1))
+            #expect((facts.encryptedClientHello == .notOffered(.noConfig)) == (config == nil))
+        }
+    }
+
     @Test(
         "It goes through tunnels of every kind, and a new attempt takes a new one",
         arguments: [false, true]

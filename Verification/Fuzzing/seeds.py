@@ -191,6 +191,17 @@ def dns(folder):
     yield joined(b"www.example.com", numbers=[1])
 
 
+def ech(folder):
+    def vector(value):
+        return len(value).to_bytes(2, "big") + value
+
+    for extensions in (b"", bytes.fromhex("0001 0000"), bytes.fromhex("8001 0000")):
+        contents = b"\x07\x00\x20" + vector(bytes(32)) + vector(bytes.fromhex("0001 0001 0001 0003")) + b"\x00\x0acover.test"
+        config = b"\xfe\x0d" + vector(contents + vector(extensions))
+        yield vector(config)
+        yield vector(b"\xfe\x0a" + vector(bytes(4)) + config + config)
+
+
 def httpdns(folder):
     record = {"name": "a.test.", "type": 1, "TTL": 60, "data": "192.0.2.1"}
     alias = {"name": "a.test.", "type": 5, "TTL": 60, "data": "b.test."}

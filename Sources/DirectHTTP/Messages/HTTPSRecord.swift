@@ -18,7 +18,7 @@ public struct HTTPSRecord: Hashable, Sendable {
     /// known.
     public var hints: [IPAddress] = []
     /// The configurations for Encrypted Client Hello (RFC 9848); `nil` if there are none.
-    public var encryptedClientHello: [UInt8]?
+    public var encryptedClientHello: ECHConfigList?
     /// The endpoints of the answer that the record describes, in order. Empty if they came from another
     /// source, such as a static map: then the record is about all of them.
     public var endpoints: [Endpoint] = []

@@ -173,32 +173,3 @@ private struct ECHConfigContents {
         return types
     }
 }
-
-/// Reads numbers and vectors of TLS (RFC 8446, section 3). Returns `nil` where the bytes end too early.
-private struct ByteReader {
-    private(set) var rest: ArraySlice<UInt8>
-
-    init(_ bytes: ArraySlice<UInt8>) {
-        rest = bytes
-    }
-
-    var isAtEnd: Bool { rest.isEmpty }
-
-    mutating func number(bytes count: Int) -> Int? {
-        take(count)?.reduce(0) { $0 << 8 | Int($1) }
-    }
-
-    mutating func vector(lengthBytes count: Int) -> ArraySlice<UInt8>? {
-        number(bytes: count).flatMap { take($0) }
-    }
-
-    private mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
-        guard count <= rest.count else { return nil }
-        defer { rest = rest.dropFirst(count) }
-        return rest.prefix(count)
-    }
-}
-
-extension UInt16 {
-    fileprivate var bigEndianBytes: [UInt8] { [UInt8(self >> 8), UInt8(truncatingIfNeeded: self)] }
-}

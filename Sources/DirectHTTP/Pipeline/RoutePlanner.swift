@@ -89,6 +89,22 @@ struct RoutePlanner: Sendable {
         }
     }
 
+    /// Returns what the resolver knows of the HTTPS records of an origin; `nil` if it does not know, or if no
+    /// resolver of the program's is in charge.
+    func records(for request: Request, of url: HTTPURL, _ deadline: Deadline) async -> HTTPSRecords? {
+        guard let name = url.host.name, let query = query(for: request, name: name, port: url.port) else {
+            return nil
+        }
+        let context = ResolveContext(deadline: deadline.instant, loop: loop)
+        let resolver = query.resolver
+        if let known = try? resolver.knownAnswer(for: name, port: url.port, context: context) {
+            return known.https
+        }
+        return try? await askForeignCode(until: context.deadline, on: loop) {
+            try await resolver.resolve(name, port: url.port, context: context)
+        }.https
+    }
+
     /// Returns the route to a Unix domain socket. It has no address, so it is known by one that nothing has.
     func unixSocketRoute(
         for request: Request,
@@ -149,6 +165,9 @@ private struct ResolverQuery: Sendable {
             resolver.report(DialOutcome(outcome), of: endpoint, for: name, port: port)
         }
         selection.failures = answer.failures
+        if let https = answer.https {
+            selection.echConfig = { [port] in https.record(for: $0, port: port)?.encryptedClientHello }
+        }
         if let ask = answer.fallback { selection.fallback = { end in await self.fallback(ask, until: end) } }
         return selection
     }

@@ -230,6 +230,13 @@ struct Connector: Sendable {
     }
 }
 
+extension AddressVetting {
+    /// Returns why the address is refused, or `nil` if it is allowed.
+    package func refusal(of endpoint: Endpoint, for destination: Destination) -> AddressRefusal? {
+        refusal(of: endpoint.address, for: destination.host, port: endpoint.port ?? destination.port)
+    }
+}
+
 extension TransportError {
     /// The consequence of a failed handshake for the other addresses.
     fileprivate var consequence: AttemptFailure.Consequence {

@@ -416,13 +416,6 @@ extension Dialler {
     }
 }
 
-extension AddressVetting {
-    /// Returns why the address is refused, or `nil` if it is allowed.
-    package func refusal(of endpoint: Endpoint, for destination: Destination) -> AddressRefusal? {
-        refusal(of: endpoint.address, for: destination.host, port: endpoint.port ?? destination.port)
-    }
-}
-
 extension DialFailure {
     fileprivate func with(_ attempts: [FailedAttempt]) -> DialFailure {
         var failure = self

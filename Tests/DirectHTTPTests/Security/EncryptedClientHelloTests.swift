@@ -235,6 +235,38 @@ struct EncryptedClientHelloTests {
         #expect(server.records.count == settings.count)
     }
 
+    @Test("Each endpoint of a resolver's answer has the list of its own record, and no other")
+    func records() async throws {
+        let keys = try [0, 1].map { _ in try FixtureECHKey(publicName: cover) }
+        let port = try SharedPort(on: ["127.0.0.1", "127.0.0.2"])
+        let certificates = [secret, cover].map { testAuthority.certificate(for: $0) }
+        let servers = try zip(keys, ["127.0.0.1", "127.0.0.2"]).map { key, address in
+            let security = FixtureSecurity.tls(certificates: certificates) {
+                $0.encryptedClientHello = FixtureECH(key)
+            }
+            return try FixtureServer.start(security, on: address, port: port.number) { _ in .text("") }
+        }
+        let bare = Endpoint(stringLiteral: "127.0.0.3:\(port.number)")
+        for (server, key) in zip(servers, keys) {
+            let others = servers.filter { $0.address != server.address }.map(\.endpoint)
+            let answer = RecordResolver(
+                endpoints: [bare, server.endpoint] + others,
+                configs: try zip(servers, keys).map { ($0.endpoint, try Self.config($1)) }
+            )
+            let client = HTTPClient.trusting {
+                $0.encryptedClientHello = .required
+                $0.dialling.keepsOrder = true
+                $0.resolver = answer
+            }
+            let response = try await client.get(server.https(secret))
+            #expect(response.transaction?.endpoint == server.endpoint)
+            #expect(response.transaction?.tls?.encryptedClientHello == (try Self.accepted(key)))
+            // The endpoint without a record is passed over.
+            #expect(response.transaction?.failedAttempts.map(\.endpoint) == [bare])
+        }
+        for server in servers { #expect(server.records.allSatisfy { $0.tls?.outerServerName == cover }) }
+    }
+
     @Test("A ticket that came with a name in clear text is not sent with an encrypted one, nor the reverse")
     func tickets() async throws {
         let key = try FixtureECHKey(publicName: cover)
@@ -370,6 +402,30 @@ struct UnavailableClientHelloTests {
         #expect(facts.encryptedClientHello == .notOffered(isSupported ? .noConfig : .libraryTooOld))
         #expect(facts.description.contains("encrypted client hello not offered"))
         #expect(server.records.first?.serverName == secret)
+    }
+}
+
+/// A resolver that has an HTTPS record with a list for each of some endpoints.
+private struct RecordResolver: Resolver {
+    let endpoints: [Endpoint]
+    let configs: [(Endpoint, ECHConfigList)]
+    var name: String { "records" }
+
+    func resolve(
+        _ name: DomainName,
+        port: UInt16,
+        context: ResolveContext
+    ) async throws -> Resolution {
+        var answer = Resolution(endpoints, source: .resolver("records"))
+        answer.https = HTTPSRecords(
+            configs.map { endpoint, config in
+                var record = HTTPSRecord(name)
+                record.endpoints = [endpoint]
+                record.encryptedClientHello = config
+                return record
+            }
+        )
+        return answer
     }
 }
 

@@ -53,6 +53,7 @@ def add_client(table):
             "leniency": "ClientSettingsTests",
             "cookies": "CookieWalkTests",
             "hsts": "CookieWalkTests",
+            "upgradesByHTTPSRecords": "RecordUpgradeTests",
             "loop": "ClientSettingsTests",
         },
     )

@@ -29,6 +29,9 @@
 #define DIRECT_HAS_OPENSSL 1
 #include <OpenSSL/bio.h>
 #include <OpenSSL/ct.h>
+#if __has_include(<OpenSSL/ech.h>)
+#include <OpenSSL/ech.h>
+#endif
 #include <OpenSSL/err.h>
 #include <OpenSSL/evp.h>
 #include <OpenSSL/ocsp.h>
@@ -41,6 +44,9 @@
 #define DIRECT_HAS_OPENSSL 1
 #include <openssl/bio.h>
 #include <openssl/ct.h>
+#if __has_include(<openssl/ech.h>)
+#include <openssl/ech.h>
+#endif
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/ocsp.h>

@@ -83,6 +83,68 @@ static inline GENERAL_NAME *fixture_GENERAL_NAME_new(
     return NULL;
 }
 
+/* Encrypted Client Hello, from 4.0 on. Without it no key is made. */
+#if OPENSSL_VERSION_MAJOR >= 4 && !defined(OPENSSL_NO_ECH)
+static inline int fixture_has_ech(void) { return 1; }
+
+static inline int fixture_ECH_write_new_key(BIO *out, const char *public_name) {
+    OSSL_HPKE_SUITE suite = OSSL_HPKE_SUITE_DEFAULT;
+    OSSL_ECHSTORE *store = OSSL_ECHSTORE_new(NULL, NULL);
+    int is_made = store != NULL
+        && OSSL_ECHSTORE_new_config(store, OSSL_ECH_CURRENT_VERSION, 0, public_name, suite) == 1
+        && OSSL_ECHSTORE_write_pem(store, OSSL_ECHSTORE_LAST, out) == 1;
+    OSSL_ECHSTORE_free(store);
+    return is_made;
+}
+
+static inline void *fixture_ECHSTORE_new(void) { return OSSL_ECHSTORE_new(NULL, NULL); }
+static inline void fixture_ECHSTORE_free(void *store) { OSSL_ECHSTORE_free(store); }
+
+static inline int fixture_ECHSTORE_add(void *store, BIO *pem, int for_retry) {
+    return store != NULL && OSSL_ECHSTORE_read_pem(store, pem, for_retry) == 1;
+}
+
+static inline int fixture_SSL_CTX_set1_echstore(SSL_CTX *context, void *store) {
+    return SSL_CTX_set1_echstore(context, store);
+}
+
+/* The caller frees the name. */
+static inline char *fixture_SSL_get1_outer_name(SSL *ssl) {
+    char *inner = NULL, *outer = NULL;
+    ERR_set_mark();
+    int status = SSL_ech_get1_status(ssl, &inner, &outer);
+    ERR_pop_to_mark();
+    OPENSSL_free(inner);
+    if (status == SSL_ECH_STATUS_SUCCESS) return outer;
+    OPENSSL_free(outer);
+    return NULL;
+}
+#else
+static inline int fixture_has_ech(void) { return 0; }
+static inline int fixture_ECH_write_new_key(BIO *out, const char *public_name) {
+    (void)out;
+    (void)public_name;
+    return 0;
+}
+static inline void *fixture_ECHSTORE_new(void) { return NULL; }
+static inline void fixture_ECHSTORE_free(void *store) { (void)store; }
+static inline int fixture_ECHSTORE_add(void *store, BIO *pem, int for_retry) {
+    (void)store;
+    (void)pem;
+    (void)for_retry;
+    return 0;
+}
+static inline int fixture_SSL_CTX_set1_echstore(SSL_CTX *context, void *store) {
+    (void)context;
+    (void)store;
+    return 0;
+}
+static inline char *fixture_SSL_get1_outer_name(SSL *ssl) {
+    (void)ssl;
+    return NULL;
+}
+#endif
+
 static inline long fixture_BIO_contents(BIO *bio, char **bytes) { return BIO_get_mem_data(bio, bytes); }
 static inline void fixture_OPENSSL_free(void *pointer) { OPENSSL_free(pointer); }
 

@@ -159,6 +159,69 @@ static inline void direct_X509_VERIFY_PARAM_accept_all_names(X509_VERIFY_PARAM *
 #endif
 }
 
+/* Encrypted Client Hello. Libraries that do not have it take no configuration, so it is not offered. */
+static inline int direct_SSL_set1_ech_config_list(SSL *ssl, const unsigned char *bytes, size_t count) {
+#if DIRECT_HAS_ECH
+    return SSL_set1_ech_config_list(ssl, bytes, count);
+#else
+    (void)ssl;
+    (void)bytes;
+    (void)count;
+    return 0;
+#endif
+}
+
+static inline void direct_SSL_grease_ech(SSL *ssl) {
+#if DIRECT_HAS_ECH
+    (void)SSL_set_options(ssl, SSL_OP_ECH_GREASE);
+#else
+    (void)ssl;
+#endif
+}
+
+/* Whether the server has decrypted the inner client hello. Its certificate need not be right. */
+static inline int direct_SSL_has_accepted_ech(SSL *ssl) {
+#if DIRECT_HAS_ECH
+    char *inner = NULL, *outer = NULL;
+    ERR_set_mark();
+    int status = SSL_ech_get1_status(ssl, &inner, &outer);
+    ERR_pop_to_mark();
+    OPENSSL_free(inner);
+    OPENSSL_free(outer);
+    return status == SSL_ECH_STATUS_SUCCESS || status == SSL_ECH_STATUS_BAD_NAME;
+#else
+    (void)ssl;
+    return 0;
+#endif
+}
+
+/* The caller frees the bytes. There are none if the server has sent none. */
+static inline int direct_SSL_ech_get1_retry_config(SSL *ssl, unsigned char **bytes, size_t *count) {
+#if DIRECT_HAS_ECH
+    return SSL_ech_get1_retry_config(ssl, bytes, count);
+#else
+    (void)ssl;
+    *bytes = NULL;
+    *count = 0;
+    return 0;
+#endif
+}
+
+/* Whether the peer has signed the handshake. */
+static inline int direct_SSL_has_peer_signature(SSL *ssl) {
+    int digest = NID_undef;
+    return SSL_get_peer_signature_nid(ssl, &digest) == 1;
+}
+
+static inline int direct_is_ech_required(unsigned long code) {
+#if DIRECT_HAS_ECH
+    return ERR_GET_LIB(code) == ERR_LIB_SSL && ERR_GET_REASON(code) == SSL_R_ECH_REQUIRED;
+#else
+    (void)code;
+    return 0;
+#endif
+}
+
 static inline unsigned long direct_XN_FLAG_RFC2253(void) {
     return XN_FLAG_RFC2253;
 }

@@ -111,8 +111,8 @@ final class FixtureConnection {
     /// Sends what this end of the connection requires: close_notify, FIN or RST. The caller closes the socket
     /// afterwards.
     func close(after end: ConnectionEnd) {
-        let (refusal, count) = (wire.refusal, wire.socketByteCount)
-        core.recorder.update(number) { $0.socketByteCount = count }
+        let (refusal, count, bytes) = (wire.refusal, wire.socketByteCount, wire.socketBytes)
+        core.recorder.update(number) { ($0.socketByteCount, $0.socketBytes) = (count, bytes) }
         switch end {
         case .serverReset, .handlerFailed:
             Sockets.lingerForReset(wire.socket)

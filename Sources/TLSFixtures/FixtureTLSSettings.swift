@@ -110,6 +110,8 @@ public struct FixtureTLSSettings: Sendable {
     /// The key exchange groups as an OpenSSL list. A group for which the client sent no key share forces a
     /// HelloRetryRequest.
     public var groups: String?
+    /// The keys for Encrypted Client Hello. `nil` ignores it, as servers do that do not know it.
+    public var encryptedClientHello: FixtureECH?
     /// Whether a TLS 1.2 client may renegotiate.
     package var allowsRenegotiation = false
 

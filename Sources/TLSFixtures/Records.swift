@@ -29,6 +29,8 @@ public struct ConnectionRecord: Sendable {
     public internal(set) var receivedCount = 0
     /// The number of bytes received on the socket, before decryption.
     package internal(set) var socketByteCount = 0
+    /// The first 16 KiB received on the socket, before decryption.
+    package internal(set) var socketBytes: [UInt8] = []
     /// The end of the connection, or `nil` while it is open.
     public internal(set) var end: ConnectionEnd?
 
@@ -47,6 +49,7 @@ public struct ConnectionRecord: Sendable {
     }
 
     static let receivedLimit = 256 << 10
+    static let socketBytesLimit = 16 << 10
     private static let lastLimit = 1 << 10
 }
 
@@ -116,6 +119,8 @@ public struct FixtureTLSFacts: Sendable, Equatable {
     public let applicationProtocol: String?
     /// Whether the client resumed an earlier session.
     public let isResumed: Bool
+    /// The server name of the outer client hello, if the inner one was decrypted; else `nil`.
+    public let outerServerName: String?
     /// The client's certificate in DER, or `nil` if it sent none.
     public let clientCertificate: [UInt8]?
     /// The subject of the client's certificate, for example "CN=client", or `nil` if it sent none.

@@ -22,6 +22,7 @@ final class TLSContext: @unchecked Sendable {
         try setUpVersionsAndCiphers()
         try setUpResumption()
         try setUpClientCertificates()
+        try settings.encryptedClientHello?.install(in: context)
         setUpCallbacks()
     }
 

@@ -23,6 +23,8 @@ final class Wire {
     var writeAllowance = Int.max
     /// The number of bytes received on the socket, before decryption.
     private(set) var socketByteCount = 0
+    /// The first of them.
+    private(set) var socketBytes: [UInt8] = []
     /// Whether the TLS handshake has finished.
     private(set) var isSecure = false
 
@@ -204,7 +206,11 @@ final class Wire {
 
     private func receiveRaw(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         let count = Sockets.receive(socket, bytes: buffer)
-        if count > 0 { socketByteCount += count }
+        if count > 0 {
+            socketByteCount += count
+            let room = ConnectionRecord.socketBytesLimit - socketBytes.count
+            if room > 0 { socketBytes += buffer[..<min(count, room)] }
+        }
         if count == 0 { sawEnd = true }
         if count < 0 { lastErrno = errno }
         return count
@@ -252,6 +258,9 @@ extension FixtureTLSFacts {
             length == 0
             ? nil : String(decoding: UnsafeBufferPointer(start: name, count: Int(length)), as: UTF8.self)
         isResumed = SSL_session_reused(ssl) == 1
+        let outer = fixture_SSL_get1_outer_name(ssl)
+        defer { fixture_OPENSSL_free(outer) }
+        outerServerName = outer.map { String(cString: $0) }
         let certificate = SSL_get1_peer_certificate(ssl)
         defer { X509_free(certificate) }
         clientCertificate = certificate.map(derBytes(ofX509:))

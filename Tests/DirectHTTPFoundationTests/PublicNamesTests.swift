@@ -33,7 +33,8 @@ struct PublicNamesTests {
             FormPart.self, Forward.self, HARError.self, HARRecorder.self, HARReplay.self,
             HSTSStore.self, HedgingPolicy.self, HTTP1Error.self,
             HTTP1Leniency.self, HTTP1Limits.self, HTTPClient.self, HTTPError.self, HTTPHeaders.self,
-            HTTPHost.self, HTTPHostError.self, HTTPMethod.self, HTTPStatus.self, HTTPTransaction.self,
+            HTTPHost.self, HTTPHostError.self, HTTPMethod.self, HTTPSRecord.self, HTTPSRecords.self,
+            HTTPStatus.self, HTTPTransaction.self,
             HTTPURL.self, HTTPURLError.self, HTTPVersion.self, Hop.self, HostPattern.self, IPAddress.self,
             Interceptor.self, KeyMismatch.self, KeyPin.self, KeyPinError.self, KeyPinObserver.self,
             KeyPins.self, LineFault.self, LiveMap.self, LookupError.self, ObservedResolver.self, Origin.self,
@@ -55,6 +56,7 @@ struct PublicNamesTests {
             StapledStatus.self,
             VerifiedServer.self, ConnectionSettingsError.self,
             TrustRoots.self, URLProtocolBinding.self, UnixTime.self,
+            ECHConfigError.self, ECHConfigList.self, ECHPublicName.self, EncryptedClientHello.self,
         ]
         #expect(Set(types.map(ObjectIdentifier.init)).count == types.count)
     }

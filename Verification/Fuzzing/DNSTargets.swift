@@ -13,12 +13,13 @@ extension FuzzTarget {
     ///   seconds.
     /// - A query for any name is read back as that question, and is padded to a multiple of 128 bytes.
     static let dns = FuzzTarget(name: "dns") { choices in
-        let type = choices.pick([DNSType.a, DNSType.aaaa])
+        let type = choices.pick([DNSType.a, DNSType.aaaa, DNSType.https])
         let bytes = choices.rest()
         if let host = try? DomainName(bytes.text) { checkQuery(host, type: type) }
         guard let message = try? DNSMessage(bytes) else { return }
         checkNames(message)
         guard let answer = try? DNSAnswer(message, type: type) else { return }
+        if type == DNSType.https { return require(answer.addresses.isEmpty, "no address in a record") }
         let records = message.answers.filter { $0.type == type }
         require(answer.addresses.count <= records.count, "an address for a record")
         for address in answer.addresses {
@@ -79,7 +80,7 @@ extension FuzzTarget {
     /// - Addresses are of the type that was asked for and have no zone; times are not negative.
     static let httpdns = FuzzTarget(name: "httpdns") { choices in
         let format = choices.pick(formats)
-        let type = choices.pick([DNSType.a, DNSType.aaaa])
+        let type = choices.pick([DNSType.a, DNSType.aaaa, DNSType.https])
         var headers = choices.pick([[:], ["Cache-Control": "max-age=60", "Age": "5"]] as [HTTPHeaders])
         headers.add("Content-Type", "application/dns-message")
         let status: HTTPStatus = choices.pick([.ok, .ok, .ok, 403])
@@ -112,6 +113,7 @@ extension FuzzTarget {
 
 private func check(_ answer: ServiceAnswer, type: UInt16?) {
     require(answer.seconds ?? 0 >= 0, "no negative time")
+    require(type != DNSType.https || answer.addresses.isEmpty, "no address in a record")
     for address in answer.addresses {
         require(address.zone == nil, "no zone")
         if let type {

@@ -10,7 +10,7 @@ struct FuzzTarget: Sendable {
             response, head, framing, chunks, headers, request,
             url, reference, address, map,
             cookies, cookieFile, hsts, hstsFile, cacheFields, cacheEntry, date,
-            dns, httpdns, json, certificate, nameCheck, lines, events, charsets,
+            dns, svcb, ech, httpdns, json, certificate, nameCheck, lines, events, charsets,
             downloads, challenges, pool, probe, client,
         ] + codings
 }

@@ -191,6 +191,26 @@ def dns(folder):
     yield joined(b"www.example.com", numbers=[1])
 
 
+def svcb(folder):
+    yield from map(bytes.fromhex, ("0000 0161 00", "0001 00", "0001 00 0003 0002 01bb 0006 0010" + 16 * "20"))
+    yield bytes.fromhex("0001 0161 00 0000 0004 0001 0004 0001 0006 026832 026833 0002 0000 0004 0004 c0000201")
+    config = next(ech(folder))
+    yield bytes.fromhex("0001 00 0005") + len(config).to_bytes(2, "big") + config
+    yield b'1 a.test. alpn="h2,h\\\\,3" ipv4hint=192.0.2.1 mandatory=alpn key667=a\\210 port=53'
+    yield b"\\# 3 000100"
+
+
+def ech(folder):
+    def vector(value):
+        return len(value).to_bytes(2, "big") + value
+
+    for extensions in (b"", bytes.fromhex("0001 0000"), bytes.fromhex("8001 0000")):
+        contents = b"\x07\x00\x20" + vector(bytes(32)) + vector(bytes.fromhex("0001 0001 0001 0003")) + b"\x00\x0acover.test"
+        config = b"\xfe\x0d" + vector(contents + vector(extensions))
+        yield vector(config)
+        yield vector(b"\xfe\x0a" + vector(bytes(4)) + config + config)
+
+
 def httpdns(folder):
     record = {"name": "a.test.", "type": 1, "TTL": 60, "data": "192.0.2.1"}
     alias = {"name": "a.test.", "type": 5, "TTL": 60, "data": "b.test."}

@@ -37,6 +37,10 @@ extension HTTPClient {
         public var receivingRate: RateLimit?
         /// The trusted roots, the client certificate and the versions of TLS.
         public var tls = TLSSettings()
+        /// Whether the names of servers are encrypted on the way to them (Encrypted Client Hello, RFC 9849).
+        /// ``HTTPClient/Request/encryptedClientHello`` comes before it. Proxies have
+        /// ``Proxy/encryptedClientHello``.
+        public var encryptedClientHello = EncryptedClientHello.off
         /// The time limits of each phase. ``HTTPClient/Request/timeouts`` overrides them.
         public var timeouts = Timeouts()
         /// Default fields, sent with every request that does not have them itself. `Proxy-Authorization` is
@@ -111,6 +115,10 @@ extension HTTPClient {
         public var cookies: (any CookieStore)?
         /// Stores which names must be reached over `https` only (HSTS), and enforces it. `nil` ignores HSTS.
         public var hsts: HSTSStore?
+        /// Whether an `http` URL becomes `https` if the resolver has HTTPS records of that origin (RFC 9460,
+        /// section 9.5). The resolver is asked for them before each such request, unless it is not in charge
+        /// of the addresses.
+        public var upgradesByHTTPSRecords = false
         /// The event loop that watches the client's sockets.
         public var loop = EventLoop.shared
 
@@ -125,6 +133,10 @@ extension HTTPClient.Configuration {
         var configuration = DialConfiguration()
         configuration.dialling = dialling
         configuration.tls = tls
+        configuration.encryptedClientHello = encryptedClientHello
+        if addresses.hasECHConfigs {
+            configuration.echConfig = { [addresses] in addresses.echConfig(for: $0) }
+        }
         configuration.socket = SocketOptions(local: localBinding, keepAlive: tcpKeepAlive)
         configuration.vetting = vetting
         configuration.mayAskSystem = resolver?.mayAskSystem ?? true

@@ -24,6 +24,17 @@ extension Request {
         set { changeConnection { $0.identity = newValue } }
     }
 
+    /// Whether the name of the server is encrypted on the way to it. `nil` means
+    /// ``HTTPClient/Configuration/encryptedClientHello``.
+    ///
+    /// It holds for redirects, too, but a list of configurations is one server's: a redirect to another
+    /// origin is followed as with ``EncryptedClientHello/required``. Requests share connections and TLS
+    /// sessions only with those that have the same value.
+    public var encryptedClientHello: EncryptedClientHello? {
+        get { connectionSettings?.settings.encryptedClientHello }
+        set { changeConnection { $0.encryptedClientHello = newValue } }
+    }
+
     /// The Unix domain socket to connect to instead of an address. `nil`, the default, means an address.
     ///
     /// The URL keeps its name and its path, which determine `Host`, cookies and, for `https`, SNI and the

@@ -60,6 +60,7 @@ extension Request {
         /// Drops the options that hold for one origin only.
         mutating func leaveOrigin() {
             for rule in OptionRule.all where rule.belongs == .toOrigin { rule.clear(&self) }
+            if case .config = connection.encryptedClientHello { connection.encryptedClientHello = .required }
         }
     }
 
@@ -196,6 +197,7 @@ struct OptionRule: Sendable {
         OptionRule("receivingRate", \.exchange.receivingRate, .toRequest),
         OptionRule("tls", \.connection.tls, .toOrigin),
         OptionRule("identity", \.connection.identity, .toOrigin),
+        OptionRule("encryptedClientHello", \.connection.encryptedClientHello, .toRequest),
         OptionRule("unixSocket", \.connection.unixSocket, .toOrigin),
         OptionRule("local", \.connection.local, .toRequest),
         OptionRule("keepAlive", \.connection.keepAlive, .toRequest),

@@ -143,6 +143,8 @@ public struct Resolution: Sendable {
     /// The name at the end of the chain of aliases; `nil` if the resolver does not know it or it is the same
     /// name.
     public var canonicalName: DomainName?
+    /// The HTTPS records of the origin; `nil` if they were not asked for, or are not known.
+    public var https: HTTPSRecords?
     /// Whether the endpoints are tried strictly one after the other, and never raced.
     public var isStrictlyOrdered = false
     /// Returns another resolution when no endpoint of this one could be reached; `nil` if there is no

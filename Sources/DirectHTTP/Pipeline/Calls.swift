@@ -12,6 +12,8 @@ final class Calls: CallLayer {
     private let roundTrip: RoundTrip
     private let fields: ClientFields
     private let isIntercepted: Bool
+    /// Whether the first request of a call may differ from the caller's.
+    private let isPrepared: Bool
     /// The time limits of requests that have none of their own.
     private let limits: Timeouts.Nanoseconds
     private let loop: EventLoop
@@ -29,6 +31,7 @@ final class Calls: CallLayer {
         self.roundTrip = roundTrip
         self.fields = fields
         isIntercepted = !configuration.interceptors.isEmpty
+        isPrepared = isIntercepted || fields.upgradesURLs
         limits = configuration.timeouts.nanoseconds
         loop = configuration.loop
     }
@@ -46,15 +49,32 @@ final class Calls: CallLayer {
         // Checked here, because a request that never suspends would not notice its cancellation.
         if Task.isCancelled { throw CancellationError() }
         let layers = layers(for: request, original: original)
-        if let hop = firstHop(request, original: original, isContinued: isContinued) {
-            return try await send(hop, through: layers, log: log)
+        guard isContinued || isPrepared || request.hasCredentials else {
+            return try await send(request, trail: nil, through: layers, log: log)
         }
-        return try await send(request, trail: nil, through: layers, log: log)
+        let start = await askForRecords(request)
+        let hop = firstHop(request, original: original, isContinued: isContinued)
+        return try await send(hop, through: layers, log: log, from: start)
     }
 
-    private func send(_ hop: HopRequest, through layers: InnerLayers, log: CallLog?) async throws -> Response
-    {
-        try await send(hop.request, trail: hop.trail, through: layers, log: log)
+    /// Asks whether the URL has to be changed to `https`. Returns when that began; `nil` if there was no need
+    /// to ask.
+    @inline(never)
+    private func askForRecords(_ request: Request) async -> Instant? {
+        guard fields.records != nil else { return nil }
+        let call = call(for: request)
+        await fields.askForRecords(of: request, call: call)
+        return call.start
+    }
+
+    @inline(never)
+    private func send(
+        _ hop: HopRequest,
+        through layers: InnerLayers,
+        log: CallLog?,
+        from start: Instant?
+    ) async throws -> Response {
+        try await send(hop.request, trail: hop.trail, through: layers, log: log, from: start)
     }
 
     /// Returns the client's layers, or others for a call that has a cookie store or a hedging policy of its
@@ -78,14 +98,8 @@ final class Calls: CallLayer {
         )
     }
 
-    /// Returns the first request of a call, as the interceptors sent it on; `nil` if that is the caller's.
-    @inline(__always)
-    private func firstHop(_ request: Request, original: Request, isContinued: Bool) -> HopRequest? {
-        guard isContinued || isIntercepted || fields.hsts != nil || request.hasCredentials else { return nil }
-        return preparedHop(request, original: original, isContinued: isContinued)
-    }
-
-    private func preparedHop(_ request: Request, original: Request, isContinued: Bool) -> HopRequest {
+    /// Returns the first request of a call, as the interceptors sent it on.
+    private func firstHop(_ request: Request, original: Request, isContinued: Bool) -> HopRequest {
         let crossing = fields.crossing(by: original.redirects ?? redirects.policy)
         let hop = isContinued ? HopRequest(continuing: original, crossing) : .beginning(original)
         guard isIntercepted else { return hop.upgraded(by: fields) }
@@ -98,9 +112,10 @@ final class Calls: CallLayer {
         _ request: Request,
         trail: Trail?,
         through layers: InnerLayers,
-        log: CallLog?
+        log: CallLog?,
+        from start: Instant? = nil
     ) async throws -> Response {
-        let call = call(for: request, log)
+        let call = call(for: request, log, from: start)
         log?.take(request.explicitTags)
         do {
             let response = try await redirects.send(request, trail: trail, call: call, through: layers)
@@ -110,10 +125,10 @@ final class Calls: CallLayer {
         }
     }
 
-    /// Makes the values of a call that begins now.
+    /// Makes the values of a call that begins now, or has begun before.
     @inline(__always)
-    func call(for request: Request, _ log: CallLog? = nil) -> Call {
-        Call(request.explicitTimeouts?.over(configuration.timeouts) ?? limits, from: loop.now, log)
+    func call(for request: Request, _ log: CallLog? = nil, from start: Instant? = nil) -> Call {
+        Call(request.explicitTimeouts?.over(configuration.timeouts) ?? limits, from: start ?? loop.now, log)
     }
 }
 

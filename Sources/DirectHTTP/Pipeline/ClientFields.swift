@@ -3,11 +3,14 @@ internal import DirectHTTP1
 internal import DirectIO
 
 /// The header fields that the client adds to requests, and those of them that may be sent to other origins.
+/// And the names that are reached over `https` only.
 final class ClientFields: Sendable {
     /// Adds `Accept-Encoding`, and decodes the responses.
     let decoding: ContentDecoding
     /// Says which names are reached over `https` only; `nil` without HSTS.
     let hsts: HSTSStore?
+    /// Knows which origins have HTTPS records; `nil` if those do not matter.
+    let records: RecordUpgrades?
     private let headers: HTTPHeaders
     private let settings: DecodingSettings
     private let loop: EventLoop
@@ -19,9 +22,20 @@ final class ClientFields: Sendable {
         headers.remove("Proxy-Authorization")
         self.headers = headers
         hsts = configuration.hsts
+        records = RecordUpgrades(configuration)
         settings = configuration.decoding
         loop = configuration.loop
         decoding = ContentDecoding(settings, besides: headers, on: loop)
+    }
+
+    /// Whether any URL may have to be changed to `https`.
+    var upgradesURLs: Bool { hsts != nil || records != nil }
+
+    /// Returns the https URL to request instead of this one; `nil` if this one may be used as it is.
+    ///
+    /// - Parameter request: The request for the URL, with the addresses that it has there.
+    func upgrades(_ url: HTTPURL, for request: Request) -> HTTPURL? {
+        hsts?.upgrades(url, at: .now) ?? records?.upgrades(url, for: request)
     }
 
     /// Returns the client's default fields, reduced to those that may be sent to the request's origin.

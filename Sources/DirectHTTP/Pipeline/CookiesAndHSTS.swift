@@ -48,10 +48,11 @@ struct CookiesAndHSTS: Sendable {
 }
 
 extension ClientFields {
-    /// Returns the request with an `https` URL if HSTS asks for that (RFC 6797, section 8.3).
+    /// Returns the request with an `https` URL if HSTS asks for that (RFC 6797, section 8.3), or an HTTPS
+    /// record that is known.
     func upgraded(_ request: Request) -> Request {
-        guard let hsts, case .success(let url) = request.parsedURL,
-            let upgraded = hsts.upgrades(url, at: .now)
+        guard upgradesURLs, case .success(let url) = request.parsedURL,
+            let upgraded = upgrades(url, for: request)
         else { return request }
         var request = request
         request.parsedURL = .success(upgraded)

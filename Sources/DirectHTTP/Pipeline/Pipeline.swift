@@ -74,8 +74,9 @@ final class Pipeline: Sendable {
         // Prepares the connection that a request would use: none where a custom transport answers, and TLS
         // where HSTS demands it for the name.
         guard configuration.transport == nil else { return }
-        let request = fields.upgraded(request)
-        try await roundTrip.warm(for: request, call: calls.call(for: request), count: count)
+        let call = calls.call(for: request)
+        await fields.askForRecords(of: request, call: call)
+        try await roundTrip.warm(for: fields.upgraded(request), call: call, count: count)
     }
 }
 

@@ -73,7 +73,7 @@ struct Redirects: Sendable {
         if policy.decide != nil { hop = hop.traced }
         var response = first
         var history = first.history
-        while let nextHop = try nextHop(after: hop.request, response, policy: policy, history: history) {
+        while let nextHop = try await nextHop(after: hop, response, policy, call, history: history) {
             let redirects = history.count { $0.reason == .redirect }
             var next = hop.redirected(nextHop, crossing: crossing)
             if let decide = policy.decide {
@@ -132,17 +132,21 @@ struct Redirects: Sendable {
 
     /// Returns the request that the response redirects to; `nil` if the response is to be delivered.
     private func nextHop(
-        after request: Request,
+        after hop: HopRequest,
         _ response: Response,
-        policy: RedirectPolicy,
+        _ policy: RedirectPolicy,
+        _ call: Call,
         history: [Hop]
-    ) throws(HTTPError) -> NextHop? {
+    ) async throws(HTTPError) -> NextHop? {
         do throws(RedirectError) {
-            return try NextHop(after: request, at: response.url, response.head, policy) { url in
-                configuration.hsts?.upgrades(url, at: .now)
+            if fields.records != nil, let url = try NextHop.target(of: response.head, at: response.url) {
+                await fields.askForRecords(of: hop.withAddresses(for: url), at: url, call: call)
+            }
+            return try NextHop(after: hop.request, at: response.url, response.head, policy) { url in
+                fields.upgradesURLs ? fields.upgrades(url, for: hop.withAddresses(for: url)) : nil
             }
         } catch {
-            throw failure(error, of: request, response: response, history: history)
+            throw failure(error, of: hop.request, response: response, history: history)
         }
     }
 
@@ -216,16 +220,8 @@ struct NextHop {
     ) throws(RedirectError) {
         // A tunnel to another target is not the one that was asked for (RFC 9110, section 9.3.6).
         guard !request.method.isConnect, let change = MethodChange(request.method, head.status),
-            let location = try Self.location(head.headers)
+            var target = try Self.target(of: head, at: url)
         else { return nil }
-        var target: HTTPURL
-        do throws(HTTPURLError) {
-            // The server must not choose the client's credentials: those in Location are never sent.
-            target = try location.withSpan(url.resolving(utf8:)).withoutCredentials
-            target = target.inheritingFragment(from: url)
-        } catch {
-            throw .location(error)
-        }
         // HSTS comes first, so that an `http` URL of such a name does not count as a downgrade (RFC 6797,
         // section 8.3).
         if let upgraded = upgrade(target) { target = upgraded }
@@ -256,6 +252,18 @@ struct NextHop {
             next.headers["Referer"] = isRevealed ? url.withoutCredentials.withoutFragment.text : nil
         }
         self.request = next
+    }
+
+    /// Returns the URL that a response at a URL redirects to; `nil` if it has none.
+    static func target(of head: ResponseHead, at url: HTTPURL) throws(RedirectError) -> HTTPURL? {
+        guard let location = try location(head.headers) else { return nil }
+        do throws(HTTPURLError) {
+            // The server must not choose the client's credentials: those in Location are never sent.
+            let target = try location.withSpan(url.resolving(utf8:)).withoutCredentials
+            return target.inheritingFragment(from: url)
+        } catch {
+            throw .location(error)
+        }
     }
 
     /// Returns the only location; `nil` if there is none or it is empty.

@@ -41,8 +41,12 @@ struct RoutePlanner: Sendable {
             for case let fault? in addresses.lazy.map(\.fault) { throw .failed(.request, .address(fault)) }
             return .chosen(addresses, port: url.port, source: .request)
         }
-        if request.hasOptions, let mapped = request.addressMap?.endpoints(for: url.host, port: url.port) {
-            return .chosen(mapped, port: url.port, source: .request)
+        if request.hasOptions, let map = request.addressMap,
+            let mapped = map.endpoints(for: url.host, port: url.port)
+        {
+            var selection = EndpointSelection(mapped, port: url.port, .request)
+            if let config = map.echConfig(for: url.host) { selection.echConfig = { _ in config } }
+            return .chosen(selection)
         }
         if !map.isEmpty, let mapped = map.endpoints(for: url.host, port: url.port) {
             return .chosen(mapped, port: url.port, source: .staticMap)
@@ -83,6 +87,22 @@ struct RoutePlanner: Sendable {
         } catch {
             throw .failed(.resolve, .resolver(error))
         }
+    }
+
+    /// Returns what the resolver knows of the HTTPS records of an origin; `nil` if it does not know, or if no
+    /// resolver of the program's is in charge.
+    func records(for request: Request, of url: HTTPURL, _ deadline: Deadline) async -> HTTPSRecords? {
+        guard let name = url.host.name, let query = query(for: request, name: name, port: url.port) else {
+            return nil
+        }
+        let context = ResolveContext(deadline: deadline.instant, loop: loop)
+        let resolver = query.resolver
+        if let known = try? resolver.knownAnswer(for: name, port: url.port, context: context) {
+            return known.https
+        }
+        return try? await askForeignCode(until: context.deadline, on: loop) {
+            try await resolver.resolve(name, port: url.port, context: context)
+        }.https
     }
 
     /// Returns the route to a Unix domain socket. It has no address, so it is known by one that nothing has.
@@ -145,6 +165,9 @@ private struct ResolverQuery: Sendable {
             resolver.report(DialOutcome(outcome), of: endpoint, for: name, port: port)
         }
         selection.failures = answer.failures
+        if let https = answer.https {
+            selection.echConfig = { [port] in https.record(for: $0, port: port)?.encryptedClientHello }
+        }
         if let ask = answer.fallback { selection.fallback = { end in await self.fallback(ask, until: end) } }
         return selection
     }

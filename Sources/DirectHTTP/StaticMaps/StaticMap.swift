@@ -14,6 +14,7 @@ public struct StaticMap: Hashable, Sendable {
     private var byName = NameTable<[Endpoint]>()
     private var byAddress: [AddressKey: [Endpoint]] = [:]
     private var forAny: [PortScope: [Endpoint]] = [:]
+    private var echConfigs: [DomainName: ECHConfigList] = [:]
     /// The number of keys of `byName` that stand for subdomains.
     private var subdomainEntries = 0
 
@@ -50,6 +51,21 @@ public struct StaticMap: Hashable, Sendable {
     /// Removes the entry for exactly these hosts and this port, if there is one.
     public mutating func remove(_ pattern: HostPattern, port: UInt16? = nil) {
         store(nil, for: pattern, port: port)
+    }
+
+    /// Sets the configurations for Encrypted Client Hello of the server with this name, whatever its
+    /// addresses; `nil` removes them. They are used by requests that ask for it, and before those of a
+    /// resolver.
+    public mutating func setEncryptedClientHello(_ config: ECHConfigList?, for name: DomainName) {
+        echConfigs[name] = config
+    }
+
+    /// Whether the map has configurations for Encrypted Client Hello.
+    var hasECHConfigs: Bool { !echConfigs.isEmpty }
+
+    /// Returns the configurations for a host; `nil` if there are none.
+    func echConfig(for host: HTTPHost) -> ECHConfigList? {
+        echConfigs.isEmpty ? nil : host.name.flatMap { echConfigs[$0] }
     }
 
     /// Adds an endpoint for the name on any port, unless the entry has it already.

@@ -2,7 +2,7 @@ package import DirectCore
 internal import DirectHTTP
 internal import DirectIO
 
-/// The addresses in a DNS response for the name in its question.
+/// The addresses or the HTTPS records in a DNS response for the name in its question.
 package struct DNSAnswer: Sendable {
     /// An address and its time to live.
     package struct Address: Sendable {
@@ -19,16 +19,25 @@ package struct DNSAnswer: Sendable {
     var hasOptions = false
     /// The addresses of the requested type, in the order of the message.
     package var addresses: [Address] = []
+    /// The HTTPS records, if these were queried.
+    package private(set) var https: HTTPSAnswer?
     /// The name at the end of the alias chain. `nil` if there are no aliases, or if the name cannot be in a
     /// URL.
     package var canonicalName: DomainName?
 
-    /// Parses the response to an address query.
+    /// The HTTPS records of a name.
+    package struct HTTPSAnswer: Sendable {
+        package let bindings: ServiceBindings
+        /// The time to live in seconds; `nil` if the message says that there are none, and not for how long.
+        package let timeToLive: UInt32?
+    }
+
+    /// Parses the response to a query.
     ///
     /// - Parameters:
     ///   - bytes: The whole DNS message.
     ///   - host: The name that was queried; the message's question must have the same.
-    ///   - type: The record type that was queried: ``DNSType/a`` or ``DNSType/aaaa``.
+    ///   - type: The record type that was queried: ``DNSType/a``, ``DNSType/aaaa`` or ``DNSType/https``.
     ///   - id: The identifier of the query.
     /// - Throws: A ``DNSMessageError`` if the message is malformed, truncated, or the response to another
     ///   query.
@@ -77,15 +86,23 @@ package struct DNSAnswer: Sendable {
                 try? DomainName($0)
             }
         }
+        var services: [(binding: ServiceBinding?, timeToLive: UInt32)] = []
         for record in message.answers where record.type == type && bytes.isSameName(record.name, second: name)
         {
-            addresses.append(
-                Address(
-                    address: Self.address(bytes, record: record),
-                    timeToLive: min(seconds, record.timeToLive)
-                )
-            )
+            let time = min(seconds, record.timeToLive)
+            if type == DNSType.https {
+                services.append((ServiceBinding(message.data(of: record)), time))
+            } else {
+                let address = Self.address(bytes, record: record)
+                addresses.append(Address(address: address, timeToLive: time))
+            }
         }
+        guard type == DNSType.https else { return }
+        let denialTime = message.denialTime.map { min(seconds, $0) }
+        https = HTTPSAnswer(
+            bindings: ServiceBindings(services.map(\.binding)),
+            timeToLive: services.map(\.timeToLive).min() ?? denialTime
+        )
     }
 
     private static func alias(of name: Int, in message: DNSMessage) throws(DNSMessageError) -> DNSMessage

@@ -12,15 +12,17 @@ package struct DNSMessage {
         var dataClass: UInt16
     }
 
-    /// An address or alias record.
+    /// An address, an alias or an HTTPS record.
     struct Record {
         /// The offset of the owner name.
         var name: Int
         var type: UInt16
         /// The time to live in seconds.
         var timeToLive: UInt32
-        /// The offset of the data. Its length follows from the type and was checked.
+        /// The offset of the data. Its length was checked for addresses and aliases.
         var data: Int
+        /// The length of the data.
+        var length: Int
     }
 
     let bytes: [UInt8]
@@ -34,8 +36,10 @@ package struct DNSMessage {
     private(set) var hasOptions = false
     private(set) var questionCount = 0
     private(set) var question: Question?
-    /// The records of the answer section that are addresses or aliases.
+    /// The records of the answer section that are addresses, aliases or HTTPS records.
     private(set) var answers: [Record] = []
+    /// The time for which the message says that there are no records, in seconds (RFC 2308, section 5).
+    private(set) var denialTime: UInt32?
 
     /// Parses a whole message.
     ///
@@ -54,11 +58,16 @@ package struct DNSMessage {
         questionCount = Int(all.number16(4))
         var position = Self.headerSize
         for _ in 0..<questionCount { try readQuestion(all, position: &position) }
-        for _ in 0..<all.number16(6) { try readRecord(all, position: &position, isAnswer: true) }
-        for _ in 0..<(Int(all.number16(8)) + Int(all.number16(10))) {
-            try readRecord(all, position: &position, isAnswer: false)
+        for (index, section) in [Section.answer, .authority, .additional].enumerated() {
+            for _ in 0..<all.number16(6 + 2 * index) {
+                try readRecord(all, position: &position, section: section)
+            }
         }
         guard position == all.count else { throw DNSMessageError(.bytesBehind, at: position) }
+    }
+
+    private enum Section {
+        case answer, authority, additional
     }
 
     private mutating func readQuestion(_ all: Span<UInt8>, position: inout Int) throws(DNSMessageError) {
@@ -73,7 +82,7 @@ package struct DNSMessage {
     private mutating func readRecord(
         _ all: Span<UInt8>,
         position: inout Int,
-        isAnswer: Bool
+        section: Section
     ) throws(DNSMessageError) {
         let start = position
         let end = try all.endOfName(at: start)
@@ -92,9 +101,15 @@ package struct DNSMessage {
             code |= UInt16(time >> 24) << 4
             return
         }
-        // Records of other sections and classes are not used, so their data is not checked.
-        guard isAnswer, dataClass == Self.internet else { return }
+        // A time to live with the most significant bit set counts as zero (RFC 2181, section 8).
+        let seconds = time > UInt32(Int32.max) ? 0 : time
+        if section == .authority, type == DNSType.authority, length >= Self.shortestAuthority {
+            denialTime = min(seconds, all.number32(position - 4))
+        }
+        // Other records of other sections and classes are not used, so their data is not checked.
+        guard section == .answer, dataClass == Self.internet else { return }
         switch type {
+        case DNSType.https: break
         case DNSType.a, DNSType.aaaa:
             guard length == (type == DNSType.a ? 4 : 16) else {
                 throw DNSMessageError(.dataLength(type), at: start)
@@ -105,13 +120,18 @@ package struct DNSMessage {
             }
         default: return
         }
-        // A time to live with the most significant bit set counts as zero (RFC 2181, section 8).
-        let seconds = time > UInt32(Int32.max) ? 0 : time
-        answers.append(Record(name: start, type: type, timeToLive: seconds, data: data))
+        answers.append(Record(name: start, type: type, timeToLive: seconds, data: data, length: length))
+    }
+
+    /// Returns the data of a record.
+    func data(of record: Record) -> [UInt8] {
+        Array(bytes[record.data..<(record.data + record.length)])
     }
 
     static let headerSize = 12
     static let internet: UInt16 = 1
+    /// Two names of one byte, and five numbers.
+    private static let shortestAuthority = 22
 }
 
 /// The record types that are used here.
@@ -120,8 +140,12 @@ package enum DNSType {
     package static let a: UInt16 = 1
     /// CNAME, an alias.
     static let alias: UInt16 = 5
+    /// SOA, which says in a negative answer how long that is valid.
+    static let authority: UInt16 = 6
     /// AAAA, an IPv6 address.
     package static let aaaa: UInt16 = 28
     /// OPT, the EDNS pseudo-record.
     static let options: UInt16 = 41
+    /// HTTPS, how to reach an origin (RFC 9460).
+    package static let https: UInt16 = 65
 }

@@ -49,6 +49,19 @@ struct AnswerTable {
         var kind: Kind
         /// Whether the resolver had no other answer to follow this one.
         var isLast = false
+        /// The HTTPS records of the answer; `nil` if none were asked for.
+        var https: HeldRecords?
+    }
+
+    /// HTTPS records, which are valid for a time of their own. An object, because few answers have any.
+    final class HeldRecords: Sendable {
+        let records: HTTPSRecords
+        let expiry: Instant
+
+        init(_ records: HTTPSRecords, until expiry: Instant) {
+            self.records = records
+            self.expiry = expiry
+        }
     }
 
     /// The kind of an answer: addresses, in any or in strict order, or one of the two negative answers.
@@ -90,6 +103,7 @@ struct AnswerTable {
             canonicalName: canonicalName
         )
         answer.isStrictlyOrdered = entry.kind == .orderedAddresses
+        answer.https = entry.https?.records
         return .answer(answer, wantsRefresh: isStale || isDue)
     }
 
@@ -111,22 +125,35 @@ struct AnswerTable {
 
     /// Keeps an answer. An answer with a zone, with too many endpoints, or from one author too many cannot be
     /// kept: the old answer is removed then.
+    ///
+    /// An answer is valid no longer than its HTTPS records. If the records did not come in time for it, those
+    /// of the old answer are kept for their own time.
     mutating func keep(_ answer: Resolution, for key: AnswerKey, at now: Instant) {
         guard !answer.endpoints.isEmpty,
             let packed = PackedAnswer(answer.endpoints, canonicalName: answer.canonicalName),
             let author = index(of: answer.source.author)
         else { return forget(key) }
         let told = answer.timeToLive?.clampedNanoseconds ?? rules.otherwise
-        let span = max(rules.shortest, min(told, rules.longest))
+        let toldOfRecords = answer.https?.timeToLive?.clampedNanoseconds ?? told
+        let span = span(min(told, toldOfRecords))
         let kind: Kind = answer.isStrictlyOrdered ? .orderedAddresses : .addresses
-        put(
-            packed.bytes,
-            entry: Entry(expiry: .never, span: 0, author: author, kind: kind, isLast: answer.fallback == nil),
-            key: key,
-            for: span,
-            now: now
+        var entry = Entry(
+            expiry: .never,
+            span: 0,
+            author: author,
+            kind: kind,
+            isLast: answer.fallback == nil
         )
+        if let records = answer.https {
+            entry.https = HeldRecords(records, until: now.advanced(byNanoseconds: self.span(toldOfRecords)))
+        } else if let old = entries[key]?.https, now < old.expiry {
+            entry.https = old
+        }
+        put(packed.bytes, entry: entry, key: key, for: span, now: now)
     }
+
+    /// Returns a time to live within the limits.
+    private func span(_ told: UInt64) -> UInt64 { max(rules.shortest, min(told, rules.longest)) }
 
     /// Keeps the failure if it is a negative answer, which replaces an older answer in any case (RFC 8767,
     /// section 5). A failure to answer is not kept, so the resolver is asked again.

@@ -76,13 +76,16 @@ extension CachingResolver {
         }
     }
 
-    /// The answers to write to the file: the positive ones only.
+    /// The answers to write to the file: the positive ones without HTTPS records. The keys in these change
+    /// often, so they are asked for anew.
     private func lines() -> [AnswerFile.Line] {
         let table = state.withLock { $0.table }
         let (now, date) = (now, loop.date)
         var lines: [AnswerFile.Line] = []
         table.entries.forEach { name, port, entry in
-            guard entry.kind == .addresses || entry.kind == .orderedAddresses else { return }
+            guard entry.kind == .addresses || entry.kind == .orderedAddresses,
+                entry.https?.records.records.isEmpty ?? true
+            else { return }
             let left = Int64(clamping: entry.expiry.nanoseconds) - Int64(clamping: now.nanoseconds)
             let (endpoints, canonicalName) = table.contents(of: entry)
             lines.append(

@@ -35,8 +35,8 @@ public struct AlibabaPublicDNS: Resolver {
 
     /// The name of the service in errors and transactions.
     public var name: String { client.name }
-    /// `false`: the answer is the same for all ports.
-    public var dependsOnPort: Bool { false }
+    /// Whether HTTPS records are asked for: an origin has those of its port. Addresses are the same for all.
+    public var dependsOnPort: Bool { client.settings.httpsRecords != .off }
 
     /// Queries the servers in order until one gives an answer.
     ///
@@ -46,7 +46,7 @@ public struct AlibabaPublicDNS: Resolver {
         port: UInt16,
         context: ResolveContext
     ) async throws -> Resolution {
-        try await client.resolve(host, context: context)
+        try await client.resolve(host, port: port, context: context)
     }
 
     /// Forgets which servers failed, and closes the connections to them: idle ones now, busy ones when they

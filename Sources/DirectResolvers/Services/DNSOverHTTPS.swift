@@ -39,8 +39,8 @@ public struct DNSOverHTTPS: Resolver {
 
     /// The name of the service in errors and transactions.
     public var name: String { client.name }
-    /// `false`: the answer is the same for all ports.
-    public var dependsOnPort: Bool { false }
+    /// Whether HTTPS records are asked for: an origin has those of its port. Addresses are the same for all.
+    public var dependsOnPort: Bool { client.settings.httpsRecords != .off }
 
     /// Queries the servers in order until one gives an answer.
     ///
@@ -50,7 +50,7 @@ public struct DNSOverHTTPS: Resolver {
         port: UInt16,
         context: ResolveContext
     ) async throws -> Resolution {
-        try await client.resolve(host, context: context)
+        try await client.resolve(host, port: port, context: context)
     }
 
     /// Forgets which servers failed, and closes the connections to them: idle ones now, busy ones when they
@@ -61,34 +61,32 @@ public struct DNSOverHTTPS: Resolver {
 }
 
 /// DNS messages in HTTP requests and responses.
-struct DNSMessageFormat: ServiceFormat {
+struct DNSMessageFormat: RecordFormat {
     let path: String
     let method: DNSOverHTTPS.Method
     let isPadded: Bool
 
     var name: String { "DNS over HTTPS" }
 
-    func questions(
+    func question(
         _ host: DomainName,
-        families: ServiceSettings.Families,
+        type: UInt16,
         at time: UnixTime
-    ) throws(ResolverError.Reason) -> [ServiceQuestion] {
-        families.types.map { type in
-            let message = DNSQuery.message(host, type: type, isPadded: isPadded)
-            switch method {
-            case .post:
-                let headers: HTTPHeaders = ["Accept": Self.mediaType, "Content-Type": Self.mediaType]
-                return ServiceQuestion(
-                    method: .post,
-                    target: path,
-                    headers: headers,
-                    body: message,
-                    type: type
-                )
-            case .get:
-                let target = "\(path)?dns=\(Base64URL.encode(message))"
-                return ServiceQuestion(target: target, headers: ["Accept": Self.mediaType], type: type)
-            }
+    ) throws(ResolverError.Reason) -> ServiceQuestion {
+        let message = DNSQuery.message(host, type: type, isPadded: isPadded)
+        switch method {
+        case .post:
+            let headers: HTTPHeaders = ["Accept": Self.mediaType, "Content-Type": Self.mediaType]
+            return ServiceQuestion(
+                method: .post,
+                target: path,
+                headers: headers,
+                body: message,
+                type: type
+            )
+        case .get:
+            let target = "\(path)?dns=\(Base64URL.encode(message))"
+            return ServiceQuestion(target: target, headers: ["Accept": Self.mediaType], type: type)
         }
     }
 
@@ -120,6 +118,8 @@ extension ServiceAnswer {
         try note(code: Int64(message.code))
         addresses = message.addresses.map(\.address)
         for address in message.addresses { bound(Int64(address.timeToLive)) }
+        bindings = message.https?.bindings
+        if let time = message.https?.timeToLive { bound(Int64(time)) }
     }
 
     /// Sets the DNS response code. All codes except success and "no such name" are failures.

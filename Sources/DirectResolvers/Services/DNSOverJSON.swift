@@ -27,8 +27,8 @@ public struct DNSOverJSON: Resolver {
 
     /// The name of the service in errors and transactions.
     public var name: String { client.name }
-    /// `false`: the answer is the same for all ports.
-    public var dependsOnPort: Bool { false }
+    /// Whether HTTPS records are asked for: an origin has those of its port. Addresses are the same for all.
+    public var dependsOnPort: Bool { client.settings.httpsRecords != .off }
 
     /// Queries the servers in order until one gives an answer.
     ///
@@ -38,7 +38,7 @@ public struct DNSOverJSON: Resolver {
         port: UInt16,
         context: ResolveContext
     ) async throws -> Resolution {
-        try await client.resolve(host, context: context)
+        try await client.resolve(host, port: port, context: context)
     }
 
     /// Forgets which servers failed, and closes the connections to them: idle ones now, busy ones when they
@@ -49,26 +49,22 @@ public struct DNSOverJSON: Resolver {
 }
 
 /// JSON requests and responses.
-struct DNSJSONFormat: ServiceFormat {
+struct DNSJSONFormat: RecordFormat {
     let path: String
     /// Signs the requests; `nil` for services that ask for no signature.
     var key: AlibabaDNSKey?
 
     var name: String { key == nil ? "DNS over JSON" : "Alibaba Public DNS" }
 
-    func questions(
+    func question(
         _ host: DomainName,
-        families: ServiceSettings.Families,
+        type: UInt16,
         at time: UnixTime
-    ) throws(ResolverError.Reason) -> [ServiceQuestion] {
-        var questions: [ServiceQuestion] = []
-        for type in families.types {
-            var target = "\(path)?name=\(host)&type=\(type)"
-            if let key { target += try key.parameters(for: host, at: time) }
-            let headers: HTTPHeaders = ["Accept": "application/dns-json, application/json"]
-            questions.append(ServiceQuestion(target: target, headers: headers, type: type))
-        }
-        return questions
+    ) throws(ResolverError.Reason) -> ServiceQuestion {
+        var target = "\(path)?name=\(host)&type=\(type)"
+        if let key { target += try key.parameters(for: host, at: time) }
+        let headers: HTTPHeaders = ["Accept": "application/dns-json, application/json"]
+        return ServiceQuestion(target: target, headers: headers, type: type)
     }
 
     func answer(
@@ -91,6 +87,11 @@ struct DNSJSONFormat: ServiceFormat {
             name = try alias.data.domainName()
         }
         if steps > 0 { answer.canonicalName = name }
+        if question.type == DNSType.https {
+            try Self.take(records.filter { $0.type == question.type && $0.name == name }, into: &answer)
+            response.boundByFreshness(&answer)
+            return answer
+        }
         for record in records where record.type == question.type && record.name == name {
             let address = try record.data.address()
             guard address.family == (question.type == DNSType.a ? .v4 : .v6) else {
@@ -101,6 +102,20 @@ struct DNSJSONFormat: ServiceFormat {
         }
         response.boundByFreshness(&answer)
         return answer
+    }
+
+    /// Takes the HTTPS records, which services write as zone files do (RFC 9460, section 2.1; RFC 3597,
+    /// section 5).
+    private static func take(
+        _ records: [DNSJSONRecord],
+        into answer: inout ServiceAnswer
+    ) throws(ResolverError.Reason) {
+        var bindings: [ServiceBinding?] = []
+        for record in records {
+            bindings.append(ServiceBinding(text: try record.data.text()))
+            answer.bound(record.seconds)
+        }
+        answer.bindings = ServiceBindings(bindings)
     }
 
     private static func alias(

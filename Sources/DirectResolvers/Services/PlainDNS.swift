@@ -29,8 +29,8 @@ public struct PlainDNS: Resolver {
 
     /// The name in errors and transactions: `DNS`.
     public var name: String { client.name }
-    /// `false`: the answer is the same for all ports.
-    public var dependsOnPort: Bool { false }
+    /// Whether HTTPS records are asked for: an origin has those of its port. Addresses are the same for all.
+    public var dependsOnPort: Bool { client.settings.httpsRecords != .off }
 
     /// Asks the servers in order until one gives an answer.
     ///
@@ -40,7 +40,7 @@ public struct PlainDNS: Resolver {
         port: UInt16,
         context: ResolveContext
     ) async throws -> Resolution {
-        try await client.resolve(host, context: context)
+        try await client.resolve(host, port: port, context: context)
     }
 
     /// Forgets which servers failed.
@@ -50,17 +50,17 @@ public struct PlainDNS: Resolver {
 }
 
 /// DNS messages in datagrams.
-struct DatagramFormat: SocketFormat {
+struct DatagramFormat: SocketFormat, RecordFormat {
     let subnet: PlainDNS.ClientSubnet?
 
     var name: String { "DNS" }
 
-    func questions(
+    func question(
         _ host: DomainName,
-        families: ServiceSettings.Families,
+        type: UInt16,
         at time: UnixTime
-    ) throws(ResolverError.Reason) -> [ServiceQuestion] {
-        families.types.map { ServiceQuestion(target: "", type: $0) }
+    ) throws(ResolverError.Reason) -> ServiceQuestion {
+        ServiceQuestion(target: "", type: type)
     }
 
     func answer(

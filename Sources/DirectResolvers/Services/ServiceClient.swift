@@ -7,8 +7,8 @@ internal import DirectIO
 /// - A server that fails is moved to the end of the order for `badServerTime`. At most `maximumAttempts`
 ///   servers are tried for one query, and none after the deadline.
 /// - "No such name" and "no addresses" are answers. They are not verified with another server.
-/// - The requests for A and AAAA are sent at the same time. If one has addresses, the wait for the other is
-///   limited.
+/// - The requests for A, AAAA and HTTPS records are sent at the same time. If one has addresses, the wait for
+///   the others is limited.
 /// - It has an ``HTTPClient`` of its own, which reaches the servers by address only. Whatever a server
 ///   sends, for example a redirect, no name is resolved.
 final class ServiceClient: Sendable {
@@ -54,9 +54,10 @@ final class ServiceClient: Sendable {
 
     /// Returns the addresses of a name. The next server is tried only after a failure: one server's answer
     /// that the name does not exist is final.
-    func resolve(_ host: DomainName, context: ResolveContext) async throws -> Resolution {
+    func resolve(_ host: DomainName, port: UInt16 = 443, context: ResolveContext) async throws -> Resolution {
         var (answer, failures) = try await firstAnswer(within: context) { server, limit in
-            try await self.ask(server, host: host, within: limit, on: context.loop)
+            let visit = Visit(server, within: limit, on: context.loop)
+            return try await self.ask(for: host, port: port, at: visit)
         }
         answer.failures = failures
         return answer
@@ -124,82 +125,112 @@ final class ServiceClient: Sendable {
     /// Sends all requests for a name to one server.
     ///
     /// - Throws: A `ResolverError.Reason`, or a `CancellationError`.
-    private func ask(
-        _ server: Endpoint,
-        host: DomainName,
-        within limit: Duration,
-        on loop: EventLoop
-    ) async throws -> Resolution {
-        let questions = try format.questions(host, families: settings.families, at: loop.date)
-        let answers = await answers(to: questions, on: loop) { question in
-            do {
-                return .success(try await self.send(question, server, host, limit, loop))
-            } catch {
-                return .failure(error)
-            }
+    private func ask(for host: DomainName, port: UInt16, at visit: Visit) async throws -> Resolution {
+        var queries = try addressQueries(for: host, at: visit)
+        let records = try recordQuery(for: host, port: port, at: visit)
+        if let records { queries.append(records) }
+        let answers = await answers(to: queries, at: visit)
+        let found = Result { try merge(answers.prefix(records == nil ? queries.count : queries.count - 1)) }
+        var resolution: Resolution
+        if let records, case .success(let answer)? = answers.last ?? nil {
+            resolution = try await join(found, of: host, with: answer, to: records, at: visit)
+        } else {
+            resolution = try found.get()
         }
-        var resolution = try merge(answers)
-        if answers.count < questions.count || answers.contains(where: \.isFailure) {
+        let lacksRecords = records != nil && resolution.https == nil
+        if lacksRecords || answers.contains(where: { $0?.isFailure ?? true }) {
             let told = resolution.timeToLive ?? Self.partialTimeToLive
             resolution.timeToLive = min(told, Self.partialTimeToLive)
         }
         return resolution
     }
 
-    private typealias Answer = Result<ServiceAnswer, any Error>
+    /// Returns the requests for the addresses of a name.
+    func addressQueries(for host: DomainName, at visit: Visit) throws(ResolverError.Reason) -> [Query] {
+        try format.questions(host, families: settings.families, at: visit.loop.date).map { Query(host, $0) }
+    }
 
-    /// Asks all questions at the same time and returns their answers in the order of the questions.
+    typealias Answer = Result<ServiceAnswer, any Error>
+
+    /// What has happened while answers are awaited.
+    private enum Event {
+        case answer(Answer, number: Int)
+        /// No answer of this kind is awaited any longer.
+        case isOver(Query.Kind)
+    }
+
+    /// Asks all questions at the same time and returns their answers in the order of the questions; `nil` for
+    /// those that have not come in time.
     ///
     /// As soon as one family has addresses, the other is awaited for as long again (at least
     /// `otherFamilyTime`), then cancelled: a service that does not answer for one family must not delay the
-    /// addresses of the other (RFC 8305, section 3). So does "no such name" for A, because it holds for every
-    /// type (RFC 8020, section 2). For AAAA it does not: some servers say that of names that have IPv4
-    /// addresses only (RFC 4074, section 4.2).
-    private func answers(
-        to questions: [ServiceQuestion],
-        on loop: EventLoop,
-        _ ask: @escaping @Sendable (ServiceQuestion) async -> Answer
-    ) async -> [Answer] {
-        let count = questions.count
-        let start = loop.now
-        return await withTaskGroup(of: (number: Int, answer: Answer)?.self) { group in
-            for (number, question) in questions.enumerated() {
-                group.addTask { (number, await ask(question)) }
+    /// addresses of the other (RFC 8305, section 3). HTTPS records are awaited for `recordTime` then, if the
+    /// settings do not say that they are awaited in any case. So does "no such name" for A, because it holds
+    /// for every type (RFC 8020, section 2). For AAAA it does not: some servers say that of names that have
+    /// IPv4 addresses only (RFC 4074, section 4.2).
+    func answers(to queries: [Query], at visit: Visit) async -> [Answer?] {
+        let (start, loop) = (visit.loop.now, visit.loop)
+        return await withTaskGroup(of: Event.self) { group in
+            for (number, query) in queries.enumerated() {
+                group.addTask { .answer(await self.answer(to: query, at: visit), number: number) }
             }
-            var answers: [(number: Int, answer: Answer)] = []
+            var answers = [Answer?](repeating: nil, count: queries.count)
+            var over: Set<Query.Kind> = []
             var isHurrying = false
-            // The task that sleeps returns `nil` when the time for the other family is over.
-            while answers.count < count, let outcome = await group.next(), let answer = outcome {
-                answers.append(answer)
-                let isEnough =
-                    answer.answer.hasAddresses
-                    || answer.answer.isNoSuchName && questions[answer.number].type == DNSType.a
-                guard !isHurrying, answers.count < count, isEnough else { continue }
+            while let event = await group.next() {
+                var isEnough = false
+                var isDenied = false
+                switch event {
+                case .isOver(let kind): over.insert(kind)
+                case .answer(let answer, let number):
+                    answers[number] = answer
+                    isDenied = answer.isNoSuchName && queries[number].question.type == DNSType.a
+                    isEnough = !isHurrying && (answer.hasAddresses || isDenied)
+                }
+                let open = queries.indices.filter { answers[$0] == nil }
+                if open.allSatisfy({ over.contains(queries[$0].kind) }) { break }
+                guard isEnough else { continue }
                 isHurrying = true
-                let pause = max(settings.otherFamilyTime, loop.now.since(start)).clampedNanoseconds
-                let end = loop.now.advanced(byNanoseconds: pause)
-                group.addTask {
-                    try? await loop.sleep(until: end)
-                    return nil
+                var pauses = [(Query.Kind.addresses, max(settings.otherFamilyTime, loop.now.since(start)))]
+                if settings.httpsRecords != .awaited || isDenied {
+                    pauses.append((.records, settings.recordTime))
+                }
+                for (kind, pause) in pauses where open.contains(where: { queries[$0].kind == kind }) {
+                    let end = loop.now.advanced(byNanoseconds: pause.clampedNanoseconds)
+                    group.addTask {
+                        try? await loop.sleep(until: end)
+                        return .isOver(kind)
+                    }
                 }
             }
             group.cancelAll()
-            return answers.sorted { $0.number < $1.number }.map(\.answer)
+            return answers
         }
     }
 
-    private func send(
-        _ question: ServiceQuestion,
-        _ server: Endpoint,
-        _ host: DomainName,
-        _ limit: Duration,
-        _ loop: EventLoop
-    ) async throws -> ServiceAnswer {
-        if let format = format as? any SocketFormat {
-            let end = loop.now.advanced(byNanoseconds: limit.clampedNanoseconds)
-            return try await format.answer(question, for: host, from: server, until: end, on: loop)
+    private func answer(to query: Query, at visit: Visit) async -> Answer {
+        do {
+            return .success(try await send(query, at: visit))
+        } catch {
+            return .failure(error)
         }
-        let response = try await fetch(question, from: server, limit: limit)
+    }
+
+    /// Sends one request and parses the answer.
+    ///
+    /// - Throws: A `ResolverError.Reason`, or a `CancellationError`.
+    func send(_ query: Query, at visit: Visit) async throws -> ServiceAnswer {
+        let (host, question, server) = (query.host, query.question, visit.server)
+        if let format = format as? any SocketFormat {
+            return try await format.answer(
+                question,
+                for: host,
+                from: server,
+                until: visit.end,
+                on: visit.loop
+            )
+        }
+        let response = try await fetch(question, from: server, limit: visit.end.since(visit.loop.now))
         return try format.answer(response, host: host, question: question)
     }
 
@@ -229,13 +260,13 @@ final class ServiceClient: Sendable {
     ///
     /// One family's failure is ignored if the other has addresses. Otherwise the failure is thrown, rather
     /// than "no addresses": the failed query might have had some.
-    func merge(_ answers: [Result<ServiceAnswer, any Error>]) throws -> Resolution {
+    func merge(_ answers: some Sequence<Answer?>) throws -> Resolution {
         var addresses: [IPAddress] = []
         var seconds: Int64?
         var canonicalName: DomainName?
         var failure: (any Error)?
         var isNoSuchName = false
-        for answer in answers {
+        for answer in answers.compactMap({ $0 }) {
             switch answer {
             case .failure(let error):
                 if error is CancellationError { throw error }

@@ -22,6 +22,28 @@ protocol ServiceFormat: Sendable {
     ) throws(ResolverError.Reason) -> ServiceAnswer
 }
 
+/// The format of a service that is asked for one type of records at a time.
+protocol RecordFormat: ServiceFormat {
+    /// Returns the request for the records of a type.
+    func question(
+        _ host: DomainName,
+        type: UInt16,
+        at time: UnixTime
+    ) throws(ResolverError.Reason) -> ServiceQuestion
+}
+
+extension RecordFormat {
+    func questions(
+        _ host: DomainName,
+        families: ServiceSettings.Families,
+        at time: UnixTime
+    ) throws(ResolverError.Reason) -> [ServiceQuestion] {
+        var questions: [ServiceQuestion] = []
+        for type in families.types { questions.append(try question(host, type: type, at: time)) }
+        return questions
+    }
+}
+
 /// The format of a service that is not asked over HTTP.
 protocol SocketFormat: ServiceFormat {
     /// Asks one server.
@@ -88,6 +110,8 @@ struct ServiceAnswer: Sendable {
     /// The shortest time to live of all addresses, in seconds. `nil` if the service does not send one.
     var seconds: Int64?
     var canonicalName: DomainName?
+    /// The HTTPS records, if these were asked for.
+    var bindings: ServiceBindings?
     /// Whether the name does not exist at all.
     var isNoSuchName = false
 

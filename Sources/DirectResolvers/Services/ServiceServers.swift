@@ -71,8 +71,22 @@ public struct ServiceSettings: Sendable {
         case v6
     }
 
+    /// Whether HTTPS records (RFC 9460) are asked for beside the addresses, by the resolvers that use DNS.
+    public enum HTTPSRecordQuery: Hashable, Sendable {
+        /// They are not asked for.
+        case off
+        /// As soon as there are addresses, they are awaited for 50 ms at most, as Happy Eyeballs recommends.
+        case brief
+        /// They are awaited like the addresses, until the time limit of the server ends: for programs that
+        /// rather wait than connect without Encrypted Client Hello.
+        case awaited
+    }
+
     /// The address families to query.
     public var families = Families.both
+    /// Whether HTTPS records are asked for, and how long an answer waits for them. They name other addresses
+    /// and ports for an origin, and the configurations for Encrypted Client Hello.
+    public var httpsRecords = HTTPSRecordQuery.off
     /// The TLS settings for servers with https.
     public var tls = TLSSettings()
     /// The time limit for the answer of one server. If the time for the question is too short for all servers
@@ -81,6 +95,8 @@ public struct ServiceSettings: Sendable {
     /// The shortest wait for the other family's addresses once one family has some. If the first took longer
     /// than this, the wait is as long as the first took.
     package var otherFamilyTime: Duration = .milliseconds(100)
+    /// The wait for HTTPS records once there are addresses: the Resolution Delay of Happy Eyeballs.
+    package var recordTime: Duration = .milliseconds(50)
     /// The maximum number of servers tried for one query.
     public var maximumAttempts = 3
     /// The time for which a failed server is tried only after the others.

@@ -16,6 +16,9 @@ struct SessionKey: Hashable {
     let identity: ServerIdentity
     /// The server name that is sent; `nil` for none.
     let serverName: String?
+    /// Whether the server name is encrypted. What was sent in clear text is not sent encrypted later, nor the
+    /// other way around.
+    var isEncrypted = false
     let port: UInt16
     let context: UInt64
 }

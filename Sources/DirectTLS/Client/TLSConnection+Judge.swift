@@ -13,15 +13,36 @@ extension TLSConnection {
         }
     }
 
-    /// Verifies a chain where this judge stands for the system's roots.
-    func verify(_ chain: ChainCheck, with judge: ChainJudge) -> ChainOutcome {
+    /// Verifies the server's chain: for the identity, or for the public name if the server has refused the
+    /// client hello that was encrypted for another key.
+    func verify(_ check: OpaquePointer) -> ChainOutcome {
+        if let name = unansweredPublicName { return verify(check, for: name) }
+        let chain = ChainCheck(check, rules: context.settings.certificateRules, expected: identity.text)
+        return verify(chain, naming: identity.kind == .name ? identity.text : nil) {
+            identity.proof(in: $0) != nil
+        }
+    }
+
+    /// Verifies a chain, with the judge if one stands for the system's roots.
+    ///
+    /// - Parameters:
+    ///   - name: The name that the server has to prove; `nil` if that is an address.
+    ///   - isProved: Whether a certificate has the name.
+    func verify(
+        _ chain: ChainCheck,
+        naming name: String?,
+        isProved: (OpaquePointer) -> Bool
+    ) -> ChainOutcome {
+        guard let judge = context.judge else { return ChainOutcome(chain.run()) }
         if let trial {
             guard let verdict = trial.verdict else { return .undecided }
             return ChainOutcome(chain.run(verdict, limit: context.settings.maximumCertificateBytes))
         }
         // Roots beside the system's are in the store.
         if context.settings.roots != .system, chain.run() == nil { return .accepted }
-        trial = ChainTrial(chain.question(mayFetch: context.settings.systemFetchesIssuers), by: judge)
+        let mayFetch = context.settings.systemFetchesIssuers
+        let isNamed = X509_STORE_CTX_get0_cert(chain.check).map(isProved) ?? false
+        trial = ChainTrial(chain.question(naming: isNamed ? name : nil, mayFetch: mayFetch), by: judge)
         return .undecided
     }
 

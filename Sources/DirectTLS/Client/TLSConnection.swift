@@ -9,6 +9,8 @@ package final class TLSConnection: TLSLayer, @unchecked Sendable {
     package let identity: ServerIdentity
     /// The server name that is sent; `nil` for none.
     private let serverName: String?
+    /// Whether and how the server name is encrypted; `nil` if that was not asked for.
+    let ech: ECHOffer?
 
     let context: TLSContext
     let sessions: SessionCache?
@@ -20,6 +22,8 @@ package final class TLSConnection: TLSLayer, @unchecked Sendable {
     var overruled: TLSError?
     /// What this handshake has proved, or the one that is resumed.
     var proof = ServerProof()
+    /// Whether the server has refused the encrypted client hello with a certificate for the public name.
+    var hasProvedPublicName = false
     /// Whether the handshake offered a session, and has not failed yet.
     private var hasOfferedSession = false
     /// Whether the session of the `SSL` was new before the server was verified.
@@ -37,34 +41,37 @@ package final class TLSConnection: TLSLayer, @unchecked Sendable {
         try self.init(
             context: context,
             identity: identity,
-            serverName: identity.kind == .name ? identity.text : nil,
+            names: HelloNames(serverName: identity.kind == .name ? identity.text : nil),
             transport: transport,
             sessions: sessions,
             port: port
         )
     }
 
-    /// Prepares a connection with an SNI of its own; `nil` sends none.
+    /// Prepares a connection with names of its own for its client hello.
     package init(
         context: TLSContext,
         identity: ServerIdentity,
-        serverName: String?,
+        names: HelloNames,
         transport: TLSTransport,
         sessions: SessionCache?,
         port: UInt16
     ) throws(TLSError) {
         self.identity = identity
-        self.serverName = serverName
+        serverName = names.serverName
+        ech = names.ech
         self.context = context
         self.sessions = context.settings.resumesSessions ? sessions : nil
         sessionKey = SessionKey(
             identity: identity,
             serverName: serverName,
+            isEncrypted: names.ech?.config != nil,
             port: port,
             context: context.number
         )
         try super.init(context: context.raw, transport: transport)
         try configureVerification()
+        if let ech { try offerECH(ech) }
         offerSession()
     }
 
@@ -72,7 +79,9 @@ package final class TLSConnection: TLSLayer, @unchecked Sendable {
     /// session.
     package override func handshake() -> TLSStep {
         let wasOpen = phase == .open
-        let step = handshake(rejection: rejection?.error) { () throws(TLSError) in try verifyPeer() }
+        let step = handshake(rejection: rejection?.error ?? echRejection) { () throws(TLSError) in
+            try verifyPeer()
+        }
         if case .moved = step, !wasOpen {
             hasOfferedSession = false
             driver.releaseCertificates()
@@ -110,6 +119,7 @@ extension TLSConnection {
         let code = Int32(clamping: SSL_get_verify_result(ssl))
         guard code == X509_V_OK else { throw fault(code, certificate: certificate) }
         if SSL_session_reused(ssl) == 1 { try checkAgain(certificate) } else { noteChain() }
+        if ech != nil { try checkECH() }
         try checkStaple()
         try checkPins()
         // OpenSSL checks this itself only since 3.0.15.
@@ -146,7 +156,7 @@ extension TLSConnection {
     }
 
     private func fault(_ code: Int32, certificate: OpaquePointer) -> TLSError {
-        TLSError(verification: code, at: certificate, leaf: certificate, identity: identity)
+        TLSError(verification: code, at: certificate, leaf: certificate, expected: identity.text)
     }
 }
 
@@ -161,11 +171,7 @@ let checkServerChain: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) 
         X509_STORE_CTX_set_error(check, X509_V_ERR_APPLICATION_VERIFICATION)
         return 0
     }
-    let rules = connection.context.settings.certificateRules
-    let chain = ChainCheck(check, rules: rules, identity: connection.identity)
-    let outcome =
-        connection.context.judge.map { connection.verify(chain, with: $0) } ?? .init(chain.run())
-    switch outcome {
+    switch connection.verify(check) {
     case .accepted: return 1
     case .undecided:
         // The result that counts if OpenSSL should ever go on without the verdict.
@@ -187,7 +193,10 @@ let checkServerChain: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) 
 extension TLSConnection {
     /// Whether the settings' override accepts the fault.
     fileprivate func overrules(_ rejection: VerificationFailure) -> Bool {
-        guard let override = context.settings.insecureOverride else { return false }
+        // It is about the server of the request, and a public name never is that.
+        guard let override = context.settings.insecureOverride, unansweredPublicName == nil else {
+            return false
+        }
         let server = RejectedServer(name: identity.text, fault: rejection.error, chain: rejection.chain)
         guard override.accepts(server) else { return false }
         overruled = rejection.error
@@ -197,7 +206,7 @@ extension TLSConnection {
     /// Reads the staple, and requires one that says "good" if the settings do. On a resumed session the
     /// staple of its first handshake counts; the session is not offered for longer than that holds
     /// (CVE-2024-0853).
-    fileprivate func checkStaple() throws(TLSError) {
+    func checkStaple() throws(TLSError) {
         let mode = context.settings.stapling
         guard mode != .ignored else { return }
         if SSL_session_reused(ssl) == 0 {

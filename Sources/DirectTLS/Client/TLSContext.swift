@@ -156,7 +156,7 @@ extension TLSContext {
             }
             try prepare(check, identity: identity, time: time, intermediates: intermediates)
             defer { ErrorQueue.clear() }
-            return ChainCheck(check, rules: settings.certificateRules, identity: identity).run()?.error
+            return ChainCheck(check, rules: settings.certificateRules, expected: identity.text).run()?.error
         } catch {
             return error
         }

@@ -19,6 +19,8 @@ public struct TLSFacts: Hashable, Sendable {
     public let verifiedName: String
     /// What the server's OCSP staple said; on a resumed session, that of its first handshake.
     public let stapledStatus: StapledStatus
+    /// Whether the server name was encrypted.
+    public let encryptedClientHello: EncryptedClientHello.Outcome
     /// The fault that ``TLSSettings/insecureOverride`` accepted; `nil` if there was none. The certificate
     /// then proves nothing.
     public let acceptedFault: TLSError?
@@ -39,6 +41,7 @@ extension TLSFacts: CustomStringConvertible {
         var words = [version.description, cipher]
         if let group { words.append(group) }
         if resumed { words.append("resumed") }
+        if encryptedClientHello != .off { words.append("encrypted client hello \(encryptedClientHello)") }
         if isBelowSystemMinimum { words.append("older than the system's minimum") }
         return words.joined(separator: ", ")
     }
@@ -56,6 +59,7 @@ extension TLSConnection {
             resumed: SSL_session_reused(ssl) == 1,
             verifiedName: identity.text,
             stapledStatus: proof.stapledStatus,
+            encryptedClientHello: ech?.outcome ?? .off,
             acceptedFault: overruled,
             chain: proof.chain
         )

@@ -66,7 +66,7 @@ package struct ChainJudgement: Sendable {
             return
         }
         // The name is not checked here: `ServedChain.match` does that.
-        let rejection = ChainCheck(check, rules: context.rules, identity: .placeholder).run()
+        let rejection = ChainCheck(check, rules: context.rules, expected: "").run()
         guard let rejection else {
             self.init(
                 anchor: Self.last(X509_STORE_CTX_get0_chain(check)).map(NameText.init(subjectOf:)),

@@ -34,9 +34,6 @@ package struct ServerIdentity: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Stands in for an identity where only the chain is judged. It is never matched against a certificate.
-    static let placeholder = ServerIdentity(kind: .name, text: "")
-
     /// Creates the identity of an IPv4 or IPv6 address in text, without brackets and without a zone.
     package static func address(_ text: String) throws(TLSError) -> ServerIdentity {
         guard let address = IPAddress(text), address.zone == nil else {

@@ -1,4 +1,4 @@
-internal import DirectCore
+public import DirectCore
 
 /// An error in setting up or using TLS on a connection.
 @nonexhaustive
@@ -31,6 +31,10 @@ public indirect enum TLSError: Error, Sendable, Hashable {
     case connectionLost(errno: Int32)
     /// The stream ended without close_notify, so data may be missing.
     case truncated
+    /// The server name was to be encrypted, and cannot be. Nothing was sent.
+    case encryptedClientHelloUnavailable(EncryptedClientHello.Obstacle)
+    /// The server did not decrypt the server name. Nothing of the request was sent.
+    case encryptedClientHelloRejected(ECHPublicName, EncryptedClientHello.Rejection)
     /// The host of the URL cannot be checked against a certificate.
     case badIdentity(String)
     /// The settings cannot be used: a file cannot be read, a key does not match its certificate, or there are
@@ -84,6 +88,10 @@ extension TLSError: CustomStringConvertible {
             "connection lost: \(errnoText(errno))"
         case .truncated:
             "connection ended without close_notify"
+        case .encryptedClientHelloUnavailable(let obstacle):
+            "the server name cannot be encrypted: \(obstacle)"
+        case .encryptedClientHelloRejected(let name, let rejection):
+            "the server with the public name \(name) did not decrypt the client hello: \(rejection)"
         case .badIdentity(let what):
             what
         case .badSettings(let what):

@@ -8,11 +8,12 @@ extension ChainCheck {
     ///
     /// A name that the certificate lacks is refused by us, and only behind the judge's verdict, as behind
     /// OpenSSL's: an override that accepts other names must not accept other roots with them.
-    func question(mayFetch: Bool) -> ChainJudge.Question {
-        let hasName = X509_STORE_CTX_get0_cert(check).map { identity.proof(in: $0) != nil } ?? false
-        return .init(
+    ///
+    /// - Parameter name: The name that the certificate proves; `nil` if it is an address, or not proved.
+    func question(naming name: String?, mayFetch: Bool) -> ChainJudge.Question {
+        ChainJudge.Question(
             certificates: CertificateChain(sent)?.certificates ?? [],
-            name: identity.kind == .name && hasName ? identity.text : nil,
+            name: name,
             mayFetch: mayFetch
         )
     }

@@ -6,14 +6,15 @@ struct ChainCheck {
     /// An `X509_STORE_CTX` that is ready to verify. Borrowed.
     let check: OpaquePointer
     private let rules: [ChainRule]
-    let identity: ServerIdentity
+    /// What the certificate has to prove, for the error.
+    private let expected: String
     /// The certificates that the server sent. Borrowed.
     let sent: OpaquePointer?
 
-    init(_ check: OpaquePointer, rules: CertificateRules, identity: ServerIdentity) {
+    init(_ check: OpaquePointer, rules: CertificateRules, expected: String) {
         self.check = check
         self.rules = rules.rules
-        self.identity = identity
+        self.expected = expected
         sent = X509_STORE_CTX_get0_untrusted(check)
     }
 
@@ -56,7 +57,7 @@ struct ChainCheck {
     }
 
     func rejection(because reason: String?) -> VerificationFailure {
-        VerificationFailure(of: check, reason: reason, sent: sent, identity: identity)
+        VerificationFailure(of: check, reason: reason, sent: sent, expected: expected)
     }
 
     /// Whether the fault may be one of the path and not of the server's own certificate.

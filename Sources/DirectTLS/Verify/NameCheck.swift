@@ -29,6 +29,11 @@ extension ServerIdentity {
             ?? wildcard.flatMap { Self.entry(for: $0, in: certificate) }
     }
 
+    /// Whether the certificate has an entry for a name, which need be no server's.
+    static func proves(_ certificate: OpaquePointer, name: String) -> Bool {
+        entry(for: name, in: certificate) != nil
+    }
+
     private static func entry(for name: String, in certificate: OpaquePointer) -> String? {
         var entry: UnsafeMutablePointer<CChar>?
         guard X509_check_host(certificate, name, 0, flags, &entry) == 1 else { return nil }

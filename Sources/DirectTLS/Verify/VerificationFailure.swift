@@ -11,7 +11,7 @@ final class VerificationFailure {
     /// - Parameters:
     ///   - reason: The fault in words; `nil` for OpenSSL's.
     ///   - sent: The certificates that the server sent. Borrowed.
-    init(of check: OpaquePointer, reason: String?, sent: OpaquePointer?, identity: ServerIdentity) {
+    init(of check: OpaquePointer, reason: String?, sent: OpaquePointer?, expected: String) {
         chain = CertificateChain(sent)
         error = TLSError(
             verification: X509_STORE_CTX_get_error(check),
@@ -19,7 +19,7 @@ final class VerificationFailure {
             depth: X509_STORE_CTX_get_error_depth(check),
             at: X509_STORE_CTX_get_current_cert(check),
             leaf: X509_STORE_CTX_get0_cert(check),
-            identity: identity
+            expected: expected
         )
     }
 }
@@ -32,7 +32,7 @@ extension TLSError {
         depth: Int32 = 0,
         at certificate: OpaquePointer?,
         leaf: OpaquePointer?,
-        identity: ServerIdentity
+        expected: String
     ) {
         let served = leaf.map { CertificateReader($0).names(atMost: 20).all } ?? []
         let fault = CertificateFault(
@@ -40,11 +40,11 @@ extension TLSError {
             reason: reason ?? String(cString: X509_verify_cert_error_string(Int(code))),
             depth: Int(depth),
             subject: certificate.map { CertificateReader($0).subject } ?? "",
-            expected: identity.text,
+            expected: expected,
             served: served
         )
         self =
             fault.kind == .nameMismatch
-            ? .nameMismatch(expected: identity.text, served: served) : .certificateRejected(fault)
+            ? .nameMismatch(expected: expected, served: served) : .certificateRejected(fault)
     }
 }

@@ -9,6 +9,10 @@ package final class ConnectionProfile: Sendable {
     let tls: TLSClientState
     /// The identity that servers have to prove in place of the URL's host; `nil` for the host.
     let identity: InsecureServerIdentity?
+    /// Whether server names are encrypted.
+    let ech: EncryptedClientHello
+    /// Whether TLS 1.3 may be offered.
+    let allowsTLS13: Bool
     /// The Unix domain socket to connect to; `nil` for addresses.
     let unixSocket: UnixSocketPath?
     /// The options of its sockets.
@@ -20,11 +24,14 @@ package final class ConnectionProfile: Sendable {
     init(
         _ settings: ConnectionSettings = ConnectionSettings(),
         tls: TLSSettings,
+        ech: EncryptedClientHello = .off,
         socket: SocketOptions,
         sessions: SessionCache
     ) {
         self.tls = TLSClientState(tls, sessions: sessions)
         identity = settings.identity
+        self.ech = settings.encryptedClientHello ?? ech
+        allowsTLS13 = tls.maximumVersion == .tls13
         unixSocket = settings.unixSocket
         let local = settings.local ?? socket.local
         self.socket = SocketOptions(local: local, keepAlive: settings.keepAlive ?? socket.keepAlive)
@@ -42,6 +49,7 @@ package final class ConnectionProfiles: Sendable {
     /// The profile of requests without settings of their own.
     let base: ConnectionProfile
     private let tls: TLSSettings
+    private let ech: EncryptedClientHello
     private let socket: SocketOptions
     /// The sessions of all profiles, so that they have one limit.
     private let sessions: SessionCache
@@ -88,11 +96,12 @@ package final class ConnectionProfiles: Sendable {
         }
     }
 
-    init(tls: TLSSettings, socket: SocketOptions) {
+    init(tls: TLSSettings, ech: EncryptedClientHello = .off, socket: SocketOptions) {
         self.tls = tls
+        self.ech = ech
         self.socket = socket
         sessions = SessionCache(bytes: max(0, tls.maximumCertificateBytes))
-        base = ConnectionProfile(tls: tls, socket: socket, sessions: sessions)
+        base = ConnectionProfile(tls: tls, ech: ech, socket: socket, sessions: sessions)
     }
 
     /// The number of profiles that exist.
@@ -121,6 +130,6 @@ package final class ConnectionProfiles: Sendable {
         let settings = key.settings?.settings ?? ConnectionSettings()
         var tls = settings.tls ?? tls
         if key.isAnonymous { tls.clientIdentity = nil }
-        return ConnectionProfile(settings, tls: tls, socket: socket, sessions: sessions)
+        return ConnectionProfile(settings, tls: tls, ech: ech, socket: socket, sessions: sessions)
     }
 }

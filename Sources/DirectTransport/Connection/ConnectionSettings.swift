@@ -8,6 +8,8 @@ package struct ConnectionSettings: Hashable, Sendable {
     package var tls: TLSSettings?
     /// The identity that the server has to prove in place of the URL's host; `nil` for the host.
     package var identity: InsecureServerIdentity?
+    /// Whether the server name is encrypted; `nil` for the client's choice.
+    package var encryptedClientHello: EncryptedClientHello?
     /// The Unix domain socket to connect to in place of an address; `nil` for an address.
     package var unixSocket: UnixSocketPath?
     /// The place to leave from; `nil` for the client's.

@@ -32,6 +32,8 @@ struct Connector: Sendable {
     /// The way to translated addresses; `nil` if the system's resolver must not be asked for names.
     let translation: Translation?
     let loop: EventLoop
+    /// What is done about Encrypted Client Hello; `nil` if that was not asked for.
+    var ech: ECHOffer?
 
     /// Connects to this address. If the destination uses TLS, its certificate has been accepted on return.
     func connect(to endpoint: Endpoint) async throws(AttemptFailure) -> EstablishedTransport {
@@ -204,7 +206,7 @@ struct Connector: Sendable {
             tls = try TLSConnection(
                 context: context,
                 identity: identity,
-                serverName: profile.identity.map(\.sentName) ?? destination.host.name?.text,
+                names: HelloNames(serverName: serverName, ech: ech),
                 transport: transport,
                 sessions: profile.tls.sessions,
                 port: destination.port
@@ -225,6 +227,13 @@ struct Connector: Sendable {
             )
         }
         return tls
+    }
+}
+
+extension AddressVetting {
+    /// Returns why the address is refused, or `nil` if it is allowed.
+    package func refusal(of endpoint: Endpoint, for destination: Destination) -> AddressRefusal? {
+        refusal(of: endpoint.address, for: destination.host, port: endpoint.port ?? destination.port)
     }
 }
 

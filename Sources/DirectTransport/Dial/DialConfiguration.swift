@@ -1,4 +1,4 @@
-internal import DirectCore
+package import DirectCore
 package import DirectHTTP1
 package import DirectIO
 package import DirectTLS
@@ -7,6 +7,11 @@ package import DirectTLS
 package struct DialConfiguration: Sendable {
     package var dialling = DiallingSettings()
     package var tls = TLSSettings()
+    /// Whether server names are encrypted.
+    package var encryptedClientHello = EncryptedClientHello.off
+    /// Returns the configurations for Encrypted Client Hello that the client has for a host; `nil` if it has
+    /// none at all.
+    package var echConfig: (@Sendable (HTTPHost) -> ECHConfigList?)?
     /// The options of all sockets.
     package var socket = SocketOptions()
     /// Refuses addresses that must not be dialled; `nil` allows all.

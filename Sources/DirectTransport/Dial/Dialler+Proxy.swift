@@ -1,6 +1,7 @@
 internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
+internal import DirectTLS
 
 /// Dialling through a proxy. The connection to the proxy is made like any other (`search`). Then either the
 /// proxy forwards each `http` request, or a `ProxyNegotiation` opens a tunnel, and TLS with the server runs
@@ -8,6 +9,29 @@ internal import DirectIO
 extension Dialler {
     /// Connects to the URL's host, whose name the proxy resolves.
     func dial(
+        _ url: HTTPURL,
+        connector: Connector,
+        over entry: ProxyEntry,
+        detour: Detour?
+    ) async throws(DialFailure) -> Connection {
+        guard connector.usesECH else {
+            return try await dialOnce(url, connector: connector, over: entry, detour: detour)
+        }
+        let first: Connector
+        do throws(TLSError) {
+            first = try connector.offering(settings.echConfig?(url.host))
+        } catch {
+            throw DialFailure(cause: .failed(.tls, .tls(error)))
+        }
+        do throws(DialFailure) {
+            return try await dialOnce(url, connector: first, over: entry, detour: detour)
+        } catch {
+            guard let second = first.afterRejection(error.cause) else { throw error }
+            return try await dialOnce(url, connector: second, over: entry, detour: detour)
+        }
+    }
+
+    private func dialOnce(
         _ url: HTTPURL,
         connector: Connector,
         over entry: ProxyEntry,
@@ -117,8 +141,8 @@ extension Dialler {
         let selection = try await selection(of: entry.proxy, limits: limits, detour: detour)
         do throws(DialFailure) {
             return try await search(selection, destination: destination, limits: limits, detour: detour) {
-                endpoint throws(AttemptFailure) in
-                try await connector.connect(to: endpoint)
+                _ in
+                connector.connectToProxy
             }
         } catch {
             throw error.asProxyFailure

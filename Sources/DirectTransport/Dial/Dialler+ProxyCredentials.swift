@@ -60,7 +60,7 @@ extension Dialler {
             options: server.options
         )
         do throws(AttemptFailure) {
-            let established = try await connector.connect(to: former.attempt.endpoint)
+            let established = try await connector.connectToProxy(former.attempt.endpoint)
             return former.with(established)
         } catch {
             guard case .failed(_, let reason) = error.cause else { throw error }

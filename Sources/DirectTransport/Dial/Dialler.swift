@@ -31,7 +31,11 @@ package struct Dialler: Sendable {
 
     package init(_ settings: DialConfiguration, network: Network = Network()) {
         self.settings = settings
-        profiles = ConnectionProfiles(tls: settings.tls, socket: settings.socket)
+        profiles = ConnectionProfiles(
+            tls: settings.tls,
+            ech: settings.encryptedClientHello,
+            socket: settings.socket
+        )
         self.network = network
     }
 
@@ -68,21 +72,22 @@ package struct Dialler: Sendable {
         let vetting = settings.vetting
         let unixSocket = connector.profile.unixSocket
         let selection = try await selection(destination, route: route, limits: limits, detour: detour)
-        let connect: @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport = {
-            endpoint throws(AttemptFailure) in
-            if let unixSocket {
-                guard vetting == nil else {
-                    throw .failed(.connect, reason: .settings(.unixSocketAndVetting), consequence: .stop)
+        let connect: @Sendable (Connector) -> Connect = { connector in
+            { endpoint throws(AttemptFailure) in
+                if let unixSocket {
+                    guard vetting == nil else {
+                        throw .failed(.connect, reason: .settings(.unixSocketAndVetting), consequence: .stop)
+                    }
+                    return try await connector.connect(to: unixSocket)
                 }
-                return try await connector.connect(to: unixSocket)
+                // The address is vetted immediately before it is dialled, whatever its source: nothing can
+                // happen in between.
+                if let refusal = vetting?.refusal(of: endpoint, for: destination) {
+                    throw .failed(.connect, reason: .refused(refusal))
+                }
+                guard let proxy else { return try await connector.connect(to: endpoint) }
+                return try await connectTunnel(with: connector, to: endpoint, over: proxy)
             }
-            // The address is vetted immediately before it is dialled, whatever its source: nothing can happen
-            // in between.
-            if let refusal = vetting?.refusal(of: endpoint, for: destination) {
-                throw .failed(.connect, reason: .refused(refusal))
-            }
-            guard let proxy else { return try await connector.connect(to: endpoint) }
-            return try await connectTunnel(with: connector, to: endpoint, over: proxy)
         }
         let result: DialResult
         do throws(DialFailure) {
@@ -90,9 +95,12 @@ package struct Dialler: Sendable {
                 selection,
                 destination: destination,
                 limits: limits,
-                detour: detour,
-                connect: connect
-            )
+                detour: detour
+            ) { selection in
+                connector.usesECH
+                    ? connector.encrypting(with: echConfigs(of: selection, for: destination.host), connect)
+                    : connect(connector)
+            }
         } catch {
             throw unixSocket == nil ? error : error.withoutEndpoints
         }
@@ -147,13 +155,14 @@ package struct Dialler: Sendable {
         destination: Destination,
         limits: DialLimits,
         detour: Detour?,
-        connect: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport
+        connecting: (EndpointSelection) -> Connect
     ) async throws(DialFailure) -> DialResult {
         var selection = selection
         var earlier: [FailedAttempt] = []
         var isFallback = false
-        let connect = limits.log.map { $0.observing(connect, for: destination) } ?? connect
         while true {
+            let plain = connecting(selection)
+            let connect = limits.log.map { $0.observing(plain, for: destination) } ?? plain
             limits.log?.note(selection.asResolved(for: destination))
             let outcome = await race(
                 destination,
@@ -244,7 +253,7 @@ package struct Dialler: Sendable {
         selection: EndpointSelection,
         limits: DialLimits,
         detour: Detour?,
-        connect: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport
+        connect: @escaping Connect
     ) -> HappyEyeballs {
         let (memory, hasRanks, loop) = (memory, hasRanks(selection), loop)
         let order: @Sendable ([Endpoint]) -> HappyEyeballs.Candidates = { endpoints in
@@ -407,13 +416,6 @@ extension Dialler {
     }
 }
 
-extension AddressVetting {
-    /// Returns why the address is refused, or `nil` if it is allowed.
-    package func refusal(of endpoint: Endpoint, for destination: Destination) -> AddressRefusal? {
-        refusal(of: endpoint.address, for: destination.host, port: endpoint.port ?? destination.port)
-    }
-}
-
 extension DialFailure {
     fileprivate func with(_ attempts: [FailedAttempt]) -> DialFailure {
         var failure = self
@@ -432,9 +434,9 @@ extension EndpointSelection {
 extension TransportObserver {
     /// Returns the function with events for its start and its success.
     fileprivate func observing(
-        _ connect: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport,
+        _ connect: @escaping Connect,
         for destination: Destination
-    ) -> @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport {
+    ) -> Connect {
         let name = destination.host.description
         return { endpoint throws(AttemptFailure) in
             self.note(.attempted(endpoint, name: name))

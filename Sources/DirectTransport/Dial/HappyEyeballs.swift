@@ -67,7 +67,7 @@ struct HappyEyeballs: Sendable {
     let end: Instant
     let loop: EventLoop
     /// Connects to an endpoint.
-    let connect: @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport
+    let connect: Connect
 
     struct RaceOutcome {
         /// The attempts in the order in which they began. At most one has a transport.

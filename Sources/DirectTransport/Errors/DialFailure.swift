@@ -69,7 +69,8 @@ package struct AttemptFailure: Error {
     /// Whether the socket could not even leave this machine: for want of a descriptor or a port, or because
     /// it is bound to a place of the other family.
     private var isOfThisSide: Bool {
-        systemError?.isOfThisSide ?? isDescriptorShortage
+        if case .failed(_, .tls(.encryptedClientHelloUnavailable)) = cause { return true }
+        return systemError?.isOfThisSide ?? isDescriptorShortage
     }
 
     /// The failed system call, if that is the cause.
@@ -108,7 +109,7 @@ extension TLSError {
         case .certificateRejected, .nameMismatch, .keyNotPinned, .rejectedByVerifier, .staple,
             .noPeerCertificate:
             .onCertificateMismatch
-        case .badIdentity, .badSettings: .stop
+        case .badIdentity, .badSettings, .encryptedClientHelloUnavailable: .stop
         default: .tryNext
         }
     }

@@ -72,6 +72,9 @@ public struct Proxy: Hashable, Sendable {
     /// The TLS settings for the connection to the proxy, for ``Scheme/https``. `nil` uses those of the
     /// client, without the client certificate.
     public var tls: TLSSettings?
+    /// Whether the name of the proxy is encrypted, for ``Scheme/https``. What the client's settings say is
+    /// about servers only.
+    public var encryptedClientHello = EncryptedClientHello.off
 
     /// Creates a proxy from its parts.
     public init(_ scheme: Scheme, _ host: HTTPHost, port: UInt16, credentials: Credentials? = nil) {

@@ -21,6 +21,7 @@ package final class ProxyEntry: Sendable {
         tls.clientIdentity = nil
         profile = ConnectionProfile(
             tls: proxy.tls ?? tls,
+            ech: proxy.encryptedClientHello,
             socket: SocketOptions(),
             sessions: SessionCache()
         )

@@ -62,6 +62,7 @@ package struct EndpointSelection: Sendable {
             var rest: (@Sendable () async -> [Endpoint])?
             var fallback: (@Sendable (Instant) async -> Result<EndpointSelection?, TransportError.Reason>)?
             var report: (@Sendable (Endpoint, DialReport) -> Void)?
+            var echConfig: (@Sendable (Endpoint) -> ECHConfigList?)?
         }
 
         let values: Values
@@ -121,6 +122,13 @@ package struct EndpointSelection: Sendable {
     package var report: (@Sendable (Endpoint, DialReport) -> Void)? {
         get { values.report }
         set { values.report = newValue }
+    }
+
+    /// Returns the configurations for Encrypted Client Hello of the server at an endpoint, from the same
+    /// source as the endpoint; `nil` if it has none at all.
+    package var echConfig: (@Sendable (Endpoint) -> ECHConfigList?)? {
+        get { values.echConfig }
+        set { values.echConfig = newValue }
     }
 
     package init(_ endpoints: [Endpoint], port: UInt16, _ source: AddressSource) {

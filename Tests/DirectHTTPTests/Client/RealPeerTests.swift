@@ -1,3 +1,4 @@
+import DirectCore
 import DirectHTTP
 import DirectTestCommands
 import Foundation
@@ -93,6 +94,50 @@ struct RealPeerTests {
             #expect(response.transaction?.tls?.certificate?.notAfter != nil)
             #expect(!response.isReused)
         }
+    }
+
+    @Test(
+        "OpenSSL's s_server decrypts the name, and names its keys to a client with old ones",
+        .enabled(if: FixtureECHKey.isSupported && Command.isInstalled("openssl"), "needs OpenSSL 4"),
+        arguments: [false, true]
+    )
+    func openSSLWithECH(isStale: Bool) async throws {
+        let directory = try TemporaryFolder()
+        for (name, file) in [("cover.test", "1"), ("secret.test", "2")] {
+            let certificate = testAuthority.certificate(for: name)
+            try directory.write(certificate.chainPEM, "chain\(file).pem")
+            try directory.write(certificate.keyPEM, "key\(file).pem")
+        }
+        let key = try FixtureECHKey(publicName: "cover.test")
+        try directory.write(String(decoding: key.pem, as: UTF8.self), "ech.pem")
+        let port = try SharedPort(on: ["127.0.0.1"])
+        let path = directory.path
+        let server = try Command(
+            "openssl",
+            [
+                "s_server", "-accept", "127.0.0.1:\(port.number)", "-www", "-ech_key", path + "/ech.pem",
+                "-cert", path + "/chain1.pem", "-key", path + "/key1.pem", "-servername", "secret.test",
+                "-cert2", path + "/chain2.pem", "-key2", path + "/key2.pem",
+            ]
+        )
+        defer { server.stop() }
+        let list = try ECHConfigList(
+            (isStale ? FixtureECHKey(publicName: "cover.test") : key).configList
+        )
+        var request = Request(.get, "https://secret.test:\(port.number)/")
+        request.addresses = ["127.0.0.1"]
+        request.encryptedClientHello = .config(list)
+        let client = HTTPClient.trusting()
+        let response = try await retrying(while: server) { [request] in try await client.fetch(request) }
+        #expect(response.text?.contains("s_server") == true)
+        #expect(
+            response.transaction?.tls?.encryptedClientHello
+                == .accepted(
+                    innerName: "secret.test",
+                    publicName: list.publicName,
+                    afterRejection: isStale
+                )
+        )
     }
 
     /// Until the server listens; what fails otherwise is none of this.

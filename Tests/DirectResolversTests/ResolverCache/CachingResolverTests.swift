@@ -41,6 +41,50 @@ struct CachingResolverTests {
         }
     }
 
+    /// A resolver whose answers have these records, one after the other.
+    private func recorded(_ records: HTTPSRecords?..., timeToLive: Duration = .seconds(60))
+        -> ScriptedResolver
+    {
+        let rest = Locked(records)
+        return ScriptedResolver("upstream") { _, _ in
+            var answer = Resolution(["192.0.2.1"], timeToLive: timeToLive, source: .resolver("upstream"))
+            answer.https = rest.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            return answer
+        }
+    }
+
+    @Test("HTTPS records are cached with the answer, which is valid no longer than they are")
+    func httpsRecords() async throws {
+        let records = HTTPSRecords([HTTPSRecord(.test("a.test"))], timeToLive: .seconds(20))
+        let none = HTTPSRecords([], timeToLive: .seconds(30))
+        let upstream = recorded(records, none)
+        let cache = cache(upstream) { $0.refreshesAhead = false }
+        _ = try await answer(cache)
+        #expect(try await answer(cache).https == records)
+        time.advance(by: .seconds(20))
+        #expect(try await answer(cache).https == none)
+        time.advance(by: .seconds(29))
+        #expect(try await answer(cache).https == none)
+        #expect(upstream.asked.count == 2)
+        time.advance(by: .seconds(1))
+        #expect(try await answer(cache).https == nil)
+        #expect(upstream.asked.count == 3)
+    }
+
+    @Test("HTTPS records that come too late for an answer are those of the one before, for their own time")
+    func lateRecords() async throws {
+        let records = HTTPSRecords([HTTPSRecord(.test("a.test"))], timeToLive: .seconds(25))
+        let upstream = recorded(records, nil, nil, timeToLive: .seconds(10))
+        let cache = cache(upstream) { $0.refreshesAhead = false }
+        for seconds in [10, 10, 10] {
+            _ = try await answer(cache)
+            #expect(try await answer(cache).https == records)
+            time.advance(by: .seconds(seconds))
+        }
+        _ = try await answer(cache)
+        #expect(try await answer(cache).https == nil)
+    }
+
     @Test("An answer is used until its time to live ends, and is marked as cached")
     func timeToLive() async throws {
         let upstream = counting(timeToLive: .seconds(60))

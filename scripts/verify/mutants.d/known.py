@@ -204,8 +204,7 @@ def add_security(table):
     add(
         table, "HSTS is not asked",
         ("CookiesAndHSTS.prepared", "|hsts?.upgrades(url, at: .now)|", "nil"),
-        ("ClientFields.upgraded", "|hsts.upgrades(url, at: .now)|", "nil"),
-        ("Redirects.nextHop", "|configuration.hsts?.upgrades(url, at: .now)|", "nil"),
+        ("ClientFields.upgrades", "|hsts?.upgrades(url, at: .now)|", "(nil as HTTPURL?)"),
     )
     add(
         table, "HSTS is not learned",

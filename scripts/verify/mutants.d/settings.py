@@ -28,6 +28,7 @@ def add_client(table):
             "sendingRate": "RateLimitTests",
             "receivingRate": "RateLimitTests",
             "tls": "NameAndAddressTests",
+            "encryptedClientHello": "UnavailableClientHelloTests",
             "timeouts": "PhaseLimitTests",
             "headers": "FormTests",
             "redirects": "RedirectTests",
@@ -52,6 +53,7 @@ def add_client(table):
             "leniency": "ClientSettingsTests",
             "cookies": "CookieWalkTests",
             "hsts": "CookieWalkTests",
+            "upgradesByHTTPSRecords": "RecordUpgradeTests",
             "loop": "ClientSettingsTests",
         },
     )
@@ -91,6 +93,7 @@ def add_request(table):
             "tags": ("RequestTagTests", "value.tags = RequestTags()"),
             "authenticator": ("AuthenticationTests", "value.authenticator = nil"),
             "tls": ("RequestTLSTests", "value.tls = nil"),
+            "encryptedClientHello": ("UnavailableClientHelloTests", "value.encryptedClientHello = nil"),
             "insecureServerIdentity": ("ServerIdentityApartTests", "value.insecureServerIdentity = nil"),
             "unixSocket": ("UnixSocketTests", "value.unixSocket = nil"),
             "localBinding": ("LocalBindingTests", "value.localBinding = nil"),
@@ -180,6 +183,7 @@ def add_proxies(table):
             "addresses": ("ProxyTests", "value.addresses = nil"),
             "lookup": ("ProxyTests", "value.lookup = value.lookup == .byProxy ? .byClient : .byProxy"),
             "tls": ("ProxySettingsTests", "value.tls = nil"),
+            "encryptedClientHello": ("UnavailableClientHelloTests", "value.encryptedClientHello = .off"),
         },
     )
     table.place("Proxy.scheme", "Proxy.init", "self.scheme = |scheme|", ".http", "ProxyTests")

@@ -1,4 +1,4 @@
-package import DirectCore
+internal import DirectCore
 internal import DirectHTTP1
 package import DirectIO
 internal import DirectTLS

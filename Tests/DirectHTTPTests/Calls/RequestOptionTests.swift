@@ -77,6 +77,7 @@ struct RequestOptionTests {
         request.receivingRate = RateLimit(bytesPerSecond: 1)
         request.tls = TLSSettings()
         request.insecureServerIdentity = InsecureServerIdentity(verified: try HTTPHost("b.test"))
+        request.encryptedClientHello = .required
         request.unixSocket = try UnixSocketPath("/s")
         request.localBinding = .interface("lo")
         request.tcpKeepAlive = TCPKeepAlive(idle: .seconds(1), interval: .seconds(1), count: 1)

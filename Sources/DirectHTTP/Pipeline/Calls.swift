@@ -52,22 +52,19 @@ final class Calls: CallLayer {
         guard isContinued || isPrepared || request.hasCredentials else {
             return try await send(request, trail: nil, through: layers, log: log)
         }
-        let start = await askForRecords(request)
+        let start = fields.records == nil ? nil : await askForRecords(request)
         let hop = firstHop(request, original: original, isContinued: isContinued)
         return try await send(hop, through: layers, log: log, from: start)
     }
 
-    /// Asks whether the URL has to be changed to `https`. Returns when that began; `nil` if there was no need
-    /// to ask.
+    /// Asks whether the URL has to be changed to `https`. Returns when that began.
     @inline(never)
-    private func askForRecords(_ request: Request) async -> Instant? {
-        guard fields.records != nil else { return nil }
+    private func askForRecords(_ request: Request) async -> Instant {
         let call = call(for: request)
         await fields.askForRecords(of: request, call: call)
         return call.start
     }
 
-    @inline(never)
     private func send(
         _ hop: HopRequest,
         through layers: InnerLayers,

@@ -70,41 +70,38 @@ extension ServiceClient {
         if case .failure(let error) = found, error is CancellationError { throw error }
         let own = try? found.get()
         let end = own == nil ? visit.end : followEnd(of: visit)
-        guard let chain = try await follow(answer, from: query.host, until: end, at: visit) else {
-            return try found.get()
+        let chain: HTTPSRecords
+        do {
+            chain = try await follow(answer, from: query.host, until: end, at: visit)
+        } catch {
+            guard let own, !(error is CancellationError) else { throw error }
+            return own
         }
         let isOwn = { (name: DomainName) in name == host || name == own?.canonicalName }
         let targets = chain.records.map(\.target).filter { !isOwn($0) }
         let others = try await resolve(targets, until: end, at: visit)
         var records: [HTTPSRecord] = []
         for var record in chain.records {
-            let known = isOwn(record.target) ? own : others[record.target]
+            let known = isOwn(record.target) ? own : try? others[record.target]?.get()
             let hints = record.hints.filter { settings.families.contains($0.family) }
             let addresses = known?.endpoints.map(\.address) ?? hints
             record.endpoints = addresses.map { Endpoint($0, port: record.port) }
             if !record.endpoints.isEmpty { records.append(record) }
         }
         // Records without any address say nothing, for now.
-        guard !records.isEmpty || chain.records.isEmpty else { return try found.get() }
+        if records.isEmpty, !chain.records.isEmpty {
+            return try own ?? (others.values.first { !$0.isDenial } ?? found).get()
+        }
         var endpoints = records.flatMap(\.endpoints)
         // Where every record has configurations, nothing is to be connected to without (RFC 9848, section 5).
         if !records.allHaveConfigurations { endpoints += own?.endpoints ?? [] }
         guard !endpoints.isEmpty else { return try found.get() }
         var resolution = own ?? Resolution([], source: .resolver(name))
         resolution.endpoints = endpoints.withoutRepeats
-        let times = [own?.timeToLive, chain.time] + others.values.map(\.timeToLive)
+        let times = [own?.timeToLive, chain.timeToLive] + others.values.map { try? $0.get().timeToLive }
         resolution.timeToLive = times.compactMap { $0 }.min()
-        resolution.https = HTTPSRecords(records, timeToLive: chain.time)
+        resolution.https = HTTPSRecords(records, timeToLive: chain.timeToLive)
         return resolution
-    }
-
-    /// The records at the end of the aliases.
-    private struct Chain {
-        /// The records, without their endpoints.
-        var records: [HTTPSRecord] = []
-        /// The shortest time to live on the way to them.
-        var seconds: Int64?
-        var time: Duration? { seconds.map { .seconds($0) } }
     }
 
     /// When addresses are at hand, what the records lead to is awaited for as long as the answers so far.
@@ -114,62 +111,73 @@ extension ServiceClient {
         return min(visit.end, visit.loop.now.advanced(byNanoseconds: time.clampedNanoseconds))
     }
 
-    /// Follows the aliases of records. Returns `nil` if the records at their end are not known in time, and
-    /// none if the aliases do not end (section 2.4.2, section 3).
+    /// Follows the aliases of records. Returns none if the aliases do not end (section 2.4.2, section 3).
+    ///
+    /// - Throws: Why the records at their end are not known.
     private func follow(
         _ first: ServiceAnswer,
         from origin: DomainName,
         until end: Instant,
         at visit: Visit
-    ) async throws -> Chain? {
+    ) async throws -> HTTPSRecords {
         var (answer, name) = (first, origin)
         var visited: Set = [name]
-        var chain = Chain(seconds: first.seconds)
         while case .alias(let next)? = answer.bindings {
             guard visited.count <= Self.mostAliases, visited.insert(next).inserted,
                 let query = try recordQuery(of: next, at: visit)
-            else { return Chain(seconds: chain.seconds) }
-            let known = try await until(end, at: visit) { [self] in try await send(query, at: visit) }
-            guard let known else { return nil }
+            else { return HTTPSRecords([], timeToLive: answer.seconds.map { .seconds($0) }) }
+            var known = try await known(until: end, at: visit) { [self] in try await send(query, at: visit) }
+            if let seconds = answer.seconds { known.bound(seconds) }
             (answer, name) = (known, next)
-            if let seconds = known.seconds { chain.seconds = min(chain.seconds ?? seconds, seconds) }
         }
-        guard case .services(let services)? = answer.bindings else { return nil }
-        chain.records = HTTPSRecord.all(services.prefix(Self.mostRecords), of: name)
+        guard case .services(let services)? = answer.bindings else {
+            throw ResolverError.Reason.malformed("it has no answer to a question for HTTPS records")
+        }
+        var records = HTTPSRecord.all(services.prefix(Self.mostRecords), of: name)
         // What an alias leads to can be used without parameters as well (section 3).
-        if visited.count > 1, !chain.records.allHaveConfigurations {
-            chain.records.append(HTTPSRecord(name, priority: 0))
+        if visited.count > 1, !records.allHaveConfigurations {
+            records.append(HTTPSRecord(name, priority: 0))
         }
-        return chain
+        return HTTPSRecords(records, timeToLive: answer.seconds.map { .seconds($0) })
     }
 
-    /// Returns the addresses of the names that have some in time.
+    /// Returns the addresses of the names, or why they are not known in time.
     private func resolve(_ names: [DomainName], until end: Instant, at visit: Visit) async throws
-        -> [DomainName: Resolution]
+        -> [DomainName: Result<Resolution, any Error>]
     {
-        try await withThrowingTaskGroup(of: (DomainName, Resolution?).self) { group in
+        try await withThrowingTaskGroup(of: (DomainName, Result<Resolution, any Error>).self) { group in
             for name in names.withoutRepeats {
                 let queries = try addressQueries(for: name, at: visit)
                 let ask = { @Sendable [self] in try merge(await answers(to: queries, at: visit)) }
-                group.addTask { [self] in (name, try await until(end, at: visit, ask)) }
+                group.addTask { [self] in
+                    do {
+                        return (name, .success(try await known(until: end, at: visit, ask)))
+                    } catch {
+                        if error is CancellationError { throw error }
+                        return (name, .failure(error))
+                    }
+                }
             }
             return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
         }
     }
 
-    /// Returns the value, or `nil` if it is not known in time.
+    /// Returns a value if it is known in time.
     ///
-    /// - Throws: `CancellationError` if the task was cancelled.
-    private func until<Value: Sendable>(
-        _ end: Instant,
+    /// - Throws: A `ResolverError.Reason`, or a `CancellationError`.
+    private func known<Value: Sendable>(
+        until end: Instant,
         at visit: Visit,
         _ value: @escaping @Sendable () async throws -> Value
-    ) async throws(CancellationError) -> Value? {
+    ) async throws -> Value {
         do throws(ForeignFailure) {
             return try await askForeignCode(until: end, on: visit.loop, value)
         } catch {
-            if case .cancelled = error { throw CancellationError() }
-            return nil
+            switch error {
+            case .cancelled: throw CancellationError()
+            case .silent(let time): throw ResolverError.Reason.timedOut(after: time)
+            case .threw(let error): throw error
+            }
         }
     }
 
@@ -195,6 +203,13 @@ extension HTTPSRecord {
         protocols = binding.protocols.map { String(decoding: $0, as: UTF8.self) }
         hints = binding.hints
         encryptedClientHello = binding.encryptedClientHello
+    }
+}
+
+extension Result<Resolution, any Error> {
+    /// Whether it says that there are no addresses.
+    fileprivate var isDenial: Bool {
+        if case .failure(let reason as ResolverError.Reason) = self { reason.isFinal } else { false }
     }
 }
 

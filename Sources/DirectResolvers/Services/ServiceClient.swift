@@ -135,6 +135,8 @@ final class ServiceClient: Sendable {
         if let records, case .success(let answer)? = answers.last ?? nil {
             resolution = try await join(found, of: host, with: answer, to: records, at: visit)
         } else {
+            // Records might have named other addresses.
+            if case .failure(ResolverError.Reason.noAddresses) = found { _ = try answers.last??.get() }
             resolution = try found.get()
         }
         let lacksRecords = records != nil && resolution.https == nil
@@ -344,7 +346,7 @@ extension ResolverError.Reason {
     }
 
     /// Whether other servers would give the same answer, so that they need not be tried.
-    fileprivate var isFinal: Bool {
+    var isFinal: Bool {
         switch self {
         case .noSuchName, .noAddresses: true
         default: false

@@ -232,6 +232,20 @@ struct HTTPSRecordTests {
         #expect(answer.timeToLive == .seconds(10))
     }
 
+    @Test("If no addresses are known without the records, their failure is no denial")
+    func failureWithoutAddresses() async throws {
+        for failing in ["a.test 65", "b.test 65", "c.test 1"] {
+            var zone = Zone()
+            zone.add("a.test", https: [ServiceData.record(0, "b.test")])
+            zone.add("b.test", https: [ServiceData.record(1, "c.test")])
+            zone.add("c.test", "192.0.2.3")
+            let server = try FixtureServer.dns { [zone] question in
+                Zone.question(question) == failing ? .reply(to: question, code: 2) : zone.reply(to: question)
+            }
+            #expect(try await resolver(server).complaint() == "the server refused: SERVFAIL", "\(failing)")
+        }
+    }
+
     /// A server that is silent until the gate opens when it is asked for records.
     private func late(_ gate: Gate, at names: String...) throws -> FixtureServer {
         var zone = Zone()

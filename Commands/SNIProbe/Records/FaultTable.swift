@@ -1,5 +1,4 @@
-/// What is fixed for each fault, in one table: its exit code, its subject, and its meaning in the manual
-/// page.
+/// What is fixed for each fault: its exit code, its subject, and its meaning in the manual page.
 extension Fault.ID {
     struct Row {
         /// The exit code of a probe whose first fault this is.

@@ -1,8 +1,7 @@
 internal import DirectCore
 internal import DirectHTTP
 
-/// Turns an observation into a record with faults, warnings and a hint. It does no I/O, and the time is an
-/// argument.
+/// Turns an observation into a record with faults, warnings and a hint, without I/O and without a clock.
 struct Judge: Sendable {
     let settings: ProbeSettings
     /// Seconds since 1970.
@@ -190,8 +189,7 @@ struct Judge: Sendable {
         ]
     }
 
-    /// OpenSSL's default limit for the size of all certificates of a chain together. GnuTLS has a similar
-    /// limit.
+    /// OpenSSL's default limit for all certificates of a chain together; GnuTLS has a similar one.
     private static let mostOthersTake = 100 << 10
 
     private func nameFault(_ record: ProbeRecord) -> Fault {

@@ -103,3 +103,9 @@ extension TestAuthority {
         return withMemoryBIO { PEM_write_bio_X509_CRL($0, list) }
     }
 }
+
+extension FixtureTLSSettings {
+    /// Whether OpenSSL sends any ``ocspStaple``. From 3.6 on it sends none that it cannot read, or that is
+    /// about another certificate.
+    package static var sendsAnyStaple: Bool { OpenSSL_version_num() < 0x3060_0000 }
+}

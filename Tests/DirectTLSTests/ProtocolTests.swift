@@ -47,6 +47,8 @@ struct ProtocolTests {
         #expect(pair.shake() == .failed(.alertReceived(.protocolVersion)))
     }
 
+    // Swift 6.2 passes nothing to the process of a test.
+    #if compiler(>=6.3)
     /// OpenSSL reads the file once in a process.
     @Test(
         "The versions that OpenSSL's configuration file allows hold unless the settings name others",
@@ -115,6 +117,7 @@ struct ProtocolTests {
             }
         }
     }
+    #endif
 
     @Test("ALPN may choose the offered protocol")
     func alpnMayChooseOurProtocol() throws {

@@ -281,10 +281,11 @@ struct Reasons {
         let proxy = (plan.client.proxyPause ?? 0) * 60 * requests
         let rated = slowestRate.map { (bytes / $0 + 2) * 1_000_000 } ?? 0
         let tickets = (plan.hosts.compactMap(\.ticketPause).max() ?? 0) * requests
+        let vector = call.sequence.flatMap { SequenceVector.all[$0]?.duration } ?? 0
         let flood = call.isFlooded ? network.byteCost * 4000 : 0
         return opening * requests + moving + work + pauses + (replies.max() ?? 0) * requests + waits + reading
             + proxy + disk + asking + tickets + rated + flood + call.work + call.start
-            + (call.expectsContinue ? 1_100_000 * requests : 0)
+            + vector * 1_000_000 + (call.expectsContinue ? 1_100_000 * requests : 0)
     }
 }
 

@@ -93,7 +93,8 @@ struct ResponseJudge {
         world.kernel.count("judge: fields of a response")
         // RFC 9111, section 3.1.
         let free =
-            owner == number ? [] : ["Age: ", "Date: ", "Transfer-Encoding: ", "Connection: ", "Keep-Alive: "]
+            owner == number
+            ? [] : ["Age: ", "Date: ", "Transfer-Encoding: ", "Connection: ", "Keep-Alive: ", "Trailer: "]
         func fixed(_ fields: [String]) -> [String] {
             fields.filter { field in !free.contains { field.hasPrefix($0) } }
         }

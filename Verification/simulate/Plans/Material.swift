@@ -38,6 +38,13 @@ final class Material {
             add(authority.certificate(for: "other.test"), name: name, kind: .otherName)
             add(stranger.certificate(for: name), name: name, kind: .unknownIssuer)
         }
+        let profile = CertificateProfile(SequenceVector.hosts.map { .dns($0) })
+        guard let valid = try? authority.issue(profile), let other = try? stranger.issue(profile) else {
+            fatalError("no certificate for the names of vectors")
+        }
+        add(valid, name: Self.vectorName, kind: .valid)
+        add(other, name: Self.vectorName, kind: .unknownIssuer)
+        add(authority.certificate(for: "other.test"), name: Self.vectorName, kind: .otherName)
     }
 
     /// The name of a host of the world.
@@ -47,6 +54,8 @@ final class Material {
 
     static let proxyName = "proxy.test"
     static let resolverName = "dns.test"
+    /// What the certificate for all names of vectors is kept under.
+    static let vectorName = "vectors"
     static let mostHosts = 3
 
     func context(for name: String, kind: Certificate) -> UnsafeMutableRawPointer {

@@ -215,6 +215,8 @@ struct CallPlan: Codable, Equatable {
     /// The TLS settings of its request, and the vector whose bytes it gets instead of its replies.
     var tls: TLS?
     var vector: String?
+    /// The vector whose requests it makes, one after the other. Their host is the last one.
+    var sequence: String?
     /// The number of connections that a prewarming call asks for.
     var count = 1
     /// The replies to the requests of this call; the last one is repeated.

@@ -85,6 +85,8 @@ final class Callers: @unchecked Sendable {
                 judge.note("prewarmed")
             } else if let download = DownloadJudge(world, number: number) {
                 try await save(number, with: client, judge: download)
+            } else if let play = world.sequences.first(where: { $0.number == number }) {
+                try await play.play(with: client, in: world)
             } else if let vector = VectorJudge(world, number: number) {
                 try await vector.judge(fetch(number, with: client))
             } else {
@@ -95,6 +97,9 @@ final class Callers: @unchecked Sendable {
         } catch {
             if let vector = VectorJudge(world, number: number) {
                 vector.judge(error)
+            } else if call.sequence != nil {
+                kernel.explain("  call \(number): \(error)")
+                world.calls[number].error = error
             } else {
                 judge.judge(error)
             }

@@ -163,8 +163,11 @@ struct ClientMaker {
         case .system, .request: return
         case .map:
             for host in world.plan.hosts.indices {
-                guard let pattern = try? HostPattern(Material.name(host)) else { continue }
-                try? settings.addresses.set(world.endpoints(ofHost: host), for: pattern)
+                let names =
+                    (world.sequence(ofHost: host)?.vector.hosts).map(Array.init) ?? [Material.name(host)]
+                for pattern in names.compactMap({ try? HostPattern($0) }) {
+                    try? settings.addresses.set(world.endpoints(ofHost: host), for: pattern)
+                }
             }
         case .resolver: settings.resolver = WorldResolver(world: world)
         case .cachingResolver:

@@ -11,12 +11,14 @@ final class OriginServer: @unchecked Sendable {
     private var certificate = Material.Certificate.valid
     /// Whether it only answers plain requests for a secure host.
     private let onlyRedirects: Bool
+    let isSecure: Bool
     var isPolite: Bool { ownHost.map { !plan.hosts[$0].isRude } ?? true }
     /// The number of requests so far.
     private var count = 0
 
-    init(_ world: World, connection: SimulatedConnection, host: Int?, onlyRedirects: Bool = false) {
-        self.onlyRedirects = onlyRedirects
+    init(_ world: World, connection: SimulatedConnection, host: Int?, port: Int = 80) {
+        onlyRedirects = host.map { world.onlyRedirects(port, of: $0) } ?? false
+        isSecure = host.map { world.isSecure(port, of: $0) } ?? false
         self.world = world
         plan = world.plan
         kernel = world.kernel
@@ -30,12 +32,12 @@ final class OriginServer: @unchecked Sendable {
         self.certificate = certificate
         let host = plan.hosts[ownHost]
         var top = wire
-        if host.isSecure, !onlyRedirects {
-            top = TLSWire(over: wire, name: Material.name(ownHost), certificate, as: host, in: kernel)
+        if isSecure {
+            let name = world.sequence(ofHost: ownHost) == nil ? Material.name(ownHost) : Material.vectorName
+            top = TLSWire(over: wire, name: name, certificate, as: host, in: kernel)
         }
         let isProven =
-            !host.isSecure || onlyRedirects || certificate == .valid
-            || plan.client.acceptsAnyCertificate == true
+            !isSecure || certificate == .valid || plan.client.acceptsAnyCertificate == true
         await serve(HTTPWire(top), first: nil, isProven: isProven)
     }
 
@@ -81,10 +83,7 @@ final class OriginServer: @unchecked Sendable {
 
     /// Judges the server name: a name, and that of the host.
     private func judgeName(_ http: HTTPWire) {
-        guard let ownHost, plan.hosts[ownHost].isSecure, !onlyRedirects, let tls = http.wire as? TLSWire
-        else {
-            return
-        }
+        guard let ownHost, isSecure, let tls = http.wire as? TLSWire else { return }
         kernel.count("judge: server name")
         if tls.isResumed { kernel.count("server: resumed session") }
         if plan.client.isOldTLS, !tls.isOldVersion {
@@ -93,7 +92,7 @@ final class OriginServer: @unchecked Sendable {
                 "\(Material.name(ownHost)) got a newer version of TLS than the client allows"
             )
         }
-        if tls.serverName != Material.name(ownHost) {
+        if tls.serverName != Material.name(ownHost), world.sequence(ofHost: ownHost) == nil {
             world.fault(
                 "name",
                 "the server name is \(tls.serverName ?? "missing") at \(Material.name(ownHost))"
@@ -103,6 +102,7 @@ final class OriginServer: @unchecked Sendable {
 
     /// Answers a request. Returns false if the connection is over.
     private func answer(_ head: ReceivedHead, on http: HTTPWire) async throws(WireError) -> Bool {
+        if let play = sequence(of: head) { return try await answer(head, of: play, on: http) }
         guard let (host, number) = destination(of: head) else { throw .broken }
         kernel.note("request", place: number, amount: connection.number)
         kernel.explain("  \(head.method) \(head.target) of call \(number) on connection \(connection.number)")
@@ -182,6 +182,12 @@ final class OriginServer: @unchecked Sendable {
         return true
     }
 
+    /// The vector of several requests that the request is one of.
+    private func sequence(of head: ReceivedHead) -> SequencePlay? {
+        let host = ownHost ?? world.host(named: head.value(of: "host") ?? "")
+        return host.flatMap(world.sequence(ofHost:))
+    }
+
     /// Returns the host and the call that the request is for.
     private func destination(of head: ReceivedHead) -> (host: Int, number: Int)? {
         var target = head.target
@@ -218,7 +224,7 @@ final class OriginServer: @unchecked Sendable {
     }
 
     /// Judges what must not be in a request, and the number of connections.
-    private func judge(_ head: ReceivedHead, host: Int) {
+    func judge(_ head: ReceivedHead, host: Int) {
         kernel.count("judge: secrets")
         for (name, value) in head.fields {
             for other in plan.hosts.indices where other != host && value.reveals(world.secret(ofHost: other))
@@ -237,7 +243,7 @@ final class OriginServer: @unchecked Sendable {
             world.served[ownHost].append(connection)
         }
         world.served[ownHost].removeAll { !$0.isOpenForClient }
-        guard let limit = plan.client.perOrigin else { return }
+        guard let limit = plan.client.perOrigin, world.sequence(ofHost: host) == nil else { return }
         kernel.count("judge: connections of an origin")
         if world.served[ownHost].count > limit {
             world.fault("limit", "\(world.served[ownHost].count) connections to \(Material.name(ownHost))")

@@ -45,15 +45,15 @@ final class ProxyServer: @unchecked Sendable {
         }
         checkSecrets(head)
         world.kernel.count("proxy: CONNECT")
+        let port = head.target.split(separator: ":").last.flatMap { Int($0) } ?? 0
         guard head.target == head.value(of: "host"), let host = host(of: head.target) else {
             world.fault("proxy", "CONNECT \(head.target)")
             throw .broken
         }
         if let status = world.plan.peers?.refusal { return try await refuse(status, on: http) }
-        let onlyRedirects = head.target.hasSuffix(":80") && world.onlyRedirects(80, of: host)
         try await reply(Array("HTTP/1.1 200 Connected\r\n\r\n".utf8), on: http)
         connection.times.tunnel = world.kernel.now
-        await OriginServer(world, connection: connection, host: host, onlyRedirects: onlyRedirects)
+        await OriginServer(world, connection: connection, host: host, port: port)
             .serve(http.wire, certificate: .valid)
     }
 
@@ -91,9 +91,7 @@ final class ProxyServer: @unchecked Sendable {
     private func host(named name: String, port: String) -> Int? {
         let plain = name.hasPrefix("[") ? String(name.dropFirst().dropLast()) : name
         let host = IPAddress(plain).flatMap { world.place(of: $0)?.host } ?? world.host(named: plain)
-        guard let host, let port = Int(port),
-            port == world.port(host) || world.onlyRedirects(port, of: host)
-        else { return nil }
+        guard let host, let port = Int(port), world.serves(port, of: host) else { return nil }
         return host
     }
 
@@ -134,13 +132,8 @@ final class ProxyServer: @unchecked Sendable {
         world.kernel.count("proxy: SOCKS")
         try await reply([5, 0, 0, 1, 0, 0, 0, 0, 0, 0], on: http)
         connection.times.tunnel = world.kernel.now
-        await OriginServer(
-            world,
-            connection: connection,
-            host: host,
-            onlyRedirects: world.onlyRedirects(number, of: host)
-        )
-        .serve(http.wire, certificate: .valid)
+        await OriginServer(world, connection: connection, host: host, port: number)
+            .serve(http.wire, certificate: .valid)
     }
 
     /// Sends a reply of the proxy itself, as slowly as the plan says.

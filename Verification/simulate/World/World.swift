@@ -29,6 +29,8 @@ final class World: @unchecked Sendable {
     let kernel: Kernel
     let loop: EventLoop
     private(set) var faults: [String] = []
+    /// The vectors of several requests that are played beside the calls.
+    let sequences: [SequencePlay]
     /// What is known of each call.
     var calls: [CallState]
     /// The open connections of each host's servers that have had a request.
@@ -94,6 +96,7 @@ final class World: @unchecked Sendable {
         var cacheable: UInt64?
         /// Whether a request of it has arrived at another origin than the first.
         var hasCrossed = false
+        var mayHaveMissedCrossing = false
         /// The error that the call ended with.
         var error: (any Error)?
         var isOver = false
@@ -133,6 +136,7 @@ final class World: @unchecked Sendable {
 
     init(_ plan: Plan, isTraced: Bool = false) {
         self.plan = plan
+        sequences = plan.calls.indices.compactMap { SequencePlay(plan, call: $0) }
         kernel = Kernel(
             seed: plan.seed,
             network: plan.network,

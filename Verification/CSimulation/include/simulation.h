@@ -136,6 +136,10 @@ int sim_tls_version(struct sim_tls *tls);
 int sim_tls_is_established(struct sim_tls *tls);
 // Whether the client has resumed a session.
 int sim_tls_is_resumed(struct sim_tls *tls);
+// Asks the client for a certificate, of any issuer.
+void sim_tls_ask(struct sim_tls *tls);
+// The serial number of the client's certificate; 0 without one.
+long sim_tls_client(struct sim_tls *tls);
 // The server name that the client has sent; NULL if none. Valid until the next call.
 const char *sim_tls_server_name(struct sim_tls *tls);
 

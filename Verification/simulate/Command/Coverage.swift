@@ -21,6 +21,8 @@ enum Coverage {
         "address of a request", "dialled address", "failure of resolvers", "question to the system",
         "question for the servers",
         "question after a restart", "repeated question", "request to a resolver", "saved answers",
+        "event", "identity of a client", "raw stream", "request of a vector", "TLS settings of a request",
+        "response to a request of a vector",
         "use of the cache", "user of a response", "wait for 100 (Continue)",
     ]
 

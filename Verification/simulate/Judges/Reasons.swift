@@ -97,6 +97,8 @@ struct Reasons {
 
     /// Whether a response of the call was cut, or could not be told from a cut one.
     private var hasEndedEarly: Bool {
+        // Events go on over another connection.
+        guard call.kind != .events else { return false }
         if replies.contains(where: { ![.complete, .closes].contains($0.ending) }) { return true }
         let isProxied = plan.client.proxy == .https
         // Without a close_notify the end of such a body cannot be told from a cut.
@@ -141,7 +143,7 @@ struct Reasons {
 
     /// A request that was cut off while it was sent cannot be repeated.
     private var hasUploadProblem: Bool {
-        guard ![.get, .head, .prewarm].contains(call.kind) else { return false }
+        guard ![.get, .head, .prewarm, .raw, .events].contains(call.kind) else { return false }
         // Its redirect, or the refusal of a login, may cut it off.
         if call.isPlain == true || hosts.contains(where: { plan.hosts[$0].digest != nil }) { return true }
         if replies.contains(where: { $0.status != 200 || $0.isEarly }) { return true }
@@ -271,10 +273,12 @@ struct Reasons {
                 reply.isEarly && reply.lateReading > 0 ? call.upload / reply.lateReading * reply.latePause : 0
             return reply.delay + reply.parts * reply.pause + late
         }
-        let waits = plan.client.retries || call.download != nil ? 5_000_000 : 0
+        let isRepeated = plan.client.retries || call.download != nil || call.kind == .events
+        let waits = isRepeated ? 5_000_000 : 0
         let reading = call.reading == .slowly ? (bytes / 1000 + 30) * 5000 : 0
         // A cache folder is found, read and written on threads.
-        let disk = plan.keeping?.cache == nil ? 0 : 30 * network.longestThreadStart * requests
+        let disk =
+            plan.keeping?.cache == nil && call.kind != .file ? 0 : 30 * network.longestThreadStart * requests
         // A service is connected to, and asked, for each request.
         let resending = plan.resolvers?.asksByDatagram == true ? 2_500_000 : 0
         let asking = plan.resolvers == nil ? 0 : (2 * opening + 400_000 + resending) * requests

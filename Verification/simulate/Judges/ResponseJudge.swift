@@ -341,9 +341,10 @@ struct ResponseJudge {
         if let sum = transaction.connectTime.flatMap({ connect in transaction.tlsTime.map { connect + $0 } })
         {
             // Between the handshake's last byte and the request's arrival there is one way, and the wait for
-            // the first piece of a body.
+            // the first piece of a body, or for the threads that read a file.
             let since = first - connection.times.connect
-            let way = UInt64(plan.network.longestDelay + call.uploadPause) * 1000
+            let threads = call.kind == .file ? 4 * plan.network.longestThreadStart : 0
+            let way = UInt64(plan.network.longestDelay + call.uploadPause + threads) * 1000
             judge(
                 sum,
                 atLeast: since > way + world.slack ? since - way - world.slack : 0,

@@ -1,5 +1,6 @@
 internal import CSimulation
 internal import DirectCore
+internal import DirectTLS
 internal import Glibc
 internal import TLSFixtures
 
@@ -12,6 +13,10 @@ final class Material {
     let root: [UInt8]
     /// An authority of which no server has a certificate.
     let otherRoot = TestAuthority("Other Root").rootDER
+    /// The pins of the hosts' keys, and the identities of callers: the number of each is that of its
+    /// certificate.
+    private(set) var pins: [KeyPin] = []
+    let identities: [ClientIdentity]
     private var contexts: [String: UnsafeMutableRawPointer] = [:]
 
     /// The kinds of certificates that a server of a name may have.
@@ -32,11 +37,26 @@ final class Material {
         let authority = TestAuthority("Simulated Root")
         let stranger = TestAuthority("Unknown Root")
         root = authority.rootDER
+        identities = (1...2).map { number in
+            var profile = CertificateProfile(for: "client\(number).test")
+            profile.serial = UInt64(number)
+            guard let certificate = try? TestAuthority("Clients").issue(profile) else {
+                fatalError("no certificate for a client")
+            }
+            return ClientIdentity(
+                certificateChain: Array(certificate.chainPEM.utf8),
+                privateKey: Array(certificate.keyPEM.utf8)
+            )
+        }
         let names = (0..<Self.mostHosts).map(Self.name) + [Self.proxyName, Self.resolverName]
         for name in names {
             add(authority.certificate(for: name), name: name, kind: .valid)
             add(authority.certificate(for: "other.test"), name: name, kind: .otherName)
             add(stranger.certificate(for: name), name: name, kind: .unknownIssuer)
+        }
+        pins = (0..<Self.mostHosts).compactMap { host in
+            let key = authority.certificate(for: Self.name(host)).publicKeyDER
+            return MessageDigest.sha256.digest(of: key).flatMap { KeyPin(sha256: $0) }
         }
         let profile = CertificateProfile(SequenceVector.hosts.map { .dns($0) })
         guard let valid = try? authority.issue(profile), let other = try? stranger.issue(profile) else {

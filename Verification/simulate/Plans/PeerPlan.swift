@@ -39,6 +39,15 @@ extension CallPlan {
         case oldVersion
         /// Trusts an authority that no server has a certificate of.
         case otherRoots
+        /// Pins the key of the server, or of none.
+        case rightPin, wrongPin
+        /// Has a certificate for servers that ask for one.
+        case identity, otherIdentity
+
+        /// Whether no server can be proved with it.
+        var isWrong: Bool { self == .otherRoots || self == .wrongPin }
+        /// The number of its certificate; 0 if it has none.
+        var identityNumber: Int { self == .identity ? 1 : self == .otherIdentity ? 2 : 0 }
     }
 }
 
@@ -51,7 +60,7 @@ extension Plan {
     /// Whether a call may fail because of what its peers do.
     func isRefused(_ number: Int) -> Bool {
         if let peers, client.proxy != .none, peers.refusal != nil || peers.hasWrongProxy { return true }
-        return calls[number].tls != nil
+        return calls[number].tls?.isWrong == true
     }
 
     /// Lets peers and callers say more, in most worlds. A generator of its own leaves all else as it is.
@@ -66,8 +75,8 @@ extension Plan {
         case 18..<20: coverSubdomains(&dice)
         case 20: age(&dice)
         case 21: movePorts(&dice)
-        case 22: invalidate(&dice)
-        case 23..<26: playSequences(&dice)
+        case 22..<26: playSequences(&dice)
+        case 26..<29: useRareBodies(&dice)
         default: break
         }
     }
@@ -193,10 +202,39 @@ extension Plan {
         guard client.proxy != .https, client.acceptsAnyCertificate != true, resolvers == nil else { return }
         // Connections with other settings are counted apart.
         (client.responseLimit, client.perOrigin) = (nil, nil)
-        for host in hosts.indices where dice.chance(70) { hosts[host].isSecure = true }
+        for host in hosts.indices where dice.chance(70) {
+            (hosts[host].isSecure, hosts[host].asksForIdentity) = (true, dice.chance(60))
+        }
         for call in calls.indices where calls[call].download == nil && dice.chance(40) {
             calls[call].tls = dice.one(of: CallPlan.TLS.allCases)
             (calls[call].resource, calls[call].isPlain) = (nil, nil)
+        }
+    }
+
+    /// Calls upload files, switch protocols, or follow events.
+    private mutating func useRareBodies(_ dice: inout Dice) {
+        guard keeping == nil, disk == nil, resolvers == nil, client.transfers == nil,
+            client.slowestBytes == nil
+        else { return }
+        let kind = dice.one(of: [CallPlan.Kind.file, .raw, .events])
+        if kind == .events { calmDown() }
+        for call in calls.indices where calls[call].download == nil && dice.chance(60) {
+            (calls[call].kind, calls[call].resource, calls[call].isPlain) = (kind, nil, nil)
+            (calls[call].logsIn, calls[call].watchesProgress) = (nil, nil)
+            guard kind != .file else { continue }
+            calls[call].reading = .pieces
+            for place in calls[call].replies.indices {
+                (calls[call].replies[place].isEarly, calls[call].replies[place].word) = (false, nil)
+                calls[call].replies[place].ending = .complete
+                if kind == .raw {
+                    calls[call].replies[place].framing = .untilClose
+                } else {
+                    calls[call].replies[place].status = 200
+                    calls[call].replies[place].ending = dice.one(of: [
+                        .complete, .complete, .closes, .breaksOff,
+                    ])
+                }
+            }
         }
     }
 
@@ -240,17 +278,6 @@ extension Plan {
         guard resolvers == nil, keeping == nil, !calls.contains(where: { $0.isPlain == true }) else { return }
         for host in hosts.indices where hosts[host].strictness == nil && dice.chance(70) {
             hosts[host].port = dice.one(of: [8080, 8443])
-        }
-    }
-
-    /// Requests change what a cache has.
-    private mutating func invalidate(_ dice: inout Dice) {
-        guard keeping == nil, resolvers == nil else { return }
-        age(&dice)
-        for call in calls.indices where calls[call].download == nil {
-            calls[call].start = dice.one(of: [0, 1000])
-            calls[call].replies = [ReplyPlan(size: 100, lifetime: 3600)]
-            if dice.chance(35) { calls[call].kind = dice.one(of: [.post, .put, .patch, .delete]) }
         }
     }
 }

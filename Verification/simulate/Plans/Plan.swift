@@ -127,6 +127,8 @@ struct HostPlan: Codable, Equatable {
     /// usual.
     var coversSubdomains: Bool?
     var port: Int?
+    /// Whether it asks clients for a certificate.
+    var asksForIdentity: Bool?
     /// Whether the client reaches it at a Unix domain socket.
     var hasSocket: Bool?
 }
@@ -163,7 +165,13 @@ struct AddressPlan: Codable, Equatable {
 /// A call of the client's user.
 struct CallPlan: Codable, Equatable {
     enum Kind: String, Codable {
-        case get, head, post, stream, streamOfKnownLength, put, prewarm, patch, delete
+        case get, head, post, stream, streamOfKnownLength, put, prewarm
+        /// Uploads a file.
+        case file
+        /// Switches protocols, and then sends and receives bytes.
+        case raw
+        /// Follows server-sent events, over as many connections as it takes.
+        case events
     }
 
     enum Reading: String, Codable {

@@ -134,11 +134,17 @@ struct ClientMaker {
     }
 
     /// The TLS settings of a request that has its own.
-    func settings(_ kind: CallPlan.TLS) -> TLSSettings {
+    func settings(_ kind: CallPlan.TLS, forHost host: Int) -> TLSSettings {
         var tls = configuration.tls
         switch kind {
         case .oldVersion: tls.maximumVersion = .tls12
         case .otherRoots: tls.roots = .only([.der(Material.shared.otherRoot)])
+        case .rightPin, .wrongPin:
+            let pin = kind == .rightPin ? Material.shared.pins[host] : nil
+            let text = "sha256/" + Base64.encode(pin?.sha256 ?? [UInt8](repeating: 7, count: 32))
+            try? tls.pins.add([text], for: Material.name(host))
+        case .identity, .otherIdentity:
+            tls.clientIdentity = Material.shared.identities[kind.identityNumber - 1]
         }
         return tls
     }

@@ -122,7 +122,7 @@ final class OriginServer: @unchecked Sendable {
             return try await refuse(head, with: challenge, on: http)
         }
         PeerJudge(world: world, number: number, host: host)
-            .judge(head, on: connection, isOldTLS: (http.wire as? TLSWire)?.isOldVersion)
+            .judge(head, on: connection, http.wire as? TLSWire)
         if let vector = plan.calls[number].vector.flatMap({ ReplyVector.all[$0] }) {
             world.calls[number].requests += 1
             return try await send(vector, on: http)
@@ -137,6 +137,13 @@ final class OriginServer: @unchecked Sendable {
         let request = RequestUnderWay(connection, reply: place)
         HedgeJudge(world: world, number: number).judgeArrival(head, of: request)
         defer { world.calls[number].underWay.removeAll { $0 === request } }
+        if reply.status == 200, plan.calls[number].kind == .events {
+            return try await sendEvents(to: head, of: request, call: number, on: http)
+        }
+        if reply.status == 200, head.value(of: "upgrade") != nil {
+            try await converse(call: number, of: request, on: http)
+            return false
+        }
         if !reply.isEarly { try await readUpload(of: head, call: number, place: place, on: http) }
         if !reply.isEarly || !head.hasBody { note(head, call: number, place: place) }
         if reply.delay > 0 { await kernel.sleep(microseconds: reply.delay) }

@@ -70,6 +70,7 @@ final class TLSWire: Wire, @unchecked Sendable {
         let context = Material.shared.context(for: name, kind: kind)
         let hasPause: Int32 = host.ticketPause == nil ? 0 : 1
         tls = sim_tls_new(context, Int32(host.tickets), host.isOldTLS ? 1 : 0, hasPause)
+        if host.asksForIdentity == true { sim_tls_ask(tls) }
     }
 
     deinit {
@@ -82,6 +83,9 @@ final class TLSWire: Wire, @unchecked Sendable {
     var isEstablished: Bool { sim_tls_is_established(tls) == 1 }
 
     var isOldVersion: Bool { sim_tls_version(tls) == 0x0303 }
+
+    /// The number of the client's identity; 0 without one.
+    var identity: Int { sim_tls_client(tls) }
 
     var isResumed: Bool { sim_tls_is_resumed(tls) == 1 }
 

@@ -65,10 +65,10 @@ final class World: @unchecked Sendable {
     var datagramQuestions: [Int: DatagramQuestion] = [:]
     var truncatedQuestions: [[UInt8]: ResolverPlan.Manner] = [:]
 
-    /// When the client last sent something on a connection, by its number, and when a request that changes a
-    /// resource of a host was last answered.
+    /// When the client last sent something on a connection, by its number.
     var lastSends: [Int: UInt64] = [:]
-    var changes: [Int: UInt64] = [:]
+    /// The calls whose bodies, which can be had once only, have been asked for.
+    var begunUploads: Set<Int> = []
 
     /// What the servers and the caller have seen of a call.
     struct CallState {

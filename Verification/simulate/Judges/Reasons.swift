@@ -145,7 +145,11 @@ struct Reasons {
     private var hasUploadProblem: Bool {
         guard ![.get, .head, .prewarm, .raw, .events].contains(call.kind) else { return false }
         // Its redirect, or the refusal of a login, may cut it off.
-        if call.isPlain == true || hosts.contains(where: { plan.hosts[$0].digest != nil }) { return true }
+        if call.isPlain == true || world.proxyGate != nil
+            || hosts.contains(where: { plan.hosts[$0].digest != nil })
+        {
+            return true
+        }
         if replies.contains(where: { $0.status != 200 || $0.isEarly }) { return true }
         // Which connection its server was about to close when the request came is not known here.
         let closing = plan.calls.contains {

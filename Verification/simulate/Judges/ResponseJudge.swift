@@ -14,6 +14,7 @@ struct ResponseJudge {
     func judge() {
         noteStrictness()
         if response.status == 401, response.headers.contains("WWW-Authenticate") { return judgeRefusal() }
+        if response.status == 407, let login = plan.peers?.login { return judgeRefusal(of: login) }
         guard let place = field("X-Reply"), let owner = field("X-Call"),
             plan.calls.indices.contains(owner), plan.calls[owner].replies.indices.contains(place)
         else { return world.fault("response", "call \(number) got a response that no server has sent") }
@@ -46,6 +47,13 @@ struct ResponseJudge {
             !plan.client.rebuildsRequests, !plan.client.rebuildsRedirects, call.isPlain != true
         else { return }
         world.fault("digest", "call \(number) was refused")
+    }
+
+    /// A proxy that knows the user forwards the request, unless its body cannot be sent again.
+    private func judgeRefusal(of login: PeerPlan.Login) {
+        world.kernel.count("caller: login at a proxy refused")
+        guard login.isAccepted, login.digest.uses == nil, !call.kind.isOneShot else { return }
+        world.fault("digest", "call \(number) was refused by the proxy")
     }
 
     /// Notes that the client knows by now that a host wants TLS only.

@@ -4,9 +4,17 @@ struct PeerPlan: Codable, Equatable {
     var refusal: Int?
     /// Whether the proxy's certificate is for another name.
     var hasWrongProxy = false
+    /// The login that the proxy asks for.
+    var login: Login?
     /// Whether a server with a certificate for another name has the ticket keys of another host: it can
     /// resume the sessions of that one.
     var sharesTicketKeys = false
+
+    struct Login: Codable, Equatable {
+        var digest = HostPlan.Digest()
+        /// Whether the proxy knows the user.
+        var isAccepted = true
+    }
 }
 
 extension ReplyPlan {
@@ -59,7 +67,10 @@ extension Plan {
 
     /// Whether a call may fail because of what its peers do.
     func isRefused(_ number: Int) -> Bool {
-        if let peers, client.proxy != .none, peers.refusal != nil || peers.hasWrongProxy { return true }
+        if let peers, client.proxy != .none {
+            let hasNoLogin = peers.login.map { !$0.isAccepted || $0.digest.uses != nil } ?? false
+            if peers.refusal != nil || peers.hasWrongProxy || hasNoLogin { return true }
+        }
         return calls[number].tls?.isWrong == true
     }
 
@@ -95,7 +106,7 @@ extension Plan {
                 if reply.word == .retryAfter { reply.status = dice.one(of: [503, 429]) }
                 if reply.word == .domainCookie, keeping != nil { reply.word = nil }
                 if reply.word == nil || dice.chance(20), !isStrict, reply.ending == .complete {
-                    reply.status = dice.one(of: [204, 205, 500, 502, 504])
+                    reply.status = dice.one(of: [204, 205, 304, 429, 500, 502, 504])
                     if reply.hasNoContent { (reply.size, reply.framing, reply.isCoded) = (0, .length, false) }
                 }
                 // The last reply is repeated.
@@ -170,7 +181,12 @@ extension Plan {
         else { return }
         if ![.http, .https].contains(client.proxy) { client.proxy = dice.one(of: [.http, .https]) }
         peers = PeerPlan()
-        if client.proxy == .https, dice.chance(50) {
+        if dice.chance(40) {
+            client.hasProxyCredentials = false
+            let algorithm = dice.one(of: ["SHA-256", "MD5", "SHA-256-sess"])
+            let digest = HostPlan.Digest(algorithm: algorithm, uses: dice.one(of: [nil, nil, 1, 3]))
+            peers?.login = PeerPlan.Login(digest: digest, isAccepted: dice.chance(75))
+        } else if client.proxy == .https, dice.chance(50) {
             peers?.hasWrongProxy = true
         } else {
             peers?.refusal = dice.one(of: [403, 407, 502, 503, 302, 204])

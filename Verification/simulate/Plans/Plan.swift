@@ -172,6 +172,9 @@ struct CallPlan: Codable, Equatable {
         case raw
         /// Follows server-sent events, over as many connections as it takes.
         case events
+
+        /// Whether its body can be sent once only.
+        var isOneShot: Bool { self == .stream || self == .streamOfKnownLength }
     }
 
     enum Reading: String, Codable {

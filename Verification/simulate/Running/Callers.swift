@@ -239,7 +239,7 @@ final class Callers: @unchecked Sendable {
             body: number,
             count: call.upload,
             pause: call.uploadPause,
-            isOneShot: [.stream, .streamOfKnownLength].contains(call.kind)
+            isOneShot: call.kind.isOneShot
         )
     }
 }

@@ -196,6 +196,12 @@ struct ClientMaker {
         if plan.proxy == .socksLocal { proxy.lookup = .byClient }
         if plan.proxy == .https { proxy.tls = settings.tls }
         settings.proxy = ProxySettings(proxy)
+        if world.plan.peers?.login != nil, let url = try? HTTPURL(text) {
+            settings.proxyAuthenticators[url.origin] = .digest(
+                user: World.proxyUser,
+                password: World.proxySecret
+            )
+        }
     }
 }
 

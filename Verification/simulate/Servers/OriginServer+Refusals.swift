@@ -86,6 +86,7 @@ extension OriginServer {
     func refuse(
         _ head: ReceivedHead,
         with challenge: String,
+        byProxy: Bool = false,
         on http: HTTPWire
     ) async throws(WireError) -> Bool {
         let isUnread = head.value(of: "expect") != nil
@@ -93,7 +94,8 @@ extension OriginServer {
             let reader = UploadReader(http, of: head)
             while try await !reader.next(16384).isEmpty {}
         }
-        let text = "HTTP/1.1 401 Log in\r\nWWW-Authenticate: \(challenge)\r\nContent-Length: 0\r\n"
+        let line = byProxy ? "407 Log in\r\nProxy-Authenticate: " : "401 Log in\r\nWWW-Authenticate: "
+        let text = "HTTP/1.1 \(line)\(challenge)\r\nContent-Length: 0\r\n"
         try await http.wire.write(Array((text + (isUnread ? "Connection: close\r\n\r\n" : "\r\n")).utf8))
         if isUnread { await http.wire.close(politely: isPolite) }
         return !isUnread

@@ -111,6 +111,10 @@ final class OriginServer: @unchecked Sendable {
         if isPlain, plan.hosts[host].isSecure {
             return try await redirect(head, host: host, call: number, on: http)
         }
+        let proxy = ownHost == nil ? world.proxyGate : nil
+        if let challenge = proxy?.challenge(for: head, target: head.target, call: number, on: connection) {
+            return try await refuse(head, with: challenge, byProxy: true, on: http)
+        }
         judge(head, host: host)
         RequestJudge(world: world, number: number, host: host).judge(head, on: connection)
         if let challenge = world.gate(ofHost: host)?.challenge(

@@ -33,6 +33,10 @@ final class ProxyServer: @unchecked Sendable {
 
     private func serveHTTP(_ http: HTTPWire) async throws(WireError) {
         guard let head = try await http.head() else { return await http.wire.close(politely: true) }
+        try await serve(head, on: http)
+    }
+
+    private func serve(_ head: ReceivedHead, on http: HTTPWire) async throws(WireError) {
         if world.plan.peers?.hasWrongProxy == true, world.plan.client.acceptsAnyCertificate != true {
             world.kernel.count("judge: proof of a proxy")
             world.fault("proof", "\(head.method) was sent to a proxy that has not proved its name")
@@ -42,6 +46,13 @@ final class ProxyServer: @unchecked Sendable {
             // A plain request, and those that follow it: they may be for different hosts.
             let server = OriginServer(world, connection: connection, host: nil)
             return await server.serve(http, first: head)
+        }
+        if let challenge = world.proxyGate?.challenge(for: head, target: head.target, call: 0, on: connection)
+        {
+            let text = "HTTP/1.1 407 Log in\r\nProxy-Authenticate: \(challenge)\r\nContent-Length: 0\r\n\r\n"
+            try await reply(Array(text.utf8), on: http)
+            connection.times.tunnel = world.kernel.now
+            return try await serveHTTP(http)
         }
         checkSecrets(head)
         world.kernel.count("proxy: CONNECT")
@@ -74,6 +85,7 @@ final class ProxyServer: @unchecked Sendable {
     private func checkSecrets(_ head: ReceivedHead) {
         let text = String(decoding: head.bytes, as: UTF8.self)
         if text.reveals("secret-of-host") { world.fault("secrets", "the proxy got: \(text)") }
+        guard world.proxyGate == nil else { return }
         if (head.value(of: "proxy-authorization") != nil) != world.plan.client.hasProxyCredentials {
             world.fault("proxy", "credentials of the proxy: \(text)")
         }

@@ -5,6 +5,8 @@ extension World {
     /// The password of the proxy. No server may see it.
     static let proxySecret = "proxy-secret"
 
+    static let proxyUser = "user-of-proxy"
+
     /// What only this host may see.
     func secret(ofHost host: Int) -> String { "secret-of-host\(host)" }
 

@@ -31,6 +31,8 @@ final class World: @unchecked Sendable {
     private(set) var faults: [String] = []
     /// The vectors of several requests that are played beside the calls.
     let sequences: [SequencePlay]
+    /// The proxy's check of logins.
+    private(set) var proxyGate: DigestGate?
     /// What is known of each call.
     var calls: [CallState]
     /// The open connections of each host's servers that have had a request.
@@ -151,6 +153,7 @@ final class World: @unchecked Sendable {
         calls = Array(repeating: CallState(), count: plan.calls.count)
         served = Array(repeating: [], count: plan.hosts.count)
         accepted = Array(repeating: [], count: plan.hosts.count)
+        proxyGate = plan.peers?.login.map { DigestGate(self, $0) }
     }
 
     func fault(_ judge: String, _ words: @autoclosure () -> String) {

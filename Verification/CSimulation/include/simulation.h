@@ -99,6 +99,12 @@ int64_t sim_live_connections(void);
 
 // The bytes that malloc has given to the program (mallinfo2(3)).
 size_t sim_used_memory(void);
+// Counts what OpenSSL has from now on; before anything uses it. Returns whether that works.
+int sim_watch_memory(void);
+// The most bytes that OpenSSL has had for the client at a time, since the last call.
+size_t sim_take_most(void);
+// Begins or ends the work of a server, whose memory is not counted.
+void sim_serve(int begins);
 // The time of the system's own monotonic clock.
 uint64_t sim_real_time(void);
 // Runs the program again with deterministic hashing and without address randomisation, unless it has both.

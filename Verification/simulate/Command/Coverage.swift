@@ -54,6 +54,7 @@ enum Coverage {
         names += faults.map { "fault: " + $0 }
         names += RangeFault.allCases.map { "fault: part \($0)" }
         names += ResolverPlan.Manner.allCases.filter { $0 != .answers }.map { "fault: resolver \($0)" }
+        names += AddressPlan.CertificateList.allCases.map { "fault: certificates \($0)" }
         names += AddressPlan.Fate.allCases.filter { $0 != .works }.map { "fault: address \($0)" }
         names += ReplyPlan.Ending.allCases.filter { $0 != .complete }.map { "fault: reply \($0)" }
         return names

@@ -59,6 +59,7 @@ final class Material {
             return MessageDigest.sha256.digest(of: key).flatMap { KeyPin(sha256: $0) }
         }
         let profile = CertificateProfile(SequenceVector.hosts.map { .dns($0) })
+        do throws(FixtureError) { try addLists(authority) } catch { fatalError("\(error)") }
         guard let valid = try? authority.issue(profile), let other = try? stranger.issue(profile) else {
             fatalError("no certificate for the names of vectors")
         }
@@ -78,9 +79,27 @@ final class Material {
     static let vectorName = "vectors"
     static let mostHosts = 3
 
-    func context(for name: String, kind: Certificate) -> UnsafeMutableRawPointer {
-        guard let context = contexts["\(kind) \(name)"] else { fatalError("\(name) has no certificate") }
+    func context(for name: String, kind: Certificate, list: AddressPlan.CertificateList?)
+        -> UnsafeMutableRawPointer
+    {
+        guard let context = contexts[list?.rawValue ?? "\(kind) \(name)"] else {
+            fatalError("\(name) has no certificate")
+        }
         return context
+    }
+
+    /// Adds the lists of certificates that are to cost their clients time and memory. Each is for all hosts.
+    private func addLists(_ authority: TestAuthority) throws(FixtureError) {
+        let names = (0..<Self.mostHosts).map { CertificateProfile.Name.dns(Self.name($0)) }
+        let valid = try authority.issue(CertificateProfile(names))
+        let more = (0..<10_000).map { CertificateProfile.Name.dns("name\($0).test") }
+        let large = try authority.issue(CertificateProfile(names + more))
+        let alike = (0..<40).map { _ in TestAuthority("Alike") }
+        let last = try TestAuthority("Alike").issue(CertificateProfile(names))
+        add(valid, named: "long", behind: String(repeating: authority.rootPEM, count: 60))
+        add(large, named: "large")
+        add(last, named: "alike", behind: alike.map(\.rootPEM).joined())
+        add(valid, named: "malformed")
     }
 
     /// Gives all servers new ticket keys, each its own: no session outlives its world, and none is resumed by
@@ -99,10 +118,14 @@ final class Material {
     }
 
     private func add(_ certificate: FixtureCertificate, name: String, kind: Certificate) {
-        guard let context = sim_tls_context(certificate.chainPEM, certificate.keyPEM) else {
+        add(certificate, named: "\(kind) \(name)")
+    }
+
+    private func add(_ certificate: FixtureCertificate, named name: String, behind others: String = "") {
+        guard let context = sim_tls_context(certificate.chainPEM + others, certificate.keyPEM) else {
             fatalError("OpenSSL does not accept the certificate of \(name)")
         }
-        contexts["\(kind) \(name)"] = context
+        contexts[name] = context
     }
 }
 

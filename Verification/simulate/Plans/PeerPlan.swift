@@ -59,6 +59,18 @@ extension CallPlan {
     }
 }
 
+extension AddressPlan {
+    /// What is wrong with the list of certificates that it sends, whatever is in them.
+    enum CertificateList: String, Codable, CaseIterable {
+        /// So many that they are not worth a look, or one that is so large.
+        case long, large
+        /// All are of one issuer's name, and none is of the issuer.
+        case alike
+        /// The first one is no certificate.
+        case malformed
+    }
+}
+
 extension Plan {
     /// The name of a host: all the others are below the first one's.
     func isBelow(_ host: Int, _ parent: Int) -> Bool {
@@ -88,6 +100,7 @@ extension Plan {
         case 21: movePorts(&dice)
         case 22..<26: playSequences(&dice)
         case 26..<29: useRareBodies(&dice)
+        case 29: sendHostileLists(&dice)
         default: break
         }
     }
@@ -294,6 +307,18 @@ extension Plan {
         guard resolvers == nil, keeping == nil, !calls.contains(where: { $0.isPlain == true }) else { return }
         for host in hosts.indices where hosts[host].strictness == nil && dice.chance(70) {
             hosts[host].port = dice.one(of: [8080, 8443])
+        }
+    }
+
+    /// Some addresses have lists of certificates that are to cost their clients time and memory.
+    private mutating func sendHostileLists(_ dice: inout Dice) {
+        client.acceptsAnyCertificate = nil
+        for host in hosts.indices {
+            hosts[host].isSecure = true
+            for place in hosts[host].addresses.indices where dice.chance(60) {
+                hosts[host].addresses[place].fate = .unknownIssuer
+                hosts[host].addresses[place].list = dice.one(of: AddressPlan.CertificateList.allCases)
+            }
         }
     }
 }

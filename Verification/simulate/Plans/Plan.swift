@@ -160,6 +160,8 @@ struct AddressPlan: Codable, Equatable {
     var fate = Fate.works
     var changeTime = 0
     var isV6 = false
+    /// The list of certificates that is sent instead of one of an unknown issuer.
+    var list: CertificateList?
 }
 
 /// A call of the client's user.

@@ -155,8 +155,12 @@ extension World {
     private func serve(_ connection: SimulatedConnection, at place: Place, port: Int) {
         Task { [self] in
             let server = OriginServer(self, connection: connection, host: place.host, port: port)
-            let fate = plan.hosts[place.host].addresses[place.address].fate
-            await server.serve(SocketWire(connection), certificate: Material.Certificate(of: fate))
+            let address = plan.hosts[place.host].addresses[place.address]
+            await server.serve(
+                SocketWire(connection),
+                certificate: Material.Certificate(of: address.fate),
+                list: address.list
+            )
         }
     }
 

@@ -27,14 +27,19 @@ final class OriginServer: @unchecked Sendable {
     }
 
     /// Serves a connection that has just been accepted.
-    func serve(_ wire: any Wire, certificate: Material.Certificate) async {
+    func serve(
+        _ wire: any Wire,
+        certificate: Material.Certificate,
+        list: AddressPlan.CertificateList? = nil
+    ) async {
         guard let ownHost else { return }
         self.certificate = certificate
         let host = plan.hosts[ownHost]
         var top = wire
         if isSecure {
             let name = world.sequence(ofHost: ownHost) == nil ? Material.name(ownHost) : Material.vectorName
-            top = TLSWire(over: wire, name: name, certificate, as: host, in: kernel)
+            if let list { kernel.count("fault: certificates \(list)") }
+            top = TLSWire(over: wire, name: name, certificate, list: list, as: host, in: kernel)
         }
         let isProven =
             !isSecure || certificate == .valid || plan.client.acceptsAnyCertificate == true

@@ -109,6 +109,8 @@ extension World {
         guard plan.resolvers.map({ $0.isGood && $0.moves.isEmpty && !$0.asksByDatagram }) ?? true else {
             return
         }
+        // The system's resolver may have had addresses of one family only.
+        guard plan.kernel?.lookups == nil || plan.client.resolving != .system else { return }
         // An attempt on a connection that its server has closed arrives nowhere, and counts.
         guard !kernel.hasLostRequests else { return }
         let tries = calls[number].tries

@@ -77,15 +77,6 @@ extension Plan {
         Material.name(host).hasSuffix("." + Material.name(parent))
     }
 
-    /// Whether a call may fail because of what its peers do.
-    func isRefused(_ number: Int) -> Bool {
-        if let peers, client.proxy != .none {
-            let hasNoLogin = peers.login.map { !$0.isAccepted || $0.digest.uses != nil } ?? false
-            if peers.refusal != nil || peers.hasWrongProxy || hasNoLogin { return true }
-        }
-        return calls[number].tls?.isWrong == true
-    }
-
     /// Lets peers and callers say more, in most worlds. A generator of its own leaves all else as it is.
     mutating func sayMore() {
         var dice = Dice(seed: seed ^ 0x9EE2)

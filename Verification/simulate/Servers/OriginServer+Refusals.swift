@@ -56,6 +56,8 @@ extension OriginServer {
         let start = (isSecure ? "https://" : "http://") + (head.value(of: "host") ?? "")
         guard let place = VectorPlace(head.target.hasPrefix("/") ? start + head.target : head.target)
         else { throw .broken }
+        (connection.times.lastRequest, connection.sentSinceRequest) = (kernel.now, 0)
+        world.calls[play.number].arrivals.append((connection, kernel.now))
         judge(head, host: play.host)
         if isSecure, let tls = http.wire as? TLSWire, tls.serverName != place.host {
             world.fault("name", "the server name is \(tls.serverName ?? "missing") at \(place.host)")
@@ -72,7 +74,7 @@ extension OriginServer {
         guard let arrival = play.answer(head, at: place, body: text, under: request, in: world)
         else { throw .broken }
         let reply = plan.calls[play.number].replies[0]
-        world.calls[play.number].tries.append(Try(place: connection.place, reply: reply, time: kernel.now))
+        world.calls[play.number].tries.append(Try(connection: connection, reply: reply, time: kernel.now))
         HedgeJudge(world: world, number: play.number).judgeArrival(head, of: request)
         defer { world.calls[play.number].underWay.removeAll { $0 === request } }
         if reply.delay > 0 { await kernel.sleep(microseconds: reply.delay) }

@@ -11,8 +11,12 @@ struct PeerJudge {
 
     /// Judges a request that has arrived.
     ///
-    /// - Parameter tls: `nil` without TLS.
-    func judge(_ head: ReceivedHead, on connection: SimulatedConnection, _ tls: TLSWire?) {
+    /// - Parameter tls: Whether the version of TLS is 1.2, and the client's identity; `nil` without TLS.
+    func judge(
+        _ head: ReceivedHead,
+        on connection: SimulatedConnection,
+        _ tls: (isOldVersion: Bool, identity: Int)?
+    ) {
         judgeDomain(head)
         if let tls { judgeTLS(tls) }
         // Whatever the client sends for a call, it sends before the call is cancelled or at once.
@@ -37,7 +41,7 @@ struct PeerJudge {
     }
 
     /// A request with TLS settings is sent on a connection that was made with them.
-    private func judgeTLS(_ tls: TLSWire) {
+    private func judgeTLS(_ tls: (isOldVersion: Bool, identity: Int)) {
         // A redirect from another origin has dropped them.
         let isOwn = host == call.host && world.calls[number].requests == 0
         if plan.hosts[host].asksForIdentity == true {

@@ -38,6 +38,10 @@ struct RawStreamJudge {
 /// The caller of server-sent events, and its judge: each event comes once, in order, and whole, however many
 /// connections it takes.
 struct EventJudge {
+    /// The events of a call, and their number.
+    static let events = 9
+    static func event(_ id: Int, ofCall number: Int) -> String { "event \(id) of call \(number)" }
+
     let world: World
     let number: Int
 
@@ -45,13 +49,13 @@ struct EventJudge {
         var last = 0
         for try await event in client.events(from: request) {
             world.kernel.count("judge: event")
-            let expected = OriginServer.event(last + 1, ofCall: number)
+            let expected = Self.event(last + 1, ofCall: number)
             if event.id != "\(last + 1)" || event.data != expected {
                 world.fault("events", "call \(number) got \(event.id), \(event.data) after event \(last)")
             }
             last += 1
         }
-        if last != OriginServer.events {
+        if last != Self.events {
             world.fault("events", "those of call \(number) ended after \(last)")
         }
     }

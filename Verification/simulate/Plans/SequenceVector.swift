@@ -35,6 +35,9 @@ struct SequenceVector: Sendable {
 
     enum Topic: String, CaseIterable { case redirect, cookies, cache }
 
+    /// The date at which vectors, and worlds, begin.
+    static let start: Int64 = 1_800_000_000
+
     let name: String
     let topic: Topic
     let steps: [Step]
@@ -270,7 +273,7 @@ struct VectorField: Decodable, Sendable {
         var pair = try decoder.unkeyedContainer()
         name = try pair.decode(String.self)
         if let seconds = try? pair.decode(Int64.self) {
-            value = HTTPDate.text(UnixTime(seconds: SequencePlay.start + seconds))
+            value = HTTPDate.text(UnixTime(seconds: SequenceVector.start + seconds))
         } else {
             value = try pair.decodeIfPresent(String.self)
         }

@@ -1,10 +1,5 @@
 /// Responses that are no messages of a known length: server-sent events, and bytes of another protocol.
 extension OriginServer {
-    /// The number of events of a call.
-    static let events = 9
-
-    static func event(_ id: Int, ofCall number: Int) -> String { "event \(id) of call \(number)" }
-
     /// Sends the events after the last one that the client has had, three at a time, and says when there are
     /// no more (HTML Standard, section 9.2.3).
     func sendEvents(
@@ -17,15 +12,15 @@ extension OriginServer {
         let last = head.value(of: "last-event-id").flatMap { Int($0) } ?? 0
         if reply.delay > 0 { await kernel.sleep(microseconds: reply.delay) }
         request.isAnswered = true
-        guard last < Self.events else {
+        guard last < EventJudge.events else {
             try await http.wire.write(Array("HTTP/1.1 204 No more\r\n\r\n".utf8))
             return true
         }
         let fields = "Content-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n"
         try await http.wire.write(Array("HTTP/1.1 200 Events\r\n\(fields)\r\n".utf8))
         var parts = ["retry: 100\n\n: a comment\n"]
-        for id in last + 1...min(last + 3, Self.events) {
-            parts.append("id: \(id)\ndata: \(Self.event(id, ofCall: number))\n\n")
+        for id in last + 1...min(last + 3, EventJudge.events) {
+            parts.append("id: \(id)\ndata: \(EventJudge.event(id, ofCall: number))\n\n")
         }
         // What has no end is no event.
         if reply.ending == .breaksOff { parts.append("id: \(last + 4)\ndata: a part\n") }

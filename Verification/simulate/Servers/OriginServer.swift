@@ -133,7 +133,7 @@ final class OriginServer: @unchecked Sendable {
             return try await refuse(head, with: challenge, on: http)
         }
         PeerJudge(world: world, number: number, host: host)
-            .judge(head, on: connection, http.wire as? TLSWire)
+            .judge(head, on: connection, (http.wire as? TLSWire).map { ($0.isOldVersion, $0.identity) })
         if let vector = plan.calls[number].vector.flatMap({ ReplyVector.all[$0] }) {
             world.calls[number].requests += 1
             return try await send(vector, on: http)

@@ -4,9 +4,6 @@ internal import DirectHTTP
 /// A vector of several requests that is played beside the calls of a world: its caller, its servers and its
 /// judge. A host of its own has all its names.
 final class SequencePlay: @unchecked Sendable {
-    /// The date at which vectors, and worlds, begin.
-    static let start: Int64 = 1_800_000_000
-
     let vector: SequenceVector
     /// The call, and the host.
     let number: Int

@@ -40,10 +40,7 @@ extension World {
             connection.place = place
             PoolJudge(world: self).judgeDial(to: place)
             ResolverJudge(world: self).judgeDial(to: address, ofHost: place.host)
-            guard port == self.port(place.host) || onlyRedirects(port, of: place.host)
-            else {
-                return .refused
-            }
+            guard serves(port, of: place.host) else { return .refused }
             return fate(of: connection, at: place, port: port)
         }
         kernel.acceptLocal = { [unowned self] connection, path in
@@ -58,6 +55,7 @@ extension World {
         }
         kernel.sees = { [unowned self] connection, bytes in
             lastSends[connection.number] = kernel.now
+            connection.sentSinceRequest += bytes.count
             PoolJudge(world: self).judge(bytes, sentOn: connection)
         }
         kernel.closes = { [unowned self] in PoolJudge(world: self).judgeClose(of: $0) }
@@ -96,6 +94,16 @@ extension World {
     /// Whether the port is the one at which a secure host answers plain requests.
     func onlyRedirects(_ port: Int, of host: Int) -> Bool {
         port == 80 && plan.hosts[host].isSecure && plan.hosts[host].strictness != nil
+    }
+
+    /// Whether a host has a server at a port, and whether that speaks TLS.
+    func serves(_ port: Int, of host: Int) -> Bool {
+        port == self.port(host) || onlyRedirects(port, of: host) || sequence(ofHost: host) != nil
+    }
+
+    func isSecure(_ port: Int, of host: Int) -> Bool {
+        if let sequence = sequence(ofHost: host) { return sequence.isSecure(at: port) }
+        return plan.hosts[host].isSecure && !onlyRedirects(port, of: host)
     }
 
     func place(of address: IPAddress) -> Place? {
@@ -147,14 +155,13 @@ extension World {
 
     private func serve(_ connection: SimulatedConnection, at place: Place, port: Int) {
         Task { [self] in
-            let server = OriginServer(
-                self,
-                connection: connection,
-                host: place.host,
-                onlyRedirects: onlyRedirects(port, of: place.host)
+            let server = OriginServer(self, connection: connection, host: place.host, port: port)
+            let address = plan.hosts[place.host].addresses[place.address]
+            await server.serve(
+                SocketWire(connection),
+                certificate: Material.Certificate(of: address.fate),
+                list: address.list
             )
-            let fate = plan.hosts[place.host].addresses[place.address].fate
-            await server.serve(SocketWire(connection), certificate: Material.Certificate(of: fate))
         }
     }
 

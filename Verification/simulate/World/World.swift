@@ -29,6 +29,10 @@ final class World: @unchecked Sendable {
     let kernel: Kernel
     let loop: EventLoop
     private(set) var faults: [String] = []
+    /// The vectors of several requests that are played beside the calls.
+    let sequences: [SequencePlay]
+    /// The proxy's check of logins.
+    private(set) var proxyGate: DigestGate?
     /// What is known of each call.
     var calls: [CallState]
     /// The open connections of each host's servers that have had a request.
@@ -55,6 +59,8 @@ final class World: @unchecked Sendable {
     var givenAnswers: [GivenAnswer] = []
     var resolverQuestions: [IPAddress?: Int] = [:]
     var lastQuestions: [String: (time: UInt64, run: Int)] = [:]
+    /// When a resolver's server has not answered as it should.
+    var badAnswers: [UInt64] = []
     /// How many questions for the servers of its service each resolver's server has had, and when each
     /// service was last answered one.
     var listQuestions: [IPAddress?: Int] = [:]
@@ -63,10 +69,10 @@ final class World: @unchecked Sendable {
     var datagramQuestions: [Int: DatagramQuestion] = [:]
     var truncatedQuestions: [[UInt8]: ResolverPlan.Manner] = [:]
 
-    /// When the client last sent something on a connection, by its number, and when a request that changes a
-    /// resource of a host was last answered.
+    /// When the client last sent something on a connection, by its number.
     var lastSends: [Int: UInt64] = [:]
-    var changes: [Int: UInt64] = [:]
+    /// The calls whose bodies, which can be had once only, have been asked for.
+    var begunUploads: Set<Int> = []
 
     /// What the servers and the caller have seen of a call.
     struct CallState {
@@ -94,6 +100,7 @@ final class World: @unchecked Sendable {
         var cacheable: UInt64?
         /// Whether a request of it has arrived at another origin than the first.
         var hasCrossed = false
+        var mayHaveMissedCrossing = false
         /// The error that the call ended with.
         var error: (any Error)?
         var isOver = false
@@ -107,6 +114,8 @@ final class World: @unchecked Sendable {
         var saved: (bytes: Int, isWhole: Bool)?
         /// The requests that have arrived, and whether two of them were under way at a time.
         var underWay: [RequestUnderWay] = []
+        /// The connections on which requests have arrived, challenged ones too, and when.
+        var arrivals: [(connection: SimulatedConnection, time: UInt64)] = []
         /// The connections on which requests have arrived.
         var used: [SimulatedConnection] = []
         var isHedged = false
@@ -133,6 +142,7 @@ final class World: @unchecked Sendable {
 
     init(_ plan: Plan, isTraced: Bool = false) {
         self.plan = plan
+        sequences = plan.calls.indices.compactMap { SequencePlay(plan, call: $0) }
         kernel = Kernel(
             seed: plan.seed,
             network: plan.network,
@@ -147,6 +157,7 @@ final class World: @unchecked Sendable {
         calls = Array(repeating: CallState(), count: plan.calls.count)
         served = Array(repeating: [], count: plan.hosts.count)
         accepted = Array(repeating: [], count: plan.hosts.count)
+        proxyGate = plan.peers?.login.map { DigestGate(self, $0) }
     }
 
     func fault(_ judge: String, _ words: @autoclosure () -> String) {

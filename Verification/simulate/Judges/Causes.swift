@@ -16,6 +16,7 @@ extension Reasons {
             ("socket", [.redirect, .other], hasRedirect && plan.hosts.contains { $0.hasSocket == true }),
             ("lost request", [.connection], !isRepeatable && connections.contains(where: hasLostRequest)),
             ("cut upload", [.connection], hasCutUpload),
+            ("key update in an upload", [.connection], hasUpdatedKeys),
             ("body sent once", [.redirect], hasSentBodyOnce),
             ("reset", [.connection], connections.contains(where: wasReset)),
             ("address", [.connection, .limit], connections.contains { isBad($0, proof: false) }),
@@ -195,6 +196,13 @@ extension Reasons {
                 && (reply.lateReading == 0 || reply.framing == .untilClose || reply.isLast
                     || ![.complete, .addsBytes].contains(reply.ending))
         }
+    }
+
+    /// Whether a server may have asked for new keys in the middle of an upload. OpenSSL (3.0.19) answers in
+    /// its way of reading, and fails if a record of the upload has been sent in part ("bad length").
+    private var hasUpdatedKeys: Bool {
+        !isRepeatable && replies.contains(where: \.isEarly)
+            && hosts.contains { plan.hosts[$0].isSecure && plan.hosts[$0].updatesKeys }
     }
 
     /// Whether a request would have to be sent again whose body can be sent once.

@@ -211,6 +211,16 @@ extension ChainJudgeTests {
         #expect(try error(leaf, .trusted([leaf.der, root.rootDER])) == nil)
     }
 
+    @Test("An error behind the judge's verdict has the certificates as sent, not those of the judge")
+    func presented() throws {
+        let issuer = try root.intermediate("Old") { $0.validity = .expired }
+        let leaf = issuer.certificate(for: "a.test")
+        let judge = TestJudge(root: root.rootDER)
+        let (step, client) = try shake(leaf, judge.context())
+        #expect(step.isFailure)
+        #expect(client.presentedChain?.summaries.map(\.der) == [leaf.der, issuer.rootDER])
+    }
+
     @Test("Bytes that are no certificate, and a key that OpenSSL cannot read, are refused")
     func unreadable() throws {
         let leaf = root.certificate(for: "a.test")

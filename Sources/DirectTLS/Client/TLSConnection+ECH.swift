@@ -30,6 +30,10 @@ extension TLSConnection {
     /// Offers what the connection was asked to.
     func offerECH(_ offer: ECHOffer) throws(TLSError) {
         if let config = offer.config {
+            // OpenSSL's own configuration may have lowered it, and the name must not go out in clear text.
+            guard context.highestVersion >= TLS1_3_VERSION else {
+                throw .encryptedClientHelloUnavailable(.versionTooOld)
+            }
             guard direct_SSL_set1_ech_config_list(ssl, config.offered, config.offered.count) == 1 else {
                 let reason = ErrorQueue.drainedReason()
                 throw .badSettings("configuration of Encrypted Client Hello: \(reason)")

@@ -132,10 +132,12 @@ struct DownloadJudge {
         if !isWhole { world.fault("file", "\(bytes.count) bytes of no version of file \(download.file)") }
     }
 
-    /// Whether the end of a body may be taken for its connection's.
+    /// Whether the end of a body may be taken for its connection's: never with TLS, which has an end of its
+    /// own.
     private var mayBeCut: Bool {
         plan.calls.contains { call in
-            call.download?.file == download.file
+            let hosts = [call.host] + call.replies.filter { (300..<400).contains($0.status) }.map(\.target)
+            return call.download?.file == download.file && hosts.contains { !plan.hosts[$0].isSecure }
                 && call.replies.contains {
                     $0.framing == .untilClose && ($0.rangeFault != .tooLong || $0.ending == .breaksOff)
                 }

@@ -129,5 +129,6 @@ struct VectorJudge {
     func judge(_ error: any Error) {
         world.kernel.explain("  call \(number): \(error) by the vector \(vector.name)")
         world.kernel.count("judge: error of a vector")
+        world.calls[number].error = error
     }
 }

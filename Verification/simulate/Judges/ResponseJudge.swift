@@ -88,8 +88,9 @@ struct ResponseJudge {
     /// All fields are those that the server has sent with the response, in their order. A cache adds the age,
     /// and the date that no server here sends; it leaves out what is for one connection.
     private func judgeFields(of place: Int, ofCall owner: Int) {
-        guard let sent = world.calls[owner].sentFields[place], world.confirmed[owner * 100 + place] == nil
-        else { return }
+        guard let sent = world.calls[owner].sentFields[place] else { return }
+        // A confirmation repeats some of the fields, which may change their places (RFC 9111, section 3.2).
+        let isConfirmed = world.confirmed[owner * 100 + place] != nil
         world.kernel.count("judge: fields of a response")
         // RFC 9111, section 3.1.
         let free =
@@ -97,7 +98,8 @@ struct ResponseJudge {
             ? []
             : ["Age", "Date", "Transfer-Encoding", "Connection", "Keep-Alive", "Trailer"].map { $0 + ": " }
         func fixed(_ fields: [String]) -> [String] {
-            fields.filter { field in !free.contains { field.hasPrefix($0) } }
+            let fixed = fields.filter { field in !free.contains { field.hasPrefix($0) } }
+            return isConfirmed ? fixed.sorted() : fixed
         }
         let got = fixed(response.headers.map { "\($0.name): \($0.value)" })
         if !sent.map(fixed).contains(got) {

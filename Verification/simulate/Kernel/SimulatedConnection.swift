@@ -103,9 +103,11 @@ final class SimulatedConnection: Watched, @unchecked Sendable {
     var isBroken = false
     /// When things happened.
     var times = Times()
-    /// When its server has read an upload that it had answered before: meanwhile it sees no other request.
-    /// The last one may not have ended.
-    var lateReads: [Range<UInt64>] = []
+    /// When its server could not see a request that comes: it read an upload that it had answered before, or
+    /// had stopped in the middle of a response. The last one may not have ended.
+    private(set) var absences: [Range<UInt64>] = []
+    /// The number of bytes that the client has sent since the last request has arrived.
+    var sentSinceRequest = 0
     /// The address of the server in the world; `nil` for the proxy's.
     var place: Place?
     /// Whether the server waits for a request, all earlier ones being answered.
@@ -122,6 +124,7 @@ final class SimulatedConnection: Watched, @unchecked Sendable {
         var connect: UInt64 = 0
         var connected: UInt64?
         var firstRequest: UInt64?
+        var lastRequest: UInt64?
         /// When a proxy had done its part: what follows is for the server behind it.
         var tunnel: UInt64?
         /// Since when the server waits for a request.
@@ -204,6 +207,13 @@ final class SimulatedConnection: Watched, @unchecked Sendable {
         flood = rest > 0 ? (piece, rest) : nil
         if rest < left { kernel.report(self) }
         if rest <= 0 { kernel.after(nanoseconds: 1000) { [self] in kernel.serverCloses(self) } }
+    }
+
+    /// Notes since when the server sees no request, and until when.
+    func beginAbsence() { absences.append(kernel.now..<UInt64.max) }
+    func endAbsence() {
+        guard let begin = absences.popLast()?.lowerBound else { return }
+        absences.append(begin..<kernel.now)
     }
 
     /// Lets the server stop, from now on and for ever.

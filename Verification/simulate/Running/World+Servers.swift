@@ -58,6 +58,7 @@ extension World {
         }
         kernel.sees = { [unowned self] connection, bytes in
             lastSends[connection.number] = kernel.now
+            connection.sentSinceRequest += bytes.count
             PoolJudge(world: self).judge(bytes, sentOn: connection)
         }
         kernel.closes = { [unowned self] in PoolJudge(world: self).judgeClose(of: $0) }

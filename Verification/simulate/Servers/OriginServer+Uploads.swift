@@ -15,8 +15,8 @@ extension OriginServer {
             try await http.wire.write(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
         }
         let begin = kernel.now
-        if isLate { connection.lateReads.append(begin..<UInt64.max) }
-        defer { if isLate { connection.lateReads[connection.lateReads.endIndex - 1] = begin..<kernel.now } }
+        if isLate { connection.beginAbsence() }
+        defer { if isLate { connection.endAbsence() } }
         let reader = UploadReader(http, of: head)
         var received = 0
         // Another server may have got the same upload before: what counts is where more of it has arrived.

@@ -104,6 +104,8 @@ final class OriginServer: @unchecked Sendable {
     /// Answers a request. Returns false if the connection is over.
     private func answer(_ head: ReceivedHead, on http: HTTPWire) async throws(WireError) -> Bool {
         guard let (host, number) = destination(of: head) else { throw .broken }
+        (connection.times.lastRequest, connection.sentSinceRequest) = (kernel.now, 0)
+        world.calls[number].arrivals.append((connection, kernel.now))
         kernel.note("request", place: number, amount: connection.number)
         kernel.explain("  \(head.method) \(head.target) of call \(number) on connection \(connection.number)")
         kernel.count("server: request")
@@ -133,7 +135,7 @@ final class OriginServer: @unchecked Sendable {
         let replies = plan.calls[number].replies
         let place = min(index, replies.count - 1)
         let reply = replies[place]
-        world.calls[number].tries.append(Try(place: connection.place, reply: reply, time: kernel.now))
+        world.calls[number].tries.append(Try(connection: connection, reply: reply, time: kernel.now))
         let request = RequestUnderWay(connection, reply: place)
         HedgeJudge(world: world, number: number).judgeArrival(head, of: request)
         defer { world.calls[number].underWay.removeAll { $0 === request } }

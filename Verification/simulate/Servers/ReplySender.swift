@@ -94,13 +94,17 @@ struct ReplySender {
             }
         }
         world.calls[number].bodyEnd = world.kernel.now
+        // What comes from now on belongs to the next request.
+        if !reply.isEarly { request.connection.sentSinceRequest = 0 }
         switch reply.ending {
         case .complete: break
         case .stalls:
             // To HEAD there is nothing more to come, and the client may use the connection for its next
             // request.
             if !isHead { world.calls[number].stalled = world.kernel.now }
+            request.connection.beginAbsence()
             await world.kernel.sleep(microseconds: 100_000_000)
+            request.connection.endAbsence()
             return false
         case .floods: return false
         case .addsBytes:

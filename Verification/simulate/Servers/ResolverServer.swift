@@ -180,6 +180,7 @@ extension World {
         resolverQuestions[address] = count + 1
         let manner = manners[min(count, manners.count - 1)]
         if manner != .answers { kernel.count("fault: resolver \(manner)") }
+        if !manner.isGood { badAnswers.append(kernel.now) }
         return manner
     }
 

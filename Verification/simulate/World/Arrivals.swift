@@ -2,10 +2,12 @@ internal import DirectCore
 
 /// A request that has arrived at a server.
 struct Try {
-    /// The address of the server; `nil` behind a proxy.
-    let place: Place?
+    let connection: SimulatedConnection
     let reply: ReplyPlan
     let time: UInt64
+
+    /// The address of the server; `nil` behind a proxy.
+    var place: Place? { connection.place }
 }
 
 /// A request that a server has received and not answered yet.

@@ -55,6 +55,8 @@ final class World: @unchecked Sendable {
     var givenAnswers: [GivenAnswer] = []
     var resolverQuestions: [IPAddress?: Int] = [:]
     var lastQuestions: [String: (time: UInt64, run: Int)] = [:]
+    /// When a resolver's server has not answered as it should.
+    var badAnswers: [UInt64] = []
     /// How many questions for the servers of its service each resolver's server has had, and when each
     /// service was last answered one.
     var listQuestions: [IPAddress?: Int] = [:]
@@ -107,6 +109,8 @@ final class World: @unchecked Sendable {
         var saved: (bytes: Int, isWhole: Bool)?
         /// The requests that have arrived, and whether two of them were under way at a time.
         var underWay: [RequestUnderWay] = []
+        /// The connections on which requests have arrived, challenged ones too, and when.
+        var arrivals: [(connection: SimulatedConnection, time: UInt64)] = []
         /// The connections on which requests have arrived.
         var used: [SimulatedConnection] = []
         var isHedged = false

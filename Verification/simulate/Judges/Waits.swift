@@ -1,0 +1,140 @@
+/// What makes a call take long.
+extension Reasons {
+    /// The longest time that the call may take, in nanoseconds: as long as it and all calls under way beside
+    /// it one after the other, where everything works, and the waits for what does not.
+    var longestTime: UInt64 {
+        let beside = [self] + others
+        return 500_000_000 + beside.map(\.ownTime).reduce(0, +)
+            + beside.map { waits(ofCall: $0) }.reduce(0, +)
+            + UInt64(plan.kernel?.stop?.length ?? 0) * 1000 + 3_000_000 * UInt64(beside.count)
+    }
+
+    /// The time for which the call has waited for a peer that was silent, in nanoseconds.
+    var waits: UInt64 { ([self] + sharers).map { waits(ofCall: $0) }.reduce(0, +) }
+
+    /// The calls that were under way beside it, or had ended just before.
+    var others: [Reasons] {
+        world.calls.indices.filter { $0 != number && world.calls[$0].start != nil }
+            .map { Reasons(world: world, number: $0) }
+            .filter { $0.start <= end && $0.end + lateness >= start }
+    }
+
+    /// Those of them that could keep a connection from it.
+    var sharers: [Reasons] {
+        let client = plan.client
+        guard client.connections != nil || client.perOrigin != nil else { return [] }
+        return others.filter { client.connections != nil || !$0.hosts.isDisjoint(with: hosts) }
+    }
+
+    // MARK: Silent peers
+
+    /// The part of the waits of a call that has passed while this one was under way.
+    private func waits(ofCall other: Reasons) -> UInt64 {
+        other.connections.map { wait(for: $0) }.reduce(0, +) + other.waitForNames + other.waitForVector
+    }
+
+    /// How long the peer of a connection has been silent while the call was under way: until the client's
+    /// limit, at most.
+    private func wait(for connection: SimulatedConnection) -> UInt64 {
+        let life = connection.times.connect..<max(connection.times.connect, connection.times.closed ?? .max)
+        let absences = connection.absences.map { min(overlap($0.clamped(to: life)), longestSilence) }
+        return absences.reduce(0, +) + waitByFate(connection, life)
+    }
+
+    private func waitByFate(_ connection: SimulatedConnection, _ life: Range<UInt64>) -> UInt64 {
+        // Behind a proxy it may be a connection to any of them.
+        let mayBeTo = connection.place.map { [$0.host] } ?? (plan.client.proxy == .none ? [] : hosts)
+        if mayBeTo.contains(where: { hasHalfTickets(plan.hosts[$0]) }) {
+            return min(overlap(life), longestSilence)
+        }
+        guard let place = connection.place else { return 0 }
+        let host = plan.hosts[place.host]
+        let address = host.addresses[place.address]
+        switch address.fate {
+        case .silent, .fails: return min(overlap(life), openingLimit)
+        case .freezes: return min(overlap(life), openingLimit + longestSilence)
+        case .stops:
+            let stopped = max(life.lowerBound, 1_000_000_000 + UInt64(address.changeTime) * 1000)
+            guard stopped < life.upperBound else { return 0 }
+            return min(overlap(stopped..<life.upperBound), openingLimit + longestSilence)
+        case .works, .refuses, .closes, .wrongCertificate, .unknownIssuer, .dies, .appears: return 0
+        }
+    }
+
+    private func hasHalfTickets(_ host: HostPlan) -> Bool {
+        host.isSecure && (host.ticketPause ?? 0) > 1_000_000
+    }
+
+    private func overlap(_ time: Range<UInt64>) -> UInt64 {
+        let common = time.clamped(to: start..<max(start, end))
+        return common.upperBound - common.lowerBound
+    }
+
+    /// The limits of connecting, and of a peer that must send or take bytes, in nanoseconds.
+    private var openingLimit: UInt64 { UInt64(plan.client.connectLimit ?? 10_000_000) * 1000 + 20_000_000 }
+    private var longestSilence: UInt64 {
+        let read = UInt64(plan.client.readLimit ?? 60_000_000)
+        return (60_000_000 + UInt64(plan.client.responseLimit ?? 60_000_000) + read) * 1000
+    }
+
+    /// How long the call may have waited for addresses.
+    private var waitForNames: UInt64 {
+        var wait = 0
+        if plan.resolvers?.isGood == false { wait = 10_000_000 }
+        if let lookups = plan.kernel?.lookups, !lookups.fails { wait += min(lookups.delay, 10_000_000) }
+        return UInt64(wait * requests) * 1000
+    }
+
+    /// A vector without an end is waited for as any response is.
+    private var waitForVector: UInt64 {
+        guard VectorJudge(world, number: number)?.vector.isComplete == false else { return 0 }
+        return longestSilence * UInt64(requests)
+    }
+
+    // MARK: Where everything works
+
+    /// The number of requests that the call may make. A download makes more, as long as they bring bytes.
+    private var requests: Int {
+        max(call.replies.count + 3, call.download == nil ? 0 : state.requests + 2)
+    }
+
+    var slowestRate: Int? {
+        [plan.client.transfers?.receivingRate, plan.client.transfers?.sendingRate].compactMap { $0 }.min()
+    }
+
+    /// The longest time of the call alone, in nanoseconds: with the waits of all retries and the limits that
+    /// are there for other reasons.
+    private var ownTime: UInt64 {
+        let network = plan.network
+        // A connection, its name and its handshakes; then each segment may have to wait for room.
+        let opening = 60_000 + 12 * network.longestDelay + network.longestThreadStart * 4
+        let file = call.download.flatMap { plan.files?[$0.file].size } ?? 0
+        let bytes = (call.upload + file + (call.replies.map(\.size).max() ?? 0)) * requests
+        let window = min(network.receiveBuffer, network.sendBuffer, network.segmentLimit)
+        let moving = (bytes / max(1, window / 2) + 4) * 3 * network.longestDelay
+        let work = bytes * network.byteCost / 1000 * 2 + 400 * network.jobCost / 1000
+        let pauses = (call.upload / 10_000 + 1) * call.uploadPause * requests + bytes / 10
+        let replies = call.replies.map { reply in
+            let late =
+                reply.isEarly && reply.lateReading > 0 ? call.upload / reply.lateReading * reply.latePause : 0
+            return reply.delay + reply.parts * reply.pause + late
+        }
+        let isTriedAgain = plan.client.retries || call.download != nil
+        let waits = isTriedAgain ? 5_000_000 * (call.download == nil ? 1 : requests) : 0
+        let reading = call.reading == .slowly ? (bytes / 1000 + 30) * 5000 : 0
+        // A cache folder is found, read and written on threads.
+        let disk = plan.keeping?.cache == nil ? 0 : 30 * network.longestThreadStart * requests
+        // A service is connected to, and asked, for each request.
+        let resending = plan.resolvers?.asksByDatagram == true ? 2_500_000 : 0
+        let asking = plan.resolvers == nil ? 0 : (2 * opening + 400_000 + resending) * requests
+        let proxy = (plan.client.proxyPause ?? 0) * 60 * requests
+        let rated = slowestRate.map { (bytes / $0 + 2) * 1_000_000 } ?? 0
+        let tickets = (plan.hosts.compactMap(\.ticketPause).filter { $0 <= 1_000_000 }.max() ?? 0) * requests
+        let flood = call.isFlooded ? network.byteCost * 4000 : 0
+        let sum =
+            opening * requests + moving + work + pauses + (replies.max() ?? 0) * requests + waits + reading
+            + proxy + disk + asking + tickets + rated + flood + call.work + call.start
+            + (call.expectsContinue ? 1_100_000 * requests : 0)
+        return UInt64(sum) * 1000
+    }
+}

@@ -4,7 +4,7 @@ import Darwin
 import Glibc
 #endif
 
-/// An access to an atomic, in the source or in a model.
+/// An access to an atomic, or a section under a lock, in the source or in a model.
 package struct AtomicAccess: Hashable, Sendable, CustomStringConvertible {
     /// The function that it is in, the place, and the operation, as the source has them: `signal
     /// word.exchange`. The second one of them in a function ends in ` 2`.
@@ -18,7 +18,8 @@ package struct AtomicAccess: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { "\(text), \(order)" }
 
-    /// The accesses to these places in a source file, in its order.
+    /// The accesses to these places in a source file, in its order. A section under a lock (`withLock`) is
+    /// one of them, as strong as can be, so that no access moves from before it to behind it.
     ///
     /// A model names the accesses that it stands for, with their orders. Its test compares them with those of
     /// the source, so that neither changes alone.
@@ -28,9 +29,16 @@ package struct AtomicAccess: Hashable, Sendable, CustomStringConvertible {
         let text = contents(of: root(test) + "/Sources/" + path)
         var (function, pending) = ("", "")
         var found: [Self] = []
+        func add(_ text: String, _ order: MemoryOrder) {
+            let times = found.count { $0.text == text || $0.text.hasPrefix(text + " ") }
+            found.append(Self(times == 0 ? text : "\(text) \(times + 1)", order))
+        }
         for line in text.split(separator: "\n") where !line.drop(while: { $0 == " " }).hasPrefix("//") {
             if let name = line.firstMatch(of: /^    (?:[a-z]+ )*(?:func|var|init) ?(\w*)/) {
                 function = String(name.1)
+            }
+            if let lock = line.firstMatch(of: /(\w+)\.withLock/), places.contains(String(lock.1)) {
+                add("\(function) \(lock.1).withLock", .sequentiallyConsistent)
             }
             for match in line.matches(
                 of: /(\w+)\.(load|store|exchange|compareExchange|weakCompareExchange)\(/
@@ -40,8 +48,7 @@ package struct AtomicAccess: Hashable, Sendable, CustomStringConvertible {
             guard !pending.isEmpty, let order = line.firstMatch(of: /ordering: \.(\w+)/),
                 let order = MemoryOrder(rawValue: String(order.1))
             else { continue }
-            let times = found.count { $0.text == pending || $0.text.hasPrefix(pending + " ") }
-            found.append(Self(times == 0 ? pending : "\(pending) \(times + 1)", order))
+            add(pending, order)
             pending = ""
         }
         return found

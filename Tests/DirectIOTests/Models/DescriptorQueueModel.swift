@@ -39,8 +39,12 @@ struct DescriptorQueueModel: WeakModel {
     /// The accesses of DescriptorQueue.swift.
     static let accesses: [AtomicAccess] = [
         .init("isEmpty hasWaiting.load", .sequentiallyConsistent),
+        .init("join waiting.withLock", .sequentiallyConsistent),
         .init("join hasWaiting.store", .sequentiallyConsistent),
+        .init("isFirst waiting.withLock", .sequentiallyConsistent),
+        .init("leave waiting.withLock", .sequentiallyConsistent),
         .init("leave hasWaiting.store", .sequentiallyConsistent),
+        .init("noteClosed waiting.withLock", .sequentiallyConsistent),
     ]
 
     enum Line {

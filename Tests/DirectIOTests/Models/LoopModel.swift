@@ -40,10 +40,11 @@ struct LoopModel: WeakModel {
     }
 
     /// The places that the model has.
-    static let places: Set = ["hasArrivals", "isAsleep", "earliestDeadline"]
+    static let places: Set = ["arrivals", "hasArrivals", "isAsleep", "earliestDeadline"]
 
     /// The accesses of EventLoop.swift to these places.
     static let accesses: [AtomicAccess] = [
+        .init("enqueue arrivals.withLock", .sequentiallyConsistent),
         .init("enqueue hasArrivals.store", .sequentiallyConsistent),
         .init("wakeIfAsleep isAsleep.load", .sequentiallyConsistent),
         .init("wakeIfAsleep isAsleep.exchange", .sequentiallyConsistent),
@@ -57,6 +58,7 @@ struct LoopModel: WeakModel {
         .init("expireDeadlines earliestDeadline.store", .sequentiallyConsistent),
         .init("takeArrivals hasArrivals.load", .acquiring),
         .init("takeArrivals hasArrivals.store", .sequentiallyConsistent),
+        .init("takeArrivals arrivals.withLock", .sequentiallyConsistent),
     ]
 
     enum Line {
@@ -148,7 +150,9 @@ extension LoopModel {
             }
         case .take:
             // The lock's section is one step: nobody sees what is in between.
-            return exchange(Self.arrivals, "arrivals.withLock", by: me, { _ in 0 }) { next, jobs in
+            return exchange(Self.arrivals, "takeArrivals arrivals.withLock", by: me, { _ in 0 }) {
+                next,
+                jobs in
                 next.state.ranJobs += jobs
                 next.go(me, to: next.isLate ? .clear : .nextAwake(next))
             }
@@ -211,7 +215,7 @@ extension LoopModel {
     private func otherSteps(of thread: Int) -> Steps {
         switch state.threads[thread].line {
         case .append:
-            return exchange(Self.arrivals, "arrivals.withLock", by: thread, { $0 + 1 }) { next, _ in
+            return exchange(Self.arrivals, "enqueue arrivals.withLock", by: thread, { $0 + 1 }) { next, _ in
                 next.go(thread, to: .flag)
             }
         case .flag:

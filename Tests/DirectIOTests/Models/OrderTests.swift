@@ -125,7 +125,7 @@ struct OrderTests {
         #expect(fault(in: Self.queues(nil, [access: order])) == Self.stuck)
     }
 
-    @Test("The models have the atomic accesses of the sources, with their orders")
+    @Test("The models have the atomic accesses and the locked sections of the sources, with their orders")
     func sameAccesses() {
         let point = AtomicAccess.all(
             in: "DirectIO/EventLoop/WaitPoint.swift",
@@ -134,7 +134,10 @@ struct OrderTests {
         #expect(point == WaitPointModel.accesses)
         let loop = AtomicAccess.all(in: "DirectIO/EventLoop/EventLoop.swift", to: LoopModel.places)
         #expect(loop == LoopModel.accesses)
-        let queue = AtomicAccess.all(in: "DirectIO/Sockets/DescriptorQueue.swift", to: ["hasWaiting"])
+        let queue = AtomicAccess.all(
+            in: "DirectIO/Sockets/DescriptorQueue.swift",
+            to: ["waiting", "hasWaiting"]
+        )
         #expect(queue == DescriptorQueueModel.accesses)
     }
 

@@ -85,13 +85,14 @@ final class SequencePlay: @unchecked Sendable {
         func isNext(_ number: Int) -> Bool {
             all.indices.contains(number) && all[number].place == place && all[number].method == head.method
         }
+        let isExpected = isNext(arrived)
         let isRepeated = isNext(arrived - 1) && mayBeRepeated(in: world)
-        if isRepeated, isNext(arrived) { isUnclear = true }
-        guard isRepeated || isNext(arrived) else {
+        if isRepeated, isExpected { isUnclear = true }
+        guard isRepeated || isExpected else {
             world.fault("vector", "\(vector.name), step \(step): request \(arrived) is \(line)")
             return nil
         }
-        if !isRepeated || isUnclear { arrived += 1 }
+        if isExpected { arrived += 1 }
         last = request
         let arrival = all[arrived - 1]
         StepJudge(world: world, name: "\(vector.name), step \(step)", step: vector.steps[step])

@@ -225,7 +225,7 @@ extension Reasons {
     /// Whether the call may have sent a request on the connection since a time.
     private func mayHaveUsed(_ connection: SimulatedConnection, after time: UInt64 = 0) -> Bool {
         if state.arrivals.contains(where: { $0.connection === connection && $0.time >= time }) { return true }
-        // Nobody's request has arrived, or another one is on its way.
+        // No request has arrived, or another one is on its way.
         return connection.times.lastRequest == nil
             || connection.sentSinceRequest > 0
                 && world.lastSends[connection.number].map { $0 >= max(start, time) && $0 <= end } ?? false

@@ -18,7 +18,7 @@ struct RawStreamJudge {
         world.kernel.count("judge: raw stream")
         // Both ends of the upload are compared at the end of the world.
         world.calls[number].reply = place
-        // Without a close_notify, anybody on the way may have cut the stream.
+        // Without a close_notify, the path may have cut the stream.
         let host = world.host(named: "\(response.url.host)")
         if response.transaction?.tls != nil, host.map({ world.plan.hosts[$0].isRude }) == true {
             world.fault("raw stream", "call \(number) has taken a cut for the end")

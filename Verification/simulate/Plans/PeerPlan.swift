@@ -167,7 +167,8 @@ extension Plan {
     }
 
     private mutating func play(_ vector: SequenceVector, _ dice: inout Dice) {
-        var host = HostPlan(drawnFrom: &dice, isSecure: false, isTroubled: dice.chance(20))
+        let isSecure = vector.places.contains(where: \.isSecure)
+        var host = HostPlan(drawnFrom: &dice, isSecure: isSecure, isTroubled: dice.chance(20))
         for address in host.addresses.indices { host.addresses[address].isV6 = false }
         if (host.ticketPause ?? 0) > 1_000_000 { host.ticketPause = nil }
         hosts.append(host)
@@ -242,6 +243,8 @@ extension Plan {
             (calls[call].kind, calls[call].resource, calls[call].isPlain) = (kind, nil, nil)
             (calls[call].logsIn, calls[call].watchesProgress) = (nil, nil)
             guard kind != .file else { continue }
+            // The call is over when it has the stream.
+            if kind == .raw { calls[call].total = nil }
             calls[call].reading = .pieces
             for place in calls[call].replies.indices {
                 (calls[call].replies[place].isEarly, calls[call].replies[place].word) = (false, nil)

@@ -62,9 +62,9 @@ extension Connector {
         return connector
     }
 
-    /// Returns a copy for the one new attempt after a refusal; `nil` if there is to be none.
+    /// Returns a copy for the one new attempt after the server (not a proxy) has refused; `nil` for none.
     func afterRejection(_ cause: TransportError) -> Connector? {
-        guard case .failed(_, .tls(.encryptedClientHelloRejected(let name, let rejection))) = cause,
+        guard case .failed(.tls, .tls(.encryptedClientHelloRejected(let name, let rejection))) = cause,
             case .accepted(_, _, afterRejection: false) = ech?.outcome
         else { return nil }
         var connector = self

@@ -1,0 +1,37 @@
+@testable import DirectTransport
+import DirectCore
+import DirectIO
+import DirectTLS
+import Testing
+
+@Suite("New attempts after a refused client hello")
+struct ECHRetryTests {
+    private static let list =
+        "AEX+DQBBfAAgACAEMNl9zYtSSzrwJmR4fU9CGs12P4MKNjrzeAwR1M1YLQAEAAEA"
+        + "AQASY292ZXIuZXhhbXBsZS50ZXN0AAA="
+
+    private static func connector(offering config: ECHConfigList) throws -> Connector {
+        var configuration = DialConfiguration()
+        configuration.encryptedClientHello = .whenAvailable
+        let dialler = Dialler(configuration)
+        let limits = CallLimit(Timeouts().nanoseconds, until: .never)
+        var connector = dialler.connector(
+            Destination(try HTTPURL("https://secret.test/")),
+            limits: DialLimits(limits, loop: dialler.loop),
+            profile: dialler.profiles.base
+        )
+        connector.ech = ECHOffer(config, innerName: "secret.test")
+        return connector
+    }
+
+    @Test("Only the server's own refusal counts: a proxy's has neither its keys nor its leave for clear text")
+    func refusals() throws {
+        let config = try ECHConfigList(base64: Self.list)
+        let connector = try Self.connector(offering: config)
+        for rejection in [EncryptedClientHello.Rejection.staleConfig(fresh: config), .disabled] {
+            let error = TLSError.encryptedClientHelloRejected(config.publicName, rejection)
+            #expect(connector.afterRejection(.failed(.tls, .tls(error))) != nil)
+            #expect(connector.afterRejection(.failed(.proxy, .tls(error))) == nil)
+        }
+    }
+}

@@ -62,6 +62,14 @@ struct AnswerTable {
             self.records = records
             self.expiry = expiry
         }
+
+        /// The records with the time for which they are still valid.
+        func left(at now: Instant) -> HTTPSRecords {
+            var left = records
+            let nanoseconds = now < expiry ? expiry.nanoseconds - now.nanoseconds : 0
+            left.timeToLive = .nanoseconds(Int64(clamping: nanoseconds))
+            return left
+        }
     }
 
     /// The kind of an answer: addresses, in any or in strict order, or one of the two negative answers.
@@ -103,7 +111,7 @@ struct AnswerTable {
             canonicalName: canonicalName
         )
         answer.isStrictlyOrdered = entry.kind == .orderedAddresses
-        answer.https = entry.https?.records
+        answer.https = entry.https?.left(at: now)
         return .answer(answer, wantsRefresh: isStale || isDue)
     }
 

@@ -55,7 +55,11 @@ extension TLSConnection {
     func verify(_ check: OpaquePointer, for name: ECHPublicName) -> ChainOutcome {
         let text = name.description
         let chain = ChainCheck(check, rules: context.settings.certificateRules, expected: text)
-        guard X509_VERIFY_PARAM_set1_host(X509_STORE_CTX_get0_param(check), text, 0) == 1 else {
+        let demand = X509_STORE_CTX_get0_param(check)
+        // The identity may be an address, which the certificate for the public name need not have.
+        guard X509_VERIFY_PARAM_set1_ip(demand, nil, 0) == 1,
+            X509_VERIFY_PARAM_set1_host(demand, text, 0) == 1
+        else {
             X509_STORE_CTX_set_error(check, X509_V_ERR_OUT_OF_MEM)
             return .rejected(chain.rejection(because: nil))
         }

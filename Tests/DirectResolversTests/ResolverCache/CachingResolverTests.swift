@@ -61,10 +61,12 @@ struct CachingResolverTests {
         let cache = cache(upstream) { $0.refreshesAhead = false }
         _ = try await answer(cache)
         #expect(try await answer(cache).https == records)
-        time.advance(by: .seconds(20))
+        time.advance(by: .seconds(19))
+        #expect(try await answer(cache).https?.timeToLive == .seconds(1))
+        time.advance(by: .seconds(1))
         #expect(try await answer(cache).https == none)
         time.advance(by: .seconds(29))
-        #expect(try await answer(cache).https == none)
+        #expect(try await answer(cache).https == HTTPSRecords([], timeToLive: .seconds(1)))
         #expect(upstream.asked.count == 2)
         time.advance(by: .seconds(1))
         #expect(try await answer(cache).https == nil)
@@ -76,10 +78,11 @@ struct CachingResolverTests {
         let records = HTTPSRecords([HTTPSRecord(.test("a.test"))], timeToLive: .seconds(25))
         let upstream = recorded(records, nil, nil, timeToLive: .seconds(10))
         let cache = cache(upstream) { $0.refreshesAhead = false }
-        for seconds in [10, 10, 10] {
+        for left in [25, 15, 5] {
             _ = try await answer(cache)
-            #expect(try await answer(cache).https == records)
-            time.advance(by: .seconds(seconds))
+            let wanted = HTTPSRecords(records.records, timeToLive: .seconds(left))
+            #expect(try await answer(cache).https == wanted)
+            time.advance(by: .seconds(10))
         }
         _ = try await answer(cache)
         #expect(try await answer(cache).https == nil)

@@ -50,6 +50,21 @@ struct ReplyVector: Sendable {
             let status: UInt16?
             let content, reuse: String?
             let leftover: Int?
+
+            private enum CodingKeys: String, CodingKey { case outcome, status, content, reuse, leftover }
+
+            /// Reads the result, or the first of several right ones, which is this package's.
+            init(from decoder: any Decoder) throws {
+                var list = try? decoder.unkeyedContainer()
+                let members =
+                    try list?.nestedContainer(keyedBy: CodingKeys.self)
+                    ?? decoder.container(keyedBy: CodingKeys.self)
+                outcome = try members.decode(String.self, forKey: .outcome)
+                status = try members.decodeIfPresent(UInt16.self, forKey: .status)
+                content = try members.decodeIfPresent(String.self, forKey: .content)
+                reuse = try members.decodeIfPresent(String.self, forKey: .reuse)
+                leftover = try members.decodeIfPresent(Int.self, forKey: .leftover)
+            }
         }
     }
 

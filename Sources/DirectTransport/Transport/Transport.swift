@@ -80,6 +80,11 @@ extension Transport {
             var streamed = BodyFraming.none
             if case .stream(let body) = request.message.body {
                 streamed = try await exchange.framing(of: body)
+                // The length of a file takes its time, in which an idle connection may have ended.
+                let asksKernel = !request.message.mayBeSentTwice
+                if leased.wasIdle, !connection.isIdleAndAlive(asksKernel: asksKernel) {
+                    throw .failed(.request, .connectionClosed)
+                }
             }
             let (count, rest) = try exchange.compose(
                 request.message,
@@ -239,9 +244,9 @@ extension ConnectionPool {
 extension Transport {
     /// Ends the lease of a failed exchange, and returns a permit to dial if the request is to be sent again.
     ///
-    /// That is the case if an idle connection was dead before the request reached it and the request may be
-    /// sent twice. The call keeps its place among the open connections and may dial in it: it does not queue,
-    /// so that it gets no other idle connection, which may be dead as well.
+    /// That is the case if an idle connection was dead before the request reached it, and the request may be
+    /// sent twice or no byte of it was sent. The call keeps its place among the open connections and may dial
+    /// in it: it does not queue, so that it gets no other idle connection, which may be dead as well.
     ///
     /// - Throws: the failure, if the request must not be sent again.
     private func replace(
@@ -250,7 +255,8 @@ extension Transport {
         of request: borrowing OutgoingRequest
     ) throws(DialFailure) -> ConnectionPool.Permit {
         let (connection, lease, wasIdle) = (leased.connection, leased.lease, leased.wasIdle)
-        guard wasIdle, failure.showsStale(connection), request.message.mayBeSentAgain else {
+        let mayGoOn = failure.showsStale(connection) && request.message.mayBeSentAgain
+        guard wasIdle, mayGoOn || failure.precedesRequest else {
             if wasIdle, failure.showsFrozen(connection) { pool.dismissSiblings(of: connection, lease) }
             end(connection, lease: lease, after: failure)
             throw DialFailure(
@@ -297,6 +303,11 @@ extension Transport {
 }
 
 extension TransportError {
+    /// Whether the connection was found dead before any byte of the request was sent.
+    fileprivate var precedesRequest: Bool {
+        if case .failed(.request, .connectionClosed) = self { true } else { false }
+    }
+
     /// Whether the connection was dead before the request reached it.
     fileprivate func showsStale(_ connection: Connection) -> Bool {
         guard case .failed(let phase, let reason) = self else { return false }

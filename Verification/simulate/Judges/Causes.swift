@@ -31,7 +31,7 @@ extension Reasons {
                 call.download != nil && replies.contains { $0.status >= 400 }
             ),
             ("vector", [.content, .connection, .limit], hasBadVector),
-            ("refusal by a proxy", [.proxy, .connection, .certificate], isRefused),
+            ("refusal by a proxy", [.proxy, .connection, .certificate, .download], isRefused),
             (
                 "roots or pins", [.certificate],
                 call.tls?.isWrong == true && hosts.contains { plan.hosts[$0].isSecure }

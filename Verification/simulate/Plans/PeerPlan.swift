@@ -307,8 +307,7 @@ extension Plan {
     /// Some addresses have lists of certificates that are to cost their clients time and memory.
     private mutating func sendHostileLists(_ dice: inout Dice) {
         client.acceptsAnyCertificate = nil
-        for host in hosts.indices {
-            hosts[host].isSecure = true
+        for host in hosts.indices where hosts[host].isSecure {
             for place in hosts[host].addresses.indices where dice.chance(60) {
                 hosts[host].addresses[place].fate = .unknownIssuer
                 hosts[host].addresses[place].list = dice.one(of: AddressPlan.CertificateList.allCases)

@@ -192,7 +192,8 @@ def dns(folder):
 
 
 def svcb(folder):
-    yield from map(bytes.fromhex, ("0000 0161 00", "0001 00", "0001 00 0003 0002 01bb 0006 0010" + 16 * "20"))
+    for text in ("0000 0161 00", "0001 00", "0001 00 0003 0002 01bb 0006 0010" + 16 * "20"):
+        yield bytes.fromhex(text)
     yield bytes.fromhex("0001 0161 00 0000 0004 0001 0004 0001 0006 026832 026833 0002 0000 0004 0004 c0000201")
     config = next(ech(folder))
     yield bytes.fromhex("0001 00 0005") + len(config).to_bytes(2, "big") + config

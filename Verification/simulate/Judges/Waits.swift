@@ -130,7 +130,8 @@ extension Reasons {
         let resending = plan.resolvers?.asksByDatagram == true ? 2_500_000 : 0
         let asking = plan.resolvers == nil ? 0 : (2 * opening + 400_000 + resending) * requests
         let proxy = (plan.client.proxyPause ?? 0) * 60 * requests
-        let rated = slowestRate.map { (bytes / $0 + 2) * 1_000_000 } ?? 0
+        // A flood has up to four megabytes.
+        let rated = slowestRate.map { ((bytes + (call.isFlooded ? 4_100_000 : 0)) / $0 + 2) * 1_000_000 } ?? 0
         let tickets = (plan.hosts.compactMap(\.ticketPause).filter { $0 <= 1_000_000 }.max() ?? 0) * requests
         let vector = call.sequence.flatMap { SequenceVector.all[$0]?.duration } ?? 0
         let flood = call.isFlooded ? network.byteCost * 4000 : 0

@@ -4,7 +4,7 @@ internal import DirectHTTP
 extension Reasons {
     /// The causes that have reached the call.
     var causes: [Cause] {
-        let all: [(String, Set<ErrorKind>?, Bool)] = [
+        let all: [(String, Set<ErrorKind>, Bool)] = [
             ("cancellation", [.cancelled], state.cancelled.map { $0 <= end } == true),
             ("deadline", [.limit], call.total.map(hasPassed) == true),
             ("limit", [.limit], isOverLimit),
@@ -16,11 +16,16 @@ extension Reasons {
             ("socket", [.redirect, .other], hasRedirect && plan.hosts.contains { $0.hasSocket == true }),
             ("lost request", [.connection], !isRepeatable && connections.contains(where: hasLostRequest)),
             ("cut upload", [.connection], hasCutUpload),
+            ("key update in an upload", [.connection], hasUpdatedKeys),
             ("body sent once", [.redirect], hasSentBodyOnce),
             ("reset", [.connection], connections.contains(where: wasReset)),
             ("address", [.connection, .limit], connections.contains { isBad($0, proof: false) }),
             ("certificate", [.certificate], connections.contains { isBad($0, proof: true) }),
             ("no descriptor", [.connection, .limit], hasLackedDescriptor),
+            (
+                "status of a download", [.download],
+                call.download != nil && replies.contains { $0.status >= 400 }
+            ),
             ("vector", [.content, .connection, .limit], hasBadVector),
             ("refusal by a proxy", [.proxy, .connection, .certificate], isRefused),
             (
@@ -30,10 +35,13 @@ extension Reasons {
             ("resolver", [.name, .limit, .connection], hasBadAnswer),
             ("names", [.name], plan.namesMayVanish && hasMoved),
             ("lookup", [.name], plan.kernel?.lookups?.fails == true && asksSystem),
-            ("thread", nil, plan.kernel.map { $0.threadFailures > 0 } == true),
+            (
+                "thread", [.name, .connection, .download, .cache],
+                plan.kernel.map { $0.threadFailures > 0 } == true
+            ),
             ("stop", [.limit], isStopped),
             ("damage", [.cache], hasReadCache && plan.mayFindDamage(number)),
-            ("file", nil, isFileUnclear),
+            ("file", [.download, .content, .connection, .limit], isFileUnclear),
         ]
         return all.filter(\.2).map { Cause(name: $0.0, kinds: $0.1) }
     }
@@ -88,7 +96,8 @@ extension Reasons {
         switch reply.ending {
         case .complete, .closes, .addsBytes: false
         case .closesBefore: true
-        case .breaksOff, .stalls, .floods: call.kind != .head && call.reading != .none
+        case .floods: true
+        case .breaksOff, .stalls: call.kind != .head && call.reading != .none
         }
     }
 
@@ -126,7 +135,7 @@ extension Reasons {
             return hosts.contains { plan.hosts[$0].isSecure } && hosts.contains { !plan.hosts[$0].isSecure }
         }
         var isSecure = plan.hosts[call.host].isSecure
-        for reply in redirects where reply.word != .relativeLocation {
+        for reply in redirects {
             let wasSecure = isSecure
             isSecure = plan.hosts[reply.target].isSecure
             if wasSecure, !isSecure { return true }
@@ -142,8 +151,11 @@ extension Reasons {
 
     /// Whether the call may have got a response that the cache has kept.
     private var hasReadCache: Bool {
-        let isConfirmed = call.replies.contains { $0.confirms == true }
-        return replies.isEmpty || isConfirmed
+        guard replies.isEmpty || call.replies.contains(where: { $0.confirms == true }) else { return false }
+        return plan.calls.indices.contains { other in
+            plan.calls[other].resource == call.resource && plan.calls[other].host == call.host
+                && world.calls[other].tries.contains { $0.reply.size > 60_000 && $0.time <= end }
+        }
     }
 
     // MARK: Requests
@@ -152,15 +164,18 @@ extension Reasons {
 
     /// Whether the end of its connection has met a request on its way, of which the server has seen nothing.
     private func hasLostRequest(_ connection: SimulatedConnection) -> Bool {
-        guard connection.sentSinceRequest > 0, world.lastSends[connection.number] ?? 0 >= start else {
-            return false
-        }
-        // What only closes a TLS connection is no request.
-        let isSecret = plan.client.proxy == .https || hosts.contains { plan.hosts[$0].isSecure }
-        if isSecret, plan.network.shortSends == 0, connection.sentSinceRequest < 80 { return false }
+        guard connection.times.lastRequest != nil, connection.sentSinceRequest > closingBytes,
+            world.lastSends[connection.number] ?? 0 >= start
+        else { return false }
         return [connection.times.ended, connection.times.broken].contains { time in
             time.map { $0 <= end + closingDelay && wasOpen(connection, at: $0) } ?? false
         }
+    }
+
+    /// The number of bytes since the last request that are no other request: those that close TLS.
+    private var closingBytes: Int {
+        let isSecret = plan.client.proxy == .https || hosts.contains { plan.hosts[$0].isSecure }
+        return isSecret && plan.network.shortSends == 0 ? 80 : 0
     }
 
     /// Whether a server may have ended a connection before it had read an upload.
@@ -174,6 +189,13 @@ extension Reasons {
                 && (reply.lateReading == 0 || reply.framing == .untilClose || reply.isLast
                     || ![.complete, .addsBytes].contains(reply.ending))
         }
+    }
+
+    /// Whether a server may have asked for new keys in the middle of an upload. OpenSSL (3.0.19) answers in
+    /// its way of reading, and fails if a record of the upload has been sent in part ("bad length").
+    private var hasUpdatedKeys: Bool {
+        !isRepeatable && replies.contains(where: \.isEarly)
+            && hosts.contains { plan.hosts[$0].isSecure && plan.hosts[$0].updatesKeys }
     }
 
     /// Whether a request would have to be sent again whose body can be sent once.
@@ -240,7 +262,7 @@ extension Reasons {
     /// Whether one of a host's addresses works, and the client knows all of them. After a bad status it tries
     /// the others.
     private func hasBetterAddress(_ host: HostPlan) -> Bool {
-        plan.resolvers == nil && plan.kernel?.lookups == nil
+        plan.resolvers == nil && plan.kernel?.lookups == nil && host.hasSocket != true
             && !replies.contains { [421, 502, 503, 504].contains($0.status) }
             && host.addresses.contains { $0.fate == .works }
     }
@@ -254,13 +276,15 @@ extension Reasons {
     /// Whether the proxy refuses the call's tunnel, or has not proved its name.
     private var isRefused: Bool {
         guard let peers = plan.peers, plan.client.proxy != .none else { return false }
-        return peers.hasWrongProxy || peers.refusal != nil
+        // Plain requests are passed on without a tunnel, if the client has only names.
+        let needsTunnel = plan.client.resolving != .system || hosts.contains { plan.hosts[$0].isSecure }
+        return peers.hasWrongProxy || peers.refusal != nil && needsTunnel
     }
 
     /// Whether the call may have asked the system's resolver.
     private var asksSystem: Bool {
         plan.client.proxy != .none || plan.resolvers?.endsWithSystem == true
-            || plan.resolvers == nil && plan.client.resolving == .system
+            || plan.resolvers == nil && [.system, .request].contains(plan.client.resolving)
     }
 
     /// Whether a resolver has not answered as it should, a little before the call or during it: the failure
@@ -273,9 +297,12 @@ extension Reasons {
             return true
         }
         return resolvers.services.contains { service in
-            service.servers.contains {
-                $0.fate != .works || 3 * $0.delay >= service.attemptLimit
-            } || service.attemptLimit < (service.format == .datagram ? 3_000_000 : 1_000_000)
+            service.attemptLimit < (service.format == .datagram ? 3_000_000 : 1_000_000)
+                || service.servers.contains { server in
+                    // Datagrams to a server that is not there are not seen.
+                    service.format == .datagram && server.fate != .works
+                        || 3 * server.delay >= service.attemptLimit
+                }
         }
     }
 
@@ -297,7 +324,8 @@ extension Reasons {
     /// Whether what servers say of the call's file is not true, or not of one version.
     private var isFileUnclear: Bool {
         guard let number = call.download?.file, let file = plan.files?[number] else { return false }
-        if plan.disk != nil || plan.client.acceptsAnyCertificate == true || hasUntrueFile { return true }
+        let isDiskBad = plan.disk.map { $0.failures > 0 || $0.capacity != nil } ?? false
+        if isDiskBad || plan.client.acceptsAnyCertificate == true || hasUntrueFile { return true }
         let isChanged = file.changes.contains { change in
             let time = 1_000_000_000 + UInt64(change) * 1000
             return time <= end && time + UInt64(2 * file.lag) * 1000 + lateness >= start
@@ -308,10 +336,16 @@ extension Reasons {
                     let begin = world.calls[other].start, begin <= end
                 else { return false }
                 let other = Reasons(world: world, number: other)
-                return other.end >= start || other.call.host != call.host || other.hasUntrueFile
+                // What it has left is continued.
+                let isLeft = other.state.error != nil
+                return other.end >= start || isLeft && (other.call.host != call.host || other.hasUntrueFile)
             }
     }
 
     /// Whether a server has sent something else than the file, or says something wrong of it.
-    private var hasUntrueFile: Bool { replies.contains { $0.rangeFault != nil || $0.status != 200 } }
+    private var hasUntrueFile: Bool {
+        replies.contains { reply in
+            reply.rangeFault != nil || (300..<400).contains(reply.status) && reply.target != call.host
+        }
+    }
 }

@@ -46,31 +46,32 @@ struct Reasons {
     /// explains.
     private func judgeOutcome() {
         let reached = causes
-        guard let error = state.error else {
-            guard reached.isEmpty else { return noteSilence(reached) }
-            return world.kernel.count("judge: no reason")
+        if let error = state.error {
+            let kind = ErrorKind(error)
+            if !reached.contains(where: { $0.kinds.contains(kind) }) {
+                let names = reached.map(\.name)
+                world.fault(
+                    "no reason",
+                    "call \(number) ended with \(error), of \(kind); reached by \(names)"
+                )
+            }
+        } else if !reached.isEmpty {
+            return noteSilence(reached)
         }
-        let kind = ErrorKind(error)
-        let explaining = reached.filter { $0.kinds?.contains(kind) ?? true }
-        if explaining.isEmpty {
-            let others = reached.map(\.name).joined(separator: ", ")
-            world.fault("no reason", "call \(number) ended with \(error), of \(kind); reached by [\(others)]")
-        }
-        if !explaining.isEmpty, explaining.allSatisfy({ $0.kinds == nil }) { return noteSilence(explaining) }
         world.kernel.count("judge: no reason")
     }
 
-    /// Notes that the judge has nothing to say of a call.
+    /// Notes what has reached a call that has succeeded all the same: the judge has nothing to say of it.
     private func noteSilence(_ causes: [Cause]) {
         let isAlone = causes.count == 1
         for cause in causes { world.kernel.count("excuse\(isAlone ? " alone" : ""): \(cause.name)") }
     }
 }
 
-/// What may have made a call fail, and the kinds of errors that it explains; `nil` for all.
+/// What may have made a call fail, and the kinds of errors that it explains.
 struct Cause {
     let name: String
-    let kinds: Set<ErrorKind>?
+    let kinds: Set<ErrorKind>
 }
 
 /// What an error says.
@@ -112,7 +113,7 @@ enum ErrorKind {
             if case .timedOut = error.reason { self = .limit } else { self = .name }
         case .proxy: self = .proxy
         case .redirect: self = .redirect
-        case .download: self = .download
+        case .download, .status: self = .download
         case .cache: self = .cache
         default: self = .other
         }

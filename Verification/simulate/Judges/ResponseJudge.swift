@@ -317,8 +317,9 @@ struct ResponseJudge {
             world.fault("figures", "request \(turn) of a connection, reused: \(transaction.isReused)")
         }
         let isPrewarmed = plan.calls.contains { $0.kind == .prewarm } && transaction.connectTime == nil
-        // A wait for a descriptor counts as part of connecting.
-        guard !transaction.isReused, !isPrewarmed, plan.network.descriptors == nil,
+        // A wait for a descriptor counts as part of connecting, as one for room in a socket's queue does.
+        let hasQueued = connection.path != nil && plan.hosts.contains { $0.addresses[0].fate != .works }
+        guard !transaction.isReused, !isPrewarmed, plan.network.descriptors == nil, !hasQueued,
             plan.network.socketFailures == 0
         else {
             return

@@ -5,12 +5,12 @@ extension Reasons {
     var longestTime: UInt64 {
         let beside = [self] + others
         return 500_000_000 + beside.map(\.ownTime).reduce(0, +)
-            + beside.map { waits(ofCall: $0) }.reduce(0, +)
+            + beside.map { $0.waits(during: time) }.reduce(0, +)
             + UInt64(plan.kernel?.stop?.length ?? 0) * 1000 + 3_000_000 * UInt64(beside.count)
     }
 
     /// The time for which the call has waited for a peer that was silent, in nanoseconds.
-    var waits: UInt64 { ([self] + sharers).map { waits(ofCall: $0) }.reduce(0, +) }
+    var waits: UInt64 { ([self] + sharers).map { $0.waits(during: time) }.reduce(0, +) }
 
     /// The calls that were under way beside it, or had ended just before.
     var others: [Reasons] {
@@ -28,46 +28,47 @@ extension Reasons {
 
     // MARK: Silent peers
 
-    /// The part of the waits of a call that has passed while this one was under way.
-    private func waits(ofCall other: Reasons) -> UInt64 {
-        other.connections.map { wait(for: $0) }.reduce(0, +) + other.waitForNames + other.waitForVector
+    /// The time in which the call was under way.
+    private var time: Range<UInt64> { start..<max(start, end) }
+
+    /// The part of the call's waits that has passed in a time.
+    private func waits(during time: Range<UInt64>) -> UInt64 {
+        connections.map { wait(for: $0, during: time) }.reduce(0, +) + waitForNames + waitForVector
     }
 
-    /// How long the peer of a connection has been silent while the call was under way: until the client's
-    /// limit, at most.
-    private func wait(for connection: SimulatedConnection) -> UInt64 {
+    /// How long the peer of a connection has been silent in a time: until the client's limit, at most.
+    private func wait(for connection: SimulatedConnection, during time: Range<UInt64>) -> UInt64 {
         let life = connection.times.connect..<max(connection.times.connect, connection.times.closed ?? .max)
-        let absences = connection.absences.map { min(overlap($0.clamped(to: life)), longestSilence) }
-        return absences.reduce(0, +) + waitByFate(connection, life)
+        let common = life.clamped(to: time)
+        let absences = connection.absences.map { min(length($0.clamped(to: common)), longestSilence) }
+        return absences.reduce(0, +) + waitByFate(connection, common)
     }
 
-    private func waitByFate(_ connection: SimulatedConnection, _ life: Range<UInt64>) -> UInt64 {
+    /// The same for a peer whose address, or whose handshake, is at fault.
+    private func waitByFate(_ connection: SimulatedConnection, _ time: Range<UInt64>) -> UInt64 {
         // Behind a proxy it may be a connection to any of them.
         let mayBeTo = connection.place.map { [$0.host] } ?? (plan.client.proxy == .none ? [] : hosts)
         if mayBeTo.contains(where: { hasHalfTickets(plan.hosts[$0]) }) {
-            return min(overlap(life), longestSilence)
+            return min(length(time), longestSilence)
         }
         guard let place = connection.place else { return 0 }
         let host = plan.hosts[place.host]
         let address = host.addresses[place.address]
         switch address.fate {
-        case .silent, .fails: return min(overlap(life), openingLimit)
-        case .freezes: return min(overlap(life), openingLimit + longestSilence)
+        case .silent, .fails: return min(length(time), openingLimit)
+        case .freezes: return min(length(time), openingLimit + longestSilence)
         case .stops:
-            let stopped = max(life.lowerBound, 1_000_000_000 + UInt64(address.changeTime) * 1000)
-            guard stopped < life.upperBound else { return 0 }
-            return min(overlap(stopped..<life.upperBound), openingLimit + longestSilence)
+            let stopped = 1_000_000_000 + UInt64(address.changeTime) * 1000
+            guard stopped < time.upperBound else { return 0 }
+            return min(time.upperBound - max(stopped, time.lowerBound), openingLimit + longestSilence)
         case .works, .refuses, .closes, .wrongCertificate, .unknownIssuer, .dies, .appears: return 0
         }
     }
 
+    private func length(_ time: Range<UInt64>) -> UInt64 { time.upperBound - time.lowerBound }
+
     private func hasHalfTickets(_ host: HostPlan) -> Bool {
         host.isSecure && (host.ticketPause ?? 0) > 1_000_000
-    }
-
-    private func overlap(_ time: Range<UInt64>) -> UInt64 {
-        let common = time.clamped(to: start..<max(start, end))
-        return common.upperBound - common.lowerBound
     }
 
     /// The limits of connecting, and of a peer that must send or take bytes, in nanoseconds.

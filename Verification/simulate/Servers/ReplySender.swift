@@ -95,7 +95,7 @@ struct ReplySender {
         }
         world.calls[number].bodyEnd = world.kernel.now
         // What comes from now on belongs to the next request.
-        if !reply.isEarly { request.connection.sentSinceRequest = 0 }
+        if !reply.isEarly || !head.hasBody { request.connection.sentSinceRequest = 0 }
         switch reply.ending {
         case .complete: break
         case .stalls:

@@ -196,7 +196,10 @@ extension World {
             return .refused
         }
         let fate = service.servers[place.server].fate
-        if fate != .works { kernel.count("fault: resolver at an address that \(fate)") }
+        if fate != .works {
+            badAnswers.append(kernel.now)
+            kernel.count("fault: resolver at an address that \(fate)")
+        }
         switch fate {
         case .refuses: return .refused
         case .silent: return .silent

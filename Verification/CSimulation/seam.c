@@ -29,7 +29,7 @@
 // Above all descriptors of the simulation.
 #define SIMULATED_LIMIT (1 << 30)
 // The simulated calendar begins here: in the lifetime of the fixtures' certificates.
-#define EPOCH 1790000000ull
+#define EPOCH 1799999999ull
 
 struct sim_system simulated;
 __thread int is_inside;

@@ -83,6 +83,8 @@ void *sim_tls_context(const char *chain, const char *key) {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_tlsext_servername_callback(context, accept_name);
     SSL_CTX_set_alpn_select_cb(context, choose_protocol, NULL);
+    // A server that asks for certificates resumes sessions of its own context only.
+    SSL_CTX_set_session_id_context(context, (const unsigned char *)"world", 5);
     SSL_CTX_set_session_ticket_cb(context, enlarge_ticket, accept_ticket, NULL);
     return context;
 }
@@ -96,6 +98,7 @@ void sim_tls_set_ticket_keys(void *context, uint64_t seed) {
 struct sim_tls *sim_tls_new(void *context, int tickets, int highest_version_is_12, int tickets_are_large) {
     struct sim_tls *tls = malloc(sizeof *tls);
     if (!tls) abort();
+    sim_serve(1);
     tls->ssl = SSL_new(context);
     tls->input = BIO_new(BIO_s_mem());
     tls->output = BIO_new(BIO_s_mem());
@@ -110,6 +113,7 @@ struct sim_tls *sim_tls_new(void *context, int tickets, int highest_version_is_1
         SSL_set_app_data(tls->ssl, tls);
     }
     if (highest_version_is_12) SSL_set_max_proto_version(tls->ssl, TLS1_2_VERSION);
+    sim_serve(0);
     return tls;
 }
 
@@ -118,11 +122,17 @@ void sim_tls_free(struct sim_tls *tls) {
     free(tls);
 }
 
-void sim_tls_feed(struct sim_tls *tls, const void *bytes, size_t count) { BIO_write(tls->input, bytes, (int)count); }
+void sim_tls_feed(struct sim_tls *tls, const void *bytes, size_t count) {
+    sim_serve(1);
+    BIO_write(tls->input, bytes, (int)count);
+    sim_serve(0);
+}
 
 int sim_tls_read(struct sim_tls *tls, void *buffer, int count) {
     ERR_clear_error();
+    sim_serve(1);
     int result = SSL_read(tls->ssl, buffer, count);
+    sim_serve(0);
     if (result > 0) return result;
     int error = SSL_get_error(tls->ssl, result);
     ERR_clear_error();
@@ -136,7 +146,9 @@ int sim_tls_read(struct sim_tls *tls, void *buffer, int count) {
 
 int sim_tls_write(struct sim_tls *tls, const void *bytes, int count) {
     ERR_clear_error();
+    sim_serve(1);
     int result = SSL_write(tls->ssl, bytes, count);
+    sim_serve(0);
     ERR_clear_error();
     return result == count;
 }
@@ -156,18 +168,34 @@ int sim_tls_take_record(struct sim_tls *tls, void *buffer, int count) {
 
 void sim_tls_close(struct sim_tls *tls) {
     ERR_clear_error();
+    sim_serve(1);
     if (SSL_is_init_finished(tls->ssl)) SSL_shutdown(tls->ssl);
+    sim_serve(0);
     ERR_clear_error();
 }
 
 void sim_tls_update_keys(struct sim_tls *tls) {
     ERR_clear_error();
+    sim_serve(1);
     if (SSL_version(tls->ssl) == TLS1_3_VERSION) {
         SSL_key_update(tls->ssl, SSL_KEY_UPDATE_REQUESTED);
         // Sends it; otherwise the next write would.
         SSL_do_handshake(tls->ssl);
     }
+    sim_serve(0);
     ERR_clear_error();
+}
+
+static int accept_client(int works, X509_STORE_CTX *store) {
+    (void)works, (void)store;
+    return 1;
+}
+
+void sim_tls_ask(struct sim_tls *tls) { SSL_set_verify(tls->ssl, SSL_VERIFY_PEER, accept_client); }
+
+long sim_tls_client(struct sim_tls *tls) {
+    X509 *certificate = SSL_get0_peer_certificate(tls->ssl);
+    return certificate ? ASN1_INTEGER_get(X509_get0_serialNumber(certificate)) : 0;
 }
 
 int sim_tls_version(struct sim_tls *tls) { return SSL_version(tls->ssl); }

@@ -99,6 +99,12 @@ int64_t sim_live_connections(void);
 
 // The bytes that malloc has given to the program (mallinfo2(3)).
 size_t sim_used_memory(void);
+// Counts what OpenSSL has from now on; before anything uses it. Returns whether that works.
+int sim_watch_memory(void);
+// The most bytes that OpenSSL has had for the client at a time, since the last call.
+size_t sim_take_most(void);
+// Begins or ends the work of a server, whose memory is not counted.
+void sim_serve(int begins);
 // The time of the system's own monotonic clock.
 uint64_t sim_real_time(void);
 // Runs the program again with deterministic hashing and without address randomisation, unless it has both.
@@ -136,6 +142,10 @@ int sim_tls_version(struct sim_tls *tls);
 int sim_tls_is_established(struct sim_tls *tls);
 // Whether the client has resumed a session.
 int sim_tls_is_resumed(struct sim_tls *tls);
+// Asks the client for a certificate, of any issuer.
+void sim_tls_ask(struct sim_tls *tls);
+// The serial number of the client's certificate; 0 without one.
+long sim_tls_client(struct sim_tls *tls);
 // The server name that the client has sent; NULL if none. Valid until the next call.
 const char *sim_tls_server_name(struct sim_tls *tls);
 

@@ -21,6 +21,8 @@ enum Coverage {
         "address of a request", "dialled address", "failure of resolvers", "question to the system",
         "question for the servers",
         "question after a restart", "repeated question", "request to a resolver", "saved answers",
+        "event", "identity of a client", "raw stream", "request of a vector", "TLS settings of a request",
+        "response to a request of a vector",
         "use of the cache", "user of a response", "wait for 100 (Continue)",
     ]
 
@@ -52,6 +54,7 @@ enum Coverage {
         names += faults.map { "fault: " + $0 }
         names += RangeFault.allCases.map { "fault: part \($0)" }
         names += ResolverPlan.Manner.allCases.filter { $0 != .answers }.map { "fault: resolver \($0)" }
+        names += AddressPlan.CertificateList.allCases.map { "fault: certificates \($0)" }
         names += AddressPlan.Fate.allCases.filter { $0 != .works }.map { "fault: address \($0)" }
         names += ReplyPlan.Ending.allCases.filter { $0 != .complete }.map { "fault: reply \($0)" }
         return names

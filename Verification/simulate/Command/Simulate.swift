@@ -12,6 +12,7 @@ struct Simulate {
         guard sim_is_effective() == 1 else {
             return fail("this build cannot replace functions of the C library")
         }
+        guard sim_watch_memory() == 1 else { return fail("OpenSSL has begun too early") }
         sim_seed_outside(1)
         sim_seed_openssl()
         // A client's settings mention it, and its thread must be a real one.

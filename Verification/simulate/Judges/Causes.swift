@@ -21,6 +21,10 @@ extension Reasons {
             ("reset", [.connection], connections.contains(where: wasReset)),
             ("address", [.connection, .limit], connections.contains { isBad($0, proof: false) }),
             ("certificate", [.certificate], connections.contains { isBad($0, proof: true) }),
+            (
+                "list of certificates", [.certificate, .connection],
+                connections.contains(where: hasHostileList)
+            ),
             ("no descriptor", [.connection, .limit], hasLackedDescriptor),
             (
                 "status of a download", [.download],
@@ -29,8 +33,8 @@ extension Reasons {
             ("vector", [.content, .connection, .limit], hasBadVector),
             ("refusal by a proxy", [.proxy, .connection, .certificate], isRefused),
             (
-                "other roots", [.certificate],
-                call.tls == .otherRoots && hosts.contains { plan.hosts[$0].isSecure }
+                "roots or pins", [.certificate],
+                call.tls?.isWrong == true && hosts.contains { plan.hosts[$0].isSecure }
             ),
             ("resolver", [.name, .limit, .connection], hasBadAnswer),
             ("names", [.name], plan.namesMayVanish && hasMoved),
@@ -78,6 +82,8 @@ extension Reasons {
 
     /// Whether a response of the call was cut, or could not be told from a cut one.
     private var hasEndedEarly: Bool {
+        // Events go on over another connection.
+        guard call.kind != .events else { return false }
         if replies.contains(where: isCut) { return true }
         let isProxied = plan.client.proxy == .https
         // Without a close_notify the end of such a body cannot be told from a cut.
@@ -160,7 +166,7 @@ extension Reasons {
 
     // MARK: Requests
 
-    private var isRepeatable: Bool { [.get, .head, .prewarm].contains(call.kind) }
+    private var isRepeatable: Bool { [.get, .head, .prewarm, .raw, .events].contains(call.kind) }
 
     /// Whether the end of its connection has met a request on its way, of which the server has seen nothing.
     private func hasLostRequest(_ connection: SimulatedConnection) -> Bool {
@@ -183,7 +189,8 @@ extension Reasons {
         guard !isRepeatable else { return false }
         // A redirect to TLS, or the refusal of a login, may cut it off.
         if call.isPlain == true { return true }
-        if call.expectsContinue, hosts.contains(where: { plan.hosts[$0].digest != nil }) { return true }
+        let isChallenged = world.proxyGate != nil || hosts.contains { plan.hosts[$0].digest != nil }
+        if call.expectsContinue, isChallenged { return true }
         return replies.contains { reply in
             reply.isEarly
                 && (reply.lateReading == 0 || reply.framing == .untilClose || reply.isLast
@@ -259,6 +266,10 @@ extension Reasons {
         }
     }
 
+    private func hasHostileList(_ connection: SimulatedConnection) -> Bool {
+        connection.place.map { plan.hosts[$0.host].addresses[$0.address].list != nil } ?? false
+    }
+
     /// Whether one of a host's addresses works, and the client knows all of them. After a bad status it tries
     /// the others.
     private func hasBetterAddress(_ host: HostPlan) -> Bool {
@@ -278,7 +289,8 @@ extension Reasons {
         guard let peers = plan.peers, plan.client.proxy != .none else { return false }
         // Plain requests are passed on without a tunnel, if the client has only names.
         let needsTunnel = plan.client.resolving != .system || hosts.contains { plan.hosts[$0].isSecure }
-        return peers.hasWrongProxy || peers.refusal != nil && needsTunnel
+        let hasNoLogin = peers.login.map { !$0.isAccepted || $0.digest.uses != nil } ?? false
+        return peers.hasWrongProxy || hasNoLogin || peers.refusal != nil && needsTunnel
     }
 
     /// Whether the call may have asked the system's resolver.

@@ -14,7 +14,8 @@ struct HedgeJudge {
         world.calls[number].used.append(request.connection)
         world.kernel.count("judge: sent once at a time")
         guard !others.isEmpty, request.isAwaited else { return }
-        guard plan.client.hedging != nil, ["GET", "HEAD", "PUT"].contains(head.method) else {
+        guard plan.client.hedging != nil, ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"].contains(head.method)
+        else {
             return world.fault("hedge", "\(head.method) of call \(number) is under way twice")
         }
         world.kernel.count("judge: hedge")

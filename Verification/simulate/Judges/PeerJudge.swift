@@ -1,8 +1,7 @@
 internal import DirectHTTP
 
 /// Judges what depends on the rarer words of peers and callers: cookies of a domain, policies for the hosts
-/// below, TLS settings of a request, limits inside a body's framing, changes of what a cache has, and
-/// cancellations.
+/// below, TLS settings of a request, limits inside a body's framing, and cancellations.
 struct PeerJudge {
     let world: World
     let number: Int
@@ -12,10 +11,14 @@ struct PeerJudge {
 
     /// Judges a request that has arrived.
     ///
-    /// - Parameter isOldTLS: Whether the version of TLS is 1.2; `nil` without TLS.
-    func judge(_ head: ReceivedHead, on connection: SimulatedConnection, isOldTLS: Bool?) {
+    /// - Parameter tls: Whether the version of TLS is 1.2, and the client's identity; `nil` without TLS.
+    func judge(
+        _ head: ReceivedHead,
+        on connection: SimulatedConnection,
+        _ tls: (isOldVersion: Bool, identity: Int)?
+    ) {
         judgeDomain(head)
-        if let isOldTLS { judgeTLS(isOld: isOldTLS) }
+        if let tls { judgeTLS(tls) }
         // Whatever the client sends for a call, it sends before the call is cancelled or at once.
         if let cancelled = world.calls[number].cancelled, let sent = world.lastSends[connection.number] {
             world.kernel.count("judge: request of a cancelled call")
@@ -38,13 +41,19 @@ struct PeerJudge {
     }
 
     /// A request with TLS settings is sent on a connection that was made with them.
-    private func judgeTLS(isOld: Bool) {
+    private func judgeTLS(_ tls: (isOldVersion: Bool, identity: Int)) {
         // A redirect from another origin has dropped them.
-        guard let settings = call.tls, host == call.host, world.calls[number].requests == 0,
-            plan.hosts[host].isSecure
-        else { return }
+        let isOwn = host == call.host && world.calls[number].requests == 0
+        if plan.hosts[host].asksForIdentity == true {
+            world.kernel.count("judge: identity of a client")
+            let expected = call.tls?.identityNumber ?? 0
+            if tls.identity != expected, isOwn || tls.identity != 0 {
+                world.fault("TLS settings", "call \(number) has identity \(tls.identity), not \(expected)")
+            }
+        }
+        guard let settings = call.tls, isOwn, plan.hosts[host].isSecure else { return }
         world.kernel.count("judge: TLS settings of a request")
-        if settings == .otherRoots || !isOld {
+        if settings.isWrong || settings == .oldVersion && !tls.isOldVersion {
             world.fault("TLS settings", "call \(number) is sent on a connection that was not made for it")
         }
     }
@@ -59,24 +68,6 @@ struct PeerJudge {
             if world.isStrict(parent, run: plan.run(ofCall: number), before: start) {
                 world.fault("TLS only", "a plain request for \(Material.name(host)), call \(number)")
             }
-        }
-    }
-
-    /// Judges a response: what was changed since is not delivered from the cache.
-    func judge(_ response: ReceivedResponse) {
-        guard call.resource != nil else { return }
-        let now = world.kernel.now
-        guard [.get, .head].contains(call.kind) else {
-            if (200..<400).contains(response.status) { world.changes[call.host] = now }
-            return
-        }
-        guard let owner = response.headers["X-Call"].flatMap({ Int($0) }), owner != number,
-            plan.calls.indices.contains(owner), let change = world.changes[call.host],
-            let begin = world.calls[owner].start, let end = world.calls[owner].end
-        else { return }
-        world.kernel.count("judge: changed resource")
-        if begin < end, end < change, change < world.calls[number].start ?? 0 {
-            world.fault("cache", "call \(number) got the response of call \(owner), which was changed since")
         }
     }
 

@@ -97,7 +97,8 @@ enum ErrorKind {
         case .connectionClosed, .system, .overtaken: self = .connection
         case .tls(let error):
             switch error {
-            case .certificateRejected, .nameMismatch: self = .certificate
+            case .certificateRejected, .nameMismatch, .keyNotPinned, .certificatesTooLarge:
+                self = .certificate
             default: self = .connection
             }
         case .http(let error):

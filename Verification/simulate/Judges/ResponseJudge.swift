@@ -14,6 +14,7 @@ struct ResponseJudge {
     func judge() {
         noteStrictness()
         if response.status == 401, response.headers.contains("WWW-Authenticate") { return judgeRefusal() }
+        if response.status == 407, let login = plan.peers?.login { return judgeRefusal(of: login) }
         guard let place = field("X-Reply"), let owner = field("X-Call"),
             plan.calls.indices.contains(owner), plan.calls[owner].replies.indices.contains(place)
         else { return world.fault("response", "call \(number) got a response that no server has sent") }
@@ -46,6 +47,13 @@ struct ResponseJudge {
             !plan.client.rebuildsRequests, !plan.client.rebuildsRedirects, call.isPlain != true
         else { return }
         world.fault("digest", "call \(number) was refused")
+    }
+
+    /// A proxy that knows the user forwards the request, unless its body cannot be sent again.
+    private func judgeRefusal(of login: PeerPlan.Login) {
+        world.kernel.count("caller: login at a proxy refused")
+        guard login.isAccepted, login.digest.uses == nil, !call.kind.isOneShot else { return }
+        world.fault("digest", "call \(number) was refused by the proxy")
     }
 
     /// Notes that the client knows by now that a host wants TLS only.
@@ -345,9 +353,10 @@ struct ResponseJudge {
         if let sum = transaction.connectTime.flatMap({ connect in transaction.tlsTime.map { connect + $0 } })
         {
             // Between the handshake's last byte and the request's arrival there is one way, and the wait for
-            // the first piece of a body.
+            // the first piece of a body, or for the threads that read a file.
             let since = first - connection.times.connect
-            let way = UInt64(plan.network.longestDelay + call.uploadPause) * 1000
+            let threads = call.kind == .file ? 4 * plan.network.longestThreadStart : 0
+            let way = UInt64(plan.network.longestDelay + call.uploadPause + threads) * 1000
             judge(
                 sum,
                 atLeast: since > way + world.slack ? since - way - world.slack : 0,

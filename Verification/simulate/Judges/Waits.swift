@@ -120,22 +120,24 @@ extension Reasons {
                 reply.isEarly && reply.lateReading > 0 ? call.upload / reply.lateReading * reply.latePause : 0
             return reply.delay + reply.parts * reply.pause + late
         }
-        let isTriedAgain = plan.client.retries || call.download != nil
+        let isTriedAgain = plan.client.retries || call.download != nil || call.kind == .events
         let waits = isTriedAgain ? 5_000_000 * (call.download == nil ? 1 : requests) : 0
         let reading = call.reading == .slowly ? (bytes / 1000 + 30) * 5000 : 0
         // A cache folder is found, read and written on threads.
-        let disk = plan.keeping?.cache == nil ? 0 : 30 * network.longestThreadStart * requests
+        let disk =
+            plan.keeping?.cache == nil && call.kind != .file ? 0 : 30 * network.longestThreadStart * requests
         // A service is connected to, and asked, for each request.
         let resending = plan.resolvers?.asksByDatagram == true ? 2_500_000 : 0
         let asking = plan.resolvers == nil ? 0 : (2 * opening + 400_000 + resending) * requests
         let proxy = (plan.client.proxyPause ?? 0) * 60 * requests
         let rated = slowestRate.map { (bytes / $0 + 2) * 1_000_000 } ?? 0
         let tickets = (plan.hosts.compactMap(\.ticketPause).filter { $0 <= 1_000_000 }.max() ?? 0) * requests
+        let vector = call.sequence.flatMap { SequenceVector.all[$0]?.duration } ?? 0
         let flood = call.isFlooded ? network.byteCost * 4000 : 0
         let sum =
             opening * requests + moving + work + pauses + (replies.max() ?? 0) * requests + waits + reading
             + proxy + disk + asking + tickets + rated + flood + call.work + call.start
-            + (call.expectsContinue ? 1_100_000 * requests : 0)
+            + vector * 1_000_000 + (call.expectsContinue ? 1_100_000 * requests : 0)
         return UInt64(sum) * 1000
     }
 }

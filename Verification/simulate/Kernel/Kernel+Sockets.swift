@@ -29,6 +29,7 @@ extension Kernel {
         let connection = SimulatedConnection(self, descriptor: descriptor, number: number)
         connections[descriptor] = connection
         allConnections.append(connection)
+        mostConnections = max(mostConnections, connections.count)
         return descriptor
     }
 

@@ -35,6 +35,8 @@ final class Kernel: @unchecked Sendable {
     var connections: [Int32: SimulatedConnection] = [:]
     /// All connections so far, by their number less one.
     var allConnections: [SimulatedConnection] = []
+    /// The most that the client has had at a time.
+    var mostConnections = 0
     /// The open descriptors for datagrams, and how many there have been.
     var datagramSockets: [Int32: SimulatedDatagramSocket] = [:]
     var datagramSocketCount = 0

@@ -1,5 +1,6 @@
 internal import CSimulation
 internal import DirectCore
+internal import DirectTLS
 internal import Glibc
 internal import TLSFixtures
 
@@ -12,6 +13,10 @@ final class Material {
     let root: [UInt8]
     /// An authority of which no server has a certificate.
     let otherRoot = TestAuthority("Other Root").rootDER
+    /// The pins of the hosts' keys, and the identities of callers: the number of each is that of its
+    /// certificate.
+    private(set) var pins: [KeyPin] = []
+    let identities: [ClientIdentity]
     private var contexts: [String: UnsafeMutableRawPointer] = [:]
 
     /// The kinds of certificates that a server of a name may have.
@@ -32,12 +37,35 @@ final class Material {
         let authority = TestAuthority("Simulated Root")
         let stranger = TestAuthority("Unknown Root")
         root = authority.rootDER
+        identities = (1...2).map { number in
+            var profile = CertificateProfile(for: "client\(number).test")
+            profile.serial = UInt64(number)
+            guard let certificate = try? TestAuthority("Clients").issue(profile) else {
+                fatalError("no certificate for a client")
+            }
+            return ClientIdentity(
+                certificateChain: Array(certificate.chainPEM.utf8),
+                privateKey: Array(certificate.keyPEM.utf8)
+            )
+        }
         let names = (0..<Self.mostHosts).map(Self.name) + [Self.proxyName, Self.resolverName]
         for name in names {
             add(authority.certificate(for: name), name: name, kind: .valid)
             add(authority.certificate(for: "other.test"), name: name, kind: .otherName)
             add(stranger.certificate(for: name), name: name, kind: .unknownIssuer)
         }
+        pins = (0..<Self.mostHosts).compactMap { host in
+            let key = authority.certificate(for: Self.name(host)).publicKeyDER
+            return MessageDigest.sha256.digest(of: key).flatMap { KeyPin(sha256: $0) }
+        }
+        let profile = CertificateProfile(SequenceVector.hosts.map { .dns($0) })
+        do throws(FixtureError) { try addLists(authority) } catch { fatalError("\(error)") }
+        guard let valid = try? authority.issue(profile), let other = try? stranger.issue(profile) else {
+            fatalError("no certificate for the names of vectors")
+        }
+        add(valid, name: Self.vectorName, kind: .valid)
+        add(other, name: Self.vectorName, kind: .unknownIssuer)
+        add(authority.certificate(for: "other.test"), name: Self.vectorName, kind: .otherName)
     }
 
     /// The name of a host of the world.
@@ -47,11 +75,31 @@ final class Material {
 
     static let proxyName = "proxy.test"
     static let resolverName = "dns.test"
+    /// What the certificate for all names of vectors is kept under.
+    static let vectorName = "vectors"
     static let mostHosts = 3
 
-    func context(for name: String, kind: Certificate) -> UnsafeMutableRawPointer {
-        guard let context = contexts["\(kind) \(name)"] else { fatalError("\(name) has no certificate") }
+    func context(for name: String, kind: Certificate, list: AddressPlan.CertificateList?)
+        -> UnsafeMutableRawPointer
+    {
+        guard let context = contexts[list?.rawValue ?? "\(kind) \(name)"] else {
+            fatalError("\(name) has no certificate")
+        }
         return context
+    }
+
+    /// Adds the lists of certificates that are to cost their clients time and memory. Each is for all hosts.
+    private func addLists(_ authority: TestAuthority) throws(FixtureError) {
+        let names = (0..<Self.mostHosts).map { CertificateProfile.Name.dns(Self.name($0)) }
+        let valid = try authority.issue(CertificateProfile(names))
+        let more = (0..<10_000).map { CertificateProfile.Name.dns("name\($0).test") }
+        let large = try authority.issue(CertificateProfile(names + more))
+        let alike = (0..<40).map { _ in TestAuthority("Alike") }
+        let last = try TestAuthority("Alike").issue(CertificateProfile(names))
+        add(valid, named: "long", behind: String(repeating: authority.rootPEM, count: 60))
+        add(large, named: "large")
+        add(last, named: "alike", behind: alike.map(\.rootPEM).joined())
+        add(valid, named: "malformed")
     }
 
     /// Gives all servers new ticket keys, each its own: no session outlives its world, and none is resumed by
@@ -70,10 +118,14 @@ final class Material {
     }
 
     private func add(_ certificate: FixtureCertificate, name: String, kind: Certificate) {
-        guard let context = sim_tls_context(certificate.chainPEM, certificate.keyPEM) else {
+        add(certificate, named: "\(kind) \(name)")
+    }
+
+    private func add(_ certificate: FixtureCertificate, named name: String, behind others: String = "") {
+        guard let context = sim_tls_context(certificate.chainPEM + others, certificate.keyPEM) else {
             fatalError("OpenSSL does not accept the certificate of \(name)")
         }
-        contexts["\(kind) \(name)"] = context
+        contexts[name] = context
     }
 }
 

@@ -4,9 +4,17 @@ struct PeerPlan: Codable, Equatable {
     var refusal: Int?
     /// Whether the proxy's certificate is for another name.
     var hasWrongProxy = false
+    /// The login that the proxy asks for.
+    var login: Login?
     /// Whether a server with a certificate for another name has the ticket keys of another host: it can
     /// resume the sessions of that one.
     var sharesTicketKeys = false
+
+    struct Login: Codable, Equatable {
+        var digest = HostPlan.Digest()
+        /// Whether the proxy knows the user.
+        var isAccepted = true
+    }
 }
 
 extension ReplyPlan {
@@ -39,6 +47,27 @@ extension CallPlan {
         case oldVersion
         /// Trusts an authority that no server has a certificate of.
         case otherRoots
+        /// Pins the key of the server, or of none.
+        case rightPin, wrongPin
+        /// Has a certificate for servers that ask for one.
+        case identity, otherIdentity
+
+        /// Whether no server can be proved with it.
+        var isWrong: Bool { self == .otherRoots || self == .wrongPin }
+        /// The number of its certificate; 0 if it has none.
+        var identityNumber: Int { self == .identity ? 1 : self == .otherIdentity ? 2 : 0 }
+    }
+}
+
+extension AddressPlan {
+    /// What is wrong with the list of certificates that it sends, whatever is in them.
+    enum CertificateList: String, Codable, CaseIterable {
+        /// So many that they are not worth a look, or one that is so large.
+        case long, large
+        /// All are of one issuer's name, and none is of the issuer.
+        case alike
+        /// The first one is no certificate.
+        case malformed
     }
 }
 
@@ -46,12 +75,6 @@ extension Plan {
     /// The name of a host: all the others are below the first one's.
     func isBelow(_ host: Int, _ parent: Int) -> Bool {
         Material.name(host).hasSuffix("." + Material.name(parent))
-    }
-
-    /// Whether a call may fail because of what its peers do.
-    func isRefused(_ number: Int) -> Bool {
-        if let peers, client.proxy != .none, peers.refusal != nil || peers.hasWrongProxy { return true }
-        return calls[number].tls != nil
     }
 
     /// Lets peers and callers say more, in most worlds. A generator of its own leaves all else as it is.
@@ -66,7 +89,9 @@ extension Plan {
         case 18..<20: coverSubdomains(&dice)
         case 20: age(&dice)
         case 21: movePorts(&dice)
-        case 22: invalidate(&dice)
+        case 22..<26: playSequences(&dice)
+        case 26..<29: useRareBodies(&dice)
+        case 29: sendHostileLists(&dice)
         default: break
         }
     }
@@ -85,7 +110,7 @@ extension Plan {
                 if reply.word == .retryAfter { reply.status = dice.one(of: [503, 429]) }
                 if reply.word == .domainCookie, keeping != nil { reply.word = nil }
                 if reply.word == nil || dice.chance(20), !isStrict, reply.ending == .complete {
-                    reply.status = dice.one(of: [204, 205, 500, 502, 504])
+                    reply.status = dice.one(of: [204, 205, 304, 429, 500, 502, 504])
                     if reply.hasNoContent { (reply.size, reply.framing, reply.isCoded) = (0, .length, false) }
                 }
                 // The last reply is repeated.
@@ -113,13 +138,60 @@ extension Plan {
         }
     }
 
+    /// Calls make the requests of vectors, while the others go on or come between them.
+    private mutating func playSequences(_ dice: inout Dice) {
+        // What comes with a certificate that proves nothing is not kept.
+        guard keeping == nil, resolvers == nil, client.acceptsAnyCertificate != true,
+            !hosts.contains(where: { $0.hasSocket == true })
+        else { return }
+        let names = SequenceVector.Topic.allCases.compactMap { SequenceVector.names[$0] }
+        let drawn = names.compactMap { names in
+            dice.chance(80) ? SequenceVector.all[dice.one(of: names)] : nil
+        }
+        client.keepsCookies = drawn.contains(where: \.keepsCookies)
+        let vectors = drawn.enumerated().filter { place, vector in
+            // Each name is that of one server.
+            let isFree = drawn[..<place].allSatisfy { $0.hosts.isDisjoint(with: vector.hosts) }
+            return isFree && (!vector.isAboutCookies || vector.keepsCookies == client.keepsCookies)
+        }.map(\.element)
+        if vectors.contains(where: \.keepsHSTS) { client.keepsHSTS = true }
+        if vectors.contains(where: { $0.topic == .cache }) { client.caches = true }
+        (client.addsUserBelowCache, client.idleTimeout) = (false, client.idleTimeout ?? 1_000_000_000)
+        kernel?.clock = nil
+        let times = vectors.flatMap(\.steps).map(\.time)
+        for call in calls.indices where !calls[call].follows && !times.isEmpty && dice.chance(50) {
+            calls[call].start += dice.one(of: times) * 1_000_000
+        }
+        while hosts.count < Material.mostHosts { hosts.append(HostPlan()) }
+        for vector in vectors { play(vector, &dice) }
+    }
+
+    private mutating func play(_ vector: SequenceVector, _ dice: inout Dice) {
+        let isSecure = vector.places.contains(where: \.isSecure)
+        var host = HostPlan(drawnFrom: &dice, isSecure: isSecure, isTroubled: dice.chance(20))
+        for address in host.addresses.indices { host.addresses[address].isV6 = false }
+        if (host.ticketPause ?? 0) > 1_000_000 { host.ticketPause = nil }
+        hosts.append(host)
+        var call = CallPlan()
+        (call.host, call.sequence, call.isOnLoop) = (hosts.count - 1, vector.name, dice.chance(50))
+        if vector.steps.contains(where: { $0.body != nil }) { call.kind = .post }
+        call.replies[0].delay = dice.one(of: [0, 0, 2000, 30_000])
+        if dice.chance(20) { call.replies[0].ending = .closes }
+        calls.append(call)
+    }
+
     /// The proxy refuses tunnels, or has a certificate for another name.
     private mutating func misuseProxy(_ dice: inout Dice) {
         guard resolvers == nil, !hosts.contains(where: { $0.hasSocket == true }), client.bindsAddress != true
         else { return }
         if ![.http, .https].contains(client.proxy) { client.proxy = dice.one(of: [.http, .https]) }
         peers = PeerPlan()
-        if client.proxy == .https, dice.chance(50) {
+        if dice.chance(40) {
+            client.hasProxyCredentials = false
+            let algorithm = dice.one(of: ["SHA-256", "MD5", "SHA-256-sess"])
+            let digest = HostPlan.Digest(algorithm: algorithm, uses: dice.one(of: [nil, nil, 1, 3]))
+            peers?.login = PeerPlan.Login(digest: digest, isAccepted: dice.chance(75))
+        } else if client.proxy == .https, dice.chance(50) {
             peers?.hasWrongProxy = true
         } else {
             peers?.refusal = dice.one(of: [403, 407, 502, 503, 302, 204])
@@ -151,10 +223,41 @@ extension Plan {
         guard client.proxy != .https, client.acceptsAnyCertificate != true, resolvers == nil else { return }
         // Connections with other settings are counted apart.
         (client.responseLimit, client.perOrigin) = (nil, nil)
-        for host in hosts.indices where dice.chance(70) { hosts[host].isSecure = true }
+        for host in hosts.indices where dice.chance(70) {
+            (hosts[host].isSecure, hosts[host].asksForIdentity) = (true, dice.chance(60))
+        }
         for call in calls.indices where calls[call].download == nil && dice.chance(40) {
             calls[call].tls = dice.one(of: CallPlan.TLS.allCases)
             (calls[call].resource, calls[call].isPlain) = (nil, nil)
+        }
+    }
+
+    /// Calls upload files, switch protocols, or follow events.
+    private mutating func useRareBodies(_ dice: inout Dice) {
+        guard keeping == nil, disk == nil, resolvers == nil, client.transfers == nil,
+            client.slowestBytes == nil
+        else { return }
+        let kind = dice.one(of: [CallPlan.Kind.file, .raw, .events])
+        if kind == .events { calmDown() }
+        for call in calls.indices where calls[call].download == nil && dice.chance(60) {
+            (calls[call].kind, calls[call].resource, calls[call].isPlain) = (kind, nil, nil)
+            (calls[call].logsIn, calls[call].watchesProgress) = (nil, nil)
+            guard kind != .file else { continue }
+            // The call is over when it has the stream.
+            if kind == .raw { calls[call].total = nil }
+            calls[call].reading = .pieces
+            for place in calls[call].replies.indices {
+                (calls[call].replies[place].isEarly, calls[call].replies[place].word) = (false, nil)
+                calls[call].replies[place].ending = .complete
+                if kind == .raw {
+                    calls[call].replies[place].framing = .untilClose
+                } else {
+                    calls[call].replies[place].status = 200
+                    calls[call].replies[place].ending = dice.one(of: [
+                        .complete, .complete, .closes, .breaksOff,
+                    ])
+                }
+            }
         }
     }
 
@@ -201,14 +304,15 @@ extension Plan {
         }
     }
 
-    /// Requests change what a cache has.
-    private mutating func invalidate(_ dice: inout Dice) {
-        guard keeping == nil, resolvers == nil else { return }
-        age(&dice)
-        for call in calls.indices where calls[call].download == nil {
-            calls[call].start = dice.one(of: [0, 1000])
-            calls[call].replies = [ReplyPlan(size: 100, lifetime: 3600)]
-            if dice.chance(35) { calls[call].kind = dice.one(of: [.post, .put, .patch, .delete]) }
+    /// Some addresses have lists of certificates that are to cost their clients time and memory.
+    private mutating func sendHostileLists(_ dice: inout Dice) {
+        client.acceptsAnyCertificate = nil
+        for host in hosts.indices {
+            hosts[host].isSecure = true
+            for place in hosts[host].addresses.indices where dice.chance(60) {
+                hosts[host].addresses[place].fate = .unknownIssuer
+                hosts[host].addresses[place].list = dice.one(of: AddressPlan.CertificateList.allCases)
+            }
         }
     }
 }

@@ -53,7 +53,9 @@ extension Plan {
         }
         sayMore()
         // What has to be done on a disk is tried again on the loop of the process, which is a real one.
-        if files != nil || keeping != nil { kernel?.threadFailures = 0 }
+        if files != nil || keeping != nil || calls.contains(where: { $0.kind == .file }) {
+            kernel?.threadFailures = 0
+        }
         if keeping == nil { kernel?.otherWriter = nil }
         // The judges forgive a disk that fails.
         if keeping == nil || (disk?.failures ?? 0) == 0 { kernel?.foreignFiles = nil }

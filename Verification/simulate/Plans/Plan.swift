@@ -127,6 +127,8 @@ struct HostPlan: Codable, Equatable {
     /// usual.
     var coversSubdomains: Bool?
     var port: Int?
+    /// Whether it asks clients for a certificate.
+    var asksForIdentity: Bool?
     /// Whether the client reaches it at a Unix domain socket.
     var hasSocket: Bool?
 }
@@ -158,12 +160,23 @@ struct AddressPlan: Codable, Equatable {
     var fate = Fate.works
     var changeTime = 0
     var isV6 = false
+    /// The list of certificates that is sent instead of one of an unknown issuer.
+    var list: CertificateList?
 }
 
 /// A call of the client's user.
 struct CallPlan: Codable, Equatable {
     enum Kind: String, Codable {
-        case get, head, post, stream, streamOfKnownLength, put, prewarm, patch, delete
+        case get, head, post, stream, streamOfKnownLength, put, prewarm
+        /// Uploads a file.
+        case file
+        /// Switches protocols, and then sends and receives bytes.
+        case raw
+        /// Follows server-sent events, over as many connections as it takes.
+        case events
+
+        /// Whether its body can be sent once only.
+        var isOneShot: Bool { self == .stream || self == .streamOfKnownLength }
     }
 
     enum Reading: String, Codable {
@@ -215,6 +228,8 @@ struct CallPlan: Codable, Equatable {
     /// The TLS settings of its request, and the vector whose bytes it gets instead of its replies.
     var tls: TLS?
     var vector: String?
+    /// The vector whose requests it makes, one after the other. Their host is the last one.
+    var sequence: String?
     /// The number of connections that a prewarming call asks for.
     var count = 1
     /// The replies to the requests of this call; the last one is repeated.

@@ -25,7 +25,7 @@ struct ReplyVector: Sendable {
     }()
     static let names = all.keys.sorted()
 
-    private static func read<Format: Decodable>(_ topic: String, as: Format.Type) -> [Format] {
+    static func read<Format: Decodable>(_ topic: String, as: Format.Type) -> [Format] {
         let folder = "Fixtures/vectors/\(topic)"
         let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return files.filter { $0.hasSuffix(".json") }.sorted().flatMap { file in
@@ -105,7 +105,7 @@ struct ReplyVector: Sendable {
         mayBeReused = true
     }
 
-    private static func latin(_ text: String) -> [UInt8] {
+    static func latin(_ text: String) -> [UInt8] {
         text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
     }
 }

@@ -1,3 +1,4 @@
+internal import CSimulation
 internal import DirectCore
 internal import DirectHTTP
 internal import DirectIO
@@ -85,16 +86,21 @@ final class Callers: @unchecked Sendable {
                 judge.note("prewarmed")
             } else if let download = DownloadJudge(world, number: number) {
                 try await save(number, with: client, judge: download)
+            } else if let play = world.sequences.first(where: { $0.number == number }) {
+                try await play.play(with: client, in: world)
             } else if let vector = VectorJudge(world, number: number) {
-                try await vector.judge(fetch(number, with: client))
-            } else {
-                let response = try await fetch(number, with: client)
+                if let response = try await fetch(number, with: client) { vector.judge(response) }
+            } else if call.kind == .events {
+                try await EventJudge(world: world, number: number).follow(request(number), with: client)
+            } else if let response = try await fetch(number, with: client) {
                 judge.judge(response)
-                PeerJudge(world: world, number: number, host: call.host).judge(response)
             }
         } catch {
             if let vector = VectorJudge(world, number: number) {
                 vector.judge(error)
+            } else if call.sequence != nil {
+                kernel.explain("  call \(number): \(error)")
+                world.calls[number].error = error
             } else {
                 judge.judge(error)
             }
@@ -111,11 +117,11 @@ final class Callers: @unchecked Sendable {
         }
     }
 
-    /// Sends the request and reads the response as the plan says.
-    private func fetch(_ number: Int, with client: HTTPClient) async throws -> ReceivedResponse {
+    /// Sends the request and reads the response as the plan says. Returns `nil` if it has switched protocols.
+    private func fetch(_ number: Int, with client: HTTPClient) async throws -> ReceivedResponse? {
         let call = plan.calls[number]
         let request = request(number)
-        if call.reading == .fetch {
+        if call.reading == .fetch, call.kind != .raw {
             let response = try await client.fetch(request)
             return ReceivedResponse(
                 status: response.status.code,
@@ -127,6 +133,10 @@ final class Callers: @unchecked Sendable {
             )
         }
         let response = try await client.send(request)
+        if response.status.code == 101 {
+            try await RawStreamJudge(world: world, number: number).converse(response, sending: pieces(number))
+            return nil
+        }
         var body: [UInt8] = []
         if call.reading != .none {
             for try await piece in response.body {
@@ -178,7 +188,8 @@ final class Callers: @unchecked Sendable {
         setTransfers(of: &request, number)
         request.expectsContinue = call.expectsContinue && call.upload > 0
         if let total = call.total { request.timeouts.total = .after(.microseconds(total)) }
-        if let tls = call.tls { request.tls = ClientMaker(world).settings(tls) }
+        if call.kind == .raw { request.upgrade = ["raw"] }
+        if let tls = call.tls { request.tls = ClientMaker(world).settings(tls, forHost: call.host) }
         if plan.client.resolving == .request { request.addresses = world.endpoints(ofHost: call.host) }
         return request
     }
@@ -195,20 +206,23 @@ final class Callers: @unchecked Sendable {
 
     private func method(of kind: CallPlan.Kind) -> HTTPMethod {
         switch kind {
-        case .get, .prewarm: .get
+        case .get, .prewarm, .raw, .events: .get
         case .head: .head
-        case .post, .stream, .streamOfKnownLength: .post
+        case .post, .stream, .streamOfKnownLength, .file: .post
         case .put: .put
-        case .patch: .patch
-        case .delete: .delete
         }
     }
 
     private func body(_ number: Int) -> RequestBody {
         let call = plan.calls[number]
         switch call.kind {
-        case .get, .head, .prewarm, .delete: return .none
-        case .post, .patch: return .bytes(Pattern.bytes(number, count: call.upload))
+        case .get, .head, .prewarm, .raw, .events: return .none
+        case .file:
+            let (path, file) = (String(cString: sim_folder()) + "upload\(number)", kernel.disk.makeFile())
+            file.bytes = Pattern.bytes(number, count: call.upload)
+            kernel.disk.set(file, at: path)
+            return .file(path)
+        case .post: return .bytes(Pattern.bytes(number, count: call.upload))
         case .stream, .streamOfKnownLength:
             let length = call.kind == .stream ? nil : UInt64(call.upload)
             return .stream(pieces(number), length: length)
@@ -220,6 +234,12 @@ final class Callers: @unchecked Sendable {
 
     private func pieces(_ number: Int) -> UploadPieces {
         let call = plan.calls[number]
-        return UploadPieces(world: world, body: number, count: call.upload, pause: call.uploadPause)
+        return UploadPieces(
+            world: world,
+            body: number,
+            count: call.upload,
+            pause: call.uploadPause,
+            isOneShot: call.kind.isOneShot
+        )
     }
 }

@@ -134,11 +134,17 @@ struct ClientMaker {
     }
 
     /// The TLS settings of a request that has its own.
-    func settings(_ kind: CallPlan.TLS) -> TLSSettings {
+    func settings(_ kind: CallPlan.TLS, forHost host: Int) -> TLSSettings {
         var tls = configuration.tls
         switch kind {
         case .oldVersion: tls.maximumVersion = .tls12
         case .otherRoots: tls.roots = .only([.der(Material.shared.otherRoot)])
+        case .rightPin, .wrongPin:
+            let pin = kind == .rightPin ? Material.shared.pins[host] : nil
+            let text = "sha256/" + Base64.encode(pin?.sha256 ?? [UInt8](repeating: 7, count: 32))
+            try? tls.pins.add([text], for: Material.name(host))
+        case .identity, .otherIdentity:
+            tls.clientIdentity = Material.shared.identities[kind.identityNumber - 1]
         }
         return tls
     }
@@ -163,8 +169,11 @@ struct ClientMaker {
         case .system, .request: return
         case .map:
             for host in world.plan.hosts.indices {
-                guard let pattern = try? HostPattern(Material.name(host)) else { continue }
-                try? settings.addresses.set(world.endpoints(ofHost: host), for: pattern)
+                let names =
+                    (world.sequence(ofHost: host)?.vector.hosts).map(Array.init) ?? [Material.name(host)]
+                for pattern in names.compactMap({ try? HostPattern($0) }) {
+                    try? settings.addresses.set(world.endpoints(ofHost: host), for: pattern)
+                }
             }
         case .resolver: settings.resolver = WorldResolver(world: world)
         case .cachingResolver:
@@ -187,6 +196,12 @@ struct ClientMaker {
         if plan.proxy == .socksLocal { proxy.lookup = .byClient }
         if plan.proxy == .https { proxy.tls = settings.tls }
         settings.proxy = ProxySettings(proxy)
+        if world.plan.peers?.login != nil, let url = try? HTTPURL(text) {
+            settings.proxyAuthenticators[url.origin] = .digest(
+                user: World.proxyUser,
+                password: World.proxySecret
+            )
+        }
     }
 }
 

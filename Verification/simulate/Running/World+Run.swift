@@ -5,6 +5,9 @@ extension World {
     /// What a world may leave behind: the process makes room for more of this and that once.
     private static let mostMemory = 1024 * 1024
 
+    /// What OpenSSL may need for a connection, and for the client.
+    private static let mostTLSMemory = 400 * 1024
+
     /// Runs a world and returns what the judges say, of the memory that is left behind too.
     static func run(_ plan: Plan, isTraced: Bool = false) -> Verdict {
         var before = sim_used_memory()
@@ -23,6 +26,9 @@ extension World {
 
     private static func runOnce(_ plan: Plan, isTraced: Bool) -> Verdict {
         let before = sim_live_connections()
+        // The first call forgets the most of before.
+        _ = sim_take_most()
+        let usual = sim_take_most()
         let world = World(plan, isTraced: isTraced)
         Material.shared.beginWorld(
             seed: plan.seed,
@@ -31,6 +37,11 @@ extension World {
         world.run()
         if sim_live_connections() != before {
             world.fault("leak", "\(sim_live_connections() - before) TLS connections were never freed")
+        }
+        // What a handshake may need is little, whatever the server sends.
+        let most = sim_take_most() - usual
+        if most > mostTLSMemory * (1 + world.kernel.mostConnections) {
+            world.fault("memory", "OpenSSL had \(most) bytes, of \(world.kernel.mostConnections) connections")
         }
         sim_enter(0)
         defer { world.kernel.dissolve() }

@@ -40,10 +40,7 @@ extension World {
             connection.place = place
             PoolJudge(world: self).judgeDial(to: place)
             ResolverJudge(world: self).judgeDial(to: address, ofHost: place.host)
-            guard port == self.port(place.host) || onlyRedirects(port, of: place.host)
-            else {
-                return .refused
-            }
+            guard serves(port, of: place.host) else { return .refused }
             return fate(of: connection, at: place, port: port)
         }
         kernel.acceptLocal = { [unowned self] connection, path in
@@ -99,6 +96,16 @@ extension World {
         port == 80 && plan.hosts[host].isSecure && plan.hosts[host].strictness != nil
     }
 
+    /// Whether a host has a server at a port, and whether that speaks TLS.
+    func serves(_ port: Int, of host: Int) -> Bool {
+        port == self.port(host) || onlyRedirects(port, of: host) || sequence(ofHost: host) != nil
+    }
+
+    func isSecure(_ port: Int, of host: Int) -> Bool {
+        if let sequence = sequence(ofHost: host) { return sequence.isSecure(at: port) }
+        return plan.hosts[host].isSecure && !onlyRedirects(port, of: host)
+    }
+
     func place(of address: IPAddress) -> Place? {
         for host in plan.hosts.indices {
             for place in plan.hosts[host].addresses.indices where self.address(place, ofHost: host) == address
@@ -148,14 +155,13 @@ extension World {
 
     private func serve(_ connection: SimulatedConnection, at place: Place, port: Int) {
         Task { [self] in
-            let server = OriginServer(
-                self,
-                connection: connection,
-                host: place.host,
-                onlyRedirects: onlyRedirects(port, of: place.host)
+            let server = OriginServer(self, connection: connection, host: place.host, port: port)
+            let address = plan.hosts[place.host].addresses[place.address]
+            await server.serve(
+                SocketWire(connection),
+                certificate: Material.Certificate(of: address.fate),
+                list: address.list
             )
-            let fate = plan.hosts[place.host].addresses[place.address].fate
-            await server.serve(SocketWire(connection), certificate: Material.Certificate(of: fate))
         }
     }
 

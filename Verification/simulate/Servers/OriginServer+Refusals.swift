@@ -17,6 +17,8 @@ extension OriginServer {
         RequestJudge(world: world, number: number, host: host).judgeStrictness()
         PeerJudge(world: world, number: number, host: host).judgeStrictness()
         world.calls[number].hasCrossed = true
+        // The end of the connection may destroy the response on its way.
+        if head.hasBody { world.calls[number].mayHaveMissedCrossing = true }
         let location = world.origin(host) + path(of: head)
         try await http.wire.write(
             Array("HTTP/1.1 308 Use TLS\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n".utf8)
@@ -45,10 +47,48 @@ extension OriginServer {
         return false
     }
 
+    /// Answers a request of a vector of several.
+    func answer(
+        _ head: ReceivedHead,
+        of play: SequencePlay,
+        on http: HTTPWire
+    ) async throws(WireError) -> Bool {
+        let start = (isSecure ? "https://" : "http://") + (head.value(of: "host") ?? "")
+        guard let place = VectorPlace(head.target.hasPrefix("/") ? start + head.target : head.target)
+        else { throw .broken }
+        (connection.times.lastRequest, connection.sentSinceRequest) = (kernel.now, 0)
+        world.calls[play.number].arrivals.append((connection, kernel.now))
+        judge(head, host: play.host)
+        if isSecure, let tls = http.wire as? TLSWire, tls.serverName != place.host {
+            world.fault("name", "the server name is \(tls.serverName ?? "missing") at \(place.host)")
+        }
+        let reader = UploadReader(http, of: head)
+        var body: [UInt8] = []
+        while head.hasBody {
+            let more = try await reader.next(16384)
+            if more.isEmpty { break }
+            body += more
+        }
+        let request = RequestUnderWay(connection, reply: 0)
+        let text = String(decoding: body, as: UTF8.self)
+        guard let arrival = play.answer(head, at: place, body: text, under: request, in: world)
+        else { throw .broken }
+        let reply = plan.calls[play.number].replies[0]
+        world.calls[play.number].tries.append(Try(connection: connection, reply: reply, time: kernel.now))
+        HedgeJudge(world: world, number: play.number).judgeArrival(head, of: request)
+        defer { world.calls[play.number].underWay.removeAll { $0 === request } }
+        if reply.delay > 0 { await kernel.sleep(microseconds: reply.delay) }
+        request.isAnswered = true
+        try await http.wire.write(arrival.bytes(isHead: head.method == "HEAD"))
+        if reply.ending == .closes { await http.wire.close(politely: isPolite) }
+        return reply.ending != .closes
+    }
+
     /// Answers a request without a valid login. Its body is read, so that the connection can go on.
     func refuse(
         _ head: ReceivedHead,
         with challenge: String,
+        byProxy: Bool = false,
         on http: HTTPWire
     ) async throws(WireError) -> Bool {
         let isUnread = head.value(of: "expect") != nil
@@ -56,7 +96,8 @@ extension OriginServer {
             let reader = UploadReader(http, of: head)
             while try await !reader.next(16384).isEmpty {}
         }
-        let text = "HTTP/1.1 401 Log in\r\nWWW-Authenticate: \(challenge)\r\nContent-Length: 0\r\n"
+        let line = byProxy ? "407 Log in\r\nProxy-Authenticate: " : "401 Log in\r\nWWW-Authenticate: "
+        let text = "HTTP/1.1 \(line)\(challenge)\r\nContent-Length: 0\r\n"
         try await http.wire.write(Array((text + (isUnread ? "Connection: close\r\n\r\n" : "\r\n")).utf8))
         if isUnread { await http.wire.close(politely: isPolite) }
         return !isUnread

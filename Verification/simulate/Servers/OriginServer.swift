@@ -11,12 +11,14 @@ final class OriginServer: @unchecked Sendable {
     private var certificate = Material.Certificate.valid
     /// Whether it only answers plain requests for a secure host.
     private let onlyRedirects: Bool
+    let isSecure: Bool
     var isPolite: Bool { ownHost.map { !plan.hosts[$0].isRude } ?? true }
     /// The number of requests so far.
     private var count = 0
 
-    init(_ world: World, connection: SimulatedConnection, host: Int?, onlyRedirects: Bool = false) {
-        self.onlyRedirects = onlyRedirects
+    init(_ world: World, connection: SimulatedConnection, host: Int?, port: Int = 80) {
+        onlyRedirects = host.map { world.onlyRedirects(port, of: $0) } ?? false
+        isSecure = host.map { world.isSecure(port, of: $0) } ?? false
         self.world = world
         plan = world.plan
         kernel = world.kernel
@@ -25,17 +27,22 @@ final class OriginServer: @unchecked Sendable {
     }
 
     /// Serves a connection that has just been accepted.
-    func serve(_ wire: any Wire, certificate: Material.Certificate) async {
+    func serve(
+        _ wire: any Wire,
+        certificate: Material.Certificate,
+        list: AddressPlan.CertificateList? = nil
+    ) async {
         guard let ownHost else { return }
         self.certificate = certificate
         let host = plan.hosts[ownHost]
         var top = wire
-        if host.isSecure, !onlyRedirects {
-            top = TLSWire(over: wire, name: Material.name(ownHost), certificate, as: host, in: kernel)
+        if isSecure {
+            let name = world.sequence(ofHost: ownHost) == nil ? Material.name(ownHost) : Material.vectorName
+            if let list { kernel.count("fault: certificates \(list)") }
+            top = TLSWire(over: wire, name: name, certificate, list: list, as: host, in: kernel)
         }
         let isProven =
-            !host.isSecure || onlyRedirects || certificate == .valid
-            || plan.client.acceptsAnyCertificate == true
+            !isSecure || certificate == .valid || plan.client.acceptsAnyCertificate == true
         await serve(HTTPWire(top), first: nil, isProven: isProven)
     }
 
@@ -81,10 +88,7 @@ final class OriginServer: @unchecked Sendable {
 
     /// Judges the server name: a name, and that of the host.
     private func judgeName(_ http: HTTPWire) {
-        guard let ownHost, plan.hosts[ownHost].isSecure, !onlyRedirects, let tls = http.wire as? TLSWire
-        else {
-            return
-        }
+        guard let ownHost, isSecure, let tls = http.wire as? TLSWire else { return }
         kernel.count("judge: server name")
         if tls.isResumed { kernel.count("server: resumed session") }
         if plan.client.isOldTLS, !tls.isOldVersion {
@@ -93,7 +97,7 @@ final class OriginServer: @unchecked Sendable {
                 "\(Material.name(ownHost)) got a newer version of TLS than the client allows"
             )
         }
-        if tls.serverName != Material.name(ownHost) {
+        if tls.serverName != Material.name(ownHost), world.sequence(ofHost: ownHost) == nil {
             world.fault(
                 "name",
                 "the server name is \(tls.serverName ?? "missing") at \(Material.name(ownHost))"
@@ -103,6 +107,7 @@ final class OriginServer: @unchecked Sendable {
 
     /// Answers a request. Returns false if the connection is over.
     private func answer(_ head: ReceivedHead, on http: HTTPWire) async throws(WireError) -> Bool {
+        if let play = sequence(of: head) { return try await answer(head, of: play, on: http) }
         guard let (host, number) = destination(of: head) else { throw .broken }
         (connection.times.lastRequest, connection.sentSinceRequest) = (kernel.now, 0)
         world.calls[number].arrivals.append((connection, kernel.now))
@@ -112,6 +117,10 @@ final class OriginServer: @unchecked Sendable {
         let isPlain = onlyRedirects || ownHost == nil
         if isPlain, plan.hosts[host].isSecure {
             return try await redirect(head, host: host, call: number, on: http)
+        }
+        let proxy = ownHost == nil ? world.proxyGate : nil
+        if let challenge = proxy?.challenge(for: head, target: head.target, call: number, on: connection) {
+            return try await refuse(head, with: challenge, byProxy: true, on: http)
         }
         judge(head, host: host)
         RequestJudge(world: world, number: number, host: host).judge(head, on: connection)
@@ -124,7 +133,7 @@ final class OriginServer: @unchecked Sendable {
             return try await refuse(head, with: challenge, on: http)
         }
         PeerJudge(world: world, number: number, host: host)
-            .judge(head, on: connection, isOldTLS: (http.wire as? TLSWire)?.isOldVersion)
+            .judge(head, on: connection, (http.wire as? TLSWire).map { ($0.isOldVersion, $0.identity) })
         if let vector = plan.calls[number].vector.flatMap({ ReplyVector.all[$0] }) {
             world.calls[number].requests += 1
             return try await send(vector, on: http)
@@ -139,6 +148,13 @@ final class OriginServer: @unchecked Sendable {
         let request = RequestUnderWay(connection, reply: place)
         HedgeJudge(world: world, number: number).judgeArrival(head, of: request)
         defer { world.calls[number].underWay.removeAll { $0 === request } }
+        if reply.status == 200, plan.calls[number].kind == .events {
+            return try await sendEvents(to: head, of: request, call: number, on: http)
+        }
+        if reply.status == 200, head.value(of: "upgrade") != nil {
+            try await converse(call: number, of: request, on: http)
+            return false
+        }
         if !reply.isEarly { try await readUpload(of: head, call: number, place: place, on: http) }
         if !reply.isEarly || !head.hasBody { note(head, call: number, place: place) }
         if reply.delay > 0 { await kernel.sleep(microseconds: reply.delay) }
@@ -184,6 +200,12 @@ final class OriginServer: @unchecked Sendable {
         return true
     }
 
+    /// The vector of several requests that the request is one of.
+    private func sequence(of head: ReceivedHead) -> SequencePlay? {
+        let host = ownHost ?? world.host(named: head.value(of: "host") ?? "")
+        return host.flatMap(world.sequence(ofHost:))
+    }
+
     /// Returns the host and the call that the request is for.
     private func destination(of head: ReceivedHead) -> (host: Int, number: Int)? {
         var target = head.target
@@ -220,7 +242,7 @@ final class OriginServer: @unchecked Sendable {
     }
 
     /// Judges what must not be in a request, and the number of connections.
-    private func judge(_ head: ReceivedHead, host: Int) {
+    func judge(_ head: ReceivedHead, host: Int) {
         kernel.count("judge: secrets")
         for (name, value) in head.fields {
             for other in plan.hosts.indices where other != host && value.reveals(world.secret(ofHost: other))
@@ -239,7 +261,7 @@ final class OriginServer: @unchecked Sendable {
             world.served[ownHost].append(connection)
         }
         world.served[ownHost].removeAll { !$0.isOpenForClient }
-        guard let limit = plan.client.perOrigin else { return }
+        guard let limit = plan.client.perOrigin, world.sequence(ofHost: host) == nil else { return }
         kernel.count("judge: connections of an origin")
         if world.served[ownHost].count > limit {
             world.fault("limit", "\(world.served[ownHost].count) connections to \(Material.name(ownHost))")

@@ -33,6 +33,10 @@ final class ProxyServer: @unchecked Sendable {
 
     private func serveHTTP(_ http: HTTPWire) async throws(WireError) {
         guard let head = try await http.head() else { return await http.wire.close(politely: true) }
+        try await serve(head, on: http)
+    }
+
+    private func serve(_ head: ReceivedHead, on http: HTTPWire) async throws(WireError) {
         if world.plan.peers?.hasWrongProxy == true, world.plan.client.acceptsAnyCertificate != true {
             world.kernel.count("judge: proof of a proxy")
             world.fault("proof", "\(head.method) was sent to a proxy that has not proved its name")
@@ -43,17 +47,24 @@ final class ProxyServer: @unchecked Sendable {
             let server = OriginServer(world, connection: connection, host: nil)
             return await server.serve(http, first: head)
         }
+        if let challenge = world.proxyGate?.challenge(for: head, target: head.target, call: 0, on: connection)
+        {
+            let text = "HTTP/1.1 407 Log in\r\nProxy-Authenticate: \(challenge)\r\nContent-Length: 0\r\n\r\n"
+            try await reply(Array(text.utf8), on: http)
+            connection.times.tunnel = world.kernel.now
+            return try await serveHTTP(http)
+        }
         checkSecrets(head)
         world.kernel.count("proxy: CONNECT")
+        let port = head.target.split(separator: ":").last.flatMap { Int($0) } ?? 0
         guard head.target == head.value(of: "host"), let host = host(of: head.target) else {
             world.fault("proxy", "CONNECT \(head.target)")
             throw .broken
         }
         if let status = world.plan.peers?.refusal { return try await refuse(status, on: http) }
-        let onlyRedirects = head.target.hasSuffix(":80") && world.onlyRedirects(80, of: host)
         try await reply(Array("HTTP/1.1 200 Connected\r\n\r\n".utf8), on: http)
         connection.times.tunnel = world.kernel.now
-        await OriginServer(world, connection: connection, host: host, onlyRedirects: onlyRedirects)
+        await OriginServer(world, connection: connection, host: host, port: port)
             .serve(http.wire, certificate: .valid)
     }
 
@@ -74,6 +85,7 @@ final class ProxyServer: @unchecked Sendable {
     private func checkSecrets(_ head: ReceivedHead) {
         let text = String(decoding: head.bytes, as: UTF8.self)
         if text.reveals("secret-of-host") { world.fault("secrets", "the proxy got: \(text)") }
+        guard world.proxyGate == nil else { return }
         if (head.value(of: "proxy-authorization") != nil) != world.plan.client.hasProxyCredentials {
             world.fault("proxy", "credentials of the proxy: \(text)")
         }
@@ -91,9 +103,7 @@ final class ProxyServer: @unchecked Sendable {
     private func host(named name: String, port: String) -> Int? {
         let plain = name.hasPrefix("[") ? String(name.dropFirst().dropLast()) : name
         let host = IPAddress(plain).flatMap { world.place(of: $0)?.host } ?? world.host(named: plain)
-        guard let host, let port = Int(port),
-            port == world.port(host) || world.onlyRedirects(port, of: host)
-        else { return nil }
+        guard let host, let port = Int(port), world.serves(port, of: host) else { return nil }
         return host
     }
 
@@ -134,13 +144,8 @@ final class ProxyServer: @unchecked Sendable {
         world.kernel.count("proxy: SOCKS")
         try await reply([5, 0, 0, 1, 0, 0, 0, 0, 0, 0], on: http)
         connection.times.tunnel = world.kernel.now
-        await OriginServer(
-            world,
-            connection: connection,
-            host: host,
-            onlyRedirects: world.onlyRedirects(number, of: host)
-        )
-        .serve(http.wire, certificate: .valid)
+        await OriginServer(world, connection: connection, host: host, port: number)
+            .serve(http.wire, certificate: .valid)
     }
 
     /// Sends a reply of the proxy itself, as slowly as the plan says.

@@ -52,6 +52,8 @@ final class TLSWire: Wire, @unchecked Sendable {
     /// The pause in the middle of the session tickets, in microseconds; `nil` afterwards, or if there is
     /// none.
     private var ticketPause: Int?
+    /// Whether its certificate is damaged on its way, which TLS 1.2 does not encrypt.
+    private var isMalformed: Bool
     private let kernel: Kernel
 
     /// - Parameters:
@@ -61,15 +63,18 @@ final class TLSWire: Wire, @unchecked Sendable {
         over below: any Wire,
         name: String,
         _ kind: Material.Certificate,
+        list: AddressPlan.CertificateList? = nil,
         as host: HostPlan,
         in kernel: Kernel
     ) {
+        isMalformed = list == .malformed
         self.below = below
         self.ticketPause = host.ticketPause
         self.kernel = kernel
-        let context = Material.shared.context(for: name, kind: kind)
+        let context = Material.shared.context(for: name, kind: kind, list: list)
         let hasPause: Int32 = host.ticketPause == nil ? 0 : 1
-        tls = sim_tls_new(context, Int32(host.tickets), host.isOldTLS ? 1 : 0, hasPause)
+        tls = sim_tls_new(context, Int32(host.tickets), host.isOldTLS || isMalformed ? 1 : 0, hasPause)
+        if host.asksForIdentity == true { sim_tls_ask(tls) }
     }
 
     deinit {
@@ -82,6 +87,9 @@ final class TLSWire: Wire, @unchecked Sendable {
     var isEstablished: Bool { sim_tls_is_established(tls) == 1 }
 
     var isOldVersion: Bool { sim_tls_version(tls) == 0x0303 }
+
+    /// The number of the client's identity; 0 without one.
+    var identity: Int { sim_tls_client(tls) }
 
     var isResumed: Bool { sim_tls_is_resumed(tls) == 1 }
 
@@ -145,7 +153,13 @@ final class TLSWire: Wire, @unchecked Sendable {
         while true {
             let count = sim_tls_take(tls, &buffer, Int32(buffer.count))
             guard count > 0 else { return }
-            try await below.write(Array(buffer.prefix(Int(count))))
+            var bytes = Array(buffer.prefix(Int(count)))
+            // The message of type 11 has three lengths, and then a sequence.
+            if isMalformed, let start = bytes.indices.dropLast(12).first(where: { bytes[$0] == 11 }) {
+                bytes[start + 10] ^= 1
+                isMalformed = false
+            }
+            try await below.write(bytes)
         }
     }
 }

@@ -1,18 +1,29 @@
 internal import DirectCore
 internal import DirectTLS
 
-/// A server's check of digests (RFC 7616), shared by all addresses of its host.
+/// A server's check of digests (RFC 7616), shared by all addresses of its host; or that of a proxy.
 final class DigestGate {
     private unowned let world: World
-    private let host: Int
     private let plan: HostPlan.Digest
+    private let name, user, secret: String
+    /// The field of the answers.
+    private let field: String
+    /// Whether it accepts any answer.
+    private let isOpen: Bool
     /// The counts that were used with each nonce, and the connection of each.
     private var nonces: [String: [String: SimulatedConnection]] = [:]
 
     init(_ world: World, host: Int, _ plan: HostPlan.Digest) {
-        self.world = world
-        self.host = host
-        self.plan = plan
+        (self.world, self.plan) = (world, plan)
+        (name, user, secret) = (Material.name(host), World.user(ofHost: host), world.secret(ofHost: host))
+        (field, isOpen) = ("authorization", true)
+    }
+
+    /// Creates the check of the proxy.
+    init(_ world: World, _ login: PeerPlan.Login) {
+        (self.world, plan) = (world, login.digest)
+        (name, user, secret) = (Material.proxyName, World.proxyUser, World.proxySecret)
+        (field, isOpen) = ("proxy-authorization", login.isAccepted)
     }
 
     /// Returns the challenge for a request; `nil` if it may pass.
@@ -22,15 +33,15 @@ final class DigestGate {
         call number: Int,
         on connection: SimulatedConnection
     ) -> String? {
-        let value = head.value(of: "authorization") ?? ""
-        if value.reveals(world.secret(ofHost: host)) { return nil }
+        let value = head.value(of: field) ?? ""
+        if value.reveals(secret) { return nil }
         guard value.hasPrefix("Digest ") else { return newChallenge(isStale: false) }
         world.kernel.count("judge: digest")
         let fields = Self.fields(of: value)
-        guard fields["username"] == World.user(ofHost: host), fields["realm"] == realm,
+        guard fields["username"] == user, fields["realm"] == realm,
             let nonce = fields["nonce"], let used = nonces[nonce]
         else {
-            world.fault("secrets", "\(Material.name(host)) got \(value)")
+            world.fault("secrets", "\(name) got \(value)")
             return newChallenge(isStale: false)
         }
         let isRight = fields["response"] == answer(fields, method: head.method, nonce: nonce)
@@ -43,6 +54,7 @@ final class DigestGate {
             world.fault("digest", "count \(count) of a nonce comes twice")
         }
         nonces[nonce]?[count] = connection
+        guard isOpen else { return newChallenge(isStale: false) }
         if let uses = plan.uses, used.count >= uses {
             world.kernel.count("fault: nonce is stale")
             return newChallenge(isStale: true)
@@ -50,18 +62,18 @@ final class DigestGate {
         return nil
     }
 
-    private var realm: String { "realm of \(Material.name(host))" }
+    private var realm: String { "realm of \(name)" }
 
     private func newChallenge(isStale: Bool) -> String {
         world.kernel.count("server: digest challenge")
-        let nonce = "nonce-\(host)-\(nonces.count)"
+        let nonce = "nonce-\(name)-\(nonces.count)"
         nonces[nonce] = [:]
         return "Digest realm=\"\(realm)\", nonce=\"\(nonce)\", algorithm=\(plan.algorithm)"
             + (plan.isOld ? "" : ", qop=\"auth\"") + (isStale ? ", stale=true" : "")
     }
 
     private func answer(_ fields: [String: String], method: String, nonce: String) -> String {
-        var secret = hash("\(World.user(ofHost: host)):\(realm):\(world.secret(ofHost: host))")
+        var secret = hash("\(user):\(realm):\(secret)")
         let clientNonce = fields["cnonce"] ?? ""
         if plan.algorithm.hasSuffix("-sess") { secret = hash("\(secret):\(nonce):\(clientNonce)") }
         let subject = hash("\(method):\(fields["uri"] ?? "")")

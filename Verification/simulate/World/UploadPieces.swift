@@ -4,8 +4,15 @@ struct UploadPieces: AsyncSequence, Sendable {
     let body: Int
     let count: Int
     let pause: Int
+    /// Whether the pieces can be had once only, as those of a pipe.
+    let isOneShot: Bool
 
-    func makeAsyncIterator() -> Iterator { Iterator(pieces: self) }
+    func makeAsyncIterator() -> Iterator {
+        if isOneShot, !world.begunUploads.insert(body).inserted {
+            world.fault("twice", "the body of call \(body) is asked for a second time")
+        }
+        return Iterator(pieces: self)
+    }
 
     struct Iterator: AsyncIteratorProtocol {
         fileprivate let pieces: UploadPieces

@@ -5,6 +5,8 @@ extension World {
     /// The password of the proxy. No server may see it.
     static let proxySecret = "proxy-secret"
 
+    static let proxyUser = "user-of-proxy"
+
     /// What only this host may see.
     func secret(ofHost host: Int) -> String { "secret-of-host\(host)" }
 
@@ -54,8 +56,12 @@ extension World {
     }
 
     func host(named name: String) -> Int? {
-        plan.hosts.indices.first { Material.name($0) == name || authority($0) == name }
+        if let sequence = sequences.first(where: { $0.has(name) }) { return sequence.host }
+        return plan.hosts.indices.first { Material.name($0) == name || authority($0) == name }
     }
+
+    /// The vector whose names a host has.
+    func sequence(ofHost host: Int) -> SequencePlay? { sequences.first { $0.host == host } }
 
     func endpoints(ofHost host: Int) -> [Endpoint] {
         plan.hosts[host].addresses.indices.map { Endpoint(address($0, ofHost: host)) }

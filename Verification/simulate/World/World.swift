@@ -29,6 +29,10 @@ final class World: @unchecked Sendable {
     let kernel: Kernel
     let loop: EventLoop
     private(set) var faults: [String] = []
+    /// The vectors of several requests that are played beside the calls.
+    let sequences: [SequencePlay]
+    /// The proxy's check of logins.
+    private(set) var proxyGate: DigestGate?
     /// What is known of each call.
     var calls: [CallState]
     /// The open connections of each host's servers that have had a request.
@@ -65,10 +69,10 @@ final class World: @unchecked Sendable {
     var datagramQuestions: [Int: DatagramQuestion] = [:]
     var truncatedQuestions: [[UInt8]: ResolverPlan.Manner] = [:]
 
-    /// When the client last sent something on a connection, by its number, and when a request that changes a
-    /// resource of a host was last answered.
+    /// When the client last sent something on a connection, by its number.
     var lastSends: [Int: UInt64] = [:]
-    var changes: [Int: UInt64] = [:]
+    /// The calls whose bodies, which can be had once only, have been asked for.
+    var begunUploads: Set<Int> = []
 
     /// What the servers and the caller have seen of a call.
     struct CallState {
@@ -96,6 +100,7 @@ final class World: @unchecked Sendable {
         var cacheable: UInt64?
         /// Whether a request of it has arrived at another origin than the first.
         var hasCrossed = false
+        var mayHaveMissedCrossing = false
         /// The error that the call ended with.
         var error: (any Error)?
         var isOver = false
@@ -137,6 +142,7 @@ final class World: @unchecked Sendable {
 
     init(_ plan: Plan, isTraced: Bool = false) {
         self.plan = plan
+        sequences = plan.calls.indices.compactMap { SequencePlay(plan, call: $0) }
         kernel = Kernel(
             seed: plan.seed,
             network: plan.network,
@@ -151,6 +157,7 @@ final class World: @unchecked Sendable {
         calls = Array(repeating: CallState(), count: plan.calls.count)
         served = Array(repeating: [], count: plan.hosts.count)
         accepted = Array(repeating: [], count: plan.hosts.count)
+        proxyGate = plan.peers?.login.map { DigestGate(self, $0) }
     }
 
     func fault(_ judge: String, _ words: @autoclosure () -> String) {

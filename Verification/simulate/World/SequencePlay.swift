@@ -1,0 +1,194 @@
+internal import DirectCore
+internal import DirectHTTP
+
+/// A vector of several requests that is played beside the calls of a world: its caller, its servers and its
+/// judge. A host of its own has all its names.
+final class SequencePlay: @unchecked Sendable {
+    let vector: SequenceVector
+    /// The call, and the host.
+    let number: Int
+    let host: Int
+    /// The nanoseconds after which a step is late: times in vectors are whole seconds, and take none.
+    private static let latest: UInt64 = 900_000_000
+    /// The step under way, when it was due, and how many of its requests have arrived.
+    private var step = 0
+    private var due: UInt64 = 0
+    private var arrived = 0
+    private var last: RequestUnderWay?
+    /// Whether requests that were sent twice may have been counted as two.
+    private var isUnclear = false
+
+    /// `nil` for a call without such a vector.
+    init?(_ plan: Plan, call number: Int) {
+        guard let vector = plan.calls[number].sequence.flatMap({ SequenceVector.all[$0] }) else { return nil }
+        (self.vector, self.number, host) = (vector, number, plan.calls[number].host)
+    }
+
+    /// Whether a name, with or without a port, is one of the vector's.
+    func has(_ name: String) -> Bool {
+        let name = VectorPlace.plain(String(name.prefix { $0 != ":" }))
+        return vector.places.contains { $0.host == name }
+    }
+
+    func isSecure(at port: Int) -> Bool { vector.places.contains { $0.port == port && $0.isSecure } }
+
+    // MARK: The caller
+
+    /// Makes the requests, each at its time, and judges what comes of them.
+    func play(with client: HTTPClient, in world: World) async throws {
+        for (place, step) in vector.steps.enumerated() {
+            due = 1_000_000_000 + UInt64(step.time) * 1_000_000_000
+            if world.kernel.now < due {
+                await world.kernel.sleep(microseconds: Int((due - world.kernel.now + 999) / 1000))
+            }
+            (self.step, arrived, last) = (place, 0, nil)
+            let judge = StepJudge(world: world, name: "\(vector.name), step \(place)", step: step)
+            let outcome = await Result { try await client.fetch(request(step, in: world)) }
+            guard world.kernel.now < due + Self.latest, !isUnclear else {
+                return world.kernel.count("caller: vector given up")
+            }
+            try judge.judge(outcome)
+            judge.judge(arrived: arrived)
+        }
+        world.kernel.count("caller: vector played")
+    }
+
+    private func request(_ step: SequenceVector.Step, in world: World) -> HTTPClient.Request {
+        var request = HTTPClient.Request(HTTPMethod(stringLiteral: step.method), step.url)
+        for field in step.fields { request.headers.add(field.name, field.value ?? "") }
+        if let body = step.body {
+            let bytes = Array(body.utf8)
+            let pieces = AsyncStream { stream in
+                stream.yield(bytes)
+                stream.finish()
+            }
+            request.body = step.isSentOnce ? .stream(pieces) : .bytes(bytes)
+        }
+        if world.plan.client.resolving == .request { request.addresses = world.endpoints(ofHost: host) }
+        return request
+    }
+
+    // MARK: The servers
+
+    /// Returns the answer to a request; `nil` if the vector has none.
+    func answer(
+        _ head: ReceivedHead,
+        at place: VectorPlace,
+        body: String,
+        under request: RequestUnderWay,
+        in world: World
+    ) -> SequenceVector.Arrival? {
+        // What the client has given up says nothing about what it does now.
+        guard request.connection.isOpenForClient, world.kernel.now < due + Self.latest else { return nil }
+        let all = vector.steps[step].arrivals
+        let line = "\(head.method) \(place)"
+        func isNext(_ number: Int) -> Bool {
+            all.indices.contains(number) && all[number].place == place && all[number].method == head.method
+        }
+        let isExpected = isNext(arrived)
+        let isRepeated = isNext(arrived - 1) && mayBeRepeated(in: world)
+        if isRepeated, isExpected { isUnclear = true }
+        guard isRepeated || isExpected else {
+            world.fault("vector", "\(vector.name), step \(step): request \(arrived) is \(line)")
+            return nil
+        }
+        if isExpected { arrived += 1 }
+        last = request
+        let arrival = all[arrived - 1]
+        StepJudge(world: world, name: "\(vector.name), step \(step)", step: vector.steps[step])
+            .judge(head, body: body, against: arrival)
+        return arrival
+    }
+
+    /// Whether the client may not have got the last answer, or has sent its request twice.
+    private func mayBeRepeated(in world: World) -> Bool {
+        guard let last else { return false }
+        return world.plan.client.hedging != nil || last.connection.isBroken
+            || !last.connection.isOpenForClient
+    }
+}
+
+extension SequenceVector.Arrival {
+    /// The bytes of the answer.
+    func bytes(isHead: Bool) -> [UInt8] {
+        var text = "HTTP/1.1 \(status) Vector\r\n"
+        for field in answer {
+            if let value = field.value { text += "\(field.name): \(value)\r\n" }
+        }
+        let hasContent = status != 204 && status != 304
+        if hasContent, !answer.contains(where: { $0.name.lowercased() == "content-length" }) {
+            text += "Content-Length: \(content.utf8.count)\r\n"
+        }
+        return ReplyVector.latin(text + "\r\n") + (hasContent && !isHead ? Array(content.utf8) : [])
+    }
+}
+
+/// Judges one step of a vector: what servers get of it, and what its caller does.
+private struct StepJudge {
+    let world: World
+    let name: String
+    let step: SequenceVector.Step
+
+    private func compare(_ what: String, _ got: String?, with expected: String?) {
+        guard got != expected else { return }
+        world.fault("vector", "\(name): \(what) is \(got ?? "missing"), not \(expected ?? "missing")")
+    }
+
+    func judge(_ head: ReceivedHead, body: String, against arrival: SequenceVector.Arrival) {
+        world.kernel.count("judge: request of a vector")
+        compare("body", body, with: arrival.body ?? "")
+        for field in arrival.fields {
+            let values = head.fields.filter { $0.name == field.name.lowercased() }.map(\.value)
+            let expected = field.value.map { String(decoding: ReplyVector.latin($0), as: UTF8.self) }
+            compare(field.name, values.isEmpty ? nil : values.joined(separator: ", "), with: expected)
+        }
+    }
+
+    func judge(arrived: Int) {
+        compare("number of requests", "\(arrived)", with: "\(step.arrivals.count)")
+    }
+
+    /// Judges what the caller gets. Throws an error that is not the vector's.
+    func judge(_ outcome: Result<HTTPClient.BufferedResponse, any Error>) throws {
+        let response: HTTPClient.BufferedResponse
+        do { response = try outcome.get() } catch {
+            guard let error = error as? HTTPError, case .redirect(let reason) = error.reason else {
+                throw error
+            }
+            return compare("error", reason.word, with: step.fault)
+        }
+        world.kernel.count("judge: response to a request of a vector")
+        compare("error", nil, with: step.fault)
+        if let status = step.status { compare("status", "\(response.status.code)", with: "\(status)") }
+        if let url = step.finalURL { compare("URL", response.url.text, with: url) }
+        if let use = step.cacheUse { compare("use of the cache", response.cacheUse?.rawValue, with: use) }
+        if let content = step.content {
+            compare("content", String(decoding: response.body, as: UTF8.self), with: content)
+        }
+        for field in step.responseFields {
+            let values = response.headers.values(for: field.name)
+            compare(field.name, values.isEmpty ? nil : values.joined(separator: ", "), with: field.value)
+        }
+    }
+}
+
+extension RedirectError {
+    /// The word for it in vectors.
+    fileprivate var word: String {
+        switch self {
+        case .tooMany(_, let isLoop): isLoop ? "loop" : "tooMany"
+        case .severalLocations: "severalLocations"
+        case .location: "badLocation"
+        case .downgrade: "downgrade"
+        case .bodyNotReplayable: "bodySentOnce"
+        case .bodyAcrossOrigins: "bodyAcrossOrigins"
+        default: "\(self)"
+        }
+    }
+}
+
+extension Result where Failure == any Error {
+    fileprivate init(_ body: () async throws -> Success) async {
+        do { self = .success(try await body()) } catch { self = .failure(error) }
+    }
+}

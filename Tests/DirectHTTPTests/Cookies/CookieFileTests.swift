@@ -52,6 +52,16 @@ struct CookieFileTests {
         #expect(copy.add(text: jar.text(as: .netscape)) == [])
     }
 
+    @Test("A Netscape file leaves out a cookie with a tab in its name or path: it would become another one")
+    func netscapeTabs() throws {
+        let jar = CookieJar()
+        jar.add(try Cookie("a\tb", "1", for: HTTPHost("a.test")))
+        jar.add(try Cookie("c", "2", for: HTTPHost("a.test"), path: "/d\te"))
+        let copy = CookieJar()
+        #expect(copy.add(text: jar.text(as: .netscape)) == [])
+        #expect(copy.cookies == [])
+    }
+
     @Test("A cookie file of curl is read")
     func curl() throws {
         let text = """

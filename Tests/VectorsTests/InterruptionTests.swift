@@ -11,11 +11,11 @@ struct InterruptionTests {
     private static let description = #"{"contract": 1, "name": "toy", "version": "2", "codings": []}"#
 
     @Test(
-        "A run that is interrupted leaves no process of a client, and ends by the signal",
+        "A run that is interrupted or killed leaves no process of a client, and ends by the signal",
         arguments: ["echo '\(description)'; read line; \(hanging)", "\(hanging) # {address}"],
-        [true, false]
+        [SIGINT, SIGTERM, SIGKILL]
     )
-    func noneLeft(_ client: String, byTerminal isInterrupt: Bool) async throws {
+    func noneLeft(_ client: String, by signal: Int32) async throws {
         let program = try #require(builtProgram)
         let fixtures = try TemporaryFixtures(["names/a.json": "[\(nameVector())]"])
         try #require(mkfifo(fixtures.path + "/pipe", 0o600) == 0)
@@ -29,39 +29,16 @@ struct InterruptionTests {
                 // The pipe ends when the last process that has it open has ended.
                 let pipe = try FileHandle(forReadingFrom: URL(filePath: path + "/pipe"))
                 var text = pipe.availableData
-                if isInterrupt { process.interrupt() } else { process.terminate() }
+                switch signal {
+                case SIGINT: process.interrupt()
+                case SIGTERM: process.terminate()
+                default: process.kill()
+                }
                 text += try pipe.readToEnd() ?? Data()
                 return (String(decoding: text, as: UTF8.self), process.waitForEnd())
             }
         }.get()
         #expect(text == "started\n")
-        #expect(status == (isInterrupt ? -SIGINT : -SIGTERM))
-    }
-
-    @Test(
-        "A run that is killed leaves no process of a client, either",
-        arguments: ["echo '\(description)'; read line; \(hanging)", "\(hanging) # {address}"]
-    )
-    func killed(_ client: String) async throws {
-        let program = try #require(builtProgram)
-        let fixtures = try TemporaryFixtures(["names/a.json": "[\(nameVector())]"])
-        try #require(mkfifo(fixtures.path + "/pipe", 0o600) == 0)
-        let process = try TestProcess(
-            program,
-            ["run", "--fixtures", fixtures.path, "--client", client],
-            environment: ["HOME": fixtures.path, "PATH": "/usr/bin:/bin"]
-        )
-        let text = try await onThread { [path = fixtures.path] in
-            Result {
-                let pipe = try FileHandle(forReadingFrom: URL(filePath: path + "/pipe"))
-                var text = pipe.availableData
-                process.kill()
-                // The pipe ends when the last process that has it open has ended.
-                text += try pipe.readToEnd() ?? Data()
-                _ = process.waitForEnd()
-                return String(decoding: text, as: UTF8.self)
-            }
-        }.get()
-        #expect(text == "started\n")
+        #expect(status == -signal)
     }
 }

@@ -21,16 +21,24 @@ enum ProcessGroups {
     /// Starts a process that leads a group. The lock is held meanwhile: a process that has started is always
     /// known.
     ///
-    /// - Parameter spawn: Starts the process.
+    /// - Parameter spawn: Starts a process that does nothing before it has read a line from the descriptor, and
+    ///   ends if there is none: this process may be killed before the guardian knows the group.
     static func start(
-        _ spawn: () throws(ChildProcess.NotStarted) -> ChildProcess
+        _ spawn: (_ gate: Int32) throws(ChildProcess.NotStarted) -> ChildProcess
     ) throws(ChildProcess.NotStarted) -> ChildProcess {
         try state.withLock { (state) throws(ChildProcess.NotStarted) in
             guard !state.isEnding else { throw ChildProcess.NotStarted(command: "", code: ECANCELED) }
             if state.guardian == nil { state.guardian = Guardian() }
-            let child = try spawn()
+            guard let gate = ChildPipe() else { throw ChildProcess.NotStarted(command: "pipe", code: errno) }
+            defer {
+                gate.closeReading()
+                gate.closeWriting()
+            }
+            _ = fcntl(gate.reading, F_SETFD, 0)
+            let child = try spawn(gate.reading)
             state.running.insert(child.id)
             state.guardian?.note("+ \(child.id)\n")
+            _ = writeAll(Array("go\n".utf8), to: gate.writing)
             return child
         }
     }

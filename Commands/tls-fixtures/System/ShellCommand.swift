@@ -82,10 +82,10 @@ enum ShellCommand {
         _ command: String,
         with streams: ChildProcess.Streams
     ) throws(ChildProcess.NotStarted) -> ChildProcess {
-        try ProcessGroups.start { () throws(ChildProcess.NotStarted) in
+        try ProcessGroups.start { (gate) throws(ChildProcess.NotStarted) in
             try ChildProcess(
                 "/bin/sh",
-                ["-c", command],
+                ["-c", "read -r go </dev/fd/\(gate) || exit; exec /bin/sh -c \"$0\"", command],
                 environment: environmentTexts,
                 streams: streams,
                 leadsGroup: true

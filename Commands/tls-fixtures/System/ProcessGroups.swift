@@ -21,8 +21,8 @@ enum ProcessGroups {
     /// Starts a process that leads a group. The lock is held meanwhile: a process that has started is always
     /// known.
     ///
-    /// - Parameter spawn: Starts a process that does nothing before it has read a line from the descriptor, and
-    ///   ends if there is none: this process may be killed before the guardian knows the group.
+    /// - Parameter spawn: Starts a process that does nothing before it has read a line from the descriptor,
+    ///   and ends if there is none: this process may be killed before the guardian knows the group.
     static func start(
         _ spawn: (_ gate: Int32) throws(ChildProcess.NotStarted) -> ChildProcess
     ) throws(ChildProcess.NotStarted) -> ChildProcess {

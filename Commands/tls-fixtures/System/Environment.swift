@@ -11,10 +11,11 @@ enum Environment {
     /// The variables, each as `NAME=VALUE`.
     static let texts: [String] = {
         #if canImport(Darwin)
-        var next = _NSGetEnviron().pointee
+        let first = _NSGetEnviron().pointee
         #else
-        var next = environ
+        let first: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = environ
         #endif
+        guard var next = first else { return [] }
         var texts: [String] = []
         while let text = next.pointee {
             texts.append(String(cString: text))

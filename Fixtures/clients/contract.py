@@ -223,6 +223,14 @@ def pairs(request):
     return [tuple(pair) for pair in request.get("headers", [])]
 
 
+def single_fields(request):
+    """The fields by name, for a client that sends one field of a name only."""
+    headers = pairs(request)
+    if len({name.lower() for name, _ in headers}) < len(headers):
+        raise Leave("it sends one field of a name only")
+    return dict(headers)
+
+
 def response(status, headers, content, **more):
     """A result. Members that are None are left out."""
     found = {"headers": [[text(n), text(v)] for n, v in headers], "body": text(content)}

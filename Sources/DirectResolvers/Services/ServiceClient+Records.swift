@@ -222,7 +222,7 @@ extension [HTTPSRecord] {
 
 extension Array where Element: Hashable {
     /// Each element at its first place only.
-    fileprivate var withoutRepeats: [Element] {
+    var withoutRepeats: [Element] {
         var known: Set<Element> = []
         return filter { known.insert($0).inserted }
     }

@@ -36,8 +36,7 @@ extension ServiceClient {
         -> [DomainName: Result<Resolution, any Error>]
     {
         guard let format = format as? any BatchFormat else { return [:] }
-        var known: Set<DomainName> = []
-        let hosts = hosts.filter { known.insert($0).inserted }
+        let hosts = hosts.withoutRepeats
         return await withTaskGroup(of: [DomainName: Result<Resolution, any Error>].self) { group in
             for start in stride(from: 0, to: hosts.count, by: format.mostNames) {
                 let some = Array(hosts[start..<min(start + format.mostNames, hosts.count)])

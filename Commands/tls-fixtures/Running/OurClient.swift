@@ -1,4 +1,5 @@
 internal import CommandKit
+internal import DirectCore
 internal import DirectCoding
 internal import DirectHTTP
 internal import DirectHTTP1
@@ -15,7 +16,7 @@ struct OurClient: VectorClient {
     var facts: ClientDescription {
         ClientDescription(
             name: "direct-http",
-            version: "0.1",
+            version: PackageVersion.text,
             codings: ContentCoding.available.map(\.name),
             givesReasons: true
         )

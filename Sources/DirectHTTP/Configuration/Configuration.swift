@@ -45,7 +45,7 @@ extension HTTPClient {
         public var timeouts = Timeouts()
         /// Default fields, sent with every request that does not have them itself. `Proxy-Authorization` is
         /// ignored here: it belongs in the settings of a proxy.
-        public var headers: HTTPHeaders = ["User-Agent": "direct-http/0.1", "Accept": "*/*"]
+        public var headers: HTTPHeaders = ["User-Agent": PackageVersion.userAgent, "Accept": "*/*"]
         /// Whether and how redirects are followed. ``HTTPClient/Request/redirects`` overrides it.
         public var redirects = RedirectPolicy()
         /// The responses and failures that are retried. `nil`, the default, retries none;

@@ -93,7 +93,7 @@ extension HTTPClient {
         public var maximumConnections: Int? = max(1, Descriptors.limit / 2)
         /// The highest number of idle connections to all origins. The default is a quarter of the descriptors
         /// that the process may have, but at most 1024.
-        public var maximumIdleConnections = min(1024, Descriptors.limit / 4)
+        public var maximumIdleConnections: Int = min(1024, Descriptors.limit / 4)
         /// The time that an idle connection is kept open.
         public var idleTimeout: Duration = .seconds(60)
         /// The highest age at which a connection is reused: it stays at its address, and the name may have

@@ -50,7 +50,7 @@ extension Run {
             let words = "\(error)"
             why = words.prefix(1).lowercased() + words.dropFirst()
         case nil:
-            why = "no answer from the resolver in \(Words.span(options.settings.timeout))"
+            why = "no answer from the resolver in \(options.settings.timeout.text)"
             advice = "find out why the resolver does not answer"
         }
         slot.rounds += 1

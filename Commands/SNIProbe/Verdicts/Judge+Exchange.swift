@@ -15,7 +15,7 @@ extension Judge {
         }
         switch exchange.failure {
         case .timedOut:
-            let limit = Words.span(settings.timeout)
+            let limit = settings.timeout.text
             record.faults.append(
                 Fault(
                     .timeoutHTTP,

@@ -39,8 +39,8 @@ package enum ProbeCommand {
 
     /// Makes a report of the results of earlier runs, and returns the exit code.
     static func report(_ arguments: [String]) throws(UsageError) -> Int32 {
-        let options = try ReportOptions(arguments)
-        return options.wantsHelp ? show(HelpText.text) : try ReportRun(options).run()
+        guard let options = try Options.ofReport(arguments) else { return show(HelpText.text) }
+        return try ReportRun(options).run()
     }
 
     /// Judges a file of certificates, and returns the exit code.
@@ -68,11 +68,11 @@ package enum ProbeCommand {
         }
         let alarm = Alarm()
         Interrupts.watch(alarm)
-        if let pause = options.watch {
-            return try Watch(options: options, console: console, alarm: alarm, context: context, pause: pause)
-                .run()
-        }
         let surroundings = Run.Surroundings(alarm: alarm, console: console, context: context)
+        if let pause = options.watch {
+            var watch = Watch(options, in: surroundings, pause: pause)
+            return try watch.run()
+        }
         return try runOnce(options, in: surroundings, feed: feed)
     }
 
@@ -86,13 +86,13 @@ package enum ProbeCommand {
         let console = surroundings.console
         guard let path = options.output else {
             let output = output(for: options, console, .standardOutput)
-            return try run(options, to: output, in: surroundings, feed: feed).run()
+            return try Run(options, to: output, in: surroundings, feed: feed).run()
         }
         let sink = try OutputSink.file(path)
         var plain = console
         (plain.isTerminal, plain.usesColor) = (false, false)
         let output = output(for: options, plain, sink)
-        let run = try run(options, to: output, in: surroundings, feed: feed)
+        let run = try Run(options, to: output, in: surroundings, feed: feed)
         let code = run.run()
         if let failure = sink.failure { throw failure }
         guard run.isComplete || !sink.replacesFile else {
@@ -105,26 +105,6 @@ package enum ProbeCommand {
         }
         try sink.commit()
         return code
-    }
-
-    /// Returns a run with the baseline and the resolvers of the options.
-    static func run(
-        _ options: Options,
-        to output: any RecordOutput,
-        in surroundings: Run.Surroundings,
-        feed: ProbeFeed? = nil
-    ) throws(UsageError) -> Run {
-        let targets: ProbeFeed
-        if let feed { targets = feed } else { targets = try ProbeFeed(options) }
-        return Run(
-            options,
-            targets,
-            to: output,
-            in: surroundings,
-            baseline: try options.baseline.map { (path) throws(UsageError) in try Baseline(path) },
-            earlier: try options.resume.map { (path) throws(UsageError) in try EarlierResults(path) },
-            resolvers: try options.namedResolvers
-        )
     }
 
     /// Returns the output for the format of the options.

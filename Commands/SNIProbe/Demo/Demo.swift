@@ -77,14 +77,8 @@ enum Demo {
         do throws(UsageError) {
             var options = try Options(stop.arguments)
             options.settings.roots = .only([.pem(Array(servers.rootPEM.utf8))])
-            let feed = try ProbeFeed(options)
-            let output = TextOutput(style, verbose: false)
-            let code = Run(
-                options,
-                feed,
-                to: output,
-                in: Run.Surroundings(alarm: alarm, console: console)
-            ).run()
+            let surroundings = Run.Surroundings(alarm: alarm, console: console)
+            let code = try Run(options, to: TextOutput(style, verbose: false), in: surroundings).run()
             if let signal = Interrupts.signal { return ExitCode.interrupted(by: signal) }
             return Console.hasLostOutput ? code : nil
         } catch {

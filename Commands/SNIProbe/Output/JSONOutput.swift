@@ -2,23 +2,13 @@ internal import DirectCore
 internal import DirectHTTP
 
 /// JSON Lines output: one object for each result, in input order. All keys are always present.
-final class JSONOutput: RecordOutput {
-    private var buffer: OutputBuffer
-
-    init(to sink: OutputSink = .standardOutput) {
-        buffer = OutputBuffer(sink)
-    }
-
+final class JSONOutput: BufferedOutput, RecordOutput {
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
         var text = JSONText()
         JSONRecord(record).write(to: &text)
         text.endLine()
         buffer.write(text.bytes)
     }
-
-    func finish(_ tally: Tally, interrupted: Bool) {}
-
-    func flush() -> Bool { buffer.flush() }
 }
 
 /// The JSON object of one record. `v` changes only when a key changes its meaning or is removed.

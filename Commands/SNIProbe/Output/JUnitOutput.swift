@@ -5,16 +5,11 @@ internal import DirectHTTP
 ///
 /// There is no standard; the elements and attributes are those that Jenkins' schema and GitLab's
 /// documentation have in common. The counts come before the cases, so everything is written at the end.
-final class JUnitOutput: RecordOutput {
-    private var buffer: OutputBuffer
+final class JUnitOutput: BufferedOutput, RecordOutput {
     private var cases: [String] = []
     private var failures = 0
     private var total = Duration.zero
     private var begin: Int64?
-
-    init(to sink: OutputSink = .standardOutput) {
-        buffer = OutputBuffer(sink)
-    }
 
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
         let observation = record.observation
@@ -59,6 +54,4 @@ final class JUnitOutput: RecordOutput {
         for text in cases { buffer.write(text) }
         buffer.write("  </testsuite>\n</testsuites>\n")
     }
-
-    func flush() -> Bool { buffer.flush() }
 }

@@ -1,8 +1,7 @@
 internal import DirectHTTP
 
 /// The output of a Nagios plugin: one line and one of four exit codes.
-final class NagiosOutput: RecordOutput {
-    private var buffer: OutputBuffer
+final class NagiosOutput: BufferedOutput, RecordOutput {
     private let style: Style
     private let settings: ProbeSettings
     private var failures: [Item] = []
@@ -33,9 +32,8 @@ final class NagiosOutput: RecordOutput {
         _ settings: ProbeSettings = ProbeSettings(),
         to sink: OutputSink = .standardOutput
     ) {
-        buffer = OutputBuffer(sink)
-        self.style = style
-        self.settings = settings
+        (self.style, self.settings) = (style, settings)
+        super.init(to: sink)
     }
 
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
@@ -65,8 +63,6 @@ final class NagiosOutput: RecordOutput {
     func finish(_ tally: Tally, interrupted: Bool) {
         buffer.write(line(tally, interrupted: interrupted) + "\n")
     }
-
-    func flush() -> Bool { buffer.flush() }
 
     /// Prints a usage error to standard output, which is what Nagios reads, and returns the exit code for
     /// UNKNOWN.

@@ -1,13 +1,12 @@
 internal import DirectHTTP
 
 /// PEM output: the certificates that were sent, with comment lines that PEM parsers skip.
-final class PEMOutput: RecordOutput {
-    private var buffer: OutputBuffer
+final class PEMOutput: BufferedOutput, RecordOutput {
     private let style: Style
 
     init(_ style: Style, to sink: OutputSink = .standardOutput) {
-        buffer = OutputBuffer(sink)
         self.style = style
+        super.init(to: sink)
     }
 
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
@@ -22,8 +21,4 @@ final class PEMOutput: RecordOutput {
             buffer.write(certificate.pem)
         }
     }
-
-    func finish(_ tally: Tally, interrupted: Bool) {}
-
-    func flush() -> Bool { buffer.flush() }
 }

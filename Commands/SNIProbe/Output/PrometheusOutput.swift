@@ -4,8 +4,7 @@ internal import DirectHTTP
 /// Metrics in the Prometheus text format, for the node exporter's textfile directory.
 ///
 /// The samples of a metric must be consecutive, so everything is written at the end.
-final class PrometheusOutput: RecordOutput {
-    private var buffer: OutputBuffer
+final class PrometheusOutput: BufferedOutput, RecordOutput {
     private var samples: [Metric: [String]] = [:]
     private var seen: Set<String> = []
 
@@ -29,10 +28,6 @@ final class PrometheusOutput: RecordOutput {
             case .status: "The status of the HTTP response."
             }
         }
-    }
-
-    init(to sink: OutputSink = .standardOutput) {
-        buffer = OutputBuffer(sink)
     }
 
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
@@ -83,8 +78,6 @@ final class PrometheusOutput: RecordOutput {
             for line in lines { buffer.write(line) }
         }
     }
-
-    func flush() -> Bool { buffer.flush() }
 
     private func add(_ metric: Metric, labels: String, value: String) {
         samples[metric, default: []].append("\(metric.rawValue){\(labels)} \(value)\n")

@@ -19,6 +19,19 @@ extension RecordOutput {
     func exitCode(_ tally: Tally) -> Int32? { nil }
 
     func expect(_ probe: Probe) {}
+
+    func finish(_ tally: Tally, interrupted: Bool) {}
+}
+
+/// An output that is written in pieces.
+class BufferedOutput {
+    final var buffer: OutputBuffer
+
+    init(to sink: OutputSink = .standardOutput) {
+        buffer = OutputBuffer(sink)
+    }
+
+    final func flush() -> Bool { buffer.flush() }
 }
 
 /// Buffered output.
@@ -56,6 +69,5 @@ struct OutputBuffer {
 /// No output at all: `--quiet`.
 final class SilentOutput: RecordOutput {
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {}
-    func finish(_ tally: Tally, interrupted: Bool) {}
     func flush() -> Bool { true }
 }

@@ -2,8 +2,7 @@ internal import DirectHTTP
 
 /// Text output for a terminal: a single result in full, several as one line each under their host, and a
 /// summary.
-final class TextOutput: RecordOutput {
-    private var buffer: OutputBuffer
+final class TextOutput: BufferedOutput, RecordOutput {
     private let style: Style
     private let verbose: Bool
     private var host: String?
@@ -11,9 +10,8 @@ final class TextOutput: RecordOutput {
     private var wasAlone = false
 
     init(_ style: Style, verbose: Bool, to sink: OutputSink = .standardOutput) {
-        buffer = OutputBuffer(sink)
-        self.style = style
-        self.verbose = verbose
+        (self.style, self.verbose) = (style, verbose)
+        super.init(to: sink)
     }
 
     func expect(_ probe: Probe) {
@@ -38,8 +36,6 @@ final class TextOutput: RecordOutput {
         buffer.write(Summary(tally: tally, style: style, interrupted: interrupted, hints: hints).text)
     }
 
-    func flush() -> Bool { buffer.flush() }
-
     private func addLine(_ record: ProbeRecord) {
         let heading = style.safe(record.target.heading, upTo: style.width)
         if host != heading {
@@ -52,13 +48,12 @@ final class TextOutput: RecordOutput {
 
 /// Text output for a pipe: one tab-separated line for each result, not shortened. The summary goes to
 /// standard error.
-final class PipedOutput: RecordOutput {
-    private var buffer: OutputBuffer
+final class PipedOutput: BufferedOutput, RecordOutput {
     private let style: Style
 
     init(_ style: Style, to sink: OutputSink = .standardOutput) {
-        buffer = OutputBuffer(sink)
         self.style = style
+        super.init(to: sink)
     }
 
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
@@ -70,6 +65,4 @@ final class PipedOutput: RecordOutput {
         _ = buffer.flush()
         Console.complain(Summary(tally: tally, style: style, interrupted: interrupted, hints: true).text)
     }
-
-    func flush() -> Bool { buffer.flush() }
 }

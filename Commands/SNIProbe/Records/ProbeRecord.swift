@@ -48,6 +48,16 @@ struct ProbeRecord: Sendable {
         [host, ip, "\(port)", url, resolver].joined(separator: "\n")
     }
 
+    /// Adds a fault.
+    mutating func fail(_ id: Fault.ID, _ text: String, brief: String? = nil) {
+        faults.append(Fault(id, text, brief: brief))
+    }
+
+    /// Adds a warning.
+    mutating func warn(_ id: Warning.ID, _ text: String) {
+        warnings.append(Warning(id: id, text: text))
+    }
+
     /// Whether there are no faults.
     var passed: Bool { faults.isEmpty }
     /// The exit code for this probe alone.

@@ -1,12 +1,7 @@
 /// A report in HTML (`--format html`). What a report shows has a limit, so it is collected and written at the
 /// end.
-final class HTMLOutput: RecordOutput {
-    private var buffer: OutputBuffer
+final class HTMLOutput: BufferedOutput, RecordOutput {
     private var digest = ReportDigest()
-
-    init(to sink: OutputSink = .standardOutput) {
-        buffer = OutputBuffer(sink)
-    }
 
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
         if let entry = ReportEntry(record) { digest.add(entry) }
@@ -18,8 +13,6 @@ final class HTMLOutput: RecordOutput {
         HTMLReport(digest: digest, incomplete: incomplete).write(to: &page)
         buffer.write(page.take())
     }
-
-    func flush() -> Bool { buffer.flush() }
 }
 
 extension ReportEntry {

@@ -1,7 +1,7 @@
 /// One run of `sni-probe report`: reads the lines of the files one after the other, and keeps no more than a
 /// report shows.
 final class ReportRun {
-    private let options: ReportOptions
+    private let options: Options
     private let style: Style
     private let sink: OutputSink
     private let alarm = Alarm()
@@ -14,7 +14,7 @@ final class ReportRun {
     private static let longestLine = 16 << 20
     private static let mostBadLines = 10
 
-    init(_ options: ReportOptions) throws(UsageError) {
+    init(_ options: Options) throws(UsageError) {
         self.options = options
         let console = Console.detect(options.color)
         let isPlain = options.output != nil

@@ -1,10 +1,9 @@
 /// A log for code scanning in CI (`--format sarif`).
-final class SARIFOutput: RecordOutput {
-    private var buffer: OutputBuffer
+final class SARIFOutput: BufferedOutput, RecordOutput {
     private var log = SARIFText()
 
-    init(to sink: OutputSink = .standardOutput) {
-        buffer = OutputBuffer(sink)
+    override init(to sink: OutputSink = .standardOutput) {
+        super.init(to: sink)
         buffer.write(log.head)
     }
 
@@ -15,6 +14,4 @@ final class SARIFOutput: RecordOutput {
     func finish(_ tally: Tally, interrupted: Bool) {
         buffer.write(log.tail(isComplete: !interrupted))
     }
-
-    func flush() -> Bool { buffer.flush() }
 }

@@ -32,6 +32,7 @@ final class Run {
     private let earlier: EarlierResults?
     /// The number of probes that the earlier run has results of.
     private var skipped = 0
+    /// The resolvers that are asked for addresses; none stands for the system's.
     let resolvers: [NamedResolver]
     /// The look-ups by the system's resolver; `nil` for those that all runs share.
     let lookups: SystemLookups?
@@ -91,26 +92,20 @@ final class Run {
     ///
     /// - Parameters:
     ///   - options: The parsed command line.
-    ///   - feed: The targets.
-    ///   - output: The output format.
-    ///   - baseline: The results of an earlier run.
-    ///   - resolvers: The resolvers that are asked for addresses; none stands for the system's.
+    ///   - feed: The targets, if they were read already.
+    /// - Throws: ``UsageError`` if a file of the options cannot be used.
     init(
         _ options: Options,
-        _ feed: ProbeFeed,
         to output: any RecordOutput,
         in surroundings: Surroundings,
-        baseline: Baseline? = nil,
-        earlier: EarlierResults? = nil,
-        resolvers: [NamedResolver] = []
-    ) {
-        context = surroundings.context
-        self.options = options
-        (self.baseline, self.earlier) = (baseline, earlier)
-        self.resolvers = resolvers
-        lookups = surroundings.lookups
-        self.feed = feed
-        self.output = output
+        feed: ProbeFeed? = nil
+    ) throws(UsageError) {
+        (self.options, self.output) = (options, output)
+        if let feed { self.feed = feed } else { self.feed = try ProbeFeed(options) }
+        baseline = try options.baseline.map { (path) throws(UsageError) in try Baseline(path) }
+        earlier = try options.resume.map { (path) throws(UsageError) in try EarlierResults(path) }
+        resolvers = try options.namedResolvers
+        (context, lookups) = (surroundings.context, surroundings.lookups)
         tools = ProbeTools(options.settings, loop: surroundings.loop)
         loops = Loops(first: surroundings.loop)
         mailbox = Mailbox(surroundings.alarm)

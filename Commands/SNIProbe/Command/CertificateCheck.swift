@@ -19,17 +19,17 @@ struct CertificateCheck {
         var style = console
         if options.output != nil { (style.isTerminal, style.usesColor) = (false, false) }
         let output = ProbeCommand.output(for: options, style, sink)
-        var tally = Tally()
+        var digest = Digest()
         let records = try records()
         for var record in records {
             Judge(settings: options.settings, now: record.judgedAt).applyStrictness(to: &record)
-            tally.add(record)
+            digest.add(record)
             output.add(record, isOnlyOne: records.count == 1)
         }
-        output.finish(tally, interrupted: false)
+        output.finish(digest, interrupted: false)
         guard output.flush() else { return try giveUp(sink) }
         try sink.commit()
-        return output.exitCode(tally) ?? tally.exitCode
+        return output.exitCode(digest) ?? digest.exitCode
     }
 
     private func giveUp(_ sink: OutputSink) throws(UsageError) -> Int32 {

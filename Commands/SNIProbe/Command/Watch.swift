@@ -59,7 +59,7 @@ struct Watch {
         run.report = { _ = sink.write(Array("\n\($0)\n".utf8)) }
         let code = run.run()
         if Interrupts.hasCome { return code }
-        let counts = run.tally.failed > 0 ? ", \(Words.grouped(run.tally.failed)) failed" : ""
+        let counts = run.digest.failed > 0 ? ", \(Words.grouped(run.digest.failed)) failed" : ""
         let head = "every \(Words.span(pause)), last at \(UTC.stamp(Int(UnixTime.now.seconds)))\(counts)\n\n"
         drawn = head + String(decoding: sink.bytes, as: UTF8.self)
         // Home, the text, each line cleared to its end, then everything below.

@@ -25,6 +25,9 @@ struct Handshake: Sendable {
     /// The first bytes that the server sent, if they are not TLS.
     var nonTLSBytes: [UInt8] = []
 
+    /// The certificates and parameters, if it succeeded.
+    var served: Served? { try? outcome.get() }
+
     /// The result of a successful handshake.
     struct Served: Sendable {
         /// The parameters; `nil` if no connection was made (`sni-probe check`).

@@ -40,12 +40,12 @@ final class ChangesOutput: RecordOutput {
         return "\(record.sni.verdict.rawValue) \(hash) \(issues.joined(separator: " "))"
     }
 
-    func finish(_ tally: Tally, interrupted: Bool) {
+    func finish(_ digest: Digest, interrupted: Bool) {
         guard memory.isFirstRound else { return }
-        base.finish(tally, interrupted: interrupted)
+        base.finish(digest, interrupted: interrupted)
     }
 
     func flush() -> Bool { base.flush() }
 
-    func exitCode(_ tally: Tally) -> Int32? { base.exitCode(tally) }
+    func exitCode(_ digest: Digest) -> Int32? { base.exitCode(digest) }
 }

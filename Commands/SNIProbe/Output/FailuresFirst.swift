@@ -17,12 +17,12 @@ final class FailuresFirst: RecordOutput {
         records[record.passed ? record.warnings.isEmpty ? 2 : 1 : 0].append(record)
     }
 
-    func finish(_ tally: Tally, interrupted: Bool) {
+    func finish(_ digest: Digest, interrupted: Bool) {
         for record in records.joined() { base.add(record, isOnlyOne: false) }
-        base.finish(tally, interrupted: interrupted)
+        base.finish(digest, interrupted: interrupted)
     }
 
     func flush() -> Bool { base.flush() }
 
-    func exitCode(_ tally: Tally) -> Int32? { base.exitCode(tally) }
+    func exitCode(_ digest: Digest) -> Int32? { base.exitCode(digest) }
 }

@@ -14,7 +14,7 @@ final class PEMOutput: BufferedOutput, RecordOutput {
         let place =
             record.address.map { " @ \(Endpoint($0, port: record.observation.probe.port))" } ?? ""
         let verdict = words.isEmpty ? "" : "  \(words)"
-        buffer.write("# \(Style.word(record)) \(record.target.name)\(place)\(verdict)\n")
+        buffer.write("# \(record.state.word) \(record.target.name)\(place)\(verdict)\n")
         for (index, certificate) in (record.served?.chain.certificates ?? []).enumerated() {
             buffer.write("# \(index) subject \(style.safe(certificate.subject.full, upTo: 200))\n")
             buffer.write("#   issuer  \(style.safe(certificate.issuer.full, upTo: 200))\n")

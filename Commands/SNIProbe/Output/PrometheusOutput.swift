@@ -71,7 +71,7 @@ final class PrometheusOutput: BufferedOutput, RecordOutput {
         }
     }
 
-    func finish(_ tally: Tally, interrupted: Bool) {
+    func finish(_ digest: Digest, interrupted: Bool) {
         for metric in Metric.allCases {
             guard let lines = samples[metric] else { continue }
             buffer.write("# HELP \(metric.rawValue) \(metric.help)\n# TYPE \(metric.rawValue) gauge\n")

@@ -8,19 +8,19 @@ protocol RecordOutput: AnyObject {
     /// Adds a result. `isOnlyOne` is set if the run has no other result.
     func add(_ record: ProbeRecord, isOnlyOne: Bool)
     /// Adds the summary.
-    func finish(_ tally: Tally, interrupted: Bool)
+    func finish(_ digest: Digest, interrupted: Bool)
     /// Writes the buffered output. Returns `false` if the descriptor accepts no more.
     func flush() -> Bool
     /// Returns the exit code if this format defines its own, otherwise `nil`.
-    func exitCode(_ tally: Tally) -> Int32?
+    func exitCode(_ digest: Digest) -> Int32?
 }
 
 extension RecordOutput {
-    func exitCode(_ tally: Tally) -> Int32? { nil }
+    func exitCode(_ digest: Digest) -> Int32? { nil }
 
     func expect(_ probe: Probe) {}
 
-    func finish(_ tally: Tally, interrupted: Bool) {}
+    func finish(_ digest: Digest, interrupted: Bool) {}
 }
 
 /// An output that is written in pieces.

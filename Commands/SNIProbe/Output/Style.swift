@@ -14,14 +14,11 @@ struct Style: Sendable {
 
     /// Returns the first word of a result, padded to six columns.
     func state(_ record: ProbeRecord) -> String {
-        if !record.passed { return painted("FAIL", code: "31") + "  " }
-        if !record.warnings.isEmpty { return painted("warn", code: "33") + "  " }
-        return painted("ok", code: "32") + "    "
-    }
-
-    /// Returns the first word of a result: `ok`, `warn` or `FAIL`.
-    static func word(_ record: ProbeRecord) -> String {
-        record.passed ? (record.warnings.isEmpty ? "ok" : "warn") : "FAIL"
+        switch record.state {
+        case .fail: painted("FAIL", code: "31") + "  "
+        case .warn: painted("warn", code: "33") + "  "
+        case .ok: painted("ok", code: "32") + "    "
+        }
     }
 
     private func painted(_ text: String, code: String) -> String {

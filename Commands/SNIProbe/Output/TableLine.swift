@@ -52,7 +52,7 @@ struct TableLine {
         }
         let url = record.target.url.map { style.safe("\($0)", upTo: 300) }
         let fields: [String] = [
-            Style.word(record),
+            record.state.word,
             record.target.name,
             record.address?.description ?? "-",
             "\(observation.probe.port)",

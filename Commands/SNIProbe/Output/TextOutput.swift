@@ -29,11 +29,11 @@ final class TextOutput: BufferedOutput, RecordOutput {
         }
     }
 
-    func finish(_ tally: Tally, interrupted: Bool) {
-        guard !wasAlone || interrupted || !tally.lookups.isEmpty else { return }
+    func finish(_ digest: Digest, interrupted: Bool) {
+        guard !wasAlone || interrupted || !digest.lookups.isEmpty else { return }
         // The long form already contains the hint.
         let hints = !verbose && !wasAlone
-        buffer.write(Summary(tally: tally, style: style, interrupted: interrupted, hints: hints).text)
+        buffer.write(Summary(digest: digest, style: style, interrupted: interrupted, hints: hints).text)
     }
 
     private func addLine(_ record: ProbeRecord) {
@@ -60,9 +60,9 @@ final class PipedOutput: BufferedOutput, RecordOutput {
         buffer.write(TableLine(record: record, style: style).tabSeparated + "\n")
     }
 
-    func finish(_ tally: Tally, interrupted: Bool) {
-        guard tally.count > 1 || tally.failed > 0 || interrupted || !tally.lookups.isEmpty else { return }
+    func finish(_ digest: Digest, interrupted: Bool) {
+        guard digest.count > 1 || digest.failed > 0 || interrupted || !digest.lookups.isEmpty else { return }
         _ = buffer.flush()
-        Console.complain(Summary(tally: tally, style: style, interrupted: interrupted, hints: true).text)
+        Console.complain(Summary(digest: digest, style: style, interrupted: interrupted, hints: true).text)
     }
 }

@@ -1,6 +1,6 @@
 /// The summary of any number of results, as text.
 struct DigestText {
-    let digest: ReportDigest
+    let digest: Digest
     let style: Style
 
     private static let mostListed = 20

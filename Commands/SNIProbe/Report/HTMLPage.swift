@@ -91,15 +91,3 @@ struct HTMLPage {
         endLine()
     }
 }
-
-/// Whether a result passed, as a class of the style sheet and a word. The word stands wherever the colour
-/// does.
-enum ReportState: String, Sendable {
-    case ok, warn, fail
-
-    init(_ entry: ReportEntry) {
-        self = entry.passed ? entry.warnings.isEmpty ? .ok : .warn : .fail
-    }
-
-    var word: String { self == .fail ? "FAIL" : rawValue }
-}

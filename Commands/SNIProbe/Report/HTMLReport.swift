@@ -3,7 +3,7 @@
 /// It is well-formed XML as well, so that a test can read it. The policy in its head makes a browser refuse
 /// to load anything, even if an escape were forgotten.
 struct HTMLReport {
-    let digest: ReportDigest
+    let digest: Digest
     /// A sentence on why the results are not all, or `nil`.
     var incomplete: String?
 
@@ -121,7 +121,7 @@ struct HTMLReport {
     }
 
     private func row(_ entry: ReportEntry, to page: inout HTMLPage) {
-        let state = ReportState(entry)
+        let state = entry.state
         page.element("tr") { page in
             let place = entry.url.map { "\(entry.place) \($0)" } ?? "\(entry.place) port \(entry.port)"
             page.element("th", ["scope": "row", "class": "mono"], text: cut(place, to: 300))

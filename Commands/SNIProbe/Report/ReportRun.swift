@@ -6,12 +6,10 @@ final class ReportRun {
     private let sink: OutputSink
     private let alarm = Alarm()
     private var buffer: OutputBuffer
-    private var digest = ReportDigest()
+    private var digest = Digest()
     private var log = SARIFText()
     private var badLines = 0
 
-    /// A line has a thousand names of a certificate twice, and the headers of a response.
-    private static let longestLine = 16 << 20
     private static let mostBadLines = 10
 
     init(_ options: Options) throws(UsageError) {
@@ -55,7 +53,7 @@ final class ReportRun {
     }
 
     private func read(_ path: String) throws(UsageError) {
-        let source = try LineSource(path, longestLine: Self.longestLine)
+        let source = try LineSource(path, longestLine: ReportEntry.longestLine)
         while !Interrupts.hasCome, !buffer.isBroken {
             switch source.next() {
             case .line(let text, let number): try take(text, from: source, number: number)
@@ -85,13 +83,9 @@ final class ReportRun {
     }
 
     private func refuse(_ source: LineSource, number: Int) throws(UsageError) {
-        let name = PlainText.harmless(source.name, unicode: true)
-        let error = UsageError(
-            "\(name):\(number): this is not a line of sni-probe --json",
-            hint: options.skipsBad
-                ? nil : "the last line of a run that was killed may be cut; --skip-bad leaves it out",
-            code: ExitCode.noInput
-        )
+        let hint = "the last line of a run that was killed may be cut; --skip-bad leaves it out"
+        var error = ReportEntry.unreadable(source.name, line: number, hint: hint)
+        if options.skipsBad { error.hint = nil }
         guard options.skipsBad else { throw error }
         badLines += 1
         if badLines <= Self.mostBadLines { Console.complain(error.text) }

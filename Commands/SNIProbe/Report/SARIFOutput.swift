@@ -8,10 +8,10 @@ final class SARIFOutput: BufferedOutput, RecordOutput {
     }
 
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
-        if let entry = ReportEntry(record) { buffer.write(log.add(entry)) }
+        buffer.write(log.add(ReportEntry(record)))
     }
 
-    func finish(_ tally: Tally, interrupted: Bool) {
+    func finish(_ digest: Digest, interrupted: Bool) {
         buffer.write(log.tail(isComplete: !interrupted))
     }
 }

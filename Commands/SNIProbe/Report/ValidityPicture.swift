@@ -85,7 +85,7 @@ struct ValidityPicture {
         )
     }
 
-    private func state(_ certificate: ReportEntry.Certificate) -> ReportState {
+    private func state(_ certificate: ReportEntry.Certificate) -> ResultState {
         let end = certificate.notAfter ?? .max
         if end < now || certificate.notBefore ?? .min > now { return .fail }
         return end < now + 14 * Self.day ? .warn : .ok

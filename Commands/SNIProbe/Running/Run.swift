@@ -38,7 +38,7 @@ final class Run {
     let lookups: SystemLookups?
     /// Gets the line on the baseline in place of standard error.
     var report: ((String) -> Void)?
-    var tally = Tally()
+    var digest = Digest()
 
     /// The slots in the order of their results. Those before the index `printed` have been printed.
     var slots: [Slot] = []
@@ -132,7 +132,7 @@ final class Run {
         }
         if Interrupts.hasCome { printWhatIsDone() }
         progress.clear()
-        output.finish(tally, interrupted: Interrupts.hasCome)
+        output.finish(digest, interrupted: Interrupts.hasCome)
         guard output.flush() else { return Console.endOfOutput() }
         reportInput()
         if skipped > 0 {
@@ -146,7 +146,7 @@ final class Run {
             if let report { report(summary) } else { Console.complain("sni-probe: \(summary)\n") }
         }
         if let signal = Interrupts.signal { return ExitCode.interrupted(by: signal) }
-        return output.exitCode(tally) ?? usageCode ?? tally.exitCode
+        return output.exitCode(digest) ?? usageCode ?? digest.exitCode
     }
 
     /// Makes the TLS context on the first call, after the first probes were started: loading the roots takes

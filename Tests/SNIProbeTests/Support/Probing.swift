@@ -52,7 +52,7 @@ private final class CollectedOutput: RecordOutput {
     var records: [ProbeRecord] = []
 
     func add(_ record: ProbeRecord, isOnlyOne: Bool) { records.append(record) }
-    func finish(_ tally: Tally, interrupted: Bool) {}
+    func finish(_ digest: Digest, interrupted: Bool) {}
     func flush() -> Bool { true }
 }
 

@@ -12,13 +12,8 @@ struct CertificateCheck {
 
     /// Judges the file for each name, writes the results and returns the exit code.
     func run() throws(UsageError) -> Int32 {
-        let console = Console.detect(options.color)
-        let sink =
-            try options.output.map { (path) throws(UsageError) in try OutputSink.file(path) }
-            ?? .standardOutput
-        var style = console
-        if options.output != nil { (style.isTerminal, style.usesColor) = (false, false) }
-        let output = ProbeCommand.output(for: options, style, sink)
+        let sink = try OutputSink.open(options.output)
+        let output = ProbeCommand.output(for: options, Console.detect(options.color), sink)
         var digest = Digest()
         let records = try records()
         for var record in records {

@@ -83,19 +83,12 @@ package enum ProbeCommand {
         in surroundings: Run.Surroundings,
         feed: ProbeFeed? = nil
     ) throws(UsageError) -> Int32 {
-        let console = surroundings.console
-        guard let path = options.output else {
-            let output = output(for: options, console, .standardOutput)
-            return try Run(options, to: output, in: surroundings, feed: feed).run()
-        }
-        let sink = try OutputSink.file(path)
-        var plain = console
-        (plain.isTerminal, plain.usesColor) = (false, false)
-        let output = output(for: options, plain, sink)
+        let sink = try OutputSink.open(options.output)
+        let output = output(for: options, surroundings.console, sink)
         let run = try Run(options, to: output, in: surroundings, feed: feed)
         let code = run.run()
         if let failure = sink.failure { throw failure }
-        guard run.isComplete || !sink.replacesFile else {
+        if !run.isComplete, sink.replacesFile, let path = options.output {
             let part = Interrupts.hasCome ? try sink.commitPart() : nil
             let rest = part.map { "; the results so far are in \(quoted($0))" } ?? ""
             Console.complain(
@@ -110,14 +103,11 @@ package enum ProbeCommand {
     /// Returns the output for the format of the options.
     static func output(for options: Options, _ console: Console, _ sink: OutputSink) -> any RecordOutput {
         if options.quiet { return SilentOutput() }
-        let style = Style(
-            usesColor: console.usesColor,
-            unicode: console.unicode,
-            width: console.width,
-            fullHashes: !console.isTerminal || options.verbose
-        )
+        let isTerminal = console.isTerminal && options.output == nil
+        var style = Style(console, colors: options.output == nil)
+        style.fullHashes = !isTerminal || options.verbose
         switch options.format {
-        case .text where console.isTerminal || options.verbose:
+        case .text where isTerminal || options.verbose:
             return TextOutput(style, verbose: options.verbose, to: sink)
         case .text: return PipedOutput(style, to: sink)
         case .json: return JSONOutput(to: sink)

@@ -67,7 +67,7 @@ enum Demo {
         isFirst: Bool
     ) -> Int32? {
         let console = Console.detect(given.color)
-        let style = Style(usesColor: console.usesColor, unicode: console.unicode, width: console.width)
+        let style = Style(console)
         let lines = style.wrapped("# " + stop.title, indent: 0) + [command(stop.arguments, style: style)]
         guard
             Console.write(Array(((isFirst ? "" : "\n\n") + lines.joined(separator: "\n") + "\n").utf8), to: 1)

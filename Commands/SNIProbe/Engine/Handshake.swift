@@ -155,11 +155,6 @@ extension Probe {
 
     /// Returns the connection over a socket to the address.
     func connection(over socket: Socket, survey: SurveyConnection?) -> Connection {
-        Connection.examining(
-            target.name,
-            at: Endpoint(address, port: port),
-            over: socket,
-            survey: survey
-        )
+        Connection.examining(target.name, at: Endpoint(address, port: port), over: socket, survey: survey)
     }
 }

@@ -36,6 +36,15 @@ struct Observation: Sendable {
     /// All handshakes like the second.
     var seconds: [Handshake] { (second.map { [$0] } ?? []) + secondAgain }
 
+    /// The duration of each phase that was reached.
+    var phases: [(name: StaticString, time: Duration?)] {
+        [
+            ("dns", probe.resolveTime), ("tcp", first?.tcpTime ?? tcpTime),
+            ("tls", first?.served == nil ? nil : first?.tlsTime), ("first_byte", exchange?.firstByteTime),
+            ("total", total),
+        ]
+    }
+
     /// Whether the server has answered in any way, if only by refusing the connection.
     var hasAnswer: Bool {
         switch firstFailure {

@@ -37,21 +37,21 @@ struct JSONText {
     }
 
     mutating func field(_ key: StaticString, value number: Int?) {
-        name(key)
-        raw(number.map(String.init) ?? "null")
-        needsComma = true
+        field(key, raw: number.map(String.init))
     }
 
     mutating func field(_ key: StaticString, value flag: Bool?) {
-        name(key)
-        raw(flag.map { $0 ? "true" : "false" } ?? "null")
-        needsComma = true
+        field(key, raw: flag.map { $0 ? "true" : "false" })
     }
 
     /// Writes a member with a duration in milliseconds with one decimal place.
     mutating func field(_ key: StaticString, milliseconds duration: Duration?) {
+        field(key, raw: duration.map { Words.tenths(Words.tenth($0)) })
+    }
+
+    private mutating func field(_ key: StaticString, raw text: String?) {
         name(key)
-        raw(duration.map { Words.tenths(Words.tenth($0)) } ?? "null")
+        raw(text ?? "null")
         needsComma = true
     }
 

@@ -56,14 +56,7 @@ final class PrometheusOutput: BufferedOutput, RecordOutput {
         case .noDifference, .changesCertificate: add(.needed, labels: labels, value: "0")
         case .selectsWrong, .refused, .varies, .unknown: break
         }
-        let phases: [(String, Duration?)] = [
-            ("dns", observation.probe.resolveTime),
-            ("tcp", observation.first?.tcpTime ?? observation.tcpTime),
-            ("tls", record.served == nil ? nil : observation.first?.tlsTime),
-            ("first_byte", observation.exchange?.firstByteTime),
-            ("total", observation.total),
-        ]
-        for case (let phase, let time?) in phases {
+        for case (let phase, let time?) in observation.phases {
             add(.seconds, labels: labels + ",phase=\"\(phase)\"", value: Seconds.text(time))
         }
         if let status = observation.exchange?.head?.status.code {

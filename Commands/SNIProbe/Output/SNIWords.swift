@@ -10,14 +10,9 @@ struct SNIWords {
         let wasSent = record.sni.sent != nil
         switch record.sni.verdict {
         case .unknown: return unknown
-        case .needed:
-            return wasSent
-                ? "needed: without it this IP serves \(names(record.observation.second))"
-                : "needed: with it this IP serves \(names(record.observation.second))"
-        case .neededStrict:
-            guard wasSent else { return "needed: with it this IP serves \(names(record.observation.second))" }
-            return
-                "needed: without it this IP \(refusal)"
+        case .neededStrict where wasSent: return "needed: without it this IP \(refusal)"
+        case .needed, .neededStrict:
+            return "needed: with\(wasSent ? "out" : "") it this IP serves \(names(record.observation.second))"
         case .noDifference: return noDifference
         case .changesCertificate:
             return "changes the certificate, and both are for \(record.target.name)"

@@ -3,11 +3,20 @@ internal import DirectHTTP
 
 /// The formatting of text for people: colours, the characters that can be shown, the width.
 struct Style: Sendable {
-    var usesColor = false
-    var unicode = true
-    var width = 80
+    var usesColor: Bool
+    var unicode: Bool
+    var width: Int
     /// Whether hashes are printed in full, as in output to a pipe.
-    var fullHashes = false
+    var fullHashes: Bool
+
+    init(usesColor: Bool = false, unicode: Bool = true, width: Int = 80, fullHashes: Bool = false) {
+        (self.usesColor, self.unicode, self.width, self.fullHashes) = (usesColor, unicode, width, fullHashes)
+    }
+
+    /// The style of a console; without colours for a file.
+    init(_ console: Console, colors: Bool = true) {
+        self.init(usesColor: console.usesColor && colors, unicode: console.unicode, width: console.width)
+    }
 
     /// The mark for omitted text.
     var ellipsis: String { unicode ? "…" : "..." }
@@ -59,6 +68,9 @@ struct Style: Sendable {
     }
 
     /// Returns a label followed by its text, which is wrapped and aligned.
+    func field(_ label: String, text: String) -> String { field(label, texts: [text]) }
+
+    /// The same with several texts, each on lines of its own.
     func field(_ label: String, texts: [String]) -> String {
         let lines = texts.flatMap { wrapped($0, indent: Self.labelWidth) }
         var result = ""

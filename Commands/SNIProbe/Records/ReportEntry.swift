@@ -49,8 +49,6 @@ struct ReportEntry: Sendable {
     let hint: String?
     /// The hint with holes; of a line without, the hint.
     let advice: HintText?
-    /// What the hint is for.
-    let hintPlace: Hint.Place
     /// The SNI verdict, and the names that are served without SNI.
     let verdict: String
     let defaultNames: [String]
@@ -62,6 +60,11 @@ struct ReportEntry: Sendable {
 
     /// The address, or a word in its place.
     var place: String { ip ?? "not resolved" + (resolver.map { " by \($0)" } ?? "") }
+
+    /// What the hint is for.
+    var hintPlace: Hint.Place {
+        Hint.Place(host: host, address: ip ?? "", word: port == 443 ? host : "\(host):\(port)")
+    }
 
     var state: ResultState { ResultState(passed: passed, warns: !warnings.isEmpty) }
 
@@ -100,7 +103,6 @@ struct ReportEntry: Sendable {
         hint = value["hint"]?.text
         let marked = value["advice"]?.text.map(HintText.init(marked:))
         advice = marked ?? hint.map { HintText(stringLiteral: $0) }
-        hintPlace = Hint.Place(host: host, address: ip ?? "", word: port == 443 ? host : "\(host):\(port)")
         defaultNames = Self.texts(value["sni"]?["without"]?["names"], upTo: Self.mostNames)
         certificate = value["certificate"].flatMap(Self.certificate)
         replies = value["resolvers"]?.elements?.prefix(Self.mostReplies).compactMap(Self.reply) ?? []
@@ -159,7 +161,7 @@ extension ReportEntry {
         passed = record.passed
         faults = record.faults.map { Issue(id: $0.id.rawValue, text: $0.text, brief: $0.brief) }
         warnings = record.warnings.map { Issue(id: $0.id.rawValue, text: $0.text, brief: $0.text) }
-        (hint, hintPlace) = (record.hint?.text, record.hintPlace)
+        hint = record.hint?.text
         advice = record.hint.map { HintText(marked: $0.words.marked) }
         verdict = record.sni.verdict.rawValue
         let standard = record.sni.sent == nil ? nil : observation.second?.served?.chain.leaf

@@ -88,35 +88,16 @@ struct PoolPicture {
     /// Writes the picture. The number makes its identifiers unique in the page.
     func write(to page: inout HTMLPage, number: Int) {
         let height = max(sources.count * 24, targets.count * 44) + 12
-        page.element("figure") { page in
-            page.element(
-                "svg",
-                [
-                    "viewBox": "0 0 900 \(height)", "role": "img",
-                    "aria-labelledby": "pool-\(number)-title pool-\(number)-desc",
-                ]
-            ) { page in
-                page.element(
-                    "title",
-                    ["id": "pool-\(number)-title"],
-                    text: "Certificates of \(cut(host, to: 80))"
-                )
-                page.element("desc", ["id": "pool-\(number)-desc"], text: words)
-                for (index, source) in sources.enumerated() {
-                    draw(
-                        source,
-                        y: middle(index, of: sources.count, height: height),
-                        height: height,
-                        to: &page
-                    )
-                }
-                for (index, target) in targets.enumerated() {
-                    draw(target, y: middle(index, of: targets.count, height: height), to: &page)
-                }
+        let title = "Certificates of \(cut(host, to: 80))"
+        page.picture("pool-\(number)", height: height, title: title, words: words) { page in
+            for (index, source) in sources.enumerated() {
+                let y = middle(index, of: sources.count, height: height)
+                draw(source, y: y, height: height, to: &page)
             }
-            page.element("figcaption", text: words)
+            for (index, target) in targets.enumerated() {
+                draw(target, y: middle(index, of: targets.count, height: height), to: &page)
+            }
         }
-        page.endLine()
     }
 
     private func middle(_ index: Int, of count: Int, height: Int) -> Int {

@@ -8,23 +8,12 @@ final class ReportRun {
     private var buffer: OutputBuffer
     private var digest = Digest()
     private var log = SARIFText()
-    private var badLines = 0
-
-    private static let mostBadLines = 10
+    private var badLines = BadLines()
 
     init(_ options: Options) throws(UsageError) {
         self.options = options
-        let console = Console.detect(options.color)
-        let isPlain = options.output != nil
-        style = Style(
-            usesColor: console.usesColor && !isPlain,
-            unicode: console.unicode,
-            width: console.width,
-            fullHashes: true
-        )
-        sink =
-            try options.output.map { (path) throws(UsageError) in try OutputSink.file(path) }
-            ?? .standardOutput
+        style = Style(Console.detect(options.color), colors: options.output == nil)
+        sink = try OutputSink.open(options.output)
         buffer = OutputBuffer(sink)
     }
 
@@ -37,7 +26,7 @@ final class ReportRun {
             if let signal = Interrupts.signal { return ExitCode.interrupted(by: signal) }
             guard !buffer.isBroken else { return try giveUp() }
         }
-        reportBadLines()
+        badLines.report()
         guard digest.count > 0 else {
             throw UsageError("there is no result in the files", code: ExitCode.noInput)
         }
@@ -87,14 +76,7 @@ final class ReportRun {
         var error = ReportEntry.unreadable(source.name, line: number, hint: hint)
         if options.skipsBad { error.hint = nil }
         guard options.skipsBad else { throw error }
-        badLines += 1
-        if badLines <= Self.mostBadLines { Console.complain(error.text) }
-    }
-
-    private func reportBadLines() {
-        guard badLines > 0 else { return }
-        let count = badLines == 1 ? "1 line" : "\(Words.grouped(badLines)) lines"
-        Console.complain("sni-probe: \(count) of the input could not be used\n")
+        badLines.add(error)
     }
 
     private func writeEnd() {
@@ -103,7 +85,8 @@ final class ReportRun {
         case .text: buffer.write(DigestText(digest: digest, style: style).text)
         case .html:
             let incomplete =
-                badLines > 0 ? "\(Words.grouped(badLines)) lines of the input could not be used." : nil
+                badLines.count > 0
+                ? "\(Words.grouped(badLines.count)) lines of the input could not be used." : nil
             var page = HTMLPage()
             HTMLReport(digest: digest, incomplete: incomplete).write(to: &page)
             buffer.write(page.take())

@@ -47,8 +47,6 @@ final class ProbeFeed {
     private var index = 0
     /// Whether there was any target, in this shard or another.
     private(set) var hasFoundAny = false
-    /// The number of lines that could not be parsed.
-    private(set) var badLines = 0
     /// Whether a target was a URL, on the command line or in a file.
     private(set) var hasFoundURL: Bool
 
@@ -182,7 +180,6 @@ final class ProbeFeed {
     }
 
     private func bad(_ error: UsageError) -> Step {
-        badLines += 1
         if !skipsBad { sources.removeAll() }
         return .badLine(error)
     }

@@ -45,6 +45,7 @@ final class Run {
     var printed = 0
     var slotCount = 0
     var feedState = FeedState.open
+    var badLines = BadLines()
     var waitEnd = Instant.never
     var ended = 0
     var failed = 0
@@ -176,12 +177,7 @@ final class Run {
             feedState = .open
         }
         // The count includes finished probes that cannot be printed yet.
-        progress.show(
-            done: ended,
-            of: feedState == .ended ? slotCount : nil,
-            failed: failed,
-            late: late
-        )
+        progress.show(done: ended, of: feedState == .ended ? slotCount : nil, failed: failed, late: late)
     }
 
     private func startWaiting() {

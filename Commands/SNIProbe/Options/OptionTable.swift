@@ -1,6 +1,6 @@
 extension CommandOption {
-    /// All options. The parser, the hints and `--help` use this table. The manual page and the completions, which are made
-    /// from it, are not part of the program.
+    /// All options. The parser, the hints and `--help` use this table. The manual page and the completions,
+    /// which are made from it, are not part of the program.
     static let all: [CommandOption] =
         input.in(.input) + sending.in(.sending) + accepting.in(.accepting) + running.in(.running)
         + output.in(.output) + other.in(.other)

@@ -185,7 +185,7 @@ struct Options: Sendable {
         case .accepting: try takeAccepting(option, value: value)
         case .running: try takeRunning(option, value: value)
         case .output: try takeOutput(option, value: value)
-        case .other: takeOther(option)
+        case .other: detour = option.key == .demo ? .demo : .version
         }
     }
 
@@ -289,7 +289,7 @@ struct Options: Sendable {
 
     private mutating func takeOutput(_ option: CommandOption, value: String) throws(UsageError) {
         switch option.key {
-        case .json: try choose(.json)
+        case .json: format = try Format.json.chosen(after: format)
         case .output: output = value
         case .format:
             guard let format = Format(rawValue: value), format != .pem else {
@@ -298,24 +298,14 @@ struct Options: Sendable {
                     hint: "the formats are text, json, prometheus, nagios, junit, sarif and html"
                 )
             }
-            try choose(format)
-        case .pem: try choose(.pem)
+            self.format = try format.chosen(after: self.format)
+        case .pem: format = try Format.pem.chosen(after: format)
         case .verbose: verbose = true
         case .quiet: quiet = true
         default: color = try OptionValue(option, value).color
         }
     }
 
-    private mutating func choose(_ wanted: Format) throws(UsageError) {
-        format = try wanted.chosen(after: format)
-    }
-
-    private mutating func takeOther(_ option: CommandOption) {
-        switch option.key {
-        case .demo: detour = .demo
-        default: detour = .version
-        }
-    }
 }
 
 extension TargetWord {

@@ -2,15 +2,8 @@ internal import DirectHTTP
 
 /// Output in another order: what failed first, then what has warnings, for a window that may be too small
 /// for all.
-final class FailuresFirst: RecordOutput {
-    private let base: any RecordOutput
+final class FailuresFirst: WrappingOutput, RecordOutput {
     private var records: [[ProbeRecord]] = [[], [], []]
-
-    init(_ base: any RecordOutput) {
-        self.base = base
-    }
-
-    func expect(_ probe: Probe) { base.expect(probe) }
 
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
         guard !isOnlyOne else { return base.add(record, isOnlyOne: true) }
@@ -21,8 +14,4 @@ final class FailuresFirst: RecordOutput {
         for record in records.joined() { base.add(record, isOnlyOne: false) }
         base.finish(digest, interrupted: interrupted)
     }
-
-    func flush() -> Bool { base.flush() }
-
-    func exitCode(_ digest: Digest) -> Int32? { base.exitCode(digest) }
 }

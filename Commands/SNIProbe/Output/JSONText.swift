@@ -129,8 +129,7 @@ struct JSONText {
 
     private mutating func escape(_ scalar: Unicode.Scalar) {
         for unit in String(Character(scalar)).utf16 {
-            let digits = String(unit, radix: 16)
-            raw("\\u" + String(repeating: "0", count: 4 - digits.count) + digits)
+            raw("\\u" + Words.padded(String(unit, radix: 16), to: 4, with: "0"))
         }
     }
 }

@@ -94,9 +94,7 @@ struct LongForm {
         // The matching name comes first. It would be hard to find among ten thousand names.
         let matched = record.matchedName.map { [$0] } ?? []
         let shown = (matched + names.all.filter { !matched.contains($0) }).prefix(verbose ? 100 : 6)
-        let text = shown.map { style.safe($0, upTo: 64) }.joined(separator: ", ")
-        let hidden = names.count - shown.count
-        return hidden > 0 ? "\(text) and \(Words.grouped(hidden)) more" : text
+        return Words.list(shown.map { style.safe($0, upTo: 64) }, of: names.count)
     }
 
     private func validity(_ leaf: ServedCertificate) -> String {
@@ -119,10 +117,7 @@ struct LongForm {
 
     private func chain(_ chain: ExaminedChain) -> String {
         let above = chain.certificates.dropFirst().map { style.safe($0.subject.short, upTo: 40) }
-        var sent = above.isEmpty ? "leaf only" : "leaf, " + above.joined(separator: ", ")
-        if chain.count > chain.certificates.count {
-            sent += " and \(Words.grouped(chain.count - chain.certificates.count)) more"
-        }
+        var sent = above.isEmpty ? "leaf only" : Words.list(["leaf"] + above, of: chain.count)
         if !chain.isInOrder { sent += chain.hasSurplus ? " (more than needed)" : " (not in order)" }
         var lines = ["\(sent); \(ending(chain))"]
         if let end = record.chainEnd, end.above, end.notAfter > record.judgedAt,
@@ -164,7 +159,7 @@ struct LongForm {
     private var alert: String {
         guard let alert = record.alert else { return "" }
         var text = "\(alert.name) (\(alert.number))"
-        if case .failure(let failure)? = observation.second?.outcome, failure.isRejection {
+        if let failure = observation.second?.failure, failure.isRejection {
             let other = observation.first?.serverName == nil ? "with SNI" : "without SNI"
             text += failure == .alert(alert) ? ", also \(other)" : "; \(other): \(SNIWords.text(of: failure))"
         }

@@ -102,13 +102,12 @@ final class NagiosOutput: BufferedOutput, RecordOutput {
     }
 
     private func listed(_ items: [Item], count: Int, digest: Digest) -> String {
-        let more = count > items.count ? " and \(count - items.count) more" : ""
         let texts = items.map { item in
             if item.place.isEmpty { return "\(item.host) \(item.words)" }
             return digest.targets.count > 1
                 ? "\(item.host) @ \(item.place) \(item.words)" : "\(item.place) \(item.words)"
         }
-        return texts.joined(separator: ", ") + more
+        return Words.list(texts, of: count)
     }
 
     /// Returns escaped text without `|`, which separates the text from the performance data.
@@ -124,7 +123,6 @@ enum Seconds {
     /// Returns the duration with three decimal places: `0.041`.
     static func text(_ duration: Duration) -> String {
         let milliseconds = (Words.tenth(duration) + 5) / 10
-        let rest = String(milliseconds % 1000)
-        return "\(milliseconds / 1000)." + String(repeating: "0", count: 3 - rest.count) + rest
+        return "\(milliseconds / 1000)." + Words.padded("\(milliseconds % 1000)", to: 3, with: "0")
     }
 }

@@ -113,10 +113,6 @@ final class OutputSink {
     }
 
     private static func unwritable(_ path: String, error: SystemError) -> UsageError {
-        let words = errnoText(error.code)
-        return UsageError(
-            "cannot write \(quoted(path)): \(words.prefix(1).lowercased() + words.dropFirst())",
-            code: ExitCode.unwritable
-        )
+        UsageError("cannot write \(quoted(path)): \(Words.system(error.code))", code: ExitCode.unwritable)
     }
 }

@@ -41,7 +41,7 @@ struct SNIWords {
     }
 
     private var unknown: String? {
-        guard case .failure(let failure)? = record.observation.second?.outcome, record.served != nil else {
+        guard let failure = record.observation.second?.failure, record.served != nil else {
             return nil
         }
         switch failure {
@@ -53,7 +53,7 @@ struct SNIWords {
 
     /// The result of the handshake without SNI, if the one with SNI was refused or got a wrong certificate.
     private var withoutName: String {
-        guard case .success? = record.observation.second?.outcome else {
+        guard record.observation.second?.served != nil else {
             return "without it this IP \(refusal)"
         }
         let other = "without it this IP serves \(names(record.observation.second))"
@@ -62,7 +62,7 @@ struct SNIWords {
 
     /// The result of the handshake with SNI, if the first was made without SNI.
     private var withName: String {
-        guard case .success? = record.observation.second?.outcome else {
+        guard record.observation.second?.served != nil else {
             return "with it this IP \(refusal)"
         }
         let isWrong = record.matchedName == nil ? "is wrong as well" : "is wrong"
@@ -70,9 +70,7 @@ struct SNIWords {
     }
 
     private func names(_ handshake: Handshake?) -> String {
-        guard case .success(let served)? = handshake?.outcome, let leaf = served.chain.leaf else {
-            return "another"
-        }
+        guard let leaf = handshake?.served?.chain.leaf else { return "another" }
         let names = ServedNames(leaf)
         let text = style.safe(names.first(2), upTo: 130)
         let more = names.count > 2 ? " and \(Words.grouped(names.count - 2)) more" : ""
@@ -81,10 +79,7 @@ struct SNIWords {
 
     /// The refusal of the second handshake.
     private var refusal: String {
-        var reason = "unknown"
-        if case .failure(let failure)? = record.observation.second?.outcome {
-            reason = Self.text(of: failure)
-        }
+        let reason = record.observation.second?.failure.map(Self.text) ?? "unknown"
         return "refuses the handshake (\(reason))" + record.observation.oftenWithTheOther
     }
 }

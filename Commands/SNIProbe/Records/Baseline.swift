@@ -89,8 +89,7 @@ final class Baseline {
 
     private static func list(_ places: [String], of count: Int) -> String {
         guard count > 0 else { return "" }
-        let more = count > places.count ? " and \(Words.grouped(count - places.count)) more" : ""
-        return " (\(places.joined(separator: ", "))\(more))"
+        return " (\(Words.list(places, of: count)))"
     }
 
     /// The host and the address of a key.

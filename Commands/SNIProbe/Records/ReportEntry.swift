@@ -197,7 +197,8 @@ extension ReportEntry.Certificate {
     }
 }
 
-/// Whether a result passed, as a word and as a class of a style sheet. The word stands wherever the colour does.
+/// Whether a result passed, as a word and as a class of a style sheet. The word stands wherever the colour
+/// does.
 enum ResultState: String, Sendable {
     case ok, warn, fail
 

@@ -30,21 +30,15 @@ extension Run {
     func reportInput() {
         if options.skipsBad { badLines.report() }
         guard usageCode == nil, !Interrupts.hasCome else { return }
+        var error: UsageError?
         if !feed.hasFoundAny {
-            usageCode = reportNothing()
+            // An empty list is usually a mistake where it was made, and must not look like success.
+            error = UsageError("nothing to probe: there is no target in the files", code: ExitCode.noInput)
         } else if !options.requestOptions.isEmpty, !feed.hasFoundURL {
-            let error = options.requestOptionsWithoutRequest
-            Console.complain(error.text)
-            usageCode = error.code
+            error = options.requestOptionsWithoutRequest
         }
-    }
-
-    /// Reports that no target was found. This is an error: an empty list is usually a mistake where it was
-    /// made, and must not look like success.
-    private func reportNothing() -> Int32 {
-        let error = UsageError("nothing to probe: there is no target in the files", code: ExitCode.noInput)
-        Console.complain(error.text)
-        return error.code
+        if let error { Console.complain(error.text) }
+        usageCode = error?.code
     }
 
     private func add(_ slot: Slot) {

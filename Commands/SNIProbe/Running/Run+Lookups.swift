@@ -43,8 +43,7 @@ extension Run {
             why = options.family == .v4 ? "it has no IPv4 address" : "it has no IPv6 address"
             if !addresses.isEmpty { advice = "leave out \(options.family == .v4 ? "-4" : "-6")" }
         case .failure(let error)?:
-            let words = "\(error)"
-            why = words.prefix(1).lowercased() + words.dropFirst()
+            why = Words.lowered("\(error)")
         case nil:
             why = "no answer from the resolver in \(Words.span(options.settings.timeout))"
             advice = "find out why the resolver does not answer"

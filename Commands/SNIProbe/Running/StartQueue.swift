@@ -7,8 +7,8 @@ internal import DirectHTTP
 /// A slot is in one of five states:
 /// - delayed: its next round has not come yet,
 /// - queued: it starts when the limits allow, in order of arrival,
-/// - parked: too many probes count at its server; it starts before those in the queue when one of them no longer
-///   counts,
+/// - parked: too many probes count at its server; it starts before those in the queue when one of them no
+///   longer counts,
 /// - working: from `next(at:)` until it has received nothing for half a second,
 /// - waiting: from then until `ended(_:hasAnswer:)`.
 ///

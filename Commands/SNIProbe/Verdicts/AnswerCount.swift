@@ -16,9 +16,7 @@ struct AnswerCount {
         fileprivate(set) var count = 1
 
         /// The certificate, if there is one.
-        var leaf: ServedCertificate? {
-            if case .success(let served) = outcome { served.chain.leaf } else { nil }
-        }
+        var leaf: ServedCertificate? { (try? outcome.get())?.chain.leaf }
     }
 
     /// The answers, the most frequent first, equally frequent ones in the order in which they came.
@@ -118,9 +116,7 @@ struct AnswerCount {
 
 extension Handshake {
     /// Whether it was not finished for want of time, and so says nothing of the server.
-    fileprivate var wasCutShort: Bool {
-        if case .failure(.cancelled) = outcome { true } else { false }
-    }
+    fileprivate var wasCutShort: Bool { failure == .cancelled }
 }
 
 extension Observation {

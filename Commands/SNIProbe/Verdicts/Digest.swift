@@ -93,9 +93,7 @@ struct Digest {
         hosts.add(entry.host)
         if targets.count < 2 { targets.insert(entry.target) }
         countLead(of: entry)
-        times =
-            times.map { min($0.lowerBound, entry.time)...max($0.upperBound, entry.time) } ?? entry
-            .time...entry.time
+        times = entry.extending(times)
         for fault in entry.faults { faults.add(fault.id) }
         for warning in entry.warnings { warnings.add(warning.id) }
         var kind = 2
@@ -136,6 +134,11 @@ struct Digest {
 }
 
 extension ReportEntry {
+    /// The range of times with that of this result.
+    func extending(_ times: ClosedRange<Int>?) -> ClosedRange<Int> {
+        min(times?.lowerBound ?? time, time)...max(times?.upperBound ?? time, time)
+    }
+
     /// A line on a failed address that only some of the resolvers give.
     var resolverLine: String? {
         guard let ip, let fault = faults.first, let givers = partialGivers else { return nil }

@@ -52,11 +52,7 @@ struct Judge: Sendable {
     /// Returns the record of a target that could not be resolved.
     ///
     /// - Parameters:
-    ///   - target: The target.
-    ///   - why: The resolver's error.
     ///   - advice: The first half of the hint. The second half says that an IP can be given instead.
-    ///   - time: The time that the resolver took.
-    ///   - begin: The start of the query.
     ///   - resolver: The name of the resolver, if there are several.
     func record(
         unresolved target: ProbeTarget,
@@ -189,15 +185,11 @@ struct Judge: Sendable {
     private static let mostOthersTake = 100 << 10
 
     private func nameFault(_ record: ProbeRecord) -> Fault {
-        let names = record.leaf.map { ServedNames($0).first(1) } ?? ""
-        let brief = nameBrief(record, names: names)
-        if record.sni.sent == nil, record.target.host.name != nil {
-            return Fault(.defaultCertificate, "wrong certificate, no SNI sent", brief: brief)
-        }
-        switch record.sni.verdict {
-        case .noDifference: return Fault(.defaultCertificate, "wrong certificate", brief: brief)
-        default: return Fault(.nameMismatch, "wrong certificate", brief: brief)
-        }
+        let brief = nameBrief(record, names: record.leaf.map { ServedNames($0).first(1) } ?? "")
+        let isUnsent = record.sni.sent == nil && record.target.host.name != nil
+        if isUnsent { return Fault(.defaultCertificate, "wrong certificate, no SNI sent", brief: brief) }
+        let isDefault = record.sni.verdict == .noDifference
+        return Fault(isDefault ? .defaultCertificate : .nameMismatch, "wrong certificate", brief: brief)
     }
 
     private func nameBrief(_ record: ProbeRecord, names: String) -> String {

@@ -55,6 +55,16 @@ struct CommandRunTests {
         #expect(result.status == 0 && result.output == Options.usage && result.errors.isEmpty)
     }
 
+    @Test("The versions of the program, of OpenSSL and of the vectors are printed, and results have the last")
+    func versions() async throws {
+        let lines = try await run(["--version"]).output.split(separator: "\n")
+        #expect(lines.count == 3 && lines[0].hasPrefix("tls-fixtures 0.") && lines[1].hasPrefix("OpenSSL "))
+        let fixtures = try TemporaryFixtures(["names/a.json": Self.names, "VERSION": "12\n"])
+        let arguments = ["run", "--fixtures", fixtures.path, "--client", "ours"]
+        #expect(try await run(arguments).output.contains("\nvectors 12, tls-fixtures 0."))
+        #expect(try await run(arguments + ["--json"]).output.contains(#""vectors":"12","program":"0."#))
+    }
+
     @Test("The fixtures are found above the program, and option --list prints their vectors")
     func list() async throws {
         let result = try await run(["run", "names", "--list"])

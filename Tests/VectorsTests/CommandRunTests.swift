@@ -1,3 +1,4 @@
+import CommandKit
 import DirectJSON
 import DirectTestCommands
 import Foundation
@@ -103,7 +104,7 @@ struct CommandRunTests {
             lines[head...].map { $0.split(separator: " ").joined(separator: " ") } == [
                 "client topic passed failed choices differ left out not judged", "direct-http names 2 1",
                 "true names 0 0 3", "left out, 3: true: it cannot be told where to connect",
-                "2 passed, 1 failed",
+                "vectors none, tls-fixtures \(PackageVersion.text)", "2 passed, 1 failed",
             ]
         )
     }

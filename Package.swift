@@ -151,9 +151,9 @@ let package = Package(
         .executableTarget(
             name: "tls-fixtures",
             dependencies: [
-                "CommandKit", "DirectCore", "DirectIO", "DirectHTTP", "DirectHTTP1", "DirectCoding",
-                "DirectJSON",
-                "TLSFixtures",
+                "CommandKit", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP", "DirectHTTP1",
+                "DirectCoding",
+                "DirectJSON", "TLSFixtures",
             ],
             path: "Commands/tls-fixtures",
             swiftSettings: commonSettings

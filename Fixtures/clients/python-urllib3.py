@@ -2,8 +2,13 @@
 
 import contract
 import urllib3
+from urllib3._collections import HTTPHeaderDict  # Public since 2.0 only.
 from urllib3.util import request as requests
 from urllib3.util.ssl_ import create_urllib3_context
+
+
+# Before 1.25 it had no name.
+ACCEPT_ENCODING = getattr(requests, "ACCEPT_ENCODING", "gzip,deflate")
 
 
 def open_pool(job):
@@ -30,11 +35,14 @@ def open_client(job):
 
     def send(request):
         pool = kept if "connections" in job.get("keep", []) else open_pool(job)
-        headers = urllib3.HTTPHeaderDict()
-        for name, value in contract.pairs(request):
-            headers.add(name, value)
-        if settings.get("decode") and "accept-encoding" not in headers:
-            headers.add("Accept-Encoding", requests.ACCEPT_ENCODING)
+        pairs = contract.pairs(request)
+        if settings.get("decode") and "accept-encoding" not in {name.lower() for name, _ in pairs}:
+            pairs.append(("Accept-Encoding", ACCEPT_ENCODING))
+        headers = dict(pairs)  # What most callers give.
+        if len({name.lower() for name, _ in pairs}) < len(pairs):
+            headers = HTTPHeaderDict()
+            for name, value in pairs:
+                headers.add(name, value)
         options = {}
         if "limit" in settings.get("redirects", {}):
             options["retries"] = urllib3.Retry(redirect=settings["redirects"]["limit"])
@@ -71,5 +79,5 @@ def open_client(job):
 KINDS = [(urllib3.exceptions.ReadTimeoutError, "timeout"), (urllib3.exceptions.IncompleteRead, "incomplete")]
 
 contract.serve(
-    {"name": "urllib3", "version": urllib3.__version__, "codings": requests.ACCEPT_ENCODING.split(",")}, open_client
+    {"name": "urllib3", "version": urllib3.__version__, "codings": ACCEPT_ENCODING.split(",")}, open_client
 )

@@ -1,3 +1,4 @@
+internal import CommandKit
 internal import DirectCore
 internal import DirectHTTP
 

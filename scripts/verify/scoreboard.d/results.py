@@ -149,6 +149,12 @@ class Board:
     def date(self):
         return max(client.date for client in self.clients)
 
+    def topics(self):
+        """The topics with rows, and their titles. A topic without a title has its name."""
+        found = dict.fromkeys(row["topic"] for client in self.clients for row in client.rows)
+        ordered = [topic for topic in TOPICS if topic in found] + [topic for topic in found if topic not in TOPICS]
+        return {topic: TOPICS.get(topic, topic) for topic in ordered}
+
     def files(self, topic):
         """The files of a topic in the order of the vectors."""
         files = []

@@ -7,6 +7,7 @@ struct CommandOption: Sendable {
             proxyHeader, method, header, insecure
         case roots, minimumDays, warningDays, criticalDays, strict, expect, same, status
         case timeout, jobs, rate, retries, wait, repeats, interval, watch, baseline, resume
+        case listen, listenAny, listenName
         case json, format, output, pem, verbose, quiet, color
         case demo, help, version
     }

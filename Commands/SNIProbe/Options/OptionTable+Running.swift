@@ -88,6 +88,42 @@ extension CommandOption {
             help: ["between the handshakes of --repeat; default none"],
             manual: "The time from the end of one handshake of --repeat to the next; none if not given."
         ),
+        CommandOption(
+            key: .listen,
+            long: "listen",
+            value: "IP:PORT",
+            group: .running,
+            help: [
+                "serve metrics: /metrics of the targets, which are",
+                "probed by --watch, and /probe?target= of one",
+            ],
+            manual:
+                "Serve metrics over HTTP until a signal comes. /metrics has the last round over all targets, which begins "
+                + "again so long after the last one as --watch says (1m if not given). "
+                + "/probe?target=TARGET probes one of them at once, in the form of blackbox_exporter: the target is written "
+                + "as on the command line, and must be one of its targets or of those in --file. module= is tls (if not given), http_2xx, or a "
+                + "protocol of --starttls. Of the requests at most 16 are probed at a time, or as many as --jobs says."
+        ),
+        CommandOption(
+            key: .listenAny,
+            long: "listen-any",
+            group: .running,
+            help: ["let requests to --listen name any target"],
+            manual:
+                "Let requests to --listen name targets that are not on the list. Whoever reaches the port can then make this "
+                + "machine connect to all that it can reach."
+        ),
+        CommandOption(
+            key: .listenName,
+            long: "listen-name",
+            value: "NAME",
+            group: .running,
+            help: ["a name of --listen beside IP, localhost, host name"],
+            manual:
+                "Answer requests to --listen that are for this name, too (the field Host). Without it only those for an IP, "
+                + "localhost or the name of this machine are answered, so that web pages cannot read the answers by a name "
+                + "of theirs that leads to this machine. May repeat."
+        ),
     ]
 
     static let outputOptions = [

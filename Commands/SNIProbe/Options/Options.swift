@@ -52,6 +52,11 @@ struct Options: Sendable {
     var resume: String?
     /// The time between two rounds of a run without an end.
     var watch: Duration?
+    /// Where metrics are served.
+    var listen: Endpoint?
+    /// Whether requests may name targets that are not on the list.
+    var listensForAny = false
+    var listenNames: Set<String> = ["localhost"]
     var verbose = false
     var quiet = false
     var color = ColorChoice.auto
@@ -242,7 +247,11 @@ struct Options: Sendable {
     }
 
     private mutating func takeRunning(_ option: CommandOption, value: String) throws(UsageError) {
-        if option.key == .resume { return resume = value }
+        switch option.key {
+        case .resume: return resume = value
+        case .listenAny: return listensForAny = true
+        default: break
+        }
         let value = OptionValue(option, value)
         switch option.key {
         case .timeout: settings.timeout = try value.duration
@@ -251,6 +260,8 @@ struct Options: Sendable {
         case .watch: watch = try value.duration
         case .repeats: settings.repeats = try value.number(in: 1...10_000)
         case .interval: settings.interval = try value.duration
+        case .listen: listen = try value.listener
+        case .listenName: listenNames.insert(try value.name.lowercased())
         case .retries: settings.retries = try value.number(in: 0...100)
         default: wait = try value.duration
         }

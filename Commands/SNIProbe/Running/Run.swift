@@ -35,6 +35,7 @@ final class Run {
     let resolvers: [NamedResolver]
     /// The look-ups by the system's resolver; `nil` for those that all runs share.
     let lookups: SystemLookups?
+    private let end: Instant
     /// Gets the line on the baseline in place of standard error.
     var report: ((String) -> Void)?
     var tally = Tally()
@@ -85,6 +86,8 @@ final class Run {
         var lookups: SystemLookups?
         /// The event loop of the probes, whose clock measures their times and limits.
         var loop = EventLoop.shared
+        /// When the run ends even if it is not complete.
+        var end = Instant.never
     }
 
     /// Creates a run.
@@ -108,7 +111,7 @@ final class Run {
         self.options = options
         (self.baseline, self.earlier) = (baseline, earlier)
         self.resolvers = resolvers
-        lookups = surroundings.lookups
+        (lookups, end) = (surroundings.lookups, surroundings.end)
         self.feed = feed
         self.output = output
         tools = ProbeTools(options.settings, loop: surroundings.loop)
@@ -122,7 +125,7 @@ final class Run {
     /// Runs to the end, or until it is interrupted, and returns the exit code.
     func run() -> Int32 {
         if let wait = options.wait { waitEnd = now.advanced(byNanoseconds: wait.clampedNanoseconds) }
-        while !Interrupts.hasCome {
+        while !isOver {
             takeLetters()
             refill()
             startWaiting()
@@ -135,7 +138,7 @@ final class Run {
             lookForSilence()
             sleep()
         }
-        if Interrupts.hasCome { printWhatIsDone() }
+        if isOver { printWhatIsDone() }
         progress.clear()
         output.finish(tally, interrupted: Interrupts.hasCome)
         guard output.flush() else { return Console.endOfOutput() }
@@ -153,6 +156,9 @@ final class Run {
         if let signal = Interrupts.signal { return ExitCode.interrupted(by: signal) }
         return output.exitCode(tally) ?? usageCode ?? tally.exitCode
     }
+
+    /// Whether the run ends, complete or not.
+    private var isOver: Bool { Interrupts.hasCome || end != .never && now >= end }
 
     /// Makes the TLS context on the first call, after the first probes were started: loading the roots takes
     /// about as long as connecting. Returns the error if the roots cannot be loaded.
@@ -174,6 +180,7 @@ final class Run {
     private func sleep() {
         var limit = starts.timeUntilNext(at: now)
         if let tick = progress.timeUntilNext { limit = min(limit ?? tick, tick) }
+        if end != .never { limit = min(limit ?? .seconds(3600), end.since(now)) }
         var descriptor: Int32?
         if case .needsInput(let number) = feedState, hasRoom { descriptor = number }
         if mailbox.alarm.sleep(orInputAt: descriptor, limit: limit) {

@@ -25,6 +25,11 @@ struct Handshake: Sendable {
     /// The first bytes that the server sent, if they are not TLS.
     var nonTLSBytes: [UInt8] = []
 
+    /// The certificates and parameters, if it succeeded.
+    var served: Served? { try? outcome.get() }
+    /// The reason why it failed.
+    var failure: HandshakeFailure? { if case .failure(let failure) = outcome { failure } else { nil } }
+
     /// The result of a successful handshake.
     struct Served: Sendable {
         /// The parameters; `nil` if no connection was made (`sni-probe check`).
@@ -63,14 +68,13 @@ extension Handshake {
             return (handshake, nil, nil)
         }
         handshake.tcpTime = loop.now.since(start)
-        do throws(PreambleError) {
+        do throws(HandshakeFailure) {
             try await Preamble(socket: socket, limits: limits).run(tools.settings, for: probe)
         } catch {
             socket.close()
             handshake.tlsTime = loop.now.since(start) - (handshake.tcpTime ?? .zero)
-            let failure = HandshakeFailure(error)
-            handshake.outcome = .failure(failure)
-            if case .noUpgrade(let bytes) = failure { handshake.nonTLSBytes = Array(bytes.suffix(64)) }
+            handshake.outcome = .failure(error)
+            if case .noUpgrade(let bytes) = error { handshake.nonTLSBytes = Array(bytes.suffix(64)) }
             return (handshake, nil, nil)
         }
         // The wait for the context is not measured: loading the trust roots may take longer than the whole
@@ -152,11 +156,6 @@ extension Probe {
 
     /// Returns the connection over a socket to the address.
     func connection(over socket: Socket, survey: SurveyConnection?) -> Connection {
-        Connection.examining(
-            target.name,
-            at: Endpoint(address, port: port),
-            over: socket,
-            survey: survey
-        )
+        Connection.examining(target.name, at: Endpoint(address, port: port), over: socket, survey: survey)
     }
 }

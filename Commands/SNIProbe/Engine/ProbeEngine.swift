@@ -33,24 +33,27 @@ struct ProbeEngine: Sendable {
             if settings.interval > .zero {
                 await sleep(until: loop.now.advanced(byNanoseconds: settings.interval.clampedNanoseconds))
             }
-            let end = loop.now.advanced(byNanoseconds: tools.timeouts.total)
-            let limits = DialLimits(CallLimit(tools.timeouts, until: end), loop: loop)
             handshakes.append(await repeated(probe, serverName, limits))
         }
         return handshakes
     }
 
+    /// The limits of a probe that begins now.
+    private var limits: DialLimits {
+        let end = loop.now.advanced(byNanoseconds: tools.timeouts.total)
+        return DialLimits(CallLimit(tools.timeouts, until: end), loop: loop)
+    }
+
     /// Performs one probe, with retries as the settings allow. All attempts share one deadline.
     private func observeOnce(_ probe: Probe) async -> Observation {
-        let deadline = loop.now.advanced(byNanoseconds: tools.timeouts.total)
-        let limits = DialLimits(CallLimit(tools.timeouts, until: deadline), loop: loop)
+        let limits = limits
         var attempt = 1
         while true {
             var observation = await performAttempt(probe, limits)
             observation.attempts = attempt
             let pause = UInt64(100_000_000) << UInt64(min(attempt - 1, 5))
             guard attempt <= settings.retries, observation.isWorthRetrying,
-                loop.now.advanced(byNanoseconds: pause) < deadline
+                loop.now.advanced(byNanoseconds: pause) < limits.end
             else { return observation }
             await sleep(until: loop.now.advanced(byNanoseconds: pause))
             attempt += 1
@@ -80,11 +83,11 @@ struct ProbeEngine: Sendable {
             return
         }
         observation.tcpTime = loop.now.since(start)
-        do throws(PreambleError) {
+        do throws(HandshakeFailure) {
             try await Preamble(socket: socket, limits: limits).run(settings, for: probe)
         } catch {
             socket.close()
-            observation.connectFailure = HandshakeFailure(error)
+            observation.connectFailure = error
             return
         }
         let connection = probe.connection(over: socket, survey: nil)
@@ -164,9 +167,7 @@ struct ProbeEngine: Sendable {
     private func tryOtherKeys(_ observation: Observation, _ name: SNI, _ limits: DialLimits) async
         -> [OtherKey]
     {
-        guard settings.triesAllKeys, case .success(let served)? = observation.first?.outcome else {
-            return []
-        }
+        guard settings.triesAllKeys, let served = observation.first?.served else { return [] }
         let known = served.chain.leaf?.key.type ?? ""
         let kinds = OtherKey.Kind.allCases.filter { !known.hasPrefix($0.rawValue) }
         return await withTaskGroup(of: OtherKey.self) { group in
@@ -227,7 +228,7 @@ struct ProbeEngine: Sendable {
         var attempt = 0
         while true {
             let handshake = await repeated(probe, serverName, limits)
-            guard case .failure(let failure) = handshake.outcome, failure.isTransient, !failure.isRejection,
+            guard let failure = handshake.failure, failure.isTransient, !failure.isRejection,
                 attempt < settings.retries
             else { return handshake }
             attempt += 1
@@ -257,7 +258,7 @@ struct ProbeEngine: Sendable {
     /// Whether the certificate authenticates the server. Unless it does, or `--insecure` is given, no request
     /// is sent.
     private func isAuthenticated(_ handshake: Handshake, target: ProbeTarget) -> Bool {
-        guard case .success(let served) = handshake.outcome else { return false }
+        guard let served = handshake.served else { return false }
         if case .revoked? = served.staple?.status { return false }
         return served.chain.judgement.isTrusted && served.chain.match(try? target.identity) != nil
     }
@@ -289,8 +290,7 @@ struct ProbeEngine: Sendable {
 extension Handshake {
     /// Whether the server has chosen HTTP/1.1, or no protocol at all.
     fileprivate var speaksHTTP: Bool {
-        guard case .success(let served) = outcome, let chosen = served.facts?.alpn else { return true }
-        return chosen == "http/1.1"
+        served?.facts?.alpn ?? "http/1.1" == "http/1.1"
     }
 }
 

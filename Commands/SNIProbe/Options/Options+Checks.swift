@@ -24,9 +24,30 @@ extension Options {
         guard requestOptions.isEmpty || hasURL else { throw requestOptionsWithoutRequest }
     }
 
+    /// Refuses a report without files.
+    func checkReport() throws(UsageError) {
+        try checkQuiet()
+        guard !files.isEmpty else {
+            throw UsageError(
+                "report needs the JSON lines of earlier runs: sni-probe report FILE...",
+                hint: "- is standard input. To probe a host of this name: sni-probe report:443"
+            )
+        }
+        guard let word = files.first(where: { $0.hasPrefix("@") }) else { return }
+        throw UsageError(
+            "report reads files, and \(quoted(word)) is an IP",
+            hint:
+                "to probe a host of this name: sni-probe report:443 \(PlainText.harmless(word, unicode: true))"
+        )
+    }
+
+    private func checkQuiet() throws(UsageError) {
+        if quiet, output != nil { throw UsageError("--quiet and --output contradict each other") }
+    }
+
     /// Refuses options for the output that have no effect together.
     private func checkOutput() throws(UsageError) {
-        if quiet, output != nil { throw UsageError("--quiet and --output contradict each other") }
+        try checkQuiet()
         guard watch != nil else { return }
         if files.contains("-") {
             throw UsageError(

@@ -2,23 +2,13 @@ internal import DirectCore
 internal import DirectHTTP
 
 /// JSON Lines output: one object for each result, in input order. All keys are always present.
-final class JSONOutput: RecordOutput {
-    private var buffer: OutputBuffer
-
-    init(to sink: OutputSink = .standardOutput) {
-        buffer = OutputBuffer(sink)
-    }
-
+final class JSONOutput: BufferedOutput, RecordOutput {
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
         var text = JSONText()
         JSONRecord(record).write(to: &text)
         text.endLine()
         buffer.write(text.bytes)
     }
-
-    func finish(_ tally: Tally, interrupted: Bool) {}
-
-    func flush() -> Bool { buffer.flush() }
 }
 
 /// The JSON object of one record. `v` changes only when a key changes its meaning or is removed.
@@ -56,7 +46,9 @@ struct JSONRecord {
             chain(&text)
             verify(&text)
             http(&text)
-            times(&text)
+            text.object("ms") { text in
+                for (phase, time) in observation.phases { text.field(phase, milliseconds: time) }
+            }
             text.field("resolver", value: record.failedResolver)
             resolvers(&text)
             baseline(&text)
@@ -210,16 +202,6 @@ struct JSONRecord {
             if !names.contains(name) { names.append(name) }
         }
         return names.map { ($0, head.headers.values(for: $0)) }
-    }
-
-    private func times(_ text: inout JSONText) {
-        text.object("ms") { text in
-            text.field("dns", milliseconds: observation.probe.resolveTime)
-            text.field("tcp", milliseconds: observation.first?.tcpTime ?? observation.tcpTime)
-            text.field("tls", milliseconds: record.served == nil ? nil : observation.first?.tlsTime)
-            text.field("first_byte", milliseconds: observation.exchange?.firstByteTime)
-            text.field("total", milliseconds: observation.total)
-        }
     }
 }
 

@@ -117,8 +117,7 @@ final class ProbeService: Sendable {
         var surroundings = Run.Surroundings(alarm: alarm, console: console, context: context)
         surroundings.end = end
         do throws(UsageError) {
-            let (feed, resolvers) = (try ProbeFeed(options), try options.namedResolvers)
-            _ = Run(options, feed, to: output, in: surroundings, resolvers: resolvers).run()
+            _ = try Run(options, to: output, in: surroundings).run()
         } catch {
             Console.complain(error.text)
         }

@@ -24,10 +24,10 @@ final class ScrapeOutput: RecordOutput {
         chainEnd = min(chainEnd ?? end, end)
     }
 
-    func finish(_ tally: Tally, interrupted: Bool) {
-        details.finish(tally, interrupted: interrupted)
+    func finish(_ digest: Digest, interrupted: Bool) {
+        details.finish(digest, interrupted: interrupted)
         _ = details.flush()
-        let passed = tally.count > 0 && tally.failed == 0 && tally.unfinished == 0 && !tally.isCutShort
+        let passed = digest.count > 0 && digest.failed == 0 && digest.unfinished == 0 && !digest.isCutShort
         var metrics = [
             ("probe_success", "Whether all IPs of the target passed.", passed ? "1" : "0"),
             ("probe_duration_seconds", "The longest probe.", Seconds.text(duration)),

@@ -60,7 +60,7 @@ enum CertificateFiles {
     /// Whether PEM text has a block with a certificate, by any of its names.
     private static func holdsCertificate(_ bytes: [UInt8]) -> Bool {
         ["CERTIFICATE-----", "TRUSTED CERTIFICATE-----", "X509 CERTIFICATE-----"].contains {
-            holds("-----BEGIN " + $0, in: bytes)
+            bytes.contain("-----BEGIN " + $0)
         }
     }
 
@@ -71,18 +71,13 @@ enum CertificateFiles {
         return bytes.dropFirst(start).starts(with: [2, 1, 3])
     }
 
-    private static func holds(_ text: String, in bytes: [UInt8]) -> Bool {
-        let mark = Array(text.utf8)
-        return bytes.indices.contains { bytes[$0] == mark[0] && bytes[$0...].starts(with: mark) }
-    }
-
     /// The error for PEM text without a certificate, which says what else is there.
     private static func noCertificate(in bytes: [UInt8], from path: String) -> UsageError {
         let others = [
             ("PRIVATE KEY-----", "a private key"), ("CERTIFICATE REQUEST-----", "a certificate request"),
             ("PUBLIC KEY-----", "a public key"), ("X509 CRL-----", "a revocation list"),
         ]
-        let other = others.first { holds($0.0, in: bytes) }.map { ", but \($0.1)" } ?? ""
+        let other = others.first { bytes.contain($0.0) }.map { ", but \($0.1)" } ?? ""
         return UsageError("there is no certificate in \(quoted(path))\(other)", code: ExitCode.noInput)
     }
 

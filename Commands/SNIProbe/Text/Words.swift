@@ -1,3 +1,5 @@
+internal import DirectCore
+
 /// Numbers and durations as readable text.
 enum Words {
     /// Returns a number of days: `1 day`, `83 days`.
@@ -58,6 +60,23 @@ enum Words {
             return "it says nothing"
         }
         return "'\(PlainText.cut(PlainText.harmless(String(line), unicode: true), to: 80, mark: "..."))'"
+    }
+
+    /// Returns a text with this character before it, up to a width.
+    static func padded(_ text: String, to width: Int, with character: Character = " ") -> String {
+        String(repeating: character, count: max(0, width - text.count)) + text
+    }
+
+    /// Returns a text that goes on a sentence.
+    static func lowered(_ text: String) -> String { text.prefix(1).lowercased() + text.dropFirst() }
+
+    /// Returns the description of an `errno` without its number.
+    static func system(_ code: Int32) -> String { lowered(errnoText(code)) }
+
+    /// Returns a list of some of so many: `a, b and 3 more`.
+    static func list(_ shown: some Collection<String>, of count: Int) -> String {
+        let more = count > shown.count ? " and \(grouped(count - shown.count)) more" : ""
+        return shown.joined(separator: ", ") + more
     }
 
     /// Returns a number with commas between the thousands.

@@ -15,35 +15,28 @@ struct StapleVerdict {
         let isRequired = served.chain.leaf?.requiresStaple == true
         guard let staple = served.staple else {
             if isRequired {
-                fault = Fault(
-                    .stapleMissing,
-                    "the certificate requires a stapled OCSP response, and the server sends none",
-                    brief: "required OCSP staple missing"
-                )
+                let words = "\(Self.requirement), and the server sends none"
+                fault = Fault(.stapleMissing, words, brief: "required OCSP staple missing")
             }
             return
         }
         if case .revoked(let since, let reason) = staple.status {
             let when = since.map { " on \(UTC.day($0))" } ?? ""
-            fault = Fault(
-                .revoked,
-                "revoked\(when)" + (reason.map { " (\($0))" } ?? ""),
-                brief: "revoked\(when)"
-            )
+            let why = reason.map { " (\($0))" } ?? ""
+            fault = Fault(.revoked, "revoked\(when)\(why)", brief: "revoked\(when)")
             return
         }
         // An untrusted chain has a fault already, and without its issuer no response can be checked.
         guard let defect = Self.defect(of: staple, now: now), served.chain.judgement.isTrusted else { return }
         if isRequired {
-            fault = Fault(
-                .stapleMissing,
-                "the certificate requires a stapled OCSP response, and \(defect)",
-                brief: "required OCSP staple unusable"
-            )
+            let words = "\(Self.requirement), and \(defect)"
+            fault = Fault(.stapleMissing, words, brief: "required OCSP staple unusable")
         } else {
             warning = Warning(id: .stapleUnusable, text: defect)
         }
     }
+
+    private static let requirement = "the certificate requires a stapled OCSP response"
 
     /// Why a response does not show that the certificate is good; `nil` if it does.
     static func defect(of staple: StapleJudgement, now: Int) -> String? {

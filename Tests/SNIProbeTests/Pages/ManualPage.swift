@@ -6,6 +6,9 @@ enum ManualPage {
         head + options + rest
     }
 
+    /// The date of the last change to the content.
+    private static let date = "2026-11-21"
+
     private static var options: String {
         var text = ".SH OPTIONS\n"
         for group in CommandOption.Group.allCases {
@@ -37,7 +40,7 @@ enum ManualPage {
 
     private static let head = """
         .\\" Made by scripts/make/pages.
-        .TH SNI-PROBE 1 \(Version.date) "sni-probe \(Version.text)" "direct-http"
+        .TH SNI-PROBE 1 \(date) "sni-probe \(Version.text)" "direct-http"
         .SH NAME
         sni\\-probe \\- which certificate an IP serves for a name, and what is wrong with it
         .SH SYNOPSIS

@@ -43,7 +43,8 @@ extension CommandOption {
     ]
 
     private static let accepting: [CommandOption] = [
-        .init(.roots, "ca", "FILE|DIR", help: "these roots instead of the system's (may repeat)"),
+        .init(.roots, "ca", "ROOTS", help: "[LABEL=]FILE|DIR|system instead; may repeat"),
+        .init(.revocation, "revocation", help: "ask the issuer, by OCSP or for its list"),
         .init(.minimumDays, "min-days", "N", help: "at least N days left"),
         .init(.criticalDays, "critical-days", "N", help: "the same; for --format nagios CRITICAL"),
         .init(.warningDays, "warn-days", "N", help: "a warning with fewer than N days left"),

@@ -254,12 +254,9 @@ struct Options: Sendable {
     private mutating func takeAccepting(_ option: CommandOption, value: String) throws(UsageError) {
         switch option.key {
         case .roots:
-            let sources = try CertificateFiles.roots(at: value)
-            if case .only(let before) = settings.roots {
-                settings.roots = .only(before + sources)
-            } else {
-                settings.roots = .only(sources)
-            }
+            try CertificateFiles.addStore(value, to: &settings.stores)
+            settings.roots = settings.stores[0].roots
+        case .revocation: settings.asksIssuers = true
         case .minimumDays, .criticalDays:
             guard settings.minimumDays == nil else {
                 throw UsageError("--critical-days and --min-days are the same option: give it once")

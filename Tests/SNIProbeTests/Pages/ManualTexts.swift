@@ -83,7 +83,13 @@ extension CommandOption {
         case .insecure:
             "Send the request even if the certificate is wrong. The verdict does not change."
         case .roots:
-            "Trust the certificates in this file (PEM or DER) or directory instead of the system's. May repeat."
+            "Trust the certificates in this file (PEM or DER) or directory instead of the system's; system names those. May "
+                + "repeat: files without a label make one store, and LABEL=FILE, LABEL=DIR or LABEL=system another for each label. "
+                + "The first store decides. That another one does not trust the chain is a warning (a fault with --strict)."
+        case .revocation:
+            "Ask the issuer whether the certificate is revoked: its OCSP responder, or if that gives no answer, for its list. Each "
+                + "question has the time of --timeout, and an answer 16 MiB. Only a trusted chain is asked about, over http, and at "
+                + "addresses of the public internet, unless that of the server is none. That there is no answer is a warning."
         case .minimumDays:
             "Fail a certificate that has fewer than N days left."
         case .criticalDays:

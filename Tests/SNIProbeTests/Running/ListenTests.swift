@@ -143,7 +143,7 @@ struct ListenTests {
         try await serve(["a.test@127.0.0.1:\(silent.port)", "--timeout", "24h"]) { serving throws in
             let late = try serving.get("/probe?target=a.test", "X-Prometheus-Scrape-Timeout-Seconds: 1\r\n")
             #expect(late.contains("\nprobe_success 0\n"))
-            #expect(late.contains(#"fault="timeout"} 1"#))
+            #expect(late.contains(#"fault="timeout_tls"} 1"#))
         }
     }
 

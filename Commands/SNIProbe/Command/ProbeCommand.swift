@@ -70,6 +70,7 @@ package enum ProbeCommand {
             }
         }
         let alarm = Alarm()
+        if let place = options.listen { return try serve(options, at: place, context: context, alarm) }
         Interrupts.watch(alarm)
         let surroundings = Run.Surroundings(alarm: alarm, console: console, context: context)
         if let pause = options.watch {
@@ -77,6 +78,25 @@ package enum ProbeCommand {
             return try watch.run()
         }
         return try runOnce(options, in: surroundings, feed: feed)
+    }
+
+    /// Serves metrics until a signal comes, which is no failure.
+    private static func serve(
+        _ options: Options,
+        at place: Endpoint,
+        context: Result<SurveyContext, TLSError>?,
+        _ alarm: Alarm
+    ) throws(UsageError) -> Int32 {
+        let context = context ?? ContextSource.make(options.settings)
+        if case .failure(let error) = context { throw UsageError("\(error)", code: ExitCode.noInput) }
+        let (listener, port) = try ListeningSocket.open(place)
+        // Signals find a server that answers, and not the default that ends it.
+        Interrupts.watch(alarm)
+        let service = try ProbeService(options, context: context)
+        let names = options.listenNames.union([ListeningSocket.hostName].compactMap { $0 })
+        Console.complain("sni-probe: listening on http://\(Endpoint(place.address, port: port))/\n")
+        Responder(listener, names: names, service, alarm).run()
+        return ExitCode.passed
     }
 
     /// Runs once, to standard output or to the file of `--output`, which is replaced if the run got to its

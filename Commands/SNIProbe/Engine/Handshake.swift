@@ -20,6 +20,8 @@ struct Handshake: Sendable {
     var tlsTime: Duration?
     /// Whether the server sent a CertificateRequest message, even if the handshake failed afterwards.
     var requestsClientCertificate = false
+    /// The first authorities of which it wants one, and the number of all.
+    var clientAuthorities: (names: [String], count: Int) = ([], 0)
     /// Whether the server sent at least one byte.
     var hasReceivedBytes = false
     /// The first bytes that the server sent, if they are not TLS.
@@ -101,6 +103,7 @@ extension Handshake {
         handshake.tlsTime = loop.now.since(handshakeStart)
         handshake.hasReceivedBytes = !firstBytes.bytes.isEmpty
         handshake.requestsClientCertificate = tls?.hasReceivedCertificateRequest ?? false
+        handshake.clientAuthorities = tls?.clientAuthorities ?? ([], 0)
         switch result {
         case .success((let facts, let chain)):
             // Without a verdict the chain is not trusted, and its faults say so.

@@ -16,6 +16,8 @@ struct Observation: Sendable {
     var repeats: [Handshake] = []
     /// One handshake for each other kind of key, with `--all-keys`.
     var otherKeys: [OtherKey] = []
+    /// What the certificate's issuer says of it, with `--revocation`.
+    var revocation: Revocation?
     /// The reason why the connection of a request without TLS failed.
     var connectFailure: HandshakeFailure?
     /// The time to connect, without TLS.

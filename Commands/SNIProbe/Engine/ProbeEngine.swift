@@ -21,6 +21,13 @@ struct ProbeEngine: Sendable {
     /// Performs one probe, and repeats its first handshake as often as the settings say.
     func observe(_ probe: Probe) async -> Observation {
         var observation = await observeOnce(probe)
+        if settings.asksIssuers, let chain = observation.first?.served?.chain {
+            observation.revocation = await RevocationDesk.shared.ask(
+                about: chain,
+                at: probe.address,
+                within: settings.timeout
+            )
+        }
         if probe.target.usesTLS, settings.repeats > 1 { observation.repeats = await repeatFirst(probe) }
         return observation
     }

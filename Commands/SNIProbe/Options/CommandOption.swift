@@ -5,8 +5,9 @@ struct CommandOption: Sendable {
         case file, resolver, onlyIPv4, onlyIPv6, skipBad, shard
         case serverName, noServerName, skipDefault, allKeys, tls, certificate, privateKey, alpn, startTLS,
             proxyHeader, method, header, insecure
-        case roots, minimumDays, warningDays, criticalDays, strict, expect, same, status
+        case roots, revocation, minimumDays, warningDays, criticalDays, strict, expect, same, status
         case timeout, jobs, rate, retries, wait, repeats, interval, watch, baseline, resume
+        case listen, listenAny, listenName
         case json, format, output, pem, verbose, quiet, color
         case demo, help, version
     }

@@ -43,7 +43,8 @@ extension CommandOption {
     ]
 
     private static let accepting: [CommandOption] = [
-        .init(.roots, "ca", "FILE|DIR", help: "these roots instead of the system's (may repeat)"),
+        .init(.roots, "ca", "ROOTS", help: "[LABEL=]FILE|DIR|system instead; may repeat"),
+        .init(.revocation, "revocation", help: "ask the issuer, by OCSP or for its list"),
         .init(.minimumDays, "min-days", "N", help: "at least N days left"),
         .init(.criticalDays, "critical-days", "N", help: "the same; for --format nagios CRITICAL"),
         .init(.warningDays, "warn-days", "N", help: "a warning with fewer than N days left"),
@@ -62,6 +63,9 @@ extension CommandOption {
         .init(.wait, "wait", "TIME", help: "probe the failed ones again until all pass"),
         .init(.watch, "watch", "TIME", help: "again and again, with so much time in between"),
         .init(.resume, "resume", "FILE", help: "leave out what has a result in this JSON output"),
+        .init(.listen, "listen", "IP:PORT", help: "serve metrics: /metrics, /probe?target= of a target"),
+        .init(.listenAny, "listen-any", help: "... and /probe?target= of anything"),
+        .init(.listenName, "listen-name", "NAME", help: "... also for requests to this name; may repeat"),
         .init(.repeats, "repeat", "N", help: "N handshakes with each IP, whose answers are counted"),
         .init(.interval, "interval", "TIME", help: "between the handshakes of --repeat; default none"),
     ]

@@ -5,10 +5,11 @@ internal import DirectHTTP
 extension Options {
     func checkTargets() throws(UsageError) {
         try checkOutput()
+        try checkListening()
         try checkUpgrade()
         try checkRepeats()
         try checkDays()
-        guard files.isEmpty else { return }
+        guard files.isEmpty, !(words.isEmpty && listensForAny) else { return }
         guard !words.isEmpty else {
             throw UsageError(
                 "no TARGET",
@@ -60,6 +61,35 @@ extension Options {
         throw UsageError(
             "--watch prints changes as text or JSON lines, not as \(format.rawValue)",
             hint: "--output FILE is replaced in each round, in any format"
+        )
+    }
+
+    /// Refuses what makes no sense for a server of metrics, or would be dangerous.
+    private func checkListening() throws(UsageError) {
+        guard listen != nil else {
+            guard listensForAny || listenNames.count > 1 else { return }
+            throw UsageError(
+                "--listen-any and --listen-name are for --listen",
+                hint: "such as --listen 127.0.0.1:9115"
+            )
+        }
+        if files.contains("-") {
+            throw UsageError(
+                "--listen reads its input in each round, and standard input can be read only once"
+            )
+        }
+        let others = [
+            ("--output", output != nil), ("--baseline", baseline != nil), ("--resume", resume != nil),
+            ("--wait", wait != nil), ("--quiet", quiet), ("--verbose", verbose),
+            ("--format \(format.rawValue)", ![.text, .prometheus].contains(format)),
+        ]
+        if let other = others.first(where: \.1)?.0 {
+            throw UsageError("--listen and \(other) contradict each other")
+        }
+        guard listensForAny, settings.identity != nil || !settings.headers.isEmpty else { return }
+        throw UsageError(
+            "--listen-any and \(settings.identity != nil ? "--cert" : "--header") contradict each other",
+            hint: "whoever reaches the port could have it shown to a server of their own"
         )
     }
 

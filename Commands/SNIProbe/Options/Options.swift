@@ -52,6 +52,11 @@ struct Options: Sendable {
     var resume: String?
     /// The time between two rounds of a run without an end.
     var watch: Duration?
+    /// Where metrics are served.
+    var listen: Endpoint?
+    /// Whether requests may name targets that are not on the list.
+    var listensForAny = false
+    var listenNames: Set<String> = ["localhost"]
     var verbose = false
     var quiet = false
     var color = ColorChoice.auto
@@ -249,12 +254,9 @@ struct Options: Sendable {
     private mutating func takeAccepting(_ option: CommandOption, value: String) throws(UsageError) {
         switch option.key {
         case .roots:
-            let sources = try CertificateFiles.roots(at: value)
-            if case .only(let before) = settings.roots {
-                settings.roots = .only(before + sources)
-            } else {
-                settings.roots = .only(sources)
-            }
+            try CertificateFiles.addStore(value, to: &settings.stores)
+            settings.roots = settings.stores[0].roots
+        case .revocation: settings.asksIssuers = true
         case .minimumDays, .criticalDays:
             guard settings.minimumDays == nil else {
                 throw UsageError("--critical-days and --min-days are the same option: give it once")
@@ -273,7 +275,11 @@ struct Options: Sendable {
     }
 
     private mutating func takeRunning(_ option: CommandOption, value: String) throws(UsageError) {
-        if option.key == .resume { return resume = value }
+        switch option.key {
+        case .resume: return resume = value
+        case .listenAny: return listensForAny = true
+        default: break
+        }
         let value = OptionValue(option, value)
         switch option.key {
         case .timeout: settings.timeout = try value.duration
@@ -282,6 +288,8 @@ struct Options: Sendable {
         case .watch: watch = try value.duration
         case .repeats: settings.repeats = try value.number(in: 1...10_000)
         case .interval: settings.interval = try value.duration
+        case .listen: listen = try value.listener
+        case .listenName: listenNames.insert(try value.name.lowercased())
         case .retries: settings.retries = try value.number(in: 0...100)
         default: wait = try value.duration
         }

@@ -27,6 +27,10 @@ struct DetailLines {
                 )
             }
         }
+        if let wanted = record.observation.first?.clientAuthorities, wanted.count > 0 {
+            text += style.field("client CAs", text: "\(wanted.count), which the server wants certificates of")
+            for name in wanted.names { text += style.field("", text: style.safe(name, upTo: 200)) }
+        }
         if let head = record.observation.exchange?.head {
             for (index, field) in head.headers.prefix(40).enumerated() {
                 text += style.field(

@@ -105,6 +105,8 @@ struct JSONRecord {
             text.field("alpn", value: facts?.alpn)
             text.field("alert", value: record.alert?.name)
             text.field("client_certificate_asked", value: facts?.requestsClientCertificate)
+            text.list("client_authorities", texts: observation.first?.clientAuthorities.names ?? [])
+            text.field("client_authorities_count", value: observation.first?.clientAuthorities.count)
             text.field("ocsp_stapled", value: facts.map { $0.staple != nil })
             text.field("scts", value: record.leaf?.timestamps)
         }
@@ -169,12 +171,29 @@ struct JSONRecord {
                 text.field("ok", value: trust == nil)
                 text.field("code", value: code?.code ?? 0)
                 text.field("text", value: code?.reason)
+                text.list("other_stores", elements: chain.otherStores) { text, store in
+                    text.object { text in
+                        text.field("label", value: store.label)
+                        text.field("ok", value: store.isTrusted)
+                    }
+                }
             }
             text.object("staple") { text in
                 text.field("status", value: record.served?.staple?.word(now: record.judgedAt))
                 text.field("required", value: chain.leaf?.requiresStaple)
             }
+            revocation(&text)
             text.object("dates") { $0.field("ok", value: !faults.contains { $0.id.row.subject == .dates }) }
+        }
+    }
+
+    private func revocation(_ text: inout JSONText) {
+        guard let revocation = observation.revocation else { return text.null("revocation") }
+        text.object("revocation") { text in
+            text.field("status", value: revocation.word(now: record.judgedAt))
+            text.field("source", value: revocation.source?.rawValue)
+            text.field("url", value: revocation.url)
+            text.field("next_update", value: revocation.judgement?.nextUpdate.map(UTC.stamp))
         }
     }
 

@@ -27,7 +27,7 @@ struct LongForm {
                 text += chain(served.chain)
             }
         }
-        text += otherKeys + answers + answer + alert + sni
+        text += revocation + otherKeys + answers + answer + alert + sni
         if let facts = record.served?.facts { text += handshake(facts) }
         text += http + time
         return verbose ? text + details : text
@@ -69,6 +69,14 @@ struct LongForm {
         }
         guard isNameWrong else { return style.field("certificate", texts: lines) + hash }
         return style.field("asked for", text: target.name) + style.field("served", texts: lines) + hash
+    }
+
+    private var revocation: String {
+        guard let revocation = observation.revocation, let source = revocation.source else { return "" }
+        let end = revocation.judgement?.nextUpdate.map { ", until \(UTC.stamp($0))" } ?? ""
+        let url = revocation.url.map { ", \(style.safe($0, upTo: 100))" } ?? ""
+        let word = revocation.word(now: record.judgedAt).replacing("_", with: " ")
+        return style.field("revocation", text: "\(word), by \(source.words)\(end)\(url)")
     }
 
     private var answers: String {
@@ -125,6 +133,8 @@ struct LongForm {
         {
             lines.append("ends before its leaf: \(Words.left(end.notAfter - record.judgedAt)) left")
         }
+        let others = chain.otherStores.map { "\($0.label) \($0.isTrusted ? "trusts" : "does not trust") it" }
+        if !others.isEmpty { lines.append(others.joined(separator: ", ")) }
         return style.field("chain", texts: lines)
     }
 

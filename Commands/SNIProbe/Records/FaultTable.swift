@@ -51,7 +51,10 @@ extension Fault.ID {
         case .chainSize: (60, .chain, "More than 100 KiB of certificates were sent, which clients refuse.")
         case .keyMismatch: (60, .chain, "The key of --key is not that of the certificate in the file.")
         case .revoked:
-            (60, .revocation, "The server's own OCSP response says that the certificate is revoked.")
+            (
+                60, .revocation,
+                "The certificate is revoked: the server's own OCSP response says so, or with --revocation its issuer."
+            )
         case .stapleMissing:
             (
                 60,
@@ -85,6 +88,9 @@ extension Warning.ID {
         case .redirectsToItself: "The response redirects to the URL that was asked for."
         case .uncleanEnd:
             "The end of the body is marked only by the end of the connection, without close_notify."
+        case .revocationUnknown:
+            "With --revocation: the issuer does not say whether the certificate is revoked."
+        case .notTrustedByAll: "Not every store of --ca trusts the chain; the first one does."
         case .changed: "The result is other than in the file of --baseline."
         }
     }

@@ -36,6 +36,7 @@ final class Run {
     let resolvers: [NamedResolver]
     /// The look-ups by the system's resolver; `nil` for those that all runs share.
     let lookups: SystemLookups?
+    private let end: Instant
     /// Gets the line on the baseline in place of standard error.
     var report: ((String) -> Void)?
     var digest = Digest()
@@ -87,6 +88,8 @@ final class Run {
         var lookups: SystemLookups?
         /// The event loop of the probes, whose clock measures their times and limits.
         var loop = EventLoop.shared
+        /// When the run ends even if it is not complete.
+        var end = Instant.never
     }
 
     /// Creates a run.
@@ -106,7 +109,7 @@ final class Run {
         baseline = try options.baseline.map { (path) throws(UsageError) in try Baseline(path) }
         earlier = try options.resume.map { (path) throws(UsageError) in try EarlierResults(path) }
         resolvers = try options.namedResolvers
-        (context, lookups) = (surroundings.context, surroundings.lookups)
+        (context, lookups, end) = (surroundings.context, surroundings.lookups, surroundings.end)
         tools = ProbeTools(options.settings, loop: surroundings.loop)
         loops = Loops(first: surroundings.loop)
         mailbox = Mailbox(surroundings.alarm)
@@ -118,7 +121,7 @@ final class Run {
     /// Runs to the end, or until it is interrupted, and returns the exit code.
     func run() -> Int32 {
         if let wait = options.wait { waitEnd = now.advanced(byNanoseconds: wait.clampedNanoseconds) }
-        while !Interrupts.hasCome {
+        while !isOver {
             takeLetters()
             refill()
             startWaiting()
@@ -131,7 +134,7 @@ final class Run {
             lookForSilence()
             sleep()
         }
-        if Interrupts.hasCome { printWhatIsDone() }
+        if isOver { printWhatIsDone() }
         progress.clear()
         output.finish(digest, interrupted: Interrupts.hasCome)
         guard output.flush() else { return Console.endOfOutput() }
@@ -149,6 +152,9 @@ final class Run {
         if let signal = Interrupts.signal { return ExitCode.interrupted(by: signal) }
         return output.exitCode(digest) ?? usageCode ?? digest.exitCode
     }
+
+    /// Whether the run ends, complete or not.
+    private var isOver: Bool { Interrupts.hasCome || end != .never && now >= end }
 
     /// Makes the TLS context on the first call, after the first probes were started: loading the roots takes
     /// about as long as connecting. Returns the error if the roots cannot be loaded.
@@ -170,6 +176,7 @@ final class Run {
     private func sleep() {
         var limit = starts.timeUntilNext(at: now)
         if let tick = progress.timeUntilNext { limit = min(limit ?? tick, tick) }
+        if end != .never { limit = min(limit ?? .seconds(3600), end.since(now)) }
         var descriptor: Int32?
         if case .needsInput(let number) = feedState, hasRoom { descriptor = number }
         if mailbox.alarm.sleep(orInputAt: descriptor, limit: limit) {

@@ -3,6 +3,28 @@ internal import DirectHTTP
 
 /// Reads the certificate files of the command line: the roots of `--ca` and the certificate of `--expect`.
 enum CertificateFiles {
+    /// Adds the roots of a value of `--ca`, `FILE`, `DIR` or `system`, to those with the same label, which
+    /// stands before it with an equals sign. Files without a label make one store.
+    static func addStore(
+        _ value: String,
+        to stores: inout [(label: String, roots: TrustRoots)]
+    ) throws(UsageError) {
+        let parts = value.split(separator: "=", maxSplits: 1).map(String.init)
+        let isLabelled =
+            parts.count == 2 && !parts[0].contains("/") && !Files.isFolder(value)
+            && (try? Files.contents(of: value, upTo: 0)) == nil
+        let path = isLabelled ? parts[1] : value
+        let label = isLabelled ? parts[0] : path == "system" ? path : "files"
+        let roots = path == "system" ? TrustRoots.system : .only(try self.roots(at: path))
+        guard let index = stores.firstIndex(where: { $0.label == label }) else {
+            return stores.append((label, roots))
+        }
+        guard case (.only(let before), .only(let more)) = (stores[index].roots, roots) else {
+            throw UsageError("--ca has the system's roots and others for one label: \(label)")
+        }
+        stores[index].roots = .only(before + more)
+    }
+
     /// Returns the roots in a file, or in all files of a directory that contain certificates.
     static func roots(at path: String) throws(UsageError) -> [CertificateSource] {
         guard Files.isFolder(path) else { return [try source(at: path)] }

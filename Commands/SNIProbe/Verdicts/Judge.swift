@@ -96,12 +96,18 @@ struct Judge: Sendable {
         }
         let staple = StapleVerdict(served, now: now)
         if let fault = staple.fault { record.faults.append(fault) }
+        let issuer = record.observation.revocation.map { StapleVerdict($0, now: now) }
+        if let fault = issuer?.fault, staple.fault?.id != .revoked { record.faults.append(fault) }
         for other in record.observation.otherKeys { judge(other, record: &record) }
         record.faults += expectationFaults(record)
         guard record.faults.isEmpty else { return }
         if let warning = variation(of: record.observation) { record.warnings.append(warning) }
-        if let warning = staple.warning { record.warnings.append(warning) }
+        record.warnings += [staple.warning, issuer?.warning].compactMap { $0 }
         warnOfEnds(in: served.chain, to: &record)
+        let others = served.chain.otherStores.filter { !$0.isTrusted }.map(\.label)
+        if !others.isEmpty {
+            record.warn(.notTrustedByAll, "not trusted by \(others.joined(separator: ", "))")
+        }
         if !served.chain.isInOrder {
             let isLonger = served.chain.hasSurplus
             record.warn(

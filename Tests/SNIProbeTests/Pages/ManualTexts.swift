@@ -83,7 +83,13 @@ extension CommandOption {
         case .insecure:
             "Send the request even if the certificate is wrong. The verdict does not change."
         case .roots:
-            "Trust the certificates in this file (PEM or DER) or directory instead of the system's. May repeat."
+            "Trust the certificates in this file (PEM or DER) or directory instead of the system's; system names those. May "
+                + "repeat: files without a label make one store, and LABEL=FILE, LABEL=DIR or LABEL=system another for each label. "
+                + "The first store decides. That another one does not trust the chain is a warning (a fault with --strict)."
+        case .revocation:
+            "Ask the issuer whether the certificate is revoked: its OCSP responder, or if that gives no answer, for its list. Each "
+                + "question has the time of --timeout, and an answer 16 MiB. Only a trusted chain is asked about, over http, and at "
+                + "addresses of the public internet, unless that of the server is none. That there is no answer is a warning."
         case .minimumDays:
             "Fail a certificate that has fewer than N days left."
         case .criticalDays:
@@ -124,6 +130,19 @@ extension CommandOption {
         case .resume:
             "Go on with a run that was interrupted, whose --json output this is: leave out what has a result there. "
                 + "sni-probe report makes one report of both."
+        case .listen:
+            "Serve metrics over HTTP until a signal comes. /metrics has the last round over all targets; the next one begins "
+                + "so long after it as --watch says, 1m if not given. /probe?target=TARGET&module=MODULE probes one target at "
+                + "once, in the form of blackbox_exporter: TARGET is written as on the command line, and must be one of the "
+                + "targets there or in the files. MODULE is tls (if not given), http_2xx, or a protocol of --starttls. At "
+                + "most 16 such requests are probed at a time, or as many as --jobs says; 64 more wait."
+        case .listenAny:
+            "Let requests to --listen name other targets, too. Whoever reaches the port can then make this machine connect "
+                + "to all that it can reach."
+        case .listenName:
+            "Answer requests to --listen that are sent to this name (the field Host) as well. May repeat. Without it they "
+                + "have to be for an IP, localhost or the name of this machine: a web page can have a name of its own "
+                + "resolved to an IP of this machine, and would then read the answers."
         case .repeats:
             "Make the handshake N times with each IP, one after the other, and count the distinct answers: behind one IP "
                 + "there may be several servers that are not set up alike. A request is sent only once. Each handshake has "

@@ -133,6 +133,7 @@ REASONS = {
     "limits": "its limits cannot be set",
     "decoding": "its decoder has no such settings",
     "stale": "it has no cache",
+    "ech": "it has no Encrypted Client Hello",
 }
 
 

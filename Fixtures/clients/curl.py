@@ -61,6 +61,8 @@ def common(job, folder):
         found += ["--cert", settings["certificate"]]
     if "versions" in settings:
         found += [f"--tlsv{settings['versions'][0]}", "--tls-max", settings["versions"][1]]
+    if "ech" in settings:
+        found += ["--ech", f"ecl:{settings['ech']}"]
     if "sessions" not in keep or settings.get("resume") is False:
         found.append("--no-sessionid")
     if "cookies" in keep:
@@ -176,7 +178,7 @@ def open_client(job):
     keep = job.get("keep", [])
     contract.require(
         job,
-        settings=contract.ALL_SETTINGS,
+        settings=contract.ALL_SETTINGS | ({"ech"} if "ECH" in FEATURES else set()),
         keep={"connections", "sessions", "cookies", "hsts"},
         time=PRELOAD is not None,
     )
@@ -221,16 +223,16 @@ def answer_together(job, folder):
     return lambda request: next(ready)
 
 
+VERSION = subprocess.run(["curl", "--disable", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()
+FEATURES = VERSION[-1].split()
+
+
 def describe():
-    lines = subprocess.run(
-        ["curl", "--disable", "--version"], capture_output=True, text=True, check=True
-    ).stdout.splitlines()
-    features = lines[-1].split()
     codings = [("libz", "deflate"), ("libz", "gzip"), ("brotli", "br"), ("zstd", "zstd")]
     return {
         "name": "curl",
-        "version": lines[0].split()[1],
-        "codings": [coding for feature, coding in codings if feature in features],
+        "version": VERSION[0].split()[1],
+        "codings": [coding for feature, coding in codings if feature in FEATURES],
     }
 
 

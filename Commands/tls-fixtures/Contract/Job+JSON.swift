@@ -49,6 +49,7 @@ extension Job.Settings {
         }
         if let certificate { members.append(("certificate", .string(certificate))) }
         if !resumes { members.append(("resume", .bool(false))) }
+        if let ech { members.append(("ech", .string(ech))) }
         if usesMap { members.append(("addresses", .string("map"))) }
         if let addressTexts { members.append(("addressTexts", .texts(addressTexts))) }
         if let dialling, dialling.isOfAnotherKind { members.append(("dialling", dialling.json)) }

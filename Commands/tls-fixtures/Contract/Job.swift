@@ -76,6 +76,8 @@ struct Job: Sendable {
         /// The path of a PEM file with the client's certificate and key.
         var certificate: String?
         @Or<True> var resumes: Bool
+        /// A list of configurations for Encrypted Client Hello in Base64, without which the name is not sent.
+        var ech: String?
         /// Whether the addresses belong to the client's own map instead of the request.
         @IsMap var usesMap: Bool
         /// The addresses of the request as texts, which need not be addresses. They come before those of the
@@ -96,7 +98,7 @@ struct Job: Sendable {
 
         private enum CodingKeys: String, CodingKey {
             case follows = "follow", redirects, fields = "headers", decodes = "decode", versions, certificate
-            case resumes = "resume", usesMap = "addresses", addressTexts, dialling, leniency, limits,
+            case resumes = "resume", ech, usesMap = "addresses", addressTexts, dialling, leniency, limits,
                 decoding, stale
         }
     }

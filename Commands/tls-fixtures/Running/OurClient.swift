@@ -188,6 +188,7 @@ extension Job.Settings {
             let pem = try Files.contents(of: certificate)
             configuration.tls.clientIdentity = ClientIdentity(certificateChain: pem, privateKey: pem)
         }
+        if let ech { configuration.encryptedClientHello = .config(try ECHConfigList(base64: ech)) }
         configuration.dialling.stagger = .milliseconds(RouteVector.Dialling().stagger)
         if let dialling {
             configuration.dialling.stagger = .milliseconds(dialling.stagger)

@@ -20,4 +20,6 @@ enum Topic: String, CaseIterable, Sendable {
     case redirect
     /// Names that want TLS.
     case hsts
+    /// What the path sees of an encrypted name.
+    case path
 }

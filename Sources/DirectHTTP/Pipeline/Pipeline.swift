@@ -75,7 +75,7 @@ final class Pipeline: Sendable {
         // where HSTS demands it for the name.
         guard configuration.transport == nil else { return }
         let call = calls.call(for: request)
-        await fields.askForRecords(of: request, call: call)
+        try await fields.askForRecords(of: request, call: call)
         try await roundTrip.warm(for: fields.upgraded(request), call: call, count: count)
     }
 }

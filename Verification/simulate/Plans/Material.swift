@@ -18,6 +18,11 @@ final class Material {
     private(set) var pins: [KeyPin] = []
     let identities: [ClientIdentity]
     private var contexts: [String: UnsafeMutableRawPointer] = [:]
+    /// The configurations of the servers' key for Encrypted Client Hello, and those of a key that none has;
+    /// `nil` without OpenSSL 4.
+    private(set) var configs, staleConfigs: ECHConfigList?
+    /// Whether the servers of this world have it.
+    private var encryptsNames = false
 
     /// The kinds of certificates that a server of a name may have.
     enum Certificate: String, CaseIterable {
@@ -66,6 +71,28 @@ final class Material {
         add(valid, name: Self.vectorName, kind: .valid)
         add(other, name: Self.vectorName, kind: .unknownIssuer)
         add(authority.certificate(for: "other.test"), name: Self.vectorName, kind: .otherName)
+        do throws(FixtureError) { try addKeys(authority, stranger) } catch { fatalError("\(error)") }
+    }
+
+    /// Adds servers that encrypt the names of the hosts. Their certificates are for the public name as well.
+    private func addKeys(_ authority: TestAuthority, _ stranger: TestAuthority) throws(FixtureError) {
+        guard FixtureECHKey.isSupported else { return }
+        let keys = [
+            try FixtureECHKey(publicName: Self.publicName), try FixtureECHKey(publicName: Self.publicName),
+        ]
+        (configs, staleConfigs) = (
+            try? ECHConfigList(keys[0].configList), try? ECHConfigList(keys[1].configList)
+        )
+        for name in (0..<Self.mostHosts).map(Self.name) {
+            let profile = CertificateProfile([.dns(name), .dns(Self.publicName)])
+            add(try authority.issue(profile), named: "encrypted valid \(name)")
+            add(authority.certificate(for: "other.test"), named: "encrypted otherName \(name)")
+            add(try stranger.issue(profile), named: "encrypted unknownIssuer \(name)")
+            for kind in Certificate.allCases {
+                guard let context = contexts["encrypted \(kind) \(name)"] else { continue }
+                try FixtureECH(keys[0]).install(in: OpaquePointer(context))
+            }
+        }
     }
 
     /// The name of a host of the world.
@@ -74,6 +101,7 @@ final class Material {
     static func name(_ host: Int) -> String { host == 0 ? "host0.test" : "host\(host).host0.test" }
 
     static let proxyName = "proxy.test"
+    static let publicName = "cover.test"
     static let resolverName = "dns.test"
     /// What the certificate for all names of vectors is kept under.
     static let vectorName = "vectors"
@@ -82,7 +110,10 @@ final class Material {
     func context(for name: String, kind: Certificate, list: AddressPlan.CertificateList?)
         -> UnsafeMutableRawPointer
     {
-        guard let context = contexts[list?.rawValue ?? "\(kind) \(name)"] else {
+        let usual = list?.rawValue ?? "\(kind) \(name)"
+        guard
+            let context = encryptsNames ? contexts["encrypted \(usual)"] ?? contexts[usual] : contexts[usual]
+        else {
             fatalError("\(name) has no certificate")
         }
         return context
@@ -107,7 +138,9 @@ final class Material {
     ///
     /// - Parameter sharesTicketKeys: Whether servers with certificates for other names have the keys of the
     ///   first host's.
-    func beginWorld(seed: UInt64, sharesTicketKeys: Bool) {
+    /// - Parameter encryptsNames: Whether the hosts' servers have a key for Encrypted Client Hello.
+    func beginWorld(seed: UInt64, sharesTicketKeys: Bool, encryptsNames: Bool) {
+        self.encryptsNames = encryptsNames
         for (number, name) in contexts.keys.sorted().enumerated() {
             guard let context = contexts[name] else { continue }
             let isShared =

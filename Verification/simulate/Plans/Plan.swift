@@ -20,6 +20,8 @@ struct Plan: Codable, Equatable {
     var kernel: KernelPlan?
     /// What proxies and servers do that most do not.
     var peers: PeerPlan?
+    /// How names are encrypted; `nil` if they are not.
+    var encryption: EncryptionPlan?
 
     /// Whether the task that makes the call is cancelled at some time.
     func isCancelled(_ number: Int) -> Bool {

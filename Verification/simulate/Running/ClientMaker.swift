@@ -84,6 +84,7 @@ struct ClientMaker {
         if plan.addsUserBelowCache { settings.networkInterceptors.append(addUser) }
         if plan.observes { settings.observer = { [world] _ in world.kernel.count("caller: event observed") } }
         setAddresses(&settings)
+        setEncryption(&settings)
         setProxy(&settings)
         return settings
     }
@@ -178,6 +179,16 @@ struct ClientMaker {
         case .resolver: settings.resolver = WorldResolver(world: world)
         case .cachingResolver:
             settings.resolver = CachingResolver(WorldResolver(world: world), loop: world.loop)
+        }
+    }
+
+    private func setEncryption(_ settings: inout HTTPClient.Configuration) {
+        guard let encryption = world.plan.encryption else { return }
+        settings.encryptedClientHello = .whenAvailable
+        let list = encryption.isStale ? Material.shared.staleConfigs : Material.shared.configs
+        for host in world.plan.hosts.indices {
+            guard let name = try? DomainName(Material.name(host)) else { continue }
+            settings.addresses.setEncryptedClientHello(list, for: name)
         }
     }
 

@@ -58,6 +58,10 @@ extension World {
             connection.sentSinceRequest += bytes.count
             PoolJudge(world: self).judge(bytes, sentOn: connection)
         }
+        if plan.encryption != nil {
+            let judge = PathJudge(self)
+            kernel.carries = { judge.judge($0, on: $1, isUp: $2) }
+        }
         kernel.closes = { [unowned self] in PoolJudge(world: self).judgeClose(of: $0) }
         kernel.seesDatagram = { [unowned self] in ResolverJudge(world: self).judgeSending(of: $1, on: $0) }
         kernel.receiveDatagram = { [unowned self] socket, bytes in

@@ -15,6 +15,7 @@ TOPICS = {
     "cache": "cache",
     "redirect": "redirects",
     "hsts": "HSTS",
+    "path": "what the path sees",
 }
 # A vector that is a choice of this package does not fail: the client differs. What is withheld has failed.
 FAILED = ["failed", "withheld", "differs"]

@@ -64,11 +64,13 @@ struct ExchangeVector: TopicVector {
         /// The number of the connection on its server.
         var connection: Int?
         var digest: DigestAnswer?
+        /// Whether the lists in its fields have no empty elements, and no blanks around equals signs.
+        @Or<False> var isInForm: Bool
 
         private enum CodingKeys: String, CodingKey {
             case server = "at", line, version, fields = "headers", elements = "lists", serverName = "sni",
                 body
-            case connection, digest
+            case connection, digest, isInForm = "form"
         }
     }
 

@@ -110,6 +110,7 @@ extension ExchangeVector.Arrival {
                 found.append(Difference(what: name, expected: "with \(element)", got: text))
             }
         }
+        if isInForm { found += headers.formDifferences }
         if let serverName {
             found += Difference.between("SNI", expected: serverName, got: got.request.serverName ?? "none")
         }
@@ -120,6 +121,22 @@ extension ExchangeVector.Arrival {
             found += digest.differences(from: field, body: got.request.body)
         }
         return found
+    }
+}
+
+extension FixtureHeaders {
+    /// What senders must not generate in lists (RFC 9110, sections 5.6.1.1 and 5.6.3).
+    fileprivate var formDifferences: [Difference] {
+        let lists = [
+            "accept", "accept-encoding", "accept-language", "cache-control", "connection", "te", "upgrade",
+        ]
+        return fields.filter { lists.contains($0.name.lowercased()) }.flatMap { field in
+            let elements = field.value.split(separator: ",", omittingEmptySubsequences: false)
+            let hasEmptyOne = elements.contains { $0.allSatisfy { $0 == " " || $0 == "\t" } }
+            let hasBlanks = [" =", "= ", "\t=", "=\t"].contains { field.value.contains($0) }
+            guard hasEmptyOne || hasBlanks else { return [Difference]() }
+            return [Difference(what: field.name, expected: "a list in form", got: field.value)]
+        }
     }
 }
 

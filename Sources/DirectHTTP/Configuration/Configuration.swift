@@ -7,6 +7,15 @@ internal import DirectTransport
 extension HTTPClient {
     /// The settings of a client. They cannot be changed once the client is made.
     public struct Configuration: Sendable {
+        /// The URL that requests made from a relative reference are resolved against (RFC 3986, section 5.2):
+        /// `https://api.example.com/v2/` makes of `items?page=2` the URL
+        /// `https://api.example.com/v2/items?page=2`, and of `/items` `https://api.example.com/items`. `nil`
+        /// refuses such requests.
+        ///
+        /// The settings of the client are for this origin then. A request whose URL is of another one gets
+        /// only those of ``headers`` that a redirect could carry there, and no client certificate of
+        /// ``tls``. A reference that begins with `//` names another host, and is an error.
+        public var baseURL: HTTPURL?
         /// Maps hosts to addresses, instead of asking a resolver. ``HTTPClient/Request/addresses`` and
         /// ``HTTPClient/Request/addressMap`` come before it.
         public var addresses = StaticMap()

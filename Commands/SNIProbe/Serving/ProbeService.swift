@@ -5,8 +5,8 @@ internal import DirectIO
 /// What the responder of `--listen` answers: one probe for each scrape of `/probe`, in the form of
 /// blackbox_exporter, and on `/metrics` the last round over the command's own targets.
 ///
-/// A request only chooses among these targets, unless the user has allowed all: whoever reaches the port
-/// could otherwise make this machine connect to what only it can reach.
+/// A request only chooses among these targets, unless the user has allowed all: a client that reaches the
+/// port could otherwise make this machine connect to what only it can reach.
 final class ProbeService: Sendable {
     private let options: Options
     private let context: Result<SurveyContext, TLSError>
@@ -59,7 +59,7 @@ final class ProbeService: Sendable {
         case "/metrics": reply(ServedReply(200, metrics))
         case "/":
             reply(
-                ServedReply(200, "sni-probe \(Version.text)\n/probe?target=TARGET&module=MODULE\n/metrics\n")
+                ServedReply(200, "sni-probe \(PackageVersion.text)\n/probe?target=TARGET&module=MODULE\n/metrics\n")
             )
         default: reply(ServedReply(404, "there is /probe?target=TARGET and /metrics"))
         }

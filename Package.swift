@@ -347,6 +347,13 @@ package.targets += [
         path: "Verification/faults",
         swiftSettings: commonSettings
     ),
+    // Encrypted Client Hello with the OpenSSL of another release (scripts/openssl).
+    .executableTarget(
+        name: "encrypted-hello",
+        dependencies: ["DirectTransport", "DirectCore", "DirectIO", "DirectTLS", "TLSFixtures"],
+        path: "Verification/encrypted-hello",
+        swiftSettings: commonSettings
+    ),
     // The client of the laboratory (scripts/lab).
     .executableTarget(
         name: "lab-client",

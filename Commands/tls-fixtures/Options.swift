@@ -3,6 +3,7 @@ internal import CommandKit
 /// The parsed command line.
 enum Options: Equatable {
     case help
+    case version
     /// Serves everything, or the vectors with this text in their names.
     case serve(name: String?, fixtures: String?)
     case run(RunOptions)
@@ -45,6 +46,7 @@ enum Options: Equatable {
         var rest = ArgumentReader(arguments[...])
         switch rest.next() {
         case "help", "--help", "-h": self = .help
+        case "--version": self = .version
         case "serve": self = try Self.serve(&rest)
         case "run": self = .run(try RunOptions(&rest))
         case "client":
@@ -103,10 +105,13 @@ enum Options: Equatable {
             --repeat  runs everything N times and compares the verdicts: prints the first run as usual, then those
                       vectors whose verdict was not the same in all runs, and exits with 1 if there are any
             --fixtures  the folder with `vectors`, `certificates` and `clients`; by default the nearest `Fixtures`
-                      above the current folder or above this program
+                      above the current folder or above this program, or beside it
 
         tls-fixtures client
             Is this package's client as such a program: reads jobs and writes results, a line each.
+
+        tls-fixtures --version
+            Prints the versions of this program, of its OpenSSL, and of the nearest vectors.
 
         """
 }

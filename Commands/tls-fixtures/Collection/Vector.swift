@@ -13,6 +13,7 @@ enum Vector: Sendable {
     case redirect(RedirectVector)
     case hsts(HSTSVector)
     case path(PathVector)
+    case exchange(ExchangeVector)
 
     init(_ topic: Topic, _ value: JSONValue) throws(FieldError) {
         func read<Body: TopicVector>() throws(FieldError) -> Body {
@@ -33,6 +34,7 @@ enum Vector: Sendable {
         case .redirect: self = .redirect(try read())
         case .hsts: self = .hsts(try read())
         case .path: self = .path(try read())
+        case .values, .proxy, .auth, .exchange: self = .exchange(try read())
         }
     }
 
@@ -49,13 +51,14 @@ enum Vector: Sendable {
         case .redirect(let vector): vector.head
         case .hsts(let vector): vector.head
         case .path(let vector): vector.head
+        case .exchange(let vector): vector.head
         }
     }
 
     /// The certificates and servers that the vector refers to. They must exist.
     var mentions: Mentions {
         switch self {
-        case .response, .request, .decoding, .cookies, .cache, .redirect, .hsts, .path: Mentions()
+        case .response, .request, .decoding, .cookies, .cache, .redirect, .hsts, .path, .exchange: Mentions()
         case .names(let vector): Mentions(certificates: [vector.certificate])
         case .handshake(let vector): vector.mentions
         case .routes(let vector): vector.mentions

@@ -31,7 +31,7 @@ final class Calls: CallLayer {
         self.roundTrip = roundTrip
         self.fields = fields
         isIntercepted = !configuration.interceptors.isEmpty
-        isPrepared = isIntercepted || fields.upgradesURLs
+        isPrepared = isIntercepted || fields.upgradesURLs || configuration.baseURL != nil
         limits = configuration.timeouts.nanoseconds
         loop = configuration.loop
     }
@@ -98,7 +98,10 @@ final class Calls: CallLayer {
     /// Returns the first request of a call, as the interceptors sent it on.
     private func firstHop(_ request: Request, original: Request, isContinued: Bool) -> HopRequest {
         let crossing = fields.crossing(by: original.redirects ?? redirects.policy)
-        let hop = isContinued ? HopRequest(continuing: original, crossing) : .beginning(original)
+        let hop =
+            isContinued
+            ? HopRequest(continuing: original, crossing)
+            : .beginning(original, of: configuration.baseURL, by: crossing)
         guard isIntercepted else { return hop.upgraded(by: fields) }
         return hop.rebuilt(as: request, shown: [original], crossing)
     }

@@ -17,6 +17,8 @@ final class Material {
     /// certificate.
     private(set) var pins: [KeyPin] = []
     let identities: [ClientIdentity]
+    /// What the servers of each host staple.
+    private(set) var staples: [Int: [HostPlan.Staple: [UInt8]]] = [:]
     private var contexts: [String: UnsafeMutableRawPointer] = [:]
     /// The configurations of the servers' key for Encrypted Client Hello, and those of a key that none has;
     /// `nil` without OpenSSL 4.
@@ -65,6 +67,14 @@ final class Material {
         }
         let profile = CertificateProfile(SequenceVector.hosts.map { .dns($0) })
         do throws(FixtureError) { try addLists(authority) } catch { fatalError("\(error)") }
+        for host in 0..<Self.mostHosts {
+            do throws(FixtureError) { try addStaples(host, authority, stranger) } catch {
+                fatalError("\(error)")
+            }
+        }
+        for vector in NameVector.all.values.sorted(by: { $0.name < $1.name }) {
+            add(vector.load(), named: "names " + vector.certificate)
+        }
         guard let valid = try? authority.issue(profile), let other = try? stranger.issue(profile) else {
             fatalError("no certificate for the names of vectors")
         }
@@ -117,6 +127,27 @@ final class Material {
             fatalError("\(name) has no certificate")
         }
         return context
+    }
+
+    /// The context of a server that shows a vector's certificate.
+    func context(of vector: NameVector) -> UnsafeMutableRawPointer {
+        guard let context = contexts["names " + vector.certificate] else { fatalError(vector.name) }
+        return context
+    }
+
+    private func addStaples(_ host: Int, _ authority: TestAuthority, _ stranger: TestAuthority)
+        throws(FixtureError)
+    {
+        let own = authority.certificate(for: Self.name(host))
+        staples[host] = [
+            .good: try authority.ocspResponse(for: own),
+            .ofAnother: try authority.ocspResponse(for: authority.certificate(for: "other.test")),
+            .revoked: try authority.ocspResponse(for: own, .revoked),
+            .unknown: try authority.ocspResponse(for: own, .unknown),
+            .expired: try authority.ocspResponse(for: own, from: 1_700_000_000, to: 1_700_100_000),
+            .byAnother: try stranger.ocspResponse(for: own),
+            .noise: [0x30, 3, 10, 1, 0],
+        ]
     }
 
     /// Adds the lists of certificates that are to cost their clients time and memory. Each is for all hosts.

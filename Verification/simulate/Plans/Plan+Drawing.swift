@@ -20,6 +20,12 @@ extension Plan {
         }
         if dice.chance(30) { chainCalls(&dice) }
         if client.caches || dice.chance(10) { shareResources(&dice) }
+        defer { stopInLines() }
+        var other = Dice(seed: seed ^ 0x7EC17A1)
+        if other.chance(10) {
+            recite(&other)
+            return
+        }
         if dice.chance(40) {
             calmDown()
             if dice.chance(50) {

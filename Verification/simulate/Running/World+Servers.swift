@@ -21,6 +21,7 @@ extension World {
         kernel.misuses = { [unowned self] in fault("descriptors", $0) }
         kernel.accept = { [unowned self] connection, address, port in
             if address == proxyAddress {
+                if plan.peers?.isProxyGone == true { return .refused }
                 judgeBinding(of: connection)
                 return .accepted { [self] in serveProxy($0, port: port) }
             }

@@ -292,8 +292,8 @@ let package = Package(
         .testTarget(
             name: "VectorsTests",
             dependencies: [
-                "tls-fixtures", "CommandKit", "DirectHTTP1", "DirectJSON", "DirectTestCommands",
-                "DirectTestData",
+                "tls-fixtures", "CommandKit", "DirectCore", "DirectHTTP1", "DirectJSON", "DirectTestCommands",
+                "DirectTestData", "TLSFixtures",
             ],
             swiftSettings: commonSettings
         ),

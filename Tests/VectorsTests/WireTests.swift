@@ -183,7 +183,7 @@ struct WireTests {
         "A client that sends the name in clear text is found out",
         .enabled(if: FixtureECHKey.isSupported, "needs OpenSSL 4")
     )
-    func names() async throws {
+    func shownNames() async throws {
         let client = ChangedClient(job: { $0.settings.ech = nil })
         let rows = try await rows(.path, client, perFile: 16)
         #expect(rows.count == (try await failures(.path, client).count) && !rows.isEmpty)

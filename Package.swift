@@ -292,8 +292,8 @@ let package = Package(
         .testTarget(
             name: "VectorsTests",
             dependencies: [
-                "tls-fixtures", "CommandKit", "DirectHTTP1", "DirectJSON", "DirectTestCommands",
-                "DirectTestData",
+                "tls-fixtures", "CommandKit", "DirectCore", "DirectHTTP1", "DirectJSON", "DirectTestCommands",
+                "DirectTestData", "TLSFixtures",
             ],
             swiftSettings: commonSettings
         ),
@@ -345,6 +345,13 @@ package.targets += [
             "TLSFixtures",
         ],
         path: "Verification/faults",
+        swiftSettings: commonSettings
+    ),
+    // Encrypted Client Hello with the OpenSSL of another release (scripts/openssl).
+    .executableTarget(
+        name: "encrypted-hello",
+        dependencies: ["DirectTransport", "DirectCore", "DirectIO", "DirectTLS", "TLSFixtures"],
+        path: "Verification/encrypted-hello",
         swiftSettings: commonSettings
     ),
     // The client of the laboratory (scripts/lab).

@@ -1,5 +1,6 @@
 internal import DirectCore
 internal import DirectHTTP
+internal import DirectTLS
 
 #if canImport(Darwin)
 internal import Darwin
@@ -26,7 +27,8 @@ package enum ProbeCommand {
             let options = try Options(arguments)
             switch options.detour {
             case .help: return show(HelpText.text)
-            case .version: return show("sni-probe \(Version.text) (direct-http)\n")
+            case .version:
+                return show("sni-probe \(PackageVersion.text) (direct-http)\n\(OpenSSLLibrary.version)\n")
             case .demo: return Demo.run(options)
             case nil: return try probe(options)
             }

@@ -60,7 +60,7 @@ struct Watch {
         let code = run.run()
         if Interrupts.hasCome { return code }
         let counts = run.digest.failed > 0 ? ", \(Words.grouped(run.digest.failed)) failed" : ""
-        let head = "every \(Words.span(pause)), last at \(UTC.stamp(Int(UnixTime.now.seconds)))\(counts)\n\n"
+        let head = "every \(pause.text), last at \(UTC.stamp(Int(UnixTime.now.seconds)))\(counts)\n\n"
         drawn = head + String(decoding: sink.bytes, as: UTF8.self)
         // Home, the text, each line cleared to its end, then everything below.
         let text = Self.cut(drawn, to: Console.windowHeight).joined(separator: "\u{1B}[K\n")

@@ -56,7 +56,7 @@ struct ProbeEngine: Sendable {
         let limits = limits
         var attempt = 1
         while true {
-            var observation = await performAttempt(probe, limits)
+            var observation = await performAttempt(probe, within: limits)
             observation.attempts = attempt
             let pause = UInt64(100_000_000) << UInt64(min(attempt - 1, 5))
             guard attempt <= settings.retries, observation.isWorthRetrying,
@@ -67,19 +67,19 @@ struct ProbeEngine: Sendable {
         }
     }
 
-    private func performAttempt(_ probe: Probe, _ limits: DialLimits) async -> Observation {
+    private func performAttempt(_ probe: Probe, within limits: DialLimits) async -> Observation {
         var observation = Observation(probe: probe, time: UnixTime.milliseconds)
         let start = loop.now
         if probe.target.usesTLS {
-            await observeTLS(&observation, limits)
+            await observeTLS(&observation, within: limits)
         } else {
-            await observeWithoutTLS(&observation, limits)
+            await observeWithoutTLS(&observation, within: limits)
         }
         if observation.total == nil { observation.total = loop.now.since(start) }
         return observation
     }
 
-    private func observeWithoutTLS(_ observation: inout Observation, _ limits: DialLimits) async {
+    private func observeWithoutTLS(_ observation: inout Observation, within limits: DialLimits) async {
         let probe = observation.probe
         let start = loop.now
         let socket: Socket
@@ -99,16 +99,18 @@ struct ProbeEngine: Sendable {
         }
         let connection = probe.connection(over: socket, survey: nil)
         if let url = probe.target.url {
-            observation.exchange = await request(url, over: connection, limits).run()
+            observation.exchange = await request(url, over: connection, within: limits).run()
         }
         connection.close()
     }
 
-    private func request(_ url: HTTPURL, over connection: Connection, _ limits: DialLimits) -> ProbeRequest {
+    private func request(_ url: HTTPURL, over connection: Connection, within limits: DialLimits)
+        -> ProbeRequest
+    {
         ProbeRequest(connection: connection, url: url, settings: settings, signs: signs, limits: limits)
     }
 
-    private func observeTLS(_ observation: inout Observation, _ limits: DialLimits) async {
+    private func observeTLS(_ observation: inout Observation, within limits: DialLimits) async {
         let probe = observation.probe
         let names = serverNames(for: probe.target)
         if let secondName = names.second {
@@ -211,7 +213,7 @@ struct ProbeEngine: Sendable {
             if let url = probe.target.url, handshake.speaksHTTP,
                 settings.insecure || isAuthenticated(handshake, target: probe.target)
             {
-                lead.exchange = await request(url, over: connection, limits).run()
+                lead.exchange = await request(url, over: connection, within: limits).run()
                 lead.exchange?.wasAskedToRenegotiate = tls?.hasRefusedRenegotiation ?? false
                 exchangeTime = loop.now.since(start)
             }

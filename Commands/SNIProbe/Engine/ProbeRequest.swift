@@ -1,3 +1,4 @@
+internal import CommandKit
 internal import DirectCore
 internal import DirectHTTP
 
@@ -39,7 +40,7 @@ struct ProbeRequest {
         let message = OutgoingMessage(
             settings.method,
             headers: settings.headers,
-            defaults: ["User-Agent": "sni-probe/\(Version.text)", "Accept": "*/*"],
+            defaults: ["User-Agent": "sni-probe/\(PackageVersion.text)", "Accept": "*/*"],
             options: Self.options
         )
         let (count, _) = try exchange.compose(message, to: url, streamed: .none)

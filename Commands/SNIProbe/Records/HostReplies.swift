@@ -15,7 +15,7 @@ struct ResolverReply: Sendable {
     /// The reason why there are no addresses, in words without the name of the resolver.
     var failure: String? {
         guard case .failure(let error) = result else { return nil }
-        if case .timedOut(let limit) = error.reason { return "no answer in \(Words.span(limit.rounded))" }
+        if case .timedOut(let limit) = error.reason { return "no answer in \(limit.rounded.text)" }
         return Words.lowered("\(error.reason)")
     }
 }

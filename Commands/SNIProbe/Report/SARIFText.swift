@@ -1,3 +1,5 @@
+internal import DirectCore
+
 /// Writes a log in the format SARIF 2.1.0 (OASIS): each fault and each warning is a result.
 ///
 /// The rules do not depend on the results, and the times come after them, so results are written as they come
@@ -22,7 +24,7 @@ struct SARIFText {
         driver.object { text in
             text.object("driver") { text in
                 text.field("name", value: "sni-probe")
-                text.field("version", value: Version.text)
+                text.field("version", value: PackageVersion.text)
                 text.list("rules", elements: Self.rules) { text, rule in
                     text.object { text in
                         text.field("id", value: rule.id)

@@ -59,7 +59,9 @@ extension HostReplies {
     ) async -> HostReplies {
         await withTaskGroup(of: (Int, ResolverReply).self) { group in
             for (index, resolver) in resolvers.enumerated() {
-                group.addTask { (index, await reply(of: resolver, for: host, port: port, family, context)) }
+                group.addTask {
+                    (index, await reply(of: resolver, for: host, port: port, family, context: context))
+                }
             }
             var replies: [(Int, ResolverReply)] = []
             for await reply in group { replies.append(reply) }
@@ -72,7 +74,7 @@ extension HostReplies {
         for host: DomainName,
         port: UInt16,
         _ family: IPAddress.Family?,
-        _ context: ResolveContext
+        context: ResolveContext
     ) async -> ResolverReply {
         let start = context.loop.now
         var seconds: Int?

@@ -45,7 +45,7 @@ extension Run {
         case .failure(let error)?:
             why = Words.lowered("\(error)")
         case nil:
-            why = "no answer from the resolver in \(Words.span(options.settings.timeout))"
+            why = "no answer from the resolver in \(options.settings.timeout.text)"
             advice = "find out why the resolver does not answer"
         }
         slot.rounds += 1

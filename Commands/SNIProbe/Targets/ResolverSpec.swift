@@ -29,7 +29,7 @@ enum ResolverSpec: Hashable, Sendable {
             guard let at = rest.firstIndex(of: "@"), at > rest.startIndex else {
                 throw Self.bad(
                     text,
-                    "Alibaba's HTTPDNS needs an account and the IP of a server",
+                    why: "Alibaba's HTTPDNS needs an account and the IP of a server",
                     hint: "alibaba://ACCOUNT@IP; the secret is taken from SNI_PROBE_ALIBABA_SECRET"
                 )
             }
@@ -86,7 +86,7 @@ enum ResolverSpec: Hashable, Sendable {
         }
     }
 
-    private static func bad(_ text: String, _ why: String, hint: String? = nil) -> UsageError {
+    private static func bad(_ text: String, why: String, hint: String? = nil) -> UsageError {
         UsageError("--resolver \(quoted(text)): \(why)", hint: hint)
     }
 
@@ -95,7 +95,7 @@ enum ResolverSpec: Hashable, Sendable {
         let parts = rest.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let server = try servers(parts[0], text: text)
         guard server.count == 1 else {
-            throw bad(text, "give one server at a time")
+            throw bad(text, why: "give one server at a time")
         }
         guard parts.count > 1 else { return .dns(server[0], nil) }
         let value = parts[1].hasPrefix("subnet=") ? parts[1].dropFirst(7) : ""
@@ -105,7 +105,7 @@ enum ResolverSpec: Hashable, Sendable {
         else {
             throw bad(
                 text,
-                "after the ? there is subnet=NETWORK/LENGTH",
+                why: "after the ? there is subnet=NETWORK/LENGTH",
                 hint: "such as dns://192.0.2.53?subnet=203.0.113.0/24"
             )
         }
@@ -126,13 +126,13 @@ enum ResolverSpec: Hashable, Sendable {
         guard !ranges.isEmpty else {
             throw bad(
                 text,
-                "the IP of \(target.name) is missing",
+                why: "the IP of \(target.name) is missing",
                 hint: "a resolver's own name cannot be resolved by it: write the IP after the URL, \(url)@IP"
             )
         }
         let endpoints = ranges.map { Endpoint($0.first, port: $0.port ?? url.port) }
         guard ranges.allSatisfy({ $0.count == 1 }) else {
-            throw bad(text, "a resolver has addresses, not networks")
+            throw bad(text, why: "a resolver has addresses, not networks")
         }
         let path = url.path == "/" ? "/dns-query" : url.path
         return .https(name: target.host.name?.text, path: path, endpoints)
@@ -143,10 +143,10 @@ enum ResolverSpec: Hashable, Sendable {
         do throws(TargetError) {
             ranges = try TargetWord.addresses(list)
         } catch {
-            throw bad(text, error.words.what)
+            throw bad(text, why: error.words.what)
         }
         guard ranges.allSatisfy({ $0.count == 1 }) else {
-            throw bad(text, "a resolver has addresses, not networks")
+            throw bad(text, why: "a resolver has addresses, not networks")
         }
         return ranges.map { Endpoint($0.first, port: $0.port) }
     }

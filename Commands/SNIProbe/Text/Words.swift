@@ -28,16 +28,6 @@ enum Words {
         return count >= 3600 ? "\(sign)\(count / 3600) h" : "\(sign)\(count / 60) m"
     }
 
-    /// Returns a time limit: `5 s`, `500 ms`, `10 min`.
-    static func span(_ duration: Duration) -> String {
-        let (seconds, attoseconds) = duration.components
-        guard attoseconds == 0 else {
-            let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
-            return milliseconds < 1000 ? "\(milliseconds) ms" : "\(tenths(milliseconds / 100)) s"
-        }
-        return seconds >= 120 && seconds % 60 == 0 ? "\(seconds / 60) min" : "\(seconds) s"
-    }
-
     /// Returns a duration in milliseconds, with one decimal place if it is below ten.
     static func milliseconds(_ duration: Duration) -> String {
         let tenth = self.tenth(duration)

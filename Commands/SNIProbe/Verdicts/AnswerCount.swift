@@ -31,7 +31,7 @@ struct AnswerCount {
         total = all.count
         let identity = try? target.identity
         for handshake in all {
-            let answer = Self.answer(handshake, identity, now)
+            let answer = Self.answer(handshake, for: identity, at: now)
             let known = answers.firstIndex {
                 $0.kind == answer.kind && $0.leaf?.summary.sha256 == answer.leaf?.summary.sha256
             }
@@ -76,7 +76,7 @@ struct AnswerCount {
         case broken
     }
 
-    private static func answer(_ handshake: Handshake, _ identity: ServerIdentity?, _ now: Int) -> Answer {
+    private static func answer(_ handshake: Handshake, for identity: ServerIdentity?, at now: Int) -> Answer {
         switch handshake.outcome {
         case .failure(let failure):
             let (kind, words) = meaning(of: failure)

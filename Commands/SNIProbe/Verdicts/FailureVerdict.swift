@@ -26,7 +26,7 @@ extension FailureVerdict {
         sni: SNIFinding.Verdict,
         settings: ProbeSettings
     ) -> Fault {
-        let limit = Words.span(settings.timeout)
+        let limit = settings.timeout.text
         return switch failure {
         case .badAddress(let why): Fault(.unreachable, why)
         case .notConnected(let error): connectFault(error)

@@ -15,7 +15,7 @@ extension Judge {
         }
         switch exchange.failure {
         case .timedOut:
-            let words = "no complete answer to the request in \(Words.span(settings.timeout))"
+            let words = "no complete answer to the request in \(settings.timeout.text)"
             record.fail(.timeoutHTTP, words, brief: "no answer to the request")
         case .speaksTLS:
             record.fail(.httpBroken, "not plain HTTP: the server speaks TLS", brief: "not HTTP: TLS")

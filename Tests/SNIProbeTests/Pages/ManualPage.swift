@@ -1,3 +1,5 @@
+import DirectCore
+
 @testable import SNIProbe
 
 /// The manual page in man(7) format.
@@ -40,7 +42,7 @@ enum ManualPage {
 
     private static let head = """
         .\\" Made by scripts/make/pages.
-        .TH SNI-PROBE 1 \(date) "sni-probe \(Version.text)" "direct-http"
+        .TH SNI-PROBE 1 \(date) "sni-probe \(PackageVersion.text)" "direct-http"
         .SH NAME
         sni\\-probe \\- which certificate an IP serves for a name, and what is wrong with it
         .SH SYNOPSIS

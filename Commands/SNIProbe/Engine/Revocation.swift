@@ -54,7 +54,7 @@ final class RevocationDesk: Sendable {
                 settings.vetting = isInside ? nil : outside
                 settings.timeouts.total = limit
                 settings.redirects.limit = 2
-                settings.headers = ["User-Agent": "sni-probe/\(Version.text)", "Accept": "*/*"]
+                settings.headers = ["User-Agent": "sni-probe/\(PackageVersion.text)", "Accept": "*/*"]
             }
             let made = Asked(answer: Task { await Self.ask(about: chain.served, client) }, time: .now)
             entries[key] = made

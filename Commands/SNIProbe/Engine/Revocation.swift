@@ -10,13 +10,13 @@ struct Revocation: Sendable {
         var words: String { self == .ocsp ? "its issuer's responder" : "its issuer's list" }
     }
 
-    /// The source that was asked last; `nil` if the certificate names none.
+    /// What was asked last; `nil` if the certificate names no place.
     var source: Source?
     var url: String?
     /// The checked answer; `nil` without one.
     var judgement: StapleJudgement?
     /// Why there is no answer.
-    var failure = "the certificate says nowhere whom to ask"
+    var failure = "the certificate names neither a responder nor a list"
 }
 
 /// Asks issuers by OCSP, or where that gives no answer, for their list. An answer counts for ten minutes, for

@@ -89,7 +89,7 @@ extension Options {
         guard listensForAny, settings.identity != nil || !settings.headers.isEmpty else { return }
         throw UsageError(
             "--listen-any and \(settings.identity != nil ? "--cert" : "--header") contradict each other",
-            hint: "a client that reaches the port could have it shown to a server of its own"
+            hint: "a request could have it shown to any server"
         )
     }
 

@@ -60,7 +60,7 @@ struct HintWriter {
             "the chain breaks a rule that clients enforce: have the certificate reissued, or install the current "
                 + "chain of its issuer"
         case .revoked:
-            "clients that look at the response refuse it: have a new certificate issued, and install it"
+            "clients that look for it refuse the certificate: have a new one issued, and install it"
         case .stapleMissing:
             "turn OCSP stapling on (nginx: ssl_stapling on), let the server reach its issuer's responder, or have a "
                 + "certificate issued without the must-staple extension"

@@ -5,6 +5,7 @@ vector that it fails has seen the fault.
 """
 
 import base64
+import contextlib
 import hashlib
 import os
 import re
@@ -119,7 +120,7 @@ class Client:
     # Where requests go
 
     def address(self, host, port):
-        found = contract.addresses(self.job, host, port)
+        found = contract.addresses(self.job, host.encode("idna").decode() if has("raw-idn") else host, port)
         if has("address-sticks") and self.first_place:
             return self.first_place
         if not found:
@@ -264,11 +265,22 @@ class Client:
     def write(self, connection, method, target, fields, content=b""):
         lines = [f"{method} {target} HTTP/1.1"] + [f"{name}: {text}" for name, text in fields]
         behind = b"\r\n" if has("line-end-behind") and method == "POST" else b""
-        connection.socket.sendall("\r\n".join(lines + ["", ""]).encode("utf-8" if has("raw-idn") else "latin-1") + content + behind)
+        connection.socket.sendall("\r\n".join(lines + ["", ""]).encode() + content + behind)
 
     def send(self, request):
-        contract.Clock.now = None
-        return contract.attempt(self.job, lambda: self.follow(request), [])
+        result = contract.attempt(self.job, lambda: self.follow(request), [])
+        if "error" in result:
+            self.end()
+        return result
+
+    def end(self):
+        for connection in self.pool.values():
+            if isinstance(connection.socket, ssl.SSLSocket):
+                with contextlib.suppress(OSError):
+                    connection.socket.settimeout(0.1)
+                    connection.socket.unwrap()
+            connection.socket.close()
+        self.pool.clear()
 
     def follow(self, request):
         method, text = request.get("method", "GET"), request["url"]
@@ -340,7 +352,12 @@ class Client:
         if has("target-of-connect") and is_forwarded:
             target = f"{host}:80"
         fields = [] if has("no-host") else [("Host", host)]
-        fields += [(name, text) for name, text in headers if name.lower() != "expect"]
+        own = {"expect", "upgrade"} | ({"te"} if "chunked" in value(headers, "te", "") else set())
+        fields += [(name, text) for name, text in headers if name.lower() not in own]
+        if value(fields, "te"):
+            fields.append(("Connection", "TE"))
+        if method == "TRACE" and body:
+            raise Failed("TRACE has no content")
         if has("address-is-name"):
             fields[0] = ("Host", self.address(url.hostname, url.port or (443 if url.scheme == "https" else 80))[0])
         if (cookie := self.jar.get(self.cookie_place(url)) if self.jar else None) and method != "TRACE":
@@ -375,8 +392,9 @@ class Client:
                 fields[0] = ("Host", connection.host)
             self.write(connection, method, target, fields + more, b"" if waits else content)
             found = self.read(connection, method, content) if waits else connection.response(method)
-            if "connections" not in self.keep or "close" in value(found[1], "connection", ""):
-                self.pool.clear()
+            closes = "close" in (value(found[1], "connection", ""), value(headers, "connection"))
+            if "connections" not in self.keep or closes:
+                self.end()
             asked = (
                 value(found[1], "proxy-authenticate") if found[0] == 407 else None,
                 ", ".join(text for name, text in found[1] if name.lower() == "www-authenticate") if found[0] == 401 else None,
@@ -471,6 +489,7 @@ def challenges(text):
 
 def open_client(job):
     client = Client(job)
+    job["close"](client.end)
     return client.send
 
 

@@ -177,7 +177,7 @@ class Client:
             if status // 100 == 2:
                 if has("connect-with-length") and (value(sent, "content-length") or value(sent, "transfer-encoding")):
                     found.take(7)
-                if has("connect-is-answered") and found.more():
+                if has("connect-is-answered") and (found.data or found.more()):
                     raise Answered(found.response("GET"))
                 return found
             refused = value(sent, "proxy-authenticate")
@@ -297,7 +297,7 @@ class Client:
             except (ssl.SSLError, OSError):
                 if not (has("falls-back") and url.scheme == "https"):
                     raise
-                text = text.replace("https:", "http:")
+                text, self.policies = text.replace("https:", "http:"), {}
                 continue
             self.learn(url, fields)
             location = value(fields, "location")
@@ -320,7 +320,7 @@ class Client:
             url = url._replace(netloc=url.netloc.encode("idna").decode())
         if has("raw-idn"):
             return url
-        if url.scheme == "http" and "hsts" in self.keep and self.is_known(url.hostname) and not has("falls-back-known"):
+        if url.scheme == "http" and "hsts" in self.keep and self.is_known(url.hostname):
             url = url._replace(scheme="https")
         return url
 

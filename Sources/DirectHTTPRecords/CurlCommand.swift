@@ -43,7 +43,9 @@ struct CurlCommand {
     init(_ request: Request, redacting redaction: Redaction, over proxy: CurlProxy?) throws(HTTPError) {
         self.request = request
         self.redaction = redaction
-        url = try request.checkedURL().withoutTrailingDot
+        let asked = try request.checkedURL()
+        let proxy = proxy ?? request.proxy.map { CurlProxy(proxy: $0.proxy(for: asked)) }
+        url = asked.withoutTrailingDot
         // No glob, no cookie file, no HTTP/2, and the path as it stands.
         words = [["curl", "--http1.1", "--globoff", "--path-as-is"]]
         try addMethod()

@@ -61,8 +61,8 @@ extension HTTPClient {
             set { if hasOptions || newValue != nil { options.resolver = newValue } }
         }
         /// The proxies for this request and the redirects that it follows, in place of
-        /// ``HTTPClient/Configuration/proxy``. `nil`, the default, means the client's; `ProxySettings()` means
-        /// none.
+        /// ``HTTPClient/Configuration/proxy``. `nil`, the default, means the client's; `ProxySettings()`
+        /// means none.
         ///
         /// A proxy with ``Proxy/credentials`` gets these, and one without those that
         /// ``HTTPClient/Configuration/proxyAuthenticators`` has for it. Requests over a proxy share

@@ -27,6 +27,7 @@ let package = Package(
         .library(name: "DirectResolvers", targets: ["DirectResolvers"]),
         .library(name: "DirectHTTPJSON", targets: ["DirectHTTPJSON"]),
         .library(name: "DirectHTTPRecords", targets: ["DirectHTTPRecords"]),
+        .library(name: "DirectHTTPExtras", targets: ["DirectHTTPExtras"]),
         .library(name: "DirectHTTPFoundation", targets: ["DirectHTTPFoundation"]),
         .library(name: "TLSFixtures", targets: ["TLSFixtures"]),
         .executable(name: "tls-fixtures", targets: ["tls-fixtures"]),
@@ -136,6 +137,7 @@ let package = Package(
             ],
             swiftSettings: memorySafe
         ),
+        .target(name: "DirectHTTPExtras", dependencies: ["DirectHTTP"], swiftSettings: memorySafe),
         .target(
             name: "DirectHTTPFoundation",
             dependencies: ["DirectHTTP", "DirectHTTPJSON", "DirectCore", "DirectIO"],
@@ -232,9 +234,19 @@ let package = Package(
             swiftSettings: commonSettings
         ),
         .testTarget(
+            name: "DirectHTTPExtrasTests",
+            dependencies: [
+                "DirectHTTPExtras", "DirectHTTP", "DirectCore", "DirectIO", "TLSFixtures",
+                "DirectTestCommands", "DirectTestTime",
+            ],
+            swiftSettings: commonSettings
+        ),
+        .testTarget(
             name: "DirectHTTPFoundationTests",
             dependencies: [
-                "DirectHTTPFoundation", "DirectHTTPJSON", "DirectHTTPRecords", "DirectHTTP", "DirectIO",
+                "DirectHTTPFoundation", "DirectHTTPJSON", "DirectHTTPRecords", "DirectHTTPExtras",
+                "DirectHTTP",
+                "DirectIO",
                 "TLSFixtures",
                 "DirectTestCommands", "DirectTestTime", "DirectCore", "DirectResolvers",
             ],

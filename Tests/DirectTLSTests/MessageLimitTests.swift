@@ -121,8 +121,7 @@ struct MessageLimitTests {
         let context = try SurveyContext(roots: .only([.der(TestCertificate.authority.der)]))
         let client = try SurveyConnection(
             context: context,
-            serverName: "a.test",
-            offersHTTP: false,
+            offering: SurveyOffer(serverName: "a.test"),
             transport: side.transport
         )
         while client.handshake() != .moved(0) { side.work() }

@@ -45,22 +45,10 @@ struct Handshake: Sendable {
 }
 
 extension Handshake {
-    /// What the client offers, and the keys of certificates that it accepts.
-    struct Offer {
-        /// The name in SNI; `nil` for none.
-        var serverName: String?
-        var offersHTTP = false
-        var keys = SurveyKeys.all
-        /// The only version of TLS; `nil` for those of the settings.
-        var version: TLSVersion?
-        /// The configuration of Encrypted Client Hello; `nil` for a hello in clear text.
-        var ech: ECHConfigList?
-    }
-
     /// Connects and performs the handshake. The caller must close the connection, if one is returned.
     static func perform(
         with probe: Probe,
-        offering offer: Offer,
+        offering offer: SurveyOffer,
         tools: ProbeTools,
         signs: SignsOfLife,
         limits: DialLimits
@@ -135,19 +123,16 @@ extension Handshake {
 
     private static func surveyConnection(
         _ context: Result<SurveyContext, TLSError>,
-        _ offer: Offer,
+        _ offer: SurveyOffer,
         protocols: [String],
         over firstBytes: FirstBytes
     ) throws(TransportError) -> SurveyConnection {
         do throws(TLSError) {
+            var offer = offer
+            offer.protocols = protocols
             return try SurveyConnection(
                 context: try context.get(),
-                serverName: offer.serverName,
-                offersHTTP: offer.offersHTTP,
-                offering: protocols,
-                accepting: offer.keys,
-                only: offer.version,
-                encrypting: offer.ech,
+                offering: offer,
                 transport: firstBytes.transport
             )
         } catch {

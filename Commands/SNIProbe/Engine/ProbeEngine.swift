@@ -1,5 +1,6 @@
 internal import DirectCore
 internal import DirectHTTP
+internal import DirectTLS
 
 /// Performs probes. Any number may run at the same time, each with its own deadline.
 ///
@@ -268,8 +269,8 @@ struct ProbeEngine: Sendable {
 
     /// What every handshake of a probe offers. Servers choose by it, so handshakes that are compared differ
     /// in the name alone.
-    private func offer(_ serverName: SNI, to target: ProbeTarget) -> Handshake.Offer {
-        Handshake.Offer(serverName: serverName.name, offersHTTP: target.url != nil)
+    private func offer(_ serverName: SNI, to target: ProbeTarget) -> SurveyOffer {
+        SurveyOffer(serverName: serverName.name, offersHTTP: target.url != nil)
     }
 
     /// Makes the handshake for comparison, again after a failure that may be temporary.
@@ -289,7 +290,7 @@ struct ProbeEngine: Sendable {
         _ probe: Probe,
         _ serverName: SNI,
         _ limits: DialLimits,
-        change: (inout Handshake.Offer) -> Void = { _ in }
+        change: (inout SurveyOffer) -> Void = { _ in }
     ) async -> Handshake {
         var offer = offer(serverName, to: probe.target)
         change(&offer)

@@ -1,6 +1,35 @@
 internal import CDirectOpenSSL
 package import DirectCore
 
+/// What a survey offers to a server, and the keys of certificates that it accepts.
+package struct SurveyOffer {
+    /// The name in SNI, never an address; `nil` for none.
+    package var serverName: String?
+    /// Whether `http/1.1` is offered by ALPN.
+    package var offersHTTP: Bool
+    /// The protocols to offer by ALPN instead, best first. Each has 1 to 255 bytes.
+    package var protocols: [String] = []
+    package var keys: SurveyKeys
+    /// The only version of TLS; `nil` for those of the context.
+    package var version: TLSVersion?
+    /// The configuration of Encrypted Client Hello; `nil` for a hello in clear text.
+    package var ech: ECHConfigList?
+
+    package init(
+        serverName: String?,
+        offersHTTP: Bool = false,
+        keys: SurveyKeys = .all,
+        version: TLSVersion? = nil,
+        ech: ECHConfigList? = nil
+    ) {
+        self.serverName = serverName
+        self.offersHTTP = offersHTTP
+        self.keys = keys
+        self.version = version
+        self.ech = ech
+    }
+}
+
 /// A TLS connection that accepts any certificate, and records the certificates.
 ///
 /// For examining servers, never for secrets: code that sends data here must have judged the certificates
@@ -14,42 +43,29 @@ package final class SurveyConnection: TLSLayer, @unchecked Sendable {
     package internal(set) var hasRefusedRenegotiation = false
 
     /// Prepares a connection. No bytes are sent yet.
-    ///
-    /// - Parameters:
-    ///   - serverName: The name to send as SNI, or `nil` to send none. Never an address.
-    ///   - offersHTTP: Whether to offer `http/1.1` by ALPN.
-    ///   - protocols: The protocols to offer by ALPN instead, best first. Each has 1 to 255 bytes.
-    ///   - keys: The kinds of keys that the server's certificate may have.
-    ///   - version: The only version of TLS to offer; `nil` for those of the context.
-    ///   - ech: The configuration that the name is encrypted with; `nil` for none.
     package init(
         context: SurveyContext,
-        serverName: String?,
-        offersHTTP: Bool,
-        offering protocols: [String] = [],
-        accepting keys: SurveyKeys = .all,
-        only version: TLSVersion? = nil,
-        encrypting ech: ECHConfigList? = nil,
+        offering offer: SurveyOffer,
         transport: TLSTransport
     ) throws(TLSError) {
         self.context = context
         try super.init(context: context.raw, transport: transport)
-        if let serverName, direct_SSL_set_tlsext_host_name(ssl, serverName) != 1 {
+        if let serverName = offer.serverName, direct_SSL_set_tlsext_host_name(ssl, serverName) != 1 {
             throw .badIdentity("cannot be sent: \(printable(serverName))")
         }
         // Zero means success here, unlike in other functions.
-        let chosen = protocols.flatMap { [UInt8(truncatingIfNeeded: $0.utf8.count)] + Array($0.utf8) }
-        let offered = chosen.isEmpty ? offersHTTP ? offeredProtocols : [] : chosen
+        let chosen = offer.protocols.flatMap { [UInt8(truncatingIfNeeded: $0.utf8.count)] + Array($0.utf8) }
+        let offered = chosen.isEmpty && offer.offersHTTP ? offeredProtocols : chosen
         if !offered.isEmpty, SSL_set_alpn_protos(ssl, offered, UInt32(offered.count)) != 0 {
             throw .badSettings("ALPN: \(ErrorQueue.drainedReason())")
         }
-        if let list = keys.signatureAlgorithms, direct_SSL_set1_sigalgs_list(ssl, list) != 1 {
+        if let list = offer.keys.signatureAlgorithms, direct_SSL_set1_sigalgs_list(ssl, list) != 1 {
             throw .badSettings("signature algorithms: \(ErrorQueue.drainedReason())")
         }
         for bound in [SSL_CTRL_SET_MIN_PROTO_VERSION, SSL_CTRL_SET_MAX_PROTO_VERSION] {
-            if let version { SSL_ctrl(ssl, bound, Int(version.rawValue), nil) }
+            if let version = offer.version { SSL_ctrl(ssl, bound, Int(version.rawValue), nil) }
         }
-        if let ech { try encryptHello(with: ech) }
+        if let ech = offer.ech { try encryptHello(with: ech) }
         // Makes servers that have one send an OCSP staple (RFC 6066, section 8).
         SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_STATUS_REQ_TYPE, Int(TLSEXT_STATUSTYPE_ocsp), nil)
     }

@@ -17,8 +17,7 @@ struct SurveyConnectionTests {
         let side = server.accept()
         let client = try SurveyConnection(
             context: context,
-            serverName: serverName,
-            offersHTTP: offersHTTP,
+            offering: SurveyOffer(serverName: serverName, offersHTTP: offersHTTP),
             transport: side.transport
         )
         for _ in 0..<1000 {
@@ -88,8 +87,7 @@ struct SurveyConnectionTests {
         let side = TestServer(leaf).accept()
         let client = try SurveyConnection(
             context: context(),
-            serverName: nil,
-            offersHTTP: false,
+            offering: SurveyOffer(serverName: nil),
             transport: side.transport
         )
         #expect([1, 2].withUnsafeBytes { client.write($0) }.isFailure)

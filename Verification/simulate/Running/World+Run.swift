@@ -30,10 +30,7 @@ extension World {
         _ = sim_take_most()
         let usual = sim_take_most()
         let world = World(plan, isTraced: isTraced)
-        Material.shared.beginWorld(
-            seed: plan.seed,
-            sharesTicketKeys: plan.peers?.sharesTicketKeys == true
-        )
+        Material.shared.beginWorld(seed: plan.seed, sharesTicketKeys: plan.peers?.sharesTicketKeys == true)
         world.run()
         if sim_live_connections() != before {
             world.fault("leak", "\(sim_live_connections() - before) TLS connections were never freed")
@@ -102,8 +99,7 @@ extension World {
         for connection in accepted.joined() { kernel.serverCloses(connection) }
     }
 
-    /// Judges that no temporary file is left, unless the disk may have refused to remove it or has lost its
-    /// power.
+    /// Judges that no temporary file is left, unless the disk may have failed to remove it.
     private func judgeDrafts() {
         let drafts = kernel.disk.names.filter { $0.hasSuffix(".tmp") }
         let hasPower = plan.keeping?.ends.allSatisfy { !$0.isPowerFailure } ?? true

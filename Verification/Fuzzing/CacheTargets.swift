@@ -45,8 +45,7 @@ extension FuzzTarget {
 
     /// Dates of header fields and of cookies.
     ///
-    /// - A date that was read is written in a form that is read as the same date, and as the C library writes
-    ///   it.
+    /// - A date that was read is written in a form that is read as the same date, as by the C library.
     static let date = FuzzTarget(name: "date") { choices in
         let bytes = choices.rest()
         let now = UnixTime(seconds: 1_800_000_000)

@@ -11,8 +11,7 @@ extension FuzzTarget {
     /// - Each call ends, with a response or an `HTTPError` of one line.
     /// - Without redirects, cookies, cache and decoding the client delivers exactly what the response reader
     ///   finds in the same bytes, and fails if that fails.
-    /// - Each request is well-formed and has the Host that its URL had; no answer injects anything into the
-    ///   next one.
+    /// - Each request is well-formed and has the Host that its URL had; no answer injects anything behind it.
     static let client = FuzzTarget(name: "client") { choices in
         let stage = ClientStage.shared
         let settings = choices.number(below: 32)

@@ -7,8 +7,7 @@ extension FuzzTarget {
     /// - Whether the input is decoded, and its content, do not depend on the cuts. How much content is handed
     ///   out before an error does, and so does which error it is, if there are several.
     /// - No limit is exceeded by what is handed out, and no call does more than its share of work.
-    /// - What zlib compresses is decoded to the same content, and one wrong bit behind its header never gives
-    ///   other content.
+    /// - What zlib compresses is decoded to the same content; no wrong bit behind its header changes it.
     static let codings: [FuzzTarget] =
         ContentCoding.available.map { coding in
             FuzzTarget(name: coding.name) { choices in checkDecoding([coding], with: &choices) }

@@ -115,8 +115,7 @@ private struct CookieScene {
     }
 }
 
-/// Both formats give the cookies back. Netscape's has no `SameSite`, no tab in names and paths, and no year
-/// 1970.
+/// Both formats give the cookies back. Netscape's has no `SameSite`, no tab in names and paths, no year 1970.
 private func requireKept(_ cookies: [Cookie]) {
     let lines = JSONCookies.encode(cookies).split(separator: 0x0A)
     requireEqual(lines.count, cookies.count + 1, "one line for each cookie")

@@ -152,10 +152,7 @@ private struct RequestPlan {
 }
 
 /// Returns what `write` puts into memory of exactly `count` bytes.
-private func filled(
-    _ count: Int,
-    by write: (UnsafeMutableRawBufferPointer) throws -> Int
-) throws -> [UInt8] {
+private func filled(_ count: Int, by write: (UnsafeMutableRawBufferPointer) throws -> Int) throws -> [UInt8] {
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
     defer { memory.deallocate() }
     let used = try write(memory)

@@ -74,8 +74,7 @@ private func requireSound(_ url: HTTPURL) {
     requireEqual(again.authorityBytes, url.authorityBytes, "equal URLs have an equal Host")
 }
 
-/// A user name or password of some length is nowhere in the description, unless the rest of the URL repeats
-/// it.
+/// A user name or password of some length is nowhere in the description, but where the URL repeats it.
 private func requireHidden(_ url: HTTPURL) {
     guard let (user, password) = url.credentialBytes else { return }
     let rest = url.withoutCredentials.text

@@ -2,8 +2,7 @@ import DirectHTTP
 import Foundation
 
 /// Puts a client behind the standard input for the cases of `scripts/lab`. The argument has the settings,
-/// each line an order, and each order is answered by a line when it has ended; orders do not wait for each
-/// other.
+/// each line an order, and each order is answered by a line when it has ended; no order waits for another.
 @main
 enum LabClient {
     static func main() throws {

@@ -5,8 +5,7 @@ extension SuiteAdapter {
     /// Keeps responses in that folder until it is killed, and prints a line for each: for the test that kills
     /// it at any moment.
     ///
-    /// `https://a.test/N` has as content bytes that count up from N modulo 251, sometimes many, sometimes
-    /// few.
+    /// `https://a.test/N` has as content bytes that count up from N modulo 251, many or few.
     static func fill(_ folder: String) async throws {
         let cache = try ResponseCache.directory(folder, .init(bytes: 8 << 20, objectBytes: 2 << 20))
         let bytes = (0..<500_000).map { UInt8($0 % 251) }

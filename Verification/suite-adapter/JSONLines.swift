@@ -1,9 +1,7 @@
 import Foundation
 
 /// Answers each line of the standard input with one line, in the same order.
-func answerLines<Question: Decodable, Answer: Encodable>(
-    _ answer: (Question) throws -> Answer
-) throws {
+func answerLines<Question: Decodable, Answer: Encodable>(_ answer: (Question) throws -> Answer) throws {
     let decoder = JSONDecoder()
     while let line = readLine() {
         guard !line.isEmpty else { continue }

@@ -27,8 +27,7 @@ extension SuiteAdapter {
             // The suite counts the trailing dot as a part of the host; ours is kept beside it.
             answer.host = url.host.description + (url.hasTrailingDot ? "." : "")
             answer.port = url.port
-            // To the suite an empty query is none, as to JavaScript's `search`; the client sends its question
-            // mark.
+            // To the suite an empty query is none, as to JavaScript's `search`; the client sends its mark.
             answer.target = url.path + (url.query.flatMap { $0.isEmpty ? nil : "?\($0)" } ?? "")
         } catch {
             answer.err = "\(error)"

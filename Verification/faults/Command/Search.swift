@@ -98,7 +98,6 @@ struct Search {
         }
     }
 
-    /// OpenSSL keeps some memory for each thread, and for each error and algorithm that it meets for the
-    /// first time.
+    /// OpenSSL keeps some memory for each thread, and for each error and algorithm that it meets first.
     private static let harmlessGrowth: Int64 = 300
 }

@@ -75,9 +75,7 @@ enum FaultTable {
         "fchown": ("", "EIO EPERM EROFS"),
         "fchmod": ("EIO EPERM EROFS", ""),
         "unlinkat": ("EACCES EBUSY EIO ENOMEM EPERM EROFS", ""),
-        "mkdir": (
-            "EACCES EDQUOT ELOOP EMLINK ENAMETOOLONG ENOENT ENOMEM ENOSPC ENOTDIR EPERM EROFS EIO", ""
-        ),
+        "mkdir": ("EACCES EDQUOT ELOOP EMLINK ENAMETOOLONG ENOENT ENOMEM ENOSPC ENOTDIR EPERM EROFS EIO", ""),
         "access": ("EACCES EIO ELOOP ENOENT ENOMEM ENOTDIR EROFS", ""),
         "opendir": ("EACCES EMFILE ENFILE ENOENT ENOMEM ENOTDIR", ""),
         "fdopendir": ("ENOMEM", ""),

@@ -33,9 +33,7 @@ extension Scenario {
         isSecret: true,
         perform: { work in try await work.client().fetchSmall(work.secure("/small")) },
         needsOwnProcess: true,
-        functions: [
-            "epoll_create1", "eventfd", "epoll_ctl", "allocation", "fopen", "fread", "fgets",
-        ]
+        functions: ["epoll_create1", "eventfd", "epoll_ctl", "allocation", "fopen", "fread", "fgets"]
     )
 
     private static let clientKey = Scenario(name: "client certificate", isSecret: true) { work in

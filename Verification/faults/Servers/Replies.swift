@@ -46,11 +46,7 @@ enum Replies {
             return .bytes(Array(bytes.prefix(largeSize / 3)), headers).then(.cut)
         }
         let part = "bytes \(start)-\(largeSize - 1)/\(largeSize)"
-        return .bytes(
-            Array(bytes[start...]),
-            status: 206,
-            ["ETag": "\"one\"", "Content-Range": part]
-        )
+        return .bytes(Array(bytes[start...]), status: 206, ["ETag": "\"one\"", "Content-Range": part])
     }
 
     /// A response that has to be checked each time, and is confirmed.

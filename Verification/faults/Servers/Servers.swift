@@ -5,8 +5,7 @@ internal import TLSFixtures
 
 /// The servers of all scenarios. They run in a process of their own, so that only the client's calls fail.
 ///
-/// They write certificates into the stage's folder and their ports to standard output, and end with standard
-/// input.
+/// They write certificates into the stage's folder, their ports to standard output, and end with its input.
 struct Servers {
     private let folder: String
     private let authority = TestAuthority("Faults Root")

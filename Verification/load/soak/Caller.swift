@@ -1,7 +1,6 @@
 import DirectHTTP
 
-/// One call after the other, each drawn by chance. Bodies are compared with what the right server has, byte
-/// by byte.
+/// One call after the other, each drawn by chance. Bodies are compared with those of the right server.
 struct Caller: Sendable {
     /// The kinds of calls.
     enum Kind: String, CaseIterable {

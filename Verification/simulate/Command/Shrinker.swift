@@ -31,7 +31,7 @@ extension Plan {
     /// They are made of the plan as JSON: an element of a list is removed, a member is removed or gets its
     /// usual value, a size is halved. So a new property of a plan needs nothing here.
     fileprivate var simpler: [Plan] {
-        guard let whole = PlanValue(self), let usual = PlanValue(Self.usual) else { return [] }
+        guard let whole = JSON(self), let usual = JSON(Self.usual) else { return [] }
         return whole.simpler(than: usual).sorted { $0.depth < $1.depth }.compactMap { $0.value.plan }
     }
 
@@ -50,16 +50,10 @@ extension Plan {
     }
 }
 
-/// A value of a plan as JSON.
-private enum PlanValue: Codable, Equatable {
-    case truth(Bool)
-    case number(Int)
-    case text(String)
-    case list([PlanValue])
-    case members([String: PlanValue])
-
+/// A plan as JSON.
+extension JSON {
     /// A simpler value, and how deep the change is.
-    typealias Simpler = (value: PlanValue, depth: Int)
+    fileprivate typealias Simpler = (value: JSON, depth: Int)
 
     /// The lists whose places are written elsewhere, so that they stay as they are.
     private static let fixed = ["hosts", "files"]
@@ -67,42 +61,16 @@ private enum PlanValue: Codable, Equatable {
     private static let emptiable = ["changes", "moves", "ends"]
     private static let sizes = ["size", "upload"]
 
-    init?(_ plan: Plan) {
+    fileprivate init?(_ plan: Plan) {
         guard let data = try? JSONEncoder().encode(plan),
-            let value = try? JSONDecoder().decode(PlanValue.self, from: data)
+            let value = try? JSONDecoder().decode(JSON.self, from: data)
         else { return nil }
         self = value
     }
 
     /// `nil` if it lacks a member that every plan has.
-    var plan: Plan? {
+    fileprivate var plan: Plan? {
         (try? JSONEncoder().encode(self)).flatMap { try? JSONDecoder().decode(Plan.self, from: $0) }
-    }
-
-    init(from decoder: any Decoder) throws {
-        let value = try decoder.singleValueContainer()
-        if let truth = try? value.decode(Bool.self) {
-            self = .truth(truth)
-        } else if let number = try? value.decode(Int.self) {
-            self = .number(number)
-        } else if let text = try? value.decode(String.self) {
-            self = .text(text)
-        } else if let list = try? value.decode([PlanValue].self) {
-            self = .list(list)
-        } else {
-            self = .members(try value.decode([String: PlanValue].self))
-        }
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var value = encoder.singleValueContainer()
-        switch self {
-        case .truth(let truth): try value.encode(truth)
-        case .number(let number): try value.encode(number)
-        case .text(let text): try value.encode(text)
-        case .list(let list): try value.encode(list)
-        case .members(let members): try value.encode(members)
-        }
     }
 
     /// Returns the values that are simpler than this one by one change.
@@ -110,7 +78,7 @@ private enum PlanValue: Codable, Equatable {
     /// - Parameters:
     ///   - usual: The value that it has in most plans.
     ///   - name: The member that it is.
-    func simpler(than usual: PlanValue?, name: String = "") -> [Simpler] {
+    fileprivate func simpler(than usual: JSON?, name: String = "") -> [Simpler] {
         switch (self, usual) {
         case (.number(let number), _) where Self.sizes.contains(name): [(.number(number / 2), 1)]
         case (.list(let list), .list(let usual)?): Self.simpler(list, than: usual.first, name: name)
@@ -119,7 +87,7 @@ private enum PlanValue: Codable, Equatable {
         }
     }
 
-    private static func simpler(_ list: [PlanValue], than usual: PlanValue?, name: String) -> [Simpler] {
+    private static func simpler(_ list: [JSON], than usual: JSON?, name: String) -> [Simpler] {
         var all: [Simpler] = []
         let mayShrink = !fixed.contains(name) && (list.count > 1 || emptiable.contains(name))
         for place in list.indices.reversed() {
@@ -135,8 +103,7 @@ private enum PlanValue: Codable, Equatable {
         return all
     }
 
-    private static func simpler(_ members: [String: PlanValue], than usual: [String: PlanValue]) -> [Simpler]
-    {
+    private static func simpler(_ members: [String: JSON], than usual: [String: JSON]) -> [Simpler] {
         var all: [Simpler] = []
         for (name, value) in members.sorted(by: { $0.key < $1.key }) where name != "seed" {
             var others = members

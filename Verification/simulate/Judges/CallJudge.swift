@@ -116,15 +116,11 @@ struct CallJudge {
         if let cancellation = call.cancellation, !isSuccess {
             world.kernel.count("judge: cancellation")
             if elapsed > UInt64(cancellation) * 1000 + world.slack + pauses {
-                world.fault(
-                    "cancellation",
-                    "call \(number) took \(elapsed / 1000), not \(cancellation) microseconds"
-                )
+                world.fault("cancellation", "call \(number) took \(elapsed / 1000), not \(cancellation)")
             }
         }
         // Without a deadline each wait has a limit, and none of them can be extended for so long. A download
-        // goes on as long as its requests bring bytes. Between two that arrive, addresses that are silent may
-        // be tried.
+        // goes on as long as its requests bring bytes. Between them, addresses that are silent may be tried.
         let requests = call.download == nil ? 0 : UInt64(world.calls[number].requests)
         let longest = 3600 + requests * 240
         if elapsed > longest * 1_000_000_000 {

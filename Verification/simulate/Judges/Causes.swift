@@ -36,6 +36,7 @@ extension Reasons {
                 "roots or pins", [.certificate],
                 call.tls?.isWrong == true && hosts.contains { plan.hosts[$0].isSecure }
             ),
+            ("limit of a body", [.content], hasLargeBody),
             ("injection", [.other, .content], call.injection != nil),
             (
                 "staple", [.certificate],
@@ -153,6 +154,11 @@ extension Reasons {
             if wasSecure, !isSecure { return true }
         }
         return false
+    }
+
+    private var hasLargeBody: Bool {
+        guard let limit = plan.client.bodyLimit, call.reading == .fetch else { return false }
+        return call.resource != nil || call.replies.contains { $0.size > limit }
     }
 
     private var hasRedirect: Bool { replies.contains { (300..<400).contains($0.status) } }
@@ -276,8 +282,7 @@ extension Reasons {
         connection.place.map { plan.hosts[$0.host].addresses[$0.address].list != nil } ?? false
     }
 
-    /// Whether one of a host's addresses works, and the client knows all of them. After a bad status it tries
-    /// the others.
+    /// Whether an address of the host works, and the client knows it: after a bad status it tries others.
     private func hasBetterAddress(_ host: HostPlan) -> Bool {
         plan.resolvers == nil && plan.kernel?.lookups == nil && host.hasSocket != true
             && !replies.contains { [421, 502, 503, 504].contains($0.status) }

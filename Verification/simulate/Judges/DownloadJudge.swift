@@ -55,8 +55,7 @@ struct DownloadJudge {
         if plan.disk == nil, mayContinue, !mayHaveBeenDoubted { world.calls[number].saved = saved }
     }
 
-    /// Whether a digest may have shown that the parts of two hosts do not fit together: they are of no use
-    /// then.
+    /// Whether a digest may have shown that the parts of two hosts do not fit, and are of no use.
     private var mayHaveBeenDoubted: Bool {
         let others = plan.calls.filter { $0.download?.file == download.file }
         return Set(others.map(\.host)).count > 1 && others.contains { $0.download?.expectation == .digest }
@@ -132,8 +131,7 @@ struct DownloadJudge {
         if !isWhole { world.fault("file", "\(bytes.count) bytes of no version of file \(download.file)") }
     }
 
-    /// Whether the end of a body may be taken for its connection's: never with TLS, which has an end of its
-    /// own.
+    /// Whether the end of a body may be its connection's: never with TLS, which has an end of its own.
     private var mayBeCut: Bool {
         plan.calls.contains { call in
             let hosts = [call.host] + call.replies.filter { (300..<400).contains($0.status) }.map(\.target)
@@ -146,8 +144,7 @@ struct DownloadJudge {
 
     // MARK: The server's side
 
-    /// A part is asked for only if a response had a validator that joins parts, and as far as that response
-    /// came.
+    /// A part is asked for only if a response had a validator that joins parts, and as far as it came.
     func judge(_ head: ReceivedHead, isFirst: Bool) {
         world.kernel.count("judge: request of a download")
         let start = FileReply.start(of: head)

@@ -81,8 +81,7 @@ struct HedgeJudge {
 }
 
 extension CallPlan {
-    /// Whether a server may answer before it reads the upload: it sees the next request only when it has read
-    /// all of it.
+    /// Whether a server may answer before it reads the upload: it sees the next request behind all of it.
     fileprivate var isReadLate: Bool {
         upload > 0 && ![.get, .head].contains(kind) && replies.contains { $0.isEarly }
     }

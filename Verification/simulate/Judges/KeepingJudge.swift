@@ -2,8 +2,7 @@ internal import DirectCore
 internal import DirectHTTP
 internal import DirectIO
 
-/// Judges what a program keeps in files: state files are whole, and the cookies sent are those that were
-/// kept.
+/// Judges what a program keeps in files: state files are whole, and cookies sent are those that were kept.
 struct KeepingJudge {
     private let world: World
     private let run: ProgramRun
@@ -63,8 +62,7 @@ struct KeepingJudge {
         return bytes.map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
-    /// Saves a file, and judges it: it has everything that had to be in it when the saving began, or it is as
-    /// before.
+    /// Saves a file, and judges it: it has all that had to be in it when the saving began, or is as before.
     func saved(_ path: String, mentioning known: [Kept], by save: () async throws -> Void) async {
         let before = kernel.disk.bytes(of: path)
         do {
@@ -81,8 +79,7 @@ struct KeepingJudge {
         }
     }
 
-    /// Saves the answers of resolvers, and judges their file. The cache saves it as well, a while after each
-    /// change.
+    /// Saves the answers of resolvers, and judges their file. The cache saves it, too, after each change.
     func savedAnswers(mentioning known: [Kept], _ save: () async throws -> Void) async {
         do {
             try await save()
@@ -190,10 +187,7 @@ struct KeepingJudge {
         if origin != run.number {
             kernel.count("judge: cookie of an earlier run")
             if !run.foundCookies.contains(value) {
-                world.fault(
-                    "cookies",
-                    "call \(number) of run \(run.number) sends \(value), which was not kept"
-                )
+                world.fault("cookies", "call \(number) sends \(value), which was not kept")
             }
             if hasEnded(cookie) {
                 world.fault("cookies", "call \(number) sends \(value) of a session that has ended")

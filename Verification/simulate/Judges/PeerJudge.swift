@@ -18,7 +18,7 @@ struct PeerJudge {
         _ tls: (isOldVersion: Bool, identity: Int)?
     ) {
         judgeDomain(head)
-        judgeCount(head)
+        judgeRetry()
         if let tls { judgeTLS(tls) }
         // Whatever the client sends for a call, it sends before the call is cancelled or at once.
         if let cancelled = world.calls[number].cancelled, let sent = world.lastSends[connection.number] {
@@ -41,12 +41,16 @@ struct PeerJudge {
         }
     }
 
-    /// A jar keeps so many cookies of a site, and no more.
-    private func judgeCount(_ head: ReceivedHead) {
-        guard let cookie = head.value(of: "cookie"), cookie.contains("many") else { return }
-        world.kernel.count("judge: number of cookies")
-        let count = cookie.split(separator: ";").count
-        if count > 180 { world.fault("limit", "call \(number) sends \(count) cookies") }
+    /// A server that says when to come again is not asked before.
+    private func judgeRetry() {
+        guard let last = world.calls[number].tries.last, last.reply.word == .retryAfter, number % 2 == 1,
+            [429, 503].contains(last.reply.status), last.reply.ending == .complete, !last.reply.isEarly,
+            plan.client.hedging == nil, plan.network.resets == 0, call.download == nil
+        else { return }
+        world.kernel.count("judge: Retry-After")
+        if world.kernel.now < last.time + 1_000_000_000 {
+            world.fault("retries", "call \(number) comes again too early")
+        }
     }
 
     /// A request with TLS settings is sent on a connection that was made with them.
@@ -111,7 +115,7 @@ extension PeerJudge {
         if error.phase == .tls, hasPlainHosts, plan.client.proxy != .https { fault(error, "without TLS") }
         let state = world.calls[number]
         if error.phase == .body, state.sentFields.isEmpty, call.vector == nil, call.sequence == nil,
-            call.resource == nil, call.kind != .events
+            call.resource == nil, call.download == nil, ![.events, .raw, .tunnel].contains(call.kind)
         {
             fault(error, "without a head")
         }

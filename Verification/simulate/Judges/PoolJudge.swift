@@ -19,10 +19,7 @@ struct PoolJudge {
                 && connection.times.idle + 50_000_000 + world.callersWork < time
         }
         if let idle {
-            world.fault(
-                "reuse",
-                "a connection to host \(place.host) is opened beside connection \(idle.number)"
-            )
+            world.fault("reuse", "host \(place.host) is dialled beside connection \(idle.number)")
         }
     }
 
@@ -94,7 +91,12 @@ struct PoolJudge {
         let job = UInt64(plan.network.jobCost * 20) + world.callersWork
         guard let ended = connection.times.ended else { return }
         // What had ended when the call began is noticed, whatever has kept the loop busy before.
-        let begin = callNumber(inRequestLine: bytes).flatMap { world.calls[$0].start } ?? 0
+        let number = callNumber(inRequestLine: bytes)
+        let begin = number.flatMap { world.calls[$0].start } ?? 0
+        // A server that ends each connection at once would be dialled again without end. So a request whose
+        // file is measured first is sent on the connection that was made for it, whatever has become of that.
+        let isMeasured = number.map { plan.calls[$0].kind == .file } == true
+        if isMeasured, connection.times.connect >= begin, connection.times.lastRequest == nil { return }
         if ended + 1000 < begin || ended + 1_000_000 + job < world.kernel.now {
             world.fault("stale", "a request is sent on connection \(connection.number), which has ended")
         }
@@ -133,9 +135,9 @@ struct PoolJudge {
 
     /// A proxy has to answer within the limits, however many bytes it sends.
     private func judgeOpening(of connection: SimulatedConnection) {
-        // A connection that was made ahead may be idle from the beginning, and a request may wait for its
-        // turn to be sent.
-        guard plan.client.proxy != .none, connection.path == nil, let limit = plan.client.connectLimit,
+        // A connection made ahead may be idle from the beginning, and a request may wait for its turn.
+        guard plan.client.proxy != .none, connection.path == nil, connection.place == nil,
+            let limit = plan.client.connectLimit,
             !plan.calls.contains(where: { $0.kind == .prewarm }), plan.client.transfers?.sendingRate == nil
         else { return }
         world.kernel.count("judge: time of a proxy")
@@ -143,10 +145,7 @@ struct PoolJudge {
         let longest = UInt64(limit) * 1000 * 3 + world.slack
         let end = connection.times.tunnel ?? connection.times.closed ?? world.kernel.now
         if end - connection.times.connect > longest {
-            world.fault(
-                "opening",
-                "a proxy kept the client waiting for \((end - connection.times.connect) / 1000)"
-            )
+            world.fault("opening", "a proxy was waited for: \((end - connection.times.connect) / 1000)")
         }
     }
 
@@ -169,10 +168,7 @@ struct PoolJudge {
                 guard let later = second.times.sentAfterStop, later > closed + world.slack,
                     (second.times.closed ?? .max) > later + world.slack
                 else { continue }
-                world.fault(
-                    "siblings",
-                    "connection \(second.number) was used after \(first.number) had timed out"
-                )
+                world.fault("siblings", "connection \(second.number) was used after \(first.number)")
             }
         }
     }

@@ -42,18 +42,14 @@ struct Reasons {
         }
     }
 
-    /// A call that no cause has reached succeeds. One that fails has an error of a kind that a cause
-    /// explains.
+    /// A call that no cause has reached succeeds. One that fails has an error of a kind that one explains.
     private func judgeOutcome() {
         let reached = causes
         if let error = state.error {
             let kind = ErrorKind(error)
             if !reached.contains(where: { $0.kinds.contains(kind) }) {
                 let names = reached.map(\.name)
-                world.fault(
-                    "no reason",
-                    "call \(number) ended with \(error), of \(kind); reached by \(names)"
-                )
+                world.fault("no reason", "call \(number): \(error), of \(kind); reached by \(names)")
             }
         } else if !reached.isEmpty {
             return noteSilence(reached)

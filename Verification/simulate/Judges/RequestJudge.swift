@@ -1,7 +1,6 @@
 internal import DirectCore
 
-/// Judges what a server has received: secrets, the fields that settings ask for, and the wait for 100
-/// (Continue).
+/// Judges what a server has received: secrets, the fields that settings ask for, the wait for 100 (Continue).
 struct RequestJudge {
     let world: World
     let number: Int

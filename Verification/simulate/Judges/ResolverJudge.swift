@@ -40,8 +40,7 @@ struct ResolverJudge {
             let key = "\(host) \(type)"
             defer { world.lastQuestions[key] = (kernel.now, world.runs.count) }
             guard areAnswersKept, let (last, run) = world.lastQuestions[key] else { continue }
-            // In the last tenth of its time an answer is asked for anew; half a second is for questions on
-            // their way.
+            // In the last tenth of its time an answer is asked for anew; questions under way have 0.5 s.
             var soonest = span / 10 * 9
             if run != world.runs.count {
                 guard isSaved(since: last, host: host, run: world.runs[run - 1]) else { continue }
@@ -51,10 +50,7 @@ struct ResolverJudge {
             }
             kernel.count("judge: repeated question")
             if soonest > 500_000_000 + world.slack, kernel.now - last < soonest - 500_000_000 - world.slack {
-                world.fault(
-                    "repeated question",
-                    "\(question.name) is asked for again after \((kernel.now - last) / 1000) microseconds"
-                )
+                world.fault("repeated question", "\(question.name) again after \((kernel.now - last) / 1000)")
             }
         }
     }
@@ -79,8 +75,7 @@ struct ResolverJudge {
     /// Whether each answer arrives, is kept, and names addresses that can be reached.
     var areAnswersKept: Bool {
         guard let resolvers = plan.resolvers, resolvers.cache != nil, resolvers.isGood else { return false }
-        // What lacks one family is asked for again soon, and one that takes longer than the other is not
-        // waited for.
+        // What lacks one family is asked for again soon; one that is slower than the other is not waited for.
         if resolvers.asksByDatagram, plan.network.shortSends > 0 || !resolvers.answersAtOnce { return false }
         if let keeping = plan.keeping, plan.disk != nil || !keeping.endsInOrder { return false }
         return isCalm && !plan.namesMayVanish
@@ -105,8 +100,7 @@ struct ResolverJudge {
             && plan.client.connectLimit == nil && !plan.client.isReleasedEarly
     }
 
-    /// The system's resolver is asked only as the last one of the chain, and only if the others may have
-    /// failed.
+    /// The system's resolver is asked only as the last one of the chain, if the others may have failed.
     func judgeSystem(_ name: String) {
         // Where no IPv4 address can be reached, the system is asked for the translator of its network (RFC
         // 7050, section 3), whoever resolves names.
@@ -138,13 +132,9 @@ struct ResolverJudge {
         if socket.sent.count > 3 {
             world.fault("resolver", "a question is sent for the \(socket.sent.count)th time")
         }
-        // A second, or a third of the server's time if that is shorter, but not less than a quarter of a
-        // second.
+        // A second, or a third of the server's time if that is shorter, but a quarter of a second at least.
         if let last = socket.sent.dropLast().last, kernel.now < last + 250_000_000 {
-            world.fault(
-                "resolver",
-                "a question is sent again after \((kernel.now - last) / 1000) microseconds"
-            )
+            world.fault("resolver", "a question again after \((kernel.now - last) / 1000)")
         }
     }
 

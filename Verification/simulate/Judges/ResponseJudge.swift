@@ -1,8 +1,7 @@
 internal import DirectCore
 internal import DirectHTTP
 
-/// Judges a response that a caller has got: its bytes, where it comes from, and what the client reports of
-/// it.
+/// Judges a response that a caller has got: its bytes, where it comes from, and what is reported of it.
 struct ResponseJudge {
     let world: World
     let number: Int
@@ -62,8 +61,7 @@ struct ResponseJudge {
             plan.client.acceptsAnyCertificate != true,
             let tls = response.transaction?.tls, let host = world.host(named: tls.verifiedName)
         else { return }
-        // A server that confirms a stored response sends no policy, and that of the stored one does not count
-        // again.
+        // A server that confirms a stored response sends no policy, and that of the stored one counts once.
         if let owner = field("X-Call"), let place = field("X-Reply"),
             let time = world.confirmed[owner * 100 + place], time >= start
         {
@@ -80,6 +78,9 @@ struct ResponseJudge {
         world.kernel.count("judge: bytes of a response")
         if response.status != UInt16(reply.status) {
             world.fault("response", "call \(number) got \(response.status) instead of \(reply.status)")
+        }
+        if let limit = plan.client.bodyLimit, call.reading == .fetch, response.body.count > limit {
+            world.fault("limit", "call \(number) got \(response.body.count) bytes of \(limit)")
         }
         guard reply.ending != .floods else { return }
         if !Pattern.matches(response.body, body: Pattern.reply(place, ofCall: owner), from: 0) {
@@ -221,16 +222,12 @@ struct ResponseJudge {
 
     // MARK: Retries
 
-    /// With a policy of retries, a status of its list is delivered with the reason why there is no further
-    /// attempt.
+    /// With a policy of retries, a status of its list is delivered with the reason why it is the last.
     private func judgeRetries() {
         guard plan.client.retries, [408, 425, 429, 502, 503, 504].contains(response.status) else { return }
         world.kernel.count("judge: retries")
         if response.retryStop == nil {
-            world.fault(
-                "retries",
-                "call \(number) got \(response.status) without a retry, and without a reason"
-            )
+            world.fault("retries", "call \(number) got \(response.status) without a reason")
         }
     }
 
@@ -287,10 +284,7 @@ struct ResponseJudge {
         world.kernel.count("judge: progress of a transfer")
         if sentBody > 0, state.told.download != sentBody {
             let told = state.told.download.map(String.init) ?? "nothing"
-            world.fault(
-                "progress",
-                "call \(number) received \(sentBody) bytes, and was told of \(told)"
-            )
+            world.fault("progress", "call \(number) received \(sentBody) bytes, and was told of \(told)")
         }
         if call.upload > 0, ![.get, .head].contains(call.kind), state.tries.count == 1, !reply.isEarly,
             state.told.upload != call.upload
@@ -300,8 +294,7 @@ struct ResponseJudge {
         }
     }
 
-    /// Judges the time that a body took, in microseconds. The last piece, and what comes with a head, costs
-    /// no time.
+    /// Judges the time of a body, in microseconds. The last piece, and what comes with a head, costs none.
     private func judge(_ bytes: Int, took time: UInt64, at rate: Int) {
         let free = max(rate / 4, 1024) + 2 * 16_709
         guard bytes > free, time < UInt64((bytes - free) * 1_000_000 / rate) else { return }
@@ -368,8 +361,7 @@ struct ResponseJudge {
 
     /// A response comes after its request, and not before the server sends it.
     private func judgeTimes(_ transaction: HTTPTransaction, of reply: ReplyPlan) {
-        // The request that reached a server last need not be the one that was answered, if it came from a
-        // busy connection.
+        // The request that arrived last need not be the one that was answered, if its connection was busy.
         guard let last = world.calls[number].tries.last else { return }
         world.kernel.count("judge: figures of time")
         let response = transaction.responseTime.clampedNanoseconds
@@ -377,10 +369,7 @@ struct ResponseJudge {
         let isEarly = last.reply.isEarly || reply.isEarly || plan.client.hedging != nil
         let delay = isEarly ? 0 : UInt64(min(last.reply.delay, reply.delay)) * 1000
         if response < request + delay || response > world.kernel.now - start {
-            world.fault(
-                "figures",
-                "call \(number) had its response after \(response), of \(request) and \(delay)"
-            )
+            world.fault("figures", "call \(number): response \(response), request \(request), \(delay)")
         }
         guard let body = transaction.bodyTime, let total = transaction.totalTime else { return }
         if total.clampedNanoseconds != response + body.clampedNanoseconds {

@@ -3,8 +3,7 @@ internal import Glibc
 extension String {
     /// Whether the bytes of the secret stand somewhere in the text.
     ///
-    /// Compares bytes. The search of the standard library compares characters, which took a twelfth of a
-    /// world's time.
+    /// Compares bytes. The standard library compares characters, which took a twelfth of a world's time.
     func reveals(_ secret: String) -> Bool {
         var (text, secret) = (self, secret)
         return text.withUTF8 { text in

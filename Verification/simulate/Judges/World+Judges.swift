@@ -13,6 +13,13 @@ extension World {
         HedgeJudge.judgeAtTheEnd(self)
         judgeFolders()
         judgeYielding()
+        for jar in smallJars {
+            kernel.count("judge: cookies of a jar")
+            let ours = jar.cookies.filter { "\($0.host)".hasSuffix(Material.name(0)) }
+            if ours.count > Plan.cookiesOfSite || jar.cookies.count > Plan.cookiesOfAll {
+                fault("limit", "a jar has \(jar.cookies.count) cookies, \(ours.count) of one site")
+            }
+        }
         kernel.count("judge: descriptors")
         kernel.count("judge: leaks")
     }
@@ -64,8 +71,7 @@ extension World {
         if !reply.isEarly {
             fault("upload", "call \(number) succeeded after \(received) of \(call.upload) bytes")
         } else if isReadToItsEnd(reply), !state.excusedUploads.contains(place), !call.expectsContinue,
-            // A connection whose upload has been sent whole is idle, and is closed if there are no
-            // descriptors.
+            // A connection whose upload has been sent whole is idle, and is closed for its descriptor.
             kernel.lastShortage == 0
         {
             fault("upload", "call \(number) gave up its upload after \(received) of \(call.upload) bytes")
@@ -164,8 +170,7 @@ extension World {
     /// The longest time for which callers keep the loop from its sockets, one after the other, in
     /// nanoseconds.
     ///
-    /// Where a task is cancelled, all calls that follow in it end at once, without a turn of the loop between
-    /// them.
+    /// Where a task is cancelled, all calls that follow in it end at once, without a turn of the loop.
     var callersWork: UInt64 {
         let work = plan.calls.map(\.work)
         let atOnce = (work.max() ?? 0) * (mostActiveCalls + 1)

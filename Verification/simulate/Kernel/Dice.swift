@@ -1,7 +1,6 @@
 /// A generator of random numbers from a seed (splitmix64).
 ///
-/// Each kind of decision has a generator of its own, so that one decision more of one kind does not change
-/// all others.
+/// Each kind of decision has a generator of its own, so that one more of one kind does not change others.
 struct Dice: RandomNumberGenerator {
     private var state: UInt64
 

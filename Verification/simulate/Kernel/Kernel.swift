@@ -103,8 +103,7 @@ final class Kernel: @unchecked Sendable {
     var isFair = false
     /// How often the work that has been ready for longest was passed over.
     private var delays = 0
-    /// When the loop had its last turn. Its thread is one of several: other jobs do not keep it from running
-    /// for long.
+    /// When the loop had its last turn. Its thread is one of several: other jobs do not hold it up for long.
     private var lastTurn: UInt64 = 0
     private static let longestWithoutTurn: UInt64 = 50_000_000
 
@@ -184,8 +183,7 @@ final class Kernel: @unchecked Sendable {
         }
     }
 
-    /// Takes the processor's time within a job: the network and other machines go on meanwhile, and no other
-    /// job runs.
+    /// Takes the processor's time within a job: the network and other machines go on, and no other job runs.
     func work(microseconds: Int) {
         let end = now + UInt64(microseconds) * 1000
         while let next = events.next, next <= end {

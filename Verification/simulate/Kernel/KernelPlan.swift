@@ -91,8 +91,7 @@ extension Plan {
 }
 
 extension Kernel {
-    /// How long the system's resolver takes, in nanoseconds. One that never answers ends some time, too: with
-    /// its world.
+    /// How long the system's resolver takes, in nanoseconds. One that never answers ends with its world.
     func lookUpTime(_ family: Int32) -> UInt64 {
         guard let lookups = plan.lookups, !lookups.fails, lookups.concerns(family) else { return 0 }
         count("fault: late lookup")

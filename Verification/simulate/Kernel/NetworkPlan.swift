@@ -16,8 +16,7 @@ struct NetworkPlan: Codable, Equatable {
     var socketFailures = 0
     /// The number of sockets that may be open at a time.
     var descriptors: Int?
-    /// The processor's time: at most so many nanoseconds for a job, and so many for each byte that is
-    /// received.
+    /// The processor's time: at most so many nanoseconds for a job, and so many for each received byte.
     var jobCost = 0
     var byteCost = 0
 }

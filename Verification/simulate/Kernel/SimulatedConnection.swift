@@ -194,8 +194,7 @@ final class SimulatedConnection: Watched, @unchecked Sendable {
         }
     }
 
-    /// Fills the pipe with the next bytes of a flood, whatever its capacity: a client that reads all it can
-    /// must find more.
+    /// Fills the pipe with the next bytes of a flood, whatever its capacity: a client must always find more.
     func refill() {
         guard let (piece, left) = flood, isOpenForServer, !isBroken else { return }
         var rest = left

@@ -24,6 +24,11 @@ extension Plan {
         }
     }
 
+    /// The most cookies of a site that its jars keep, and of all sites.
+    static let cookiesOfSite = 60
+    static let cookiesOfAll = 100
+    var fillsJars: Bool { calls.contains { $0.replies.contains { $0.word == .manyCookies } } }
+
     /// Callers put line breaks where a request would have them as its own.
     mutating func inject(_ dice: inout Dice) {
         // An interceptor that takes a request apart throws errors of its own.
@@ -53,7 +58,6 @@ extension CallPlan.Injection {
     /// What must not arrive as a line.
     static let line = "\r\nX-Injected: 1"
 
-    /// The URL with the bytes in it.
     func url(_ url: String) -> String {
         let place = url.firstRange(of: "://")?.upperBound ?? url.startIndex
         let host = url[place...].prefix { $0 != "/" }

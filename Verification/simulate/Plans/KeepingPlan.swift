@@ -10,8 +10,7 @@ struct KeepingPlan: Codable, Equatable {
     struct End: Codable, Equatable {
         /// Whether the power fails. Otherwise the program waits for its calls and saves its files.
         var isPowerFailure = false
-        /// When the power fails, since the run began, and before which call of the disk if that comes
-        /// earlier.
+        /// When the power fails, since the run began, or before which call of the disk.
         var time = 100_000
         var diskCall: Int?
         /// The seconds until the next run begins.
@@ -80,8 +79,7 @@ extension Plan {
         return keeping.cache != nil && keeping.ends[first..<second].allSatisfy { !$0.isPowerFailure }
     }
 
-    /// Whether large content that the call gets from the cache may turn out to be damaged when it has begun
-    /// to arrive.
+    /// Whether large content from the cache may turn out to be damaged when it has begun to arrive.
     func mayFindDamage(_ number: Int) -> Bool {
         guard let keeping, keeping.cache != nil, let resource = calls[number].resource,
             disk != nil || keeping.ends.contains(where: \.isPowerFailure)
@@ -124,8 +122,7 @@ extension Plan {
         if kind > 1, fork.chance(50) { keepAnswers(&fork) }
     }
 
-    /// Lets the power fail when the folder has fresh content of several blocks, which is asked for again
-    /// afterwards.
+    /// Lets the power fail when the folder has fresh content of several blocks, which is then asked for.
     private mutating func loseContent(_ dice: inout Dice) {
         calmDown()
         (disk, client.proxy, client.addsUserBelowCache) = (nil, .none, false)

@@ -13,8 +13,7 @@ final class Material {
     let root: [UInt8]
     /// An authority of which no server has a certificate.
     let otherRoot = TestAuthority("Other Root").rootDER
-    /// The pins of the hosts' keys, and the identities of callers: the number of each is that of its
-    /// certificate.
+    /// The pins of the hosts' keys, and the identities of callers, numbered as their certificates are.
     private(set) var pins: [KeyPin] = []
     let identities: [ClientIdentity]
     /// What the servers of each host staple.

@@ -11,6 +11,21 @@ struct PeerPlan: Codable, Equatable {
     var sharesTicketKeys = false
     /// Whether nothing listens at the proxy's address.
     var isProxyGone: Bool?
+    /// What is reached without the proxy.
+    var exceptions: Exceptions?
+
+    /// Lists in the syntax of `no_proxy`, most of them about the second host.
+    enum Exceptions: String, Codable, CaseIterable {
+        case name = "host1.host0.test"
+        case below = "*.host1.host0.test"
+        case upper = "other.test HOST1.host0.TEST:*"
+        case odd = " ,\tother.test,\n.host1.host0.test ,,"
+        case otherPort = "host1.host0.test:1"
+        case part = "ost1.host0.test,1.host0.test,host1.host0"
+        case addresses = "203.0.0.0/8,2001:db8::/32"
+
+        func covers(_ host: Int) -> Bool { host == 1 && ![.otherPort, .part, .addresses].contains(self) }
+    }
 
     struct Login: Codable, Equatable {
         var digest = HostPlan.Digest()
@@ -44,7 +59,7 @@ extension ReplyPlan {
         var isInHead: Bool { self == .status || self == .field }
     }
 
-    static let cookiesOfMany = 120
+    static let cookiesOfMany = 45
 
     /// Whether the connection must not be used again.
     var isLast: Bool { word == .announcesClose || word == .isOld }
@@ -123,6 +138,7 @@ extension Plan {
         case 29: sendHostileLists(&dice)
         case 30: fillJar(&dice)
         case 31..<33: inject(&dice)
+        case 33: client.bodyLimit = dice.one(of: [5, 2999, 3000, 100_000])
         default: break
         }
     }
@@ -221,11 +237,15 @@ extension Plan {
         peers = PeerPlan()
         if dice.chance(40) {
             client.hasProxyCredentials = false
-            let algorithm = dice.one(of: ["SHA-256", "MD5", "SHA-256-sess"])
+            let algorithm = dice.one(of: ["SHA-256", "MD5", "SHA-256-sess", "Basic"])
             let digest = HostPlan.Digest(algorithm: algorithm, uses: dice.one(of: [nil, nil, 1, 3]))
             peers?.login = PeerPlan.Login(digest: digest, isAccepted: dice.chance(75))
         } else if dice.chance(30) {
             peers?.isProxyGone = true
+        } else if dice.chance(40) {
+            if hosts.count < 2 { hosts.append(hosts[0]) }
+            peers?.exceptions = dice.one(of: PeerPlan.Exceptions.allCases)
+            for call in calls.indices where calls[call].resource == nil { calls[call].host = dice.below(2) }
         } else if client.proxy == .https, dice.chance(50) {
             peers?.hasWrongProxy = true
         } else {
@@ -263,7 +283,7 @@ extension Plan {
             hosts[host].staple = dice.one(of: HostPlan.Staple.allCases)
         }
         for call in calls.indices where calls[call].download == nil && dice.chance(40) {
-            calls[call].tls = dice.one(of: CallPlan.TLS.allCases)
+            calls[call].tls = dice.one(of: CallPlan.TLS.allCases + [.staple, .staple, .staple])
             (calls[call].resource, calls[call].isPlain) = (nil, nil)
         }
     }
@@ -273,20 +293,27 @@ extension Plan {
         guard keeping == nil, disk == nil, resolvers == nil, client.transfers == nil,
             client.slowestBytes == nil
         else { return }
-        let kind = dice.one(of: [CallPlan.Kind.file, .raw, .events])
+        let kind = dice.one(of: [CallPlan.Kind.file, .raw, .events, .tunnel])
+        if kind == .tunnel,
+            client.proxy != .none || hosts.contains(where: { $0.digest != nil || $0.strictness != nil })
+        {
+            return
+        }
         if kind == .events { calmDown() }
         for call in calls.indices where calls[call].download == nil && dice.chance(60) {
             (calls[call].kind, calls[call].resource, calls[call].isPlain) = (kind, nil, nil)
             (calls[call].logsIn, calls[call].watchesProgress) = (nil, nil)
             guard kind != .file else { continue }
             // The call is over when it has the stream.
-            if kind == .raw { calls[call].total = nil }
+            let isRaw = kind == .raw || kind == .tunnel
+            if isRaw { (calls[call].total, calls[call].injection) = (nil, nil) }
             calls[call].reading = .pieces
             for place in calls[call].replies.indices {
                 (calls[call].replies[place].isEarly, calls[call].replies[place].word) = (false, nil)
                 calls[call].replies[place].ending = .complete
-                if kind == .raw {
+                if isRaw {
                     calls[call].replies[place].framing = .untilClose
+                    if kind == .tunnel { calls[call].replies[place].status = 200 }
                 } else {
                     calls[call].replies[place].status = 200
                     calls[call].replies[place].ending = dice.one(of: [

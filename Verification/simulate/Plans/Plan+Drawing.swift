@@ -66,8 +66,7 @@ extension Plan {
         if keeping == nil { kernel?.otherWriter = nil }
         // The judges forgive a disk that fails.
         if keeping == nil || (disk?.failures ?? 0) == 0 { kernel?.foreignFiles = nil }
-        // What a resolver's cache has saved has a date; and the judges of resolvers know when the system is
-        // asked.
+        // What a resolver's cache has saved has a date; and its judges know when the system is asked.
         if resolvers != nil {
             kernel?.clock = nil
             kernel?.lookups = nil
@@ -132,8 +131,7 @@ extension Plan {
 
 /// Worlds for judges that need many things to come together.
 extension Plan {
-    /// One call is cancelled, late or dropped where everything else works: what it leaves behind must not
-    /// harm the others.
+    /// One call is cancelled, late or dropped where all else works: what it leaves must not harm the others.
     private mutating func haveVictim(_ dice: inout Dice) {
         (client.perOrigin, client.connections) = (dice.one(of: [1, 1, 2]), nil)
         let victim = dice.below(calls.count)
@@ -235,8 +233,7 @@ extension Plan {
         calls[call].replies = [reply]
     }
 
-    /// Requests are refused again and again with bodies that take their time, and have deadlines of the same
-    /// order.
+    /// Requests are refused again and again with slow bodies, and have deadlines of the same order.
     private mutating func retryLate(_ dice: inout Dice) {
         calmDown()
         (client.retries, client.hedging) = (true, nil)

@@ -99,6 +99,8 @@ struct ClientPlan: Codable, Equatable {
     /// Whether each request has its authenticator. Otherwise the client has one for each origin.
     var logsInPerRequest: Bool?
     var transfers: TransferPlan?
+    /// The most bytes of a body that is fetched at once.
+    var bodyLimit: Int?
 
     /// The codings that the client asks for.
     enum Decoding: String, Codable, CaseIterable {
@@ -125,8 +127,7 @@ struct HostPlan: Codable, Equatable {
     var ticketPause: Int?
     var strictness: Strictness?
     var digest: Digest?
-    /// Whether its policy to use TLS only holds for the hosts below it, and its port if that is another than
-    /// usual.
+    /// Whether its policy to use TLS only holds for the hosts below it, and its port if that is unusual.
     var coversSubdomains: Bool?
     var port: Int?
     /// Whether it asks clients for a certificate.
@@ -176,6 +177,8 @@ struct CallPlan: Codable, Equatable {
         case file
         /// Switches protocols, and then sends and receives bytes.
         case raw
+        /// The same with CONNECT, as the client of a proxy that only its caller knows.
+        case tunnel
         /// Follows server-sent events, over as many connections as it takes.
         case events
 
@@ -198,8 +201,7 @@ struct CallPlan: Codable, Equatable {
 
     var kind = Kind.get
     var host = 0
-    /// The time until it begins, since the beginning of the world or, with `follows`, since the call before
-    /// it.
+    /// The time until it begins, since the beginning of the world or, with `follows`, since the last call.
     var start = 0
     var upload = 0
     var uploadPause = 0
@@ -222,8 +224,7 @@ struct CallPlan: Codable, Equatable {
     var isPlain: Bool?
     /// Whether it is the only one that is given up, in a world where everything else works.
     var isVictim: Bool?
-    /// The number of the run that makes it, and the value of a field by which a server may choose its
-    /// response.
+    /// The number of the run that makes it, and the value of a field by which servers may choose.
     var run: Int?
     var variant: Int?
     /// Whether its user watches the progress of its bodies, and whether the request has a login with Basic.
@@ -294,8 +295,7 @@ struct ReplyPlan: Codable, Equatable {
     var interim = 0
     /// Whether the reply is sent before the body of the request is read.
     var isEarly = false
-    /// With `isEarly`: how the rest of the request is read, in pieces of this size with these pauses; 0 reads
-    /// nothing.
+    /// With `isEarly`: how the rest of the request is read, in pieces, with pauses; 0 reads nothing.
     var lateReading = 0
     var latePause = 0
     var setsCookie = false
@@ -312,8 +312,7 @@ struct ReplyPlan: Codable, Equatable {
     var isSilentBeforeBody = false
     /// What is wrong with a part of a file.
     var rangeFault: RangeFault?
-    /// The number of members of gzip that decode to nothing, which are all of the content if the request
-    /// accepts gzip.
+    /// The number of members of gzip that decode to nothing: all of the content for those that accept it.
     var emptyMembers: Int?
     /// What it says beside its status and its length.
     var word: Word?

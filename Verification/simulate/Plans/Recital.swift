@@ -46,54 +46,32 @@ extension Plan {
 }
 
 /// A vector of the topic `names`: a certificate, and a name that it proves or does not.
-struct NameVector: Decodable {
+struct NameVector {
     let name, certificate, identity: String
-    private let expect: Expectation
-
-    private struct Expectation: Decodable {
-        let verdict: String
-        let reason: Reason?
-        let serverName: String?
-        /// Whether the name is judged; without one, none must be sent.
-        let isNamed: Bool
-
-        enum Members: CodingKey { case verdict, reason, serverName }
-
-        init(from decoder: any Decoder) throws {
-            let members = try decoder.container(keyedBy: Members.self)
-            verdict = try members.decode(String.self, forKey: .verdict)
-            reason = try members.decodeIfPresent(Reason.self, forKey: .reason)
-            serverName = try members.decodeIfPresent(String.self, forKey: .serverName)
-            isNamed = members.contains(.serverName)
-        }
-    }
-
-    /// A word, or any of a list.
-    private struct Reason: Decodable {
-        let words: [String]
-
-        init(from decoder: any Decoder) throws {
-            let value = try decoder.singleValueContainer()
-            words = try (try? [value.decode(String.self)]) ?? value.decode([String].self)
-        }
-    }
+    private let expect: JSON
 
     static let all = Dictionary(
-        uniqueKeysWithValues: ReplyVector.read("names", as: NameVector.self).map { ($0.name, $0) }
+        uniqueKeysWithValues: ReplyVector.read("names").map { NameVector($0) }.map { ($0.name, $0) }
     )
     static let names = all.keys.sorted()
     private static let folder = "Fixtures/certificates"
     static let root = (try? FixtureCertificate.load("root", from: folder).der) ?? []
 
-    var isAccepted: Bool { expect.verdict == "accept" }
-    var isWrongName: Bool { expect.reason?.words == ["wrongName"] }
-    /// Whether it is right that the client names this server.
-    func isNamed(_ name: String?) -> Bool {
-        !expect.isNamed || name?.lowercased() == expect.serverName?.lowercased()
+    private init(_ vector: JSON) {
+        (name, certificate) = (vector.name.text ?? "", vector.certificate.text ?? "")
+        (identity, expect) = (vector.identity.text ?? "", vector.expect)
     }
+
+    var isAccepted: Bool { expect.verdict.text == "accept" }
+    var isWrongName: Bool { expect.reason.text == "wrongName" }
     /// The address that is asked for instead of a name.
     var address: IPAddress? { IPAddress(identity) }
     var url: String { "https://" + (identity.contains(":") ? "[\(identity)]" : identity) + "/" }
+
+    /// Whether it is right that the client names this server.
+    func isNamed(_ name: String?) -> Bool {
+        expect.members["serverName"] == nil || name?.lowercased() == expect.serverName.text?.lowercased()
+    }
 
     /// The certificate that the server sends.
     func load() -> FixtureCertificate {

@@ -22,8 +22,8 @@ struct ReplyVector: Sendable {
     /// All vectors whose verdict holds for any client that has their settings, by name.
     static let all: [String: ReplyVector] = {
         let vectors =
-            read("response", as: Response.self).compactMap(ReplyVector.init)
-            + read("decoding", as: Decoding.self).compactMap(ReplyVector.init)
+            read("response").compactMap { ReplyVector(response: $0) }
+            + read("decoding").compactMap { ReplyVector(decoding: $0) }
         return Dictionary(uniqueKeysWithValues: vectors.map { ($0.name, $0) })
     }()
     /// Those for any client with the usual settings, and those for clients with settings of their own.
@@ -31,101 +31,50 @@ struct ReplyVector: Sendable {
     static let specialNames = all.keys.filter { all[$0]?.isSpecial == true }.sorted()
     var isSpecial: Bool { !limits.isEmpty || !leniency.isEmpty }
 
-    static func read<Format: Decodable>(_ topic: String, as: Format.Type) -> [Format] {
+    static func read(_ topic: String) -> [JSON] {
         let folder = "Fixtures/vectors/\(topic)"
         let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return files.filter { $0.hasSuffix(".json") }.sorted().flatMap { file in
             let data = FileManager.default.contents(atPath: "\(folder)/\(file)") ?? Data()
-            do { return try JSONDecoder().decode([Format].self, from: data) } catch {
+            do { return try JSONDecoder().decode([JSON].self, from: data) } catch {
                 fatalError("\(folder)/\(file): \(error)")
             }
         }
     }
 
-    /// A vector of the topic `response`, without what is not used here.
-    private struct Response: Decodable {
-        let name, input: String
-        let method, close: String?
-        let upgrade: Bool?
-        let leniency: [String]?
-        let limits: [String: Int]?
-        let expect: Expectation
-
-        struct Expectation: Decodable {
-            let outcome: String
-            let status: UInt16?
-            let content, reuse: String?
-            let leftover: Int?
-
-            private enum CodingKeys: String, CodingKey { case outcome, status, content, reuse, leftover }
-
-            /// Reads the result, or the first of several right ones, which is this package's.
-            init(from decoder: any Decoder) throws {
-                var list = try? decoder.unkeyedContainer()
-                let members =
-                    try list?.nestedContainer(keyedBy: CodingKeys.self)
-                    ?? decoder.container(keyedBy: CodingKeys.self)
-                outcome = try members.decode(String.self, forKey: .outcome)
-                status = try members.decodeIfPresent(UInt16.self, forKey: .status)
-                content = try members.decodeIfPresent(String.self, forKey: .content)
-                reuse = try members.decodeIfPresent(String.self, forKey: .reuse)
-                leftover = try members.decodeIfPresent(Int.self, forKey: .leftover)
-            }
-        }
-    }
-
-    /// A vector of the topic `decoding`. Those whose content is too long for one text are left out.
-    private struct Decoding: Decodable {
-        let name: String
-        let encodings: [String]
-        let isUsual: Bool
-        let input, content: String?
-        let isFault: Bool
-
-        enum Members: CodingKey { case name, encodings, needs, limits, input, expect, content, fault }
-
-        init(from decoder: any Decoder) throws {
-            let members = try decoder.container(keyedBy: Members.self)
-            name = try members.decode(String.self, forKey: .name)
-            encodings = try members.decode([String].self, forKey: .encodings)
-            isUsual = !members.contains(.needs) && !members.contains(.limits)
-            input = try? members.decode(String.self, forKey: .input)
-            let expected = try members.nestedContainer(keyedBy: Members.self, forKey: .expect)
-            content = try? expected.decode(String.self, forKey: .content)
-            isFault = expected.contains(.fault)
-        }
-    }
-
     /// `nil` for a response that asks for another request, or whose verdict depends on more than its bytes.
-    private init?(_ vector: Response) {
-        let expect = vector.expect
+    private init?(response vector: JSON) {
+        // The result, or the first of several right ones, which is this package's.
+        let expect = vector.expect.list.first ?? vector.expect
+        let (outcome, input) = (expect.outcome.text ?? "", vector.input.text ?? "")
         let others = [
             " 30", " 401", " 407", " 408", " 417", " 42", " 502", " 503", " 504", "oding: gzip", "ookie:",
         ]
-        guard ["GET", "HEAD"].contains(vector.method ?? "GET"), vector.upgrade == nil,
-            !["open", "tunnel"].contains(expect.outcome), expect.leftover ?? 0 == 0,
-            !others.contains(where: vector.input.contains)
+        (name, method) = (vector.name.text ?? "", vector.method.text ?? "GET")
+        guard ["GET", "HEAD"].contains(method), vector.upgrade == .null,
+            !["open", "tunnel"].contains(outcome),
+            expect.leftover.number ?? 0 == 0, !others.contains(where: input.contains)
         else { return nil }
-        (name, method) = (vector.name, vector.method ?? "GET")
-        bytes = Self.latin(vector.input)
-        (endsCleanly, endsUncleanly) = (vector.close == "clean", vector.close == "unclean")
-        isComplete = expect.outcome == "end"
-        (status, content) = (expect.status, expect.content.map(Self.latin))
-        mayBeReused = isComplete && (expect.reuse ?? "reusable") == "reusable"
-        (limits, leniency) = (vector.limits ?? [:], vector.leniency ?? [])
+        bytes = Self.latin(input)
+        (endsCleanly, endsUncleanly) = (vector.close.text == "clean", vector.close.text == "unclean")
+        isComplete = outcome == "end"
+        (status, content) = (expect.status.number.map { UInt16($0) }, expect.content.text.map(Self.latin))
+        mayBeReused = isComplete && (expect.reuse.text ?? "reusable") == "reusable"
+        (limits, leniency) = (vector.limits.members.compactMapValues(\.number), vector.leniency.texts)
     }
 
-    private init?(_ vector: Decoding) {
-        guard vector.isUsual, let coded = vector.input.flatMap({ Hex.decode($0) }),
-            vector.isFault || vector.content != nil
+    /// `nil` for content that is too long for one text, or that another library decodes.
+    private init?(decoding vector: JSON) {
+        let (expect, fields) = (vector.expect, vector.encodings.texts)
+        guard vector.needs == .null, vector.limits == .null, let input = vector.input.text,
+            let coded = Hex.decode(input), expect.fault != .null || expect.content.text != nil
         else { return nil }
-        (name, method) = (vector.name, "GET")
-        let lines = vector.encodings.map { "Content-Encoding: \($0)\r\n" }.joined()
+        (name, method) = (vector.name.text ?? "", "GET")
+        let lines = fields.map { "Content-Encoding: \($0)\r\n" }.joined()
         bytes = Array("HTTP/1.1 200 OK\r\n\(lines)Content-Length: \(coded.count)\r\n\r\n".utf8) + coded
         (endsCleanly, endsUncleanly, status) = (false, false, 200)
-        (isComplete, content) = (!vector.isFault, vector.content.map(Self.latin))
-        mayBeReused = true
-        (limits, leniency) = ([:], [])
+        (isComplete, content) = (expect.fault == .null, expect.content.text.map(Self.latin))
+        (mayBeReused, limits, leniency) = (true, [:], [])
     }
 
     static func latin(_ text: String) -> [UInt8] {

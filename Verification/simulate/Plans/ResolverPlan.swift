@@ -216,8 +216,7 @@ extension Plan {
     mutating func keepAnswers(_ dice: inout Dice) {
         askServices(&dice)
         if dice.chance(50) {
-            // Where all answers come at once, it can be told which questions need not be asked after a
-            // restart.
+            // Where all answers come at once, it can be told what need not be asked after a restart.
             calmDown()
             (network.shortSends, disk) = (0, nil)
             for end in keeping?.ends.indices ?? 0..<0 {
@@ -275,9 +274,7 @@ extension ResolverPlan.Server {
             return
         }
         if dice.chance(25) {
-            fate = dice.one(
-                of: [.refuses, .silent, .closes, .freezes, .wrongCertificate, .unknownIssuer]
-            )
+            fate = dice.one(of: [.refuses, .silent, .closes, .freezes, .wrongCertificate, .unknownIssuer])
         }
         manners = (0..<dice.number(in: 1...4)).map { _ in
             dice.chance(50) ? .answers : dice.one(of: ResolverPlan.Manner.possible(in: format))

@@ -17,6 +17,8 @@ extension HostPlan {
         var uses: Int?
         /// Whether it sends no `qop`, as old servers do.
         var isOld = false
+        /// Whether it asks for the password as it is (RFC 7617).
+        var isBasic: Bool { algorithm == "Basic" }
     }
 }
 
@@ -81,7 +83,7 @@ extension Plan {
             }
             if dice.chance(70) {
                 hosts[host].digest = HostPlan.Digest(
-                    algorithm: dice.one(of: ["SHA-256", "SHA-256", "MD5", "SHA-256-sess"]),
+                    algorithm: dice.one(of: ["SHA-256", "SHA-256", "MD5", "SHA-256-sess", "Basic"]),
                     uses: dice.one(of: [nil, nil, 1, 3]),
                     isOld: dice.chance(10)
                 )

@@ -2,8 +2,7 @@ internal import DirectCore
 internal import DirectHTTP
 internal import FoundationEssentials
 
-/// A vector of Fixtures/vectors that takes requests one after the other: of the topics `redirect`, `cookies`
-/// and `cache`.
+/// A vector with requests one after the other: of the topics `redirect`, `cookies`, `cache` and `hsts`.
 struct SequenceVector: Sendable {
     /// A request of the caller, and what has to come of it. What is `nil` is not compared.
     struct Step: Sendable {
@@ -43,10 +42,12 @@ struct SequenceVector: Sendable {
     let topic: Topic
     let steps: [Step]
     let keepsCookies, keepsHSTS: Bool
-    /// What else a client has to be told.
-    private(set) var settings = Settings()
+    /// The settings of its client.
+    private let client: JSON
     /// Whether it can be shown to a client with the usual settings.
-    var isUsual: Bool { !settings.areSpecial && topic != .hsts }
+    var isUsual: Bool {
+        topic != .hsts && client.members.keys.allSatisfy { ["cookies", "hsts"].contains($0) }
+    }
 
     /// The longest time that it may take, in seconds.
     var duration: Int { (steps.map(\.time).max() ?? 0) + steps.count }
@@ -54,10 +55,10 @@ struct SequenceVector: Sendable {
     /// All vectors that can be shown beside other calls, by name.
     static let all: [String: SequenceVector] = {
         let vectors =
-            ReplyVector.read("redirect", as: Redirect.self).compactMap(SequenceVector.init)
-            + ReplyVector.read("cookies", as: Cookies.self).compactMap(SequenceVector.init)
-            + ReplyVector.read("cache", as: Cache.self).compactMap(SequenceVector.init)
-            + ReplyVector.read("hsts", as: HSTS.self).compactMap(SequenceVector.init)
+            ReplyVector.read("redirect").compactMap { SequenceVector(redirect: $0) }
+            + ReplyVector.read("cookies").compactMap { SequenceVector(cookies: $0) }
+            + ReplyVector.read("cache").compactMap { SequenceVector(cache: $0) }
+            + ReplyVector.read("hsts").compactMap { SequenceVector(hsts: $0) }
         return Dictionary(uniqueKeysWithValues: vectors.map { ($0.name, $0) })
     }()
     static let names = Dictionary(grouping: all.values, by: \.topic).mapValues { $0.map(\.name).sorted() }
@@ -82,11 +83,11 @@ struct SequenceVector: Sendable {
     }
 
     /// `nil` if the steps are not for servers with names, each port with TLS or without.
-    private init?(_ name: String, _ topic: Topic, _ steps: [Step?], settings: Settings = Settings()) {
-        (self.name, self.topic, self.steps) = (name, topic, steps.compactMap { $0 })
-        keepsCookies = topic == .cookies || settings.cookies == true
-        keepsHSTS = topic == .hsts || settings.hsts == true
-        self.settings = settings
+    private init?(_ vector: JSON, _ topic: Topic, _ steps: [Step?]) {
+        (name, self.topic, self.steps) = (vector.name.text ?? "", topic, steps.compactMap { $0 })
+        client = vector.client
+        keepsCookies = topic == .cookies || client.cookies.truth == true
+        keepsHSTS = topic == .hsts || client.hsts.truth == true
         let ports = Dictionary(grouping: places, by: \.port).values
         let isPossible = places.allSatisfy {
             $0.host != "localhost" && IPAddress($0.host) == nil && !$0.host.hasPrefix("[")
@@ -98,229 +99,112 @@ struct SequenceVector: Sendable {
 
     // MARK: The formats of the topics
 
-    private struct Anything: Decodable {
-        init(from decoder: any Decoder) {}
+    /// Gives a client the settings of the vector.
+    func set(_ settings: inout HTTPClient.Configuration) {
+        settings.redirects.isFollowing = client.follows.truth ?? true
+        settings.redirects.insecureAllowsDowngrade = client.downgrade.truth ?? false
+        settings.redirects.carriesBodyAcrossOrigins = client.bodyAcrossOrigins.truth ?? true
+        settings.redirects.sendsReferer = client.referer.truth ?? false
+        settings.redirects.extraCrossOriginFields = client.surviving.texts
+        settings.redirects.limit = client.limit.number ?? settings.redirects.limit
+        for field in client.headers.fields { settings.headers[field.name] = field.value }
     }
 
-    private struct Redirect: Decodable {
-        struct Request: Decodable {
-            let url: String
-            let method, body: String?
-            let headers: [VectorField]?
-            let once: Bool?
-            let addresses: Anything?
-        }
-
-        struct Answer: Decodable {
-            let status: Int
-            let location: String?
-            let headers: [VectorField]?
-        }
-
-        struct Expectation: Decodable {
-            let requests: [Request]
-            let url, error: String?
-            let status: Int?
-        }
-
-        let name: String
-        let request: Request
-        let client: Settings?
-        let answers: [Answer]
-        let expect: Expectation
-    }
-
-    /// The settings of the client of a redirect.
-    struct Settings: Decodable {
-        private(set) var cookies, hsts, referer, downgrade, bodyAcrossOrigins, follows: Bool?
-        private(set) var limit: Int?
-        private(set) var surviving: [String]?
-        private(set) var headers: [VectorField]?
-
-        var areSpecial: Bool {
-            referer != nil || downgrade != nil || bodyAcrossOrigins != nil || follows != nil || limit != nil
-                || surviving != nil || headers != nil
-        }
-
-        /// Gives a client these settings.
-        func set(_ settings: inout HTTPClient.Configuration) {
-            settings.redirects.isFollowing = follows ?? true
-            settings.redirects.insecureAllowsDowngrade = downgrade ?? false
-            settings.redirects.carriesBodyAcrossOrigins = bodyAcrossOrigins ?? true
-            settings.redirects.sendsReferer = referer ?? false
-            settings.redirects.extraCrossOriginFields = surviving ?? []
-            settings.redirects.limit = limit ?? settings.redirects.limit
-            for field in headers ?? [] { settings.headers[field.name] = field.value }
-        }
-    }
-
-    private struct HSTS: Decodable {
-        struct Response: Decodable {
-            let url: String
-            let set: [String]
-        }
-
-        struct Request: Decodable { let url, reached: String }
-        struct Expectation: Decodable { let requests: [Request] }
-
-        let name: String
-        let responses: [Response]
-        let expect: Expectation
-    }
-
-    private struct Cookies: Decodable {
-        struct Request: Decodable {
-            let url: String
-            let set: [String]?
-            let cookie: String?
-            let at: Int?
-        }
-
-        struct Expectation: Decodable { let requests: [Request] }
-
-        let name: String
-        let responses: [Request]
-        let expect: Expectation
-    }
-
-    private struct Cache: Decodable {
-        struct Exchange: Decodable {
-            let at: Int?
-            let method, url, content: String?
-            let request: [VectorField]?
-            let upgrade, added: Anything?
-            let response: Origin
-        }
-
-        /// What the origin answers; without a status if it cannot be reached.
-        struct Origin: Decodable {
-            var status: Int?
-            var headers: [VectorField] = []
-            var body = ""
-            var isLate = false
-
-            enum Members: CodingKey { case status, headers, body, delay }
-
-            init(from decoder: any Decoder) throws {
-                guard let members = try? decoder.container(keyedBy: Members.self) else { return }
-                status = try members.decodeIfPresent(Int.self, forKey: .status) ?? 200
-                headers = try members.decodeIfPresent([VectorField].self, forKey: .headers) ?? []
-                body = try members.decodeIfPresent(String.self, forKey: .body) ?? ""
-                isLate = members.contains(.delay)
-            }
-        }
-
-        struct Answer: Decodable {
-            let use: String
-            let status: Int?
-            let body: String?
-            let headers, sent: [VectorField]?
-            let asked: Bool?
-
-            /// Whether the origin is asked; `nil` if it is asked after the answer.
-            var isAsked: Bool? {
-                let isKept = ["hit", "stale"].contains(use)
-                return isKept && asked == true ? nil : asked ?? !isKept
-            }
-        }
-
-        struct Expectation: Decodable { let answers: [Answer] }
-
-        let name: String
-        let exchanges: [Exchange]
-        let staleWhenUnreachable: Anything?
-        let expect: Expectation
-    }
-
-    private init?(_ vector: Redirect) {
-        let (asked, expect) = (vector.request, vector.expect)
-        guard asked.addresses == nil, vector.answers.allSatisfy({ $0.location?.mayBeAField ?? true })
+    private init?(redirect vector: JSON) {
+        let (asked, expect, answers) = (vector.request, vector.expect, vector.answers.list)
+        guard let url = asked.url.text, asked.addresses == .null,
+            answers.allSatisfy({ $0.location.text?.mayBeAField ?? true })
         else { return nil }
-        let settings = vector.client ?? Settings()
-        var step = Step(
-            method: asked.method ?? "GET",
-            url: asked.url,
-            fields: asked.headers ?? [],
-            body: asked.body
-        )
-        step.isSentOnce = asked.once ?? false
-        step.arrivals = expect.requests.enumerated().compactMap { number, sent in
-            guard var arrival = VectorPlace(sent.url).map({ Arrival(place: $0) }) else { return nil }
-            (arrival.method, arrival.fields) = (sent.method ?? "GET", sent.headers ?? [])
-            arrival.body = sent.body == nil ? nil : asked.body
-            guard vector.answers.indices.contains(number) else { return arrival }
-            let answer = vector.answers[number]
-            arrival.status = answer.status
-            arrival.answer = [VectorField(name: "Location", value: answer.location)] + (answer.headers ?? [])
+        var step = Step(method: asked.method.text ?? "GET", url: url, fields: asked.headers.fields)
+        (step.body, step.isSentOnce) = (asked.body.text, asked.once.truth ?? false)
+        step.arrivals = expect.requests.list.enumerated().compactMap { number, sent in
+            guard var arrival = VectorPlace(sent.url.text ?? "").map({ Arrival(place: $0) }) else {
+                return nil
+            }
+            (arrival.method, arrival.fields) = (sent.method.text ?? "GET", sent.headers.fields)
+            arrival.body = sent.body == .null ? nil : asked.body.text
+            guard answers.indices.contains(number) else { return arrival }
+            arrival.status = answers[number].status.number ?? 200
+            arrival.answer = [VectorField(name: "Location", value: answers[number].location.text)]
+            arrival.answer += answers[number].headers.fields
             return arrival
         }
         // The target of CONNECT is no path.
-        guard step.arrivals.count == expect.requests.count, step.method != "CONNECT" else { return nil }
-        step.fault = expect.error
-        if expect.error == nil {
-            (step.status, step.finalURL) = (expect.status ?? 200, expect.url ?? expect.requests.last?.url)
+        guard step.arrivals.count == expect.requests.list.count, step.method != "CONNECT" else { return nil }
+        step.fault = expect.error.text
+        if step.fault == nil {
+            step.status = expect.status.number ?? 200
+            step.finalURL = expect.url.text ?? expect.requests.list.last?.url.text
         }
-        self.init(vector.name, .redirect, [step], settings: settings)
+        self.init(vector, .redirect, [step])
     }
 
-    private init?(_ vector: HSTS) {
-        guard vector.responses.flatMap(\.set).allSatisfy(\.mayBeAField) else { return nil }
-        let first = vector.responses.map { response -> Step? in
-            guard var arrival = VectorPlace(response.url).map({ Arrival(place: $0) }) else { return nil }
-            arrival.answer = response.set.map { VectorField(name: "Strict-Transport-Security", value: $0) }
-            return Step(url: response.url, arrivals: [arrival], status: 200)
-        }
-        let then = vector.expect.requests.map { request in
-            VectorPlace(request.reached).map {
-                Step(url: request.url, arrivals: [Arrival(place: $0)], status: 200)
+    private init?(hsts vector: JSON) {
+        guard vector.responses.list.flatMap(\.set.texts).allSatisfy(\.mayBeAField) else { return nil }
+        let steps = (vector.responses.list + vector.expect.requests.list).map { request -> Step? in
+            guard let url = request.url.text,
+                var arrival = VectorPlace(request.reached.text ?? url).map({ Arrival(place: $0) })
+            else { return nil }
+            arrival.answer = request.set.texts.map {
+                VectorField(name: "Strict-Transport-Security", value: $0)
             }
+            return Step(url: url, arrivals: [arrival], status: 200)
         }
-        self.init(vector.name, .hsts, first + then)
+        self.init(vector, .hsts, steps)
     }
 
     /// Not for fields with a control character, whose response is refused as a whole.
-    private init?(_ vector: Cookies) {
-        guard vector.responses.flatMap({ $0.set ?? [] }).allSatisfy(\.mayBeAField) else { return nil }
-        let steps = (vector.responses + vector.expect.requests).map { request -> Step? in
-            guard let place = VectorPlace(request.url) else { return nil }
-            var arrival = Arrival(place: place)
-            arrival.answer = (request.set ?? []).map { VectorField(name: "Set-Cookie", value: $0) }
-            if request.set == nil { arrival.fields = [VectorField(name: "Cookie", value: request.cookie)] }
-            return Step(time: request.at ?? 0, url: request.url, arrivals: [arrival], status: 200)
+    private init?(cookies vector: JSON) {
+        guard vector.responses.list.flatMap(\.set.texts).allSatisfy(\.mayBeAField) else { return nil }
+        let steps = (vector.responses.list + vector.expect.requests.list).map { request -> Step? in
+            guard let url = request.url.text, var arrival = VectorPlace(url).map({ Arrival(place: $0) })
+            else { return nil }
+            arrival.answer = request.set.texts.map { VectorField(name: "Set-Cookie", value: $0) }
+            let isAsked = request.set == .null
+            if isAsked { arrival.fields = [VectorField(name: "Cookie", value: request.cookie.text)] }
+            return Step(time: request.at.number ?? 0, url: url, arrivals: [arrival], status: 200)
         }
-        self.init(vector.name, .cookies, steps)
+        self.init(vector, .cookies, steps)
     }
 
     /// Not if something else than the cache and its origin decides: settings, time limits, a further request.
-    private init?(_ vector: Cache) {
+    private init?(cache vector: JSON) {
         let others = [401, 407, 408, 421, 425, 429, 502, 503, 504]
-        guard vector.staleWhenUnreachable == nil else { return nil }
-        let steps = zip(vector.exchanges, vector.expect.answers).map { exchange, answer -> Step? in
-            let path = exchange.url ?? "/"
+        guard vector.staleWhenUnreachable == .null else { return nil }
+        let steps = zip(vector.exchanges.list, vector.expect.answers.list).map { exchange, answer -> Step? in
+            let (path, origin, use) = (exchange.url.text ?? "/", exchange.response, answer.use.text ?? "")
             let url = path.hasPrefix("http") ? path : "https://a.example" + path
-            guard exchange.added == nil, exchange.upgrade == nil, let status = exchange.response.status,
-                !others.contains(status), !exchange.response.isLate, status != 304 || answer.use != "miss",
-                let isAsked = answer.isAsked,
-                !exchange.response.headers.contains(where: { $0.name == "Location" && status / 100 == 3 }),
+            let (status, fields) = (origin.status.number ?? 200, origin.headers.fields)
+            // The origin may be asked after the answer, too; and it may be out of reach.
+            let isKept = ["hit", "stale"].contains(use)
+            guard exchange.added == .null, exchange.upgrade == .null, origin.text == nil,
+                origin.delay == .null,
+                !others.contains(status), status != 304 || use != "miss",
+                !isKept || answer.asked.truth != true,
+                !fields.contains(where: { $0.name == "Location" && status / 100 == 3 }),
                 var arrival = VectorPlace(url).map({ Arrival(place: $0) })
             else { return nil }
-            arrival.method = exchange.method ?? "GET"
-            (arrival.body, arrival.fields) = (exchange.content, answer.sent ?? [])
-            (arrival.status, arrival.answer) = (status, exchange.response.headers)
-            arrival.content = exchange.response.body
-            var step = Step(time: exchange.at ?? 0, method: arrival.method, url: url, body: exchange.content)
-            step.fields = exchange.request ?? []
-            if isAsked { step.arrivals = [arrival] }
-            (step.status, step.content, step.cacheUse) = (answer.status, answer.body, answer.use)
-            step.responseFields = answer.headers ?? []
+            arrival.method = exchange.method.text ?? "GET"
+            (arrival.body, arrival.fields) = (exchange.content.text, answer.sent.fields)
+            (arrival.status, arrival.answer, arrival.content) = (status, fields, origin.body.text ?? "")
+            var step = Step(
+                time: exchange.at.number ?? 0,
+                method: arrival.method,
+                url: url,
+                body: arrival.body
+            )
+            step.fields = exchange.request.fields
+            if answer.asked.truth ?? !isKept { step.arrivals = [arrival] }
+            (step.status, step.content, step.cacheUse) = (answer.status.number, answer.body.text, use)
+            step.responseFields = answer.headers.fields
             return step
         }
-        self.init(vector.name, .cache, steps)
+        self.init(vector, .cache, steps)
     }
 }
 
 /// A header field of a vector. Without a value it must be absent.
-struct VectorField: Decodable, Sendable {
+struct VectorField: Sendable {
     let name: String
     /// Its characters are bytes.
     let value: String?
@@ -328,14 +212,10 @@ struct VectorField: Decodable, Sendable {
     init(name: String, value: String?) { (self.name, self.value) = (name, value) }
 
     /// A number is the date that many seconds after the vector's beginning.
-    init(from decoder: any Decoder) throws {
-        var pair = try decoder.unkeyedContainer()
-        name = try pair.decode(String.self)
-        if let seconds = try? pair.decode(Int64.self) {
-            value = HTTPDate.text(UnixTime(seconds: SequenceVector.start + seconds))
-        } else {
-            value = try pair.decodeIfPresent(String.self)
-        }
+    init?(_ pair: JSON) {
+        guard pair.list.count == 2, let name = pair.list[0].text else { return nil }
+        let date = pair.list[1].number.map { UnixTime(seconds: SequenceVector.start + Int64($0)) }
+        self.init(name: name, value: date.map(HTTPDate.text) ?? pair.list[1].text)
     }
 }
 

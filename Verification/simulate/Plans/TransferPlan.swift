@@ -10,8 +10,7 @@ struct TransferPlan: Codable, Equatable {
 }
 
 extension Plan {
-    /// Limits the speed of bodies and silent content, tells callers of progress, and lets them log in with
-    /// Basic.
+    /// Limits the speed of bodies and silent content, tells callers of progress, and has logins with Basic.
     mutating func limitTransfers(_ dice: inout Dice) {
         var transfers = TransferPlan()
         if dice.chance(40) { transfers.receivingRate = dice.one(of: [20_000, 100_000]) }

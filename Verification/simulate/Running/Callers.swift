@@ -124,7 +124,7 @@ final class Callers: @unchecked Sendable {
     private func fetch(_ number: Int, with client: HTTPClient) async throws -> ReceivedResponse? {
         let call = plan.calls[number]
         let request = request(number)
-        if call.reading == .fetch, call.kind != .raw {
+        if call.reading == .fetch, call.kind != .raw, call.kind != .tunnel {
             let response = try await client.fetch(request)
             return ReceivedResponse(
                 status: response.status.code,
@@ -136,7 +136,7 @@ final class Callers: @unchecked Sendable {
             )
         }
         let response = try await client.send(request)
-        if response.status.code == 101 {
+        if response.status.code == 101 || call.kind == .tunnel {
             try await RawStreamJudge(world: world, number: number).converse(response, sending: pieces(number))
             return nil
         }
@@ -186,10 +186,7 @@ final class Callers: @unchecked Sendable {
             request.headers.add("X-Api-Key", world.secret(ofHost: call.host))
         }
         if plan.client.logsInPerRequest == true, plan.hosts[call.host].digest != nil {
-            request.authenticator = .digest(
-                user: World.user(ofHost: call.host),
-                password: world.secret(ofHost: call.host)
-            )
+            request.authenticator = ClientMaker(world).authenticator(ofHost: call.host)
         }
         if call.logsIn == true {
             request.authenticator = .basic(user: World.login.user, password: World.login.password)
@@ -198,6 +195,7 @@ final class Callers: @unchecked Sendable {
         request.expectsContinue = call.expectsContinue && call.upload > 0
         if let total = call.total { request.timeouts.total = .after(.microseconds(total)) }
         if call.kind == .raw { request.upgrade = ["raw"] }
+        if call.kind == .tunnel { request.headers.add("X-Call", "\(number)") }
         if let tls = call.tls { request.tls = ClientMaker(world).settings(tls, forHost: call.host) }
         if plan.client.resolving == .request { request.addresses = world.endpoints(ofHost: call.host) }
         return request
@@ -227,6 +225,7 @@ final class Callers: @unchecked Sendable {
         switch kind {
         case .get, .prewarm, .raw, .events: .get
         case .head: .head
+        case .tunnel: .connect
         case .post, .stream, .streamOfKnownLength, .file: .post
         case .put: .put
         }
@@ -235,7 +234,7 @@ final class Callers: @unchecked Sendable {
     private func body(_ number: Int) -> RequestBody {
         let call = plan.calls[number]
         switch call.kind {
-        case .get, .head, .prewarm, .raw, .events: return .none
+        case .get, .head, .prewarm, .raw, .events, .tunnel: return .none
         case .file:
             let (path, file) = (String(cString: sim_folder()) + "upload\(number)", kernel.disk.makeFile())
             file.bytes = Pattern.bytes(number, count: call.upload)

@@ -1,5 +1,6 @@
 internal import DirectCore
 internal import DirectHTTP
+internal import DirectHTTP1
 internal import DirectIO
 internal import DirectResolvers
 
@@ -36,6 +37,7 @@ struct ClientMaker {
         if let bytes = plan.slowestBytes {
             settings.timeouts.minimumSpeed = Timeouts.Speed(bytes: bytes, in: .microseconds(plan.slowestTime))
         }
+        if let limit = plan.bodyLimit { settings.maximumBufferedBody = limit }
         if plan.isOldTLS { settings.tls.maximumVersion = .tls12 }
         if plan.acceptsAnyCertificate == true {
             settings.tls.insecureOverride = InsecureCertificateOverride { _ in true }
@@ -74,7 +76,12 @@ struct ClientMaker {
             settings.retries = policy
         }
         if plan.triesNextOnWrongCertificate { settings.dialling.onCertificateMismatch = .tryNext }
-        if plan.keepsCookies { settings.cookies = run?.cookies ?? CookieJar() }
+        if plan.keepsCookies {
+            let isSmall = world.plan.fillsJars
+            let jar = isSmall ? CookieJar(perSite: Plan.cookiesOfSite, total: Plan.cookiesOfAll) : CookieJar()
+            if isSmall { world.smallJars.append(jar) }
+            settings.cookies = run?.cookies ?? jar
+        }
         if plan.caches {
             settings.cache =
                 world.plan.keeping?.cache == nil
@@ -99,24 +106,32 @@ struct ClientMaker {
             settings.hsts = vector.keepsHSTS ? HSTSStore() : nil
             settings.cache =
                 vector.topic == .cache ? try? ResponseCache(clock: { [loop = world.loop] in loop.date }) : nil
-            vector.settings.set(&settings)
+            vector.set(&settings)
         }
         guard let vector = call.vector.flatMap({ ReplyVector.all[$0] }) else { return }
-        let limits = vector.limits
-        settings.limits.headBytes = limits["headBytes"] ?? settings.limits.headBytes
-        settings.limits.fieldCount = limits["fieldCount"] ?? settings.limits.fieldCount
-        settings.limits.lineBytes = limits["lineBytes"] ?? settings.limits.lineBytes
-        settings.limits.interimCount = limits["interimCount"] ?? settings.limits.interimCount
-        settings.limits.chunkExtensionBytes =
-            limits["chunkExtensionBytes"] ?? settings.limits.chunkExtensionBytes
-        settings.limits.trailerBytes = limits["trailerBytes"] ?? settings.limits.trailerBytes
-        settings.limits.trailerCount = limits["trailerCount"] ?? settings.limits.trailerCount
-        settings.leniency.acceptsBareLineFeeds = vector.leniency.contains("acceptsBareLineFeeds")
-        settings.leniency.acceptsDoubtfulFraming = vector.leniency.contains("acceptsDoubtfulFraming")
-        settings.leniency.acceptsBareLineFeedsInChunks =
-            vector.leniency.contains("acceptsBareLineFeedsInChunks")
-        settings.leniency.acceptsWhitespaceAfterChunkSizes =
-            vector.leniency.contains("acceptsWhitespaceAfterChunkSizes")
+        for (name, limit) in vector.limits {
+            if let path = Self.limits[name] { settings.limits[keyPath: path] = limit }
+        }
+        for name in vector.leniency {
+            if let path = Self.leniency[name] { settings.leniency[keyPath: path] = true }
+        }
+    }
+
+    private static var limits: [String: WritableKeyPath<HTTP1Limits, Int>] {
+        [
+            "headBytes": \.headBytes, "fieldCount": \.fieldCount, "lineBytes": \.lineBytes,
+            "interimCount": \.interimCount, "chunkExtensionBytes": \.chunkExtensionBytes,
+            "trailerBytes": \.trailerBytes, "trailerCount": \.trailerCount,
+        ]
+    }
+
+    private static var leniency: [String: WritableKeyPath<HTTP1Leniency, Bool>] {
+        [
+            "acceptsBareLineFeeds": \.acceptsBareLineFeeds,
+            "acceptsDoubtfulFraming": \.acceptsDoubtfulFraming,
+            "acceptsBareLineFeedsInChunks": \.acceptsBareLineFeedsInChunks,
+            "acceptsWhitespaceAfterChunkSizes": \.acceptsWhitespaceAfterChunkSizes,
+        ]
     }
 
     /// An interceptor that builds the request anew from its parts.
@@ -157,11 +172,15 @@ struct ClientMaker {
         guard plan.logsInPerRequest != true else { return }
         for host in world.plan.hosts.indices where world.plan.hosts[host].digest != nil {
             guard let origin = try? HTTPURL(world.origin(host)).origin else { continue }
-            settings.authenticators[origin] = .digest(
-                user: World.user(ofHost: host),
-                password: world.secret(ofHost: host)
-            )
+            settings.authenticators[origin] = authenticator(ofHost: host)
         }
+    }
+
+    /// The login at a host.
+    func authenticator(ofHost host: Int) -> any Authenticator {
+        let (user, password) = (World.user(ofHost: host), world.secret(ofHost: host))
+        let isBasic = world.plan.hosts[host].digest?.isBasic == true
+        return isBasic ? .basic(user: user, password: password) : .digest(user: user, password: password)
     }
 
     /// The TLS settings of a request that has its own.
@@ -242,12 +261,13 @@ struct ClientMaker {
         }
         if plan.proxy == .socksLocal { proxy.lookup = .byClient }
         if plan.proxy == .https { proxy.tls = settings.tls }
-        settings.proxy = ProxySettings(proxy)
-        if world.plan.peers?.login != nil, let url = try? HTTPURL(text) {
-            settings.proxyAuthenticators[url.origin] = .digest(
-                user: World.proxyUser,
-                password: World.proxySecret
-            )
+        let exceptions = (world.plan.peers?.exceptions).flatMap { try? ProxyExceptions($0.rawValue) }
+        settings.proxy = ProxySettings(proxy, except: exceptions ?? ProxyExceptions())
+        if let login = world.plan.peers?.login, let url = try? HTTPURL(text) {
+            let (user, password) = (World.proxyUser, World.proxySecret)
+            settings.proxyAuthenticators[url.origin] =
+                login.digest.isBasic
+                ? .basic(user: user, password: password) : .digest(user: user, password: password)
         }
     }
 }

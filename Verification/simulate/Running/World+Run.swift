@@ -103,8 +103,7 @@ extension World {
         for connection in accepted.joined() { kernel.serverCloses(connection) }
     }
 
-    /// Judges that no temporary file is left, unless the disk may have refused to remove it or has lost its
-    /// power.
+    /// Judges that no temporary file is left, unless the disk may have failed to remove it.
     private func judgeDrafts() {
         let drafts = kernel.disk.names.filter { $0.hasSuffix(".tmp") }
         let hasPower = plan.keeping?.ends.allSatisfy { !$0.isPowerFailure } ?? true

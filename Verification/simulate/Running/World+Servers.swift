@@ -37,7 +37,9 @@ extension World {
                 fault("address", "\(address) was dialled instead of a socket")
             }
             judgeBinding(of: connection)
-            if plan.client.proxy != .none { fault("address", "\(address) was dialled past the proxy") }
+            if plan.client.proxy != .none, plan.peers?.exceptions?.covers(place.host) != true {
+                fault("address", "\(address) was dialled past the proxy")
+            }
             connection.place = place
             PoolJudge(world: self).judgeDial(to: place)
             ResolverJudge(world: self).judgeDial(to: address, ofHost: place.host)

@@ -1,7 +1,6 @@
 internal import DirectCore
 
-/// A server of plain DNS: it judges the questions that come in datagrams and on streams, and answers as the
-/// plan says.
+/// A server of plain DNS: it judges the questions in datagrams and on streams, and answers by its plan.
 struct DNSServer {
     private let world: World
     private let place: (service: Int, server: Int)

@@ -79,11 +79,6 @@ final class HTTPWire: @unchecked Sendable {
             let value = line[line.index(after: colon)...].drop { $0 == " " }
             fields.append((line[..<colon].lowercased(), String(value)))
         }
-        return ReceivedHead(
-            method: String(first[0]),
-            target: String(first[1]),
-            fields: fields,
-            bytes: head
-        )
+        return ReceivedHead(method: String(first[0]), target: String(first[1]), fields: fields, bytes: head)
     }
 }

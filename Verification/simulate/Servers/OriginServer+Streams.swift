@@ -35,11 +35,7 @@ extension OriginServer {
     }
 
     /// Switches protocols, sends bytes before and after it has read all that the client sends, and ends.
-    func converse(
-        call number: Int,
-        of request: RequestUnderWay,
-        on http: HTTPWire
-    ) async throws(WireError) {
+    func converse(call number: Int, of request: RequestUnderWay, on http: HTTPWire) async throws(WireError) {
         kernel.count("server: raw stream")
         let place = request.reply
         let bytes = Pattern.bytes(
@@ -49,7 +45,11 @@ extension OriginServer {
         request.isAnswered = true
         // It is no longer one of the client's pool.
         for host in world.served.indices { world.served[host].removeAll { $0 === connection } }
-        let head = "HTTP/1.1 101 Raw\r\nConnection: Upgrade\r\nUpgrade: raw\r\nX-Reply: \(place)\r\n\r\n"
+        let isTunnel = plan.calls[number].kind == .tunnel
+        let line = isTunnel ? "200 Connected" : "101 Raw\r\nConnection: Upgrade\r\nUpgrade: raw"
+        // Framing means nothing behind CONNECT (RFC 9112, section 6.3).
+        let framing = isTunnel && number % 2 == 0 ? "Content-Length: 3\r\n" : ""
+        let head = "HTTP/1.1 \(line)\r\n\(framing)X-Reply: \(place)\r\n\r\n"
         try await http.wire.write(Array(head.utf8) + bytes.prefix(bytes.count / 2))
         var received = 0
         while true {

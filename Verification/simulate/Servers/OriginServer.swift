@@ -102,16 +102,10 @@ final class OriginServer: @unchecked Sendable {
         kernel.count("judge: server name")
         if tls.isResumed { kernel.count("server: resumed session") }
         if plan.client.isOldTLS, !tls.isOldVersion {
-            world.fault(
-                "version",
-                "\(Material.name(ownHost)) got a newer version of TLS than the client allows"
-            )
+            world.fault("version", "\(Material.name(ownHost)) got a newer version of TLS")
         }
         if tls.serverName != Material.name(ownHost), world.sequence(ofHost: ownHost) == nil {
-            world.fault(
-                "name",
-                "the server name is \(tls.serverName ?? "missing") at \(Material.name(ownHost))"
-            )
+            world.fault("name", "SNI is \(tls.serverName ?? "missing") at \(Material.name(ownHost))")
         }
     }
 
@@ -164,7 +158,7 @@ final class OriginServer: @unchecked Sendable {
         if reply.status == 200, plan.calls[number].kind == .events {
             return try await sendEvents(to: head, of: request, call: number, on: http)
         }
-        if reply.status == 200, head.value(of: "upgrade") != nil {
+        if reply.status == 200, head.value(of: "upgrade") != nil || head.method == "CONNECT" {
             try await converse(call: number, of: request, on: http)
             return false
         }
@@ -233,6 +227,15 @@ final class OriginServer: @unchecked Sendable {
             if authority != named { world.fault("name", "\(authority) is asked for, and Host is \(named)") }
             named = authority
             target = String(target[slash...])
+        }
+        if head.method == "CONNECT", let number = Int(head.value(of: "x-call") ?? "") {
+            let port = ownHost.map(world.port) ?? 0
+            if ownHost == nil || !["\(named)", "\(named):\(port)"].contains(target)
+                || !target.hasSuffix(":\(port)")
+            {
+                world.fault("target", "CONNECT \(target), Host is \(named)")
+            }
+            return ownHost.map { ($0, number) }
         }
         let isShared = target.hasPrefix("/shared/") || target.hasPrefix("/file/")
         let digits = isShared ? head.value(of: "x-call") ?? "" : String(target.dropFirst())

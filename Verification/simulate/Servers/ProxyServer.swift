@@ -62,7 +62,10 @@ final class ProxyServer: @unchecked Sendable {
             throw .broken
         }
         if let status = world.plan.peers?.refusal { return try await refuse(status, on: http) }
-        try await reply(Array("HTTP/1.1 200 Connected\r\n\r\n".utf8), on: http)
+        // Framing means nothing here (RFC 9112, section 6.3), and interim responses may come first.
+        let framing = ["", "Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n"][connection.number % 3]
+        let interim = connection.number % 4 == 0 ? "HTTP/1.1 103 Soon\r\nX: y\r\n\r\n" : ""
+        try await reply(Array("\(interim)HTTP/1.1 200 Connected\r\n\(framing)\r\n".utf8), on: http)
         connection.times.tunnel = world.kernel.now
         await OriginServer(world, connection: connection, host: host, port: port)
             .serve(http.wire, certificate: .valid)
@@ -104,6 +107,9 @@ final class ProxyServer: @unchecked Sendable {
         let plain = name.hasPrefix("[") ? String(name.dropFirst().dropLast()) : name
         let host = IPAddress(plain).flatMap { world.place(of: $0)?.host } ?? world.host(named: plain)
         guard let host, let port = Int(port), world.serves(port, of: host) else { return nil }
+        if world.plan.peers?.exceptions?.covers(host) == true {
+            world.fault("proxy", "\(name) is an exception")
+        }
         return host
     }
 
@@ -142,7 +148,9 @@ final class ProxyServer: @unchecked Sendable {
             throw .broken
         }
         world.kernel.count("proxy: SOCKS")
-        try await reply([5, 0, 0, 1, 0, 0, 0, 0, 0, 0], on: http)
+        // The address that it has connected from may have any of the three forms (RFC 1928, section 6).
+        let bound = [[1, 0, 0, 0, 0], [4] + [UInt8](repeating: 0, count: 16), [3, 2, 0x61, 0x62]]
+        try await reply([5, 0, 0] + bound[connection.number % 3] + [0, 0], on: http)
         connection.times.tunnel = world.kernel.now
         await OriginServer(world, connection: connection, host: host, port: number)
             .serve(http.wire, certificate: .valid)

@@ -244,8 +244,7 @@ struct ReplySender {
         try await write(Array("0\r\n\(reply.word == .trailers ? "X-Last: 1\r\n" : "")\r\n".utf8))
     }
 
-    /// Writes bytes, in small pieces if the host does. As with segments the pieces of a long reply become
-    /// larger.
+    /// Writes bytes, in small pieces if the host does. As with segments those of long replies grow.
     private func write(_ bytes: [UInt8]) async throws(WireError) {
         guard let size = world.plan.hosts[host].pieceSize, bytes.count < 5000 else {
             return try await http.wire.write(bytes)

@@ -93,8 +93,7 @@ final class ResolverServer: @unchecked Sendable {
             format: service.format
         )
         if [.answers, .isLate, .addsAddress].contains(manner) || isTakenForOwn(manner) {
-            // HTTPDNS has a time of its own, whatever HTTP says (RFC 8484, section 5.1, is about DNS
-            // messages).
+            // HTTPDNS has a time of its own, whatever HTTP says (RFC 8484, section 5.1, is for DNS).
             let freshness =
                 [.dnsPod, .alibaba].contains(service.format) ? nil : world.plan.resolvers?.freshness
             world.noteAnswer(addresses, ofHost: host, seconds: min(seconds, freshness ?? .max))

@@ -49,8 +49,7 @@ final class TLSWire: Wire, @unchecked Sendable {
     /// Whether the stream below has ended.
     private var hasEnded = false
     private var buffer = [UInt8](repeating: 0, count: 16384 + 256)
-    /// The pause in the middle of the session tickets, in microseconds; `nil` afterwards, or if there is
-    /// none.
+    /// The pause in the middle of the session tickets, in microseconds; `nil` afterwards, or for none.
     private var ticketPause: Int?
     /// Whether its certificate is damaged on its way, which TLS 1.2 does not encrypt.
     private var isMalformed: Bool

@@ -34,6 +34,7 @@ final class DigestGate {
         on connection: SimulatedConnection
     ) -> String? {
         let value = head.value(of: field) ?? ""
+        if plan.isBasic { return basicChallenge(for: value) }
         if value.reveals(secret) { return nil }
         guard value.hasPrefix("Digest ") else { return newChallenge(isStale: false) }
         world.kernel.count("judge: digest")
@@ -60,6 +61,16 @@ final class DigestGate {
             return newChallenge(isStale: true)
         }
         return nil
+    }
+
+    /// Returns the challenge for a request without the password.
+    private func basicChallenge(for value: String) -> String? {
+        world.kernel.count("judge: login with Basic")
+        if isOpen, value == "Basic " + Base64.encode(Array("\(user):\(secret)".utf8)) || value.reveals(secret)
+        {
+            return nil
+        }
+        return "Basic realm=\"\(realm)\""
     }
 
     private var realm: String { "realm of \(name)" }

@@ -50,9 +50,7 @@ extension World {
 
     /// Notes an answer that a resolver gives.
     func noteAnswer(_ addresses: [IPAddress], ofHost host: Int, seconds: Int) {
-        givenAnswers.append(
-            GivenAnswer(host: host, addresses: addresses, seconds: seconds, time: kernel.now)
-        )
+        givenAnswers.append(GivenAnswer(host: host, addresses: addresses, seconds: seconds, time: kernel.now))
     }
 
     func host(named name: String) -> Int? {

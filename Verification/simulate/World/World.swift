@@ -50,8 +50,7 @@ final class World: @unchecked Sendable {
     var strictSince: [Policy: (learned: UInt64, known: UInt64)] = [:]
     /// When a server first sent such a policy in a run of a program.
     var sentPolicies: [Policy: UInt64] = [:]
-    /// The runs of a program that keeps files, the states that its files have had, and the cookies of
-    /// servers.
+    /// The runs of a program that keeps files, the states of its files, and the cookies of servers.
     var runs: [ProgramRun] = []
     var savedStates: [String: [[UInt8]]] = [:]
     var setCookies: [SetCookie] = []
@@ -73,6 +72,8 @@ final class World: @unchecked Sendable {
 
     /// When the client last sent something on a connection, by its number.
     var lastSends: [Int: UInt64] = [:]
+    /// The jars that keep few cookies.
+    var smallJars: [CookieJar] = []
     /// The calls whose bodies, which can be had once only, have been asked for.
     var begunUploads: Set<Int> = []
 
@@ -121,8 +122,7 @@ final class World: @unchecked Sendable {
         /// The connections on which requests have arrived.
         var used: [SimulatedConnection] = []
         var isHedged = false
-        /// The number of bytes of each reply's body that a server has sent, and those that the caller has
-        /// been told of.
+        /// The number of bytes of each reply's body that a server has sent, and that the caller knows of.
         var sentBodies: [Int: Int] = [:]
         /// The lines of fields that servers have sent with each reply, whenever they sent it.
         var sentFields: [Int: [[String]]] = [:]

@@ -40,19 +40,14 @@ public struct ECHConfigList: Hashable, Sendable {
 
     private static func configs(in list: ArraySlice<UInt8>) throws(ECHConfigError) -> [ECHConfig] {
         var reader = ByteReader(list)
-        var configs: [ECHConfig] = []
-        while !reader.isAtEnd {
-            let start = reader.rest
-            guard let version = reader.number(bytes: 2), let body = reader.vector(lengthBytes: 2) else {
-                throw .malformed
-            }
-            let bytes = start.prefix(body.count + 4)
+        guard let pairs = reader.pairs() else { throw .malformed }
+        return try pairs.map { version, body throws(ECHConfigError) in
             let isKnown = version == ECHConfig.version
             let contents = isKnown ? ECHConfigContents(body) : nil
             guard !isKnown || contents != nil else { throw .malformed }
-            configs.append(ECHConfig(version: UInt16(version), bytes: bytes, contents: contents))
+            let bytes = list[(body.startIndex - 4)..<body.endIndex]
+            return ECHConfig(version: UInt16(version), bytes: bytes, contents: contents)
         }
-        return configs
     }
 }
 
@@ -164,12 +159,8 @@ private struct ECHConfigContents {
     /// `nil` if the extensions are malformed, or one occurs twice.
     private static func types(of extensions: ArraySlice<UInt8>) -> Set<Int>? {
         var reader = ByteReader(extensions)
-        var types: Set<Int> = []
-        while !reader.isAtEnd {
-            guard let type = reader.number(bytes: 2), reader.vector(lengthBytes: 2) != nil,
-                types.insert(type).inserted
-            else { return nil }
-        }
-        return types
+        guard let pairs = reader.pairs() else { return nil }
+        let types = Set(pairs.map(\.number))
+        return types.count == pairs.count ? types : nil
     }
 }

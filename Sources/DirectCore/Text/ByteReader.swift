@@ -17,6 +17,16 @@ package struct ByteReader {
         number(bytes: count).flatMap { take($0) }
     }
 
+    /// Reads all that is left as pairs of a number and a value, which has its length, of two bytes, in front.
+    package mutating func pairs() -> [(number: Int, value: ArraySlice<UInt8>)]? {
+        var pairs: [(Int, ArraySlice<UInt8>)] = []
+        while !isAtEnd {
+            guard let number = number(bytes: 2), let value = vector(lengthBytes: 2) else { return nil }
+            pairs.append((number, value))
+        }
+        return pairs
+    }
+
     package mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
         guard count <= rest.count else { return nil }
         defer { rest = rest.dropFirst(count) }

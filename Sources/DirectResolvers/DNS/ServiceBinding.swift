@@ -29,10 +29,9 @@ package struct ServiceBinding: Hashable, Sendable {
         // The parameters of an alias are ignored (section 2.4.2).
         guard priority > 0 else { return }
         var parameters = Parameters()
-        while !reader.isAtEnd {
-            guard let key = reader.number(bytes: 2), let value = reader.vector(lengthBytes: 2),
-                parameters.isNext(key), take(Key(rawValue: key), value, &parameters)
-            else { return nil }
+        guard let pairs = reader.pairs() else { return nil }
+        for (key, value) in pairs {
+            guard parameters.isNext(key), take(Key(rawValue: key), value, &parameters) else { return nil }
         }
         complete(parameters)
     }

@@ -9,6 +9,8 @@ struct ECHFinding: Sendable {
     var trials: [ECHTrial] = []
 
     enum Verdict: String, CaseIterable, Sendable {
+        /// No resolver has answered.
+        case unknown
         /// No record has a configuration.
         case notOffered = "not_offered"
         /// A record has one, and this OpenSSL cannot use it.
@@ -43,7 +45,8 @@ struct ECHFinding: Sendable {
             return trial.verdict
         }
         let isOffered = replies.contains { $0.records.contains { $0.encryptedClientHello != nil } }
-        return isOffered ? .notDone : .notOffered
+        let isKnown = replies.contains { (try? $0.result.get()) != nil }
+        return isOffered ? .notDone : isKnown ? .notOffered : .unknown
     }
 }
 

@@ -20,6 +20,7 @@ struct ECHWords {
 
     private var trials: [String] {
         switch finding.verdict {
+        case .unknown: ["unknown: no resolver has answered"]
         case .notOffered: ["not offered"]
         case .notDone: ["not done" + (EncryptedClientHello.isSupported ? "" : ": needs OpenSSL 4")]
         default: finding.trials.map { "\($0.publicName): \(words($0))" }
@@ -34,7 +35,7 @@ struct ECHWords {
                 + (trial.retry?.served == nil ? "fail" : "it accepts")
         case .refused: "refused: the server proves this name, and has no keys"
         case .ignored: "ignored: the server does not prove this name"
-        case .failed, .notOffered, .notDone:
+        case .failed, .unknown, .notOffered, .notDone:
             "failed (\(trial.handshake.failure.map(SNIWords.text) ?? "no certificate"))"
         }
     }

@@ -34,7 +34,7 @@ struct ECHVerdict {
             let names = trial.handshake.refusal?.chain.leaf.map { ServedNames($0).first(1) } ?? "no name"
             return "the server ignores it, and serves \(names)"
         case .failed: return trial.handshake.defect(for: target, now: now)
-        case .refused, .notOffered, .notDone: return nil
+        case .refused, .unknown, .notOffered, .notDone: return nil
         }
     }
 }

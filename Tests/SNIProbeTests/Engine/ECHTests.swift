@@ -151,6 +151,7 @@ struct ECHTests {
             trusting: root.rootPEM
         )
         #expect(silent.record?.observation.ech?.replies.first?.failure != nil && silent.code == 0)
+        #expect(silent.record?.observation.ech?.verdict == .unknown)
     }
 
     @Test("The servers of resolv.conf are asked in place of the system's resolver, three at most")

@@ -57,7 +57,10 @@ final class ProbeService: Sendable {
         case "/metrics": reply(ServedReply(200, metrics))
         case "/":
             reply(
-                ServedReply(200, "sni-probe \(PackageVersion.text)\n/probe?target=TARGET&module=MODULE\n/metrics\n")
+                ServedReply(
+                    200,
+                    "sni-probe \(PackageVersion.text)\n/probe?target=TARGET&module=MODULE\n/metrics\n"
+                )
             )
         default: reply(ServedReply(404, "there is /probe?target=TARGET and /metrics"))
         }

@@ -16,7 +16,12 @@ struct HintWriter {
     }
 
     private func otherKey(_ key: String) -> HintText {
-        "the server has certificates for several kinds of keys, and the \(key) one is not in order: "
+        if key.hasPrefix("TLS") {
+            return
+                "the server has another certificate for \(key), which is not in order: older or newer clients get it"
+        }
+        return
+            "the server has certificates for several kinds of keys, and the \(key) one is not in order: "
             + "clients that prefer that kind, or accept no other, get it"
     }
 
@@ -36,6 +41,9 @@ struct HintWriter {
             "renew it before it is deployed"
         case .notExpected where record.checkedFile != nil:
             "the file has another certificate than --expect says"
+        case .echUnusable:
+            "clients that use Encrypted Client Hello get no connection: publish the configuration that the server has "
+                + "now in the HTTPS record of \(.host), or take it out of the record"
         case .answersVary:
             "several servers seem to answer behind \(.ip), and not all are set up alike for \(.host): --repeat 20 "
                 + "counts the answers of more handshakes"

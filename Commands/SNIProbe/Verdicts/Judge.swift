@@ -104,8 +104,7 @@ struct Judge: Sendable {
         record.faults += expectationFaults(record)
         guard record.faults.isEmpty else { return }
         if let warning = variation(of: record.observation) { record.warnings.append(warning) }
-        if let warning = ech?.warning { record.warnings.append(warning) }
-        record.warnings += [staple.warning, issuer?.warning].compactMap { $0 }
+        record.warnings += [ech?.warning, staple.warning, issuer?.warning].compactMap { $0 }
         warnOfEnds(in: served.chain, to: &record)
         let others = served.chain.otherStores.filter { !$0.isTrusted }.map(\.label)
         if !others.isEmpty {

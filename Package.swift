@@ -152,8 +152,8 @@ let package = Package(
             name: "tls-fixtures",
             dependencies: [
                 "CommandKit", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP", "DirectHTTP1",
-                "DirectCoding",
-                "DirectJSON", "TLSFixtures",
+                "DirectCoding", "DirectJSON",
+                "TLSFixtures",
             ],
             path: "Commands/tls-fixtures",
             swiftSettings: commonSettings

@@ -223,3 +223,7 @@ build_example() {
     swift build --package-path Examples --scratch-path .build/examples --product "$1"
 }
 example_program() { echo "$(swift build --package-path Examples --scratch-path .build/examples --show-bin-path)/$1"; }
+
+# The version of the package, which the sources have at one place.
+version_file=Sources/DirectCore/Text/PackageVersion.swift
+package_version() { sed -n 's/.*static let text = "\(.*\)"/\1/p' "$version_file"; }

@@ -1,4 +1,5 @@
 internal import CommandKit
+internal import DirectCore
 internal import DirectTLS
 
 /// The command: parses its arguments and runs or serves the fixtures.

@@ -83,7 +83,7 @@ enum Options: Equatable {
         tls-fixtures run [TOPIC ...] [--client CLIENT] ... [--name TEXT] [--right RIGHT,...] [--baseline FILE]
                          [--json|--junit|--failures|--list] [--jobs N] [--repeat N]
             Runs the vectors of these topics (response, request, decoding, names, handshake, routes, cookies, cache,
-            redirect, hsts; by default all of them) and prints the failures, a table, and `N passed, N failed`. Exits with
+            redirect, hsts, path; by default all of them) and prints the failures, a table, and `N passed, N failed`. Exits with
             0 if none failed and no adapter did, with 1 if one did, with 2 if nothing was judged. Another client may
             differ in a vector that is a choice of this package: that is counted apart.
             --client  ours (the default), a name of Fixtures/clients/clients.json such as curl, or a shell command.

@@ -17,15 +17,18 @@ def open_pool(job):
         context = contract.prepare_context(
             create_urllib3_context(), {"settings": {"versions": job["settings"]["versions"]}}
         )
-    return urllib3.PoolManager(
-        ca_certs=job["roots"], cert_file=job.get("settings", {}).get("certificate"), ssl_context=context
-    )
+    options = {"ca_certs": job["roots"], "cert_file": job.get("settings", {}).get("certificate"), "ssl_context": context}
+    proxy = contract.proxy(job)
+    if not proxy:
+        return urllib3.PoolManager(**options)
+    fields = urllib3.make_headers(proxy_basic_auth=f"{proxy[1]}:{proxy[2]}") if proxy[1] else None
+    return urllib3.ProxyManager(proxy[0], proxy_headers=fields, **options)
 
 
 def open_client(job):
     contract.require(
         job,
-        settings={"follow", "decode", "versions", "certificate", "resume", "redirects.limit", "redirects.downgrade"},
+        settings={"follow", "decode", "versions", "certificate", "resume", "redirects.limit", "redirects.downgrade", "proxy"},
         keep={"connections"},
     )
     contract.leave_old_versions(job)

@@ -29,3 +29,16 @@ extension HTTPClient.BufferedResponse {
         try decoder.decode(type, from: Data(body))
     }
 }
+
+extension ReceivedResponse {
+    /// Decodes the body that came with an error as JSON, such as an API's own description of what is wrong.
+    /// `requiringSuccess(keeping:)` says how much of a body is kept: 64 KiB by default.
+    ///
+    /// - Throws: The decoder's error, also for a body of which a part is missing.
+    public func decode<Value: Decodable>(
+        _ type: Value.Type = Value.self,
+        decoder: JSONDecoder = JSONDecoder()
+    ) throws -> Value {
+        try decoder.decode(type, from: Data(body))
+    }
+}

@@ -24,6 +24,22 @@ struct JSONBodyTests {
         #expect(response.headers["X-Type"] == "application/json" && response.history.count == 1)
     }
 
+    @Test("The JSON that came with an error is decoded, and a part of it is the decoder's error")
+    func refusal() async throws {
+        let server = try FixtureServer.start { _ in .text(#"{"x": 7, "name": "full"}"#, status: 422) }
+        let url = "http://\(server.authority)/"
+        for (limit, isWhole) in [(65_536, true), (5, false)] {
+            do {
+                try await HTTPClient().get(url).requiringSuccess(keeping: limit)
+                Issue.record("422 is no success")
+            } catch let error as HTTPError {
+                let response = try #require(error.response)
+                #expect((try? response.decode(Point.self)) == (isWhole ? Point(x: 7, name: "full") : nil))
+                #expect(response.text?.count == (isWhole ? 24 : 5))
+            }
+        }
+    }
+
     @Test("Encoder and decoder are the caller's, and what is no JSON is the decoder's error")
     func coders() async throws {
         let server = try FixtureServer.start { request in

@@ -1,4 +1,4 @@
-internal import CommandKit
+internal import DirectCore
 
 /// Writes a log in the format SARIF 2.1.0 (OASIS): each fault and each warning is a result.
 ///
@@ -42,9 +42,7 @@ struct SARIFText {
 
     /// Returns the results of one line of the JSON output.
     mutating func add(_ entry: ReportEntry) -> [UInt8] {
-        times =
-            times.map { min($0.lowerBound, entry.time)...max($0.upperBound, entry.time) } ?? entry
-            .time...entry.time
+        times = entry.extending(times)
         var bytes: [UInt8] = []
         for (index, issue) in entry.faults.enumerated() {
             bytes += result(issue, level: "error", hint: index == 0 ? entry.hint : nil, of: entry)

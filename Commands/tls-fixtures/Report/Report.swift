@@ -1,4 +1,5 @@
 internal import CommandKit
+internal import DirectCore
 internal import DirectJSON
 
 /// An output format. Rows are added as they come, and the totals at the end.

@@ -1,4 +1,5 @@
 internal import CommandKit
+internal import DirectCore
 
 /// A report for people: progress during the run, every failure in full, then a table.
 struct TableReport: Report {

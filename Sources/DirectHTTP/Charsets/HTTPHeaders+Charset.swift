@@ -2,6 +2,12 @@ internal import DirectCore
 internal import DirectHTTP1
 
 extension HTTPHeaders {
+    /// Returns a body with these fields as text: as its byte order mark says, or else its charset.
+    func text(of body: [UInt8], fallback: Charset) throws(CharsetError) -> String {
+        if let marked = Charset.decodeMarked(body) { return marked }
+        return try (charset() ?? fallback).decode(body)
+    }
+
     /// Returns the encoding that the last `Content-Type` declares; `nil` if it declares none.
     func charset() throws(CharsetError) -> Charset? {
         guard index(of: "content-type") != nil, let type = values(for: "Content-Type").last else {

@@ -61,6 +61,18 @@ extension HTTPClient.Blocking {
     ) throws -> DownloadResult {
         try run { try await $0.download(request, to: path, options: options, onProgress: onProgress) }
     }
+
+    /// Downloads the resource at a URL to a file. See
+    /// ``HTTPClient/download(_:to:options:onProgress:)-(String,_,_,_)``.
+    @discardableResult
+    public func download(
+        _ url: String,
+        to path: String,
+        options: DownloadOptions = DownloadOptions(),
+        onProgress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) throws -> DownloadResult {
+        try download(HTTPClient.Request(.get, url), to: path, options: options, onProgress: onProgress)
+    }
 }
 
 /// A thread that waits for an operation, as the executor of its jobs.

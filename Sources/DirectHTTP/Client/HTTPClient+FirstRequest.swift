@@ -7,7 +7,7 @@ extension HTTPClient {
     /// addresses of the request, its map or the client's map, with cookies, the client's fields and the
     /// settings of its connection. No resolver is asked.
     package func firstRequest(for request: Request) throws(HTTPError) -> Request {
-        var request = pipeline.fields.upgraded(request)
+        var request = pipeline.fields.upgraded(request.resolved(against: configuration.baseURL))
         let url = try request.checkedURL()
         if request.unixSocket == nil, request.addresses == nil {
             request.unixSocket = configuration.unixSockets[url.origin]
@@ -21,11 +21,18 @@ extension HTTPClient {
         if let cookies = request.cookies ?? configuration.cookies {
             request.headers.add(cookies: cookies.cookies(for: url))
         }
-        request.tls = request.tls ?? configuration.tls
+        let fields = ClientFields(configuration)
+        let crossing = fields.crossing(by: request.redirects ?? configuration.redirects)
+        let trail = HopRequest.beginning(request, of: configuration.baseURL, by: crossing).trail
+        if request.tls == nil {
+            var tls = configuration.tls
+            if trail?.isForeign(to: url) == true { tls.clientIdentity = nil }
+            request.tls = tls
+        }
         if request.unixSocket == nil {
             request.localBinding = request.localBinding ?? configuration.localBinding
         }
-        request.headers.complete(with: ClientFields(configuration).defaults(for: request, nil))
+        request.headers.complete(with: fields.defaults(for: request, trail))
         return request
     }
 }

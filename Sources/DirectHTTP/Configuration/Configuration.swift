@@ -7,6 +7,15 @@ internal import DirectTransport
 extension HTTPClient {
     /// The settings of a client. They cannot be changed once the client is made.
     public struct Configuration: Sendable {
+        /// The URL that requests made from a relative reference are resolved against (RFC 3986, section 5.2):
+        /// `https://api.example.com/v2/` makes of `items?page=2` the URL
+        /// `https://api.example.com/v2/items?page=2`, and of `/items` `https://api.example.com/items`. `nil`
+        /// refuses such requests.
+        ///
+        /// The settings of the client are for this origin then. A request whose URL is of another one gets
+        /// only those of ``headers`` that a redirect could carry there, and no client certificate of
+        /// ``tls``. A reference that begins with `//` names another host, and is an error.
+        public var baseURL: HTTPURL?
         /// Maps hosts to addresses, instead of asking a resolver. ``HTTPClient/Request/addresses`` and
         /// ``HTTPClient/Request/addressMap`` come before it.
         public var addresses = StaticMap()
@@ -45,7 +54,7 @@ extension HTTPClient {
         public var timeouts = Timeouts()
         /// Default fields, sent with every request that does not have them itself. `Proxy-Authorization` is
         /// ignored here: it belongs in the settings of a proxy.
-        public var headers: HTTPHeaders = ["User-Agent": "direct-http/0.1", "Accept": "*/*"]
+        public var headers: HTTPHeaders = ["User-Agent": PackageVersion.userAgent, "Accept": "*/*"]
         /// Whether and how redirects are followed. ``HTTPClient/Request/redirects`` overrides it.
         public var redirects = RedirectPolicy()
         /// The responses and failures that are retried. `nil`, the default, retries none;
@@ -93,7 +102,7 @@ extension HTTPClient {
         public var maximumConnections: Int? = max(1, Descriptors.limit / 2)
         /// The highest number of idle connections to all origins. The default is a quarter of the descriptors
         /// that the process may have, but at most 1024.
-        public var maximumIdleConnections = min(1024, Descriptors.limit / 4)
+        public var maximumIdleConnections: Int = min(1024, Descriptors.limit / 4)
         /// The time that an idle connection is kept open.
         public var idleTimeout: Duration = .seconds(60)
         /// The highest age at which a connection is reused: it stays at its address, and the name may have

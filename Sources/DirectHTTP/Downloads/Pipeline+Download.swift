@@ -11,6 +11,7 @@ extension Pipeline {
         options: DownloadOptions,
         onProgress: (@Sendable (TransferProgress) -> Void)?
     ) async throws -> DownloadResult {
+        let request = request.resolved(against: configuration.baseURL)
         do {
             return try await downloadParts(of: request, to: path, options: options, onProgress)
         } catch let error as HTTPError {

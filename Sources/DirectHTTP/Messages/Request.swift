@@ -144,7 +144,8 @@ extension HTTPClient {
             self.init(method, parsedURL: .success(url), headers: headers, body: body)
         }
 
-        /// Makes a request from the text of a URL. An invalid URL is reported when the request is sent.
+        /// Makes a request from the text of a URL, or of a reference that is relative to
+        /// ``HTTPClient/Configuration/baseURL``. An invalid URL is reported when the request is sent.
         public init(
             _ method: HTTPMethod,
             _ url: String,
@@ -155,6 +156,7 @@ extension HTTPClient {
                 self.init(method, parsedURL: .success(try HTTPURL(url)), headers: headers, body: body)
             } catch {
                 self.init(method, parsedURL: .failure(error), headers: headers, body: body)
+                if error == .notHTTP { options.reference = url }
             }
         }
 

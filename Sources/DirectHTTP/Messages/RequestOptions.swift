@@ -7,6 +7,8 @@ extension Request {
     /// The options that most requests do not set. ``OptionRule/all`` says for each of them who may change it,
     /// and until when.
     struct Options: Sendable {
+        /// The text of the URL if it is a relative reference, which a client's base URL makes a URL of.
+        var reference: String?
         var addressMap: StaticMap?
         /// Whether stored responses are ignored, even for validation with the origin.
         var ignoresStoredResponses = false
@@ -167,6 +169,7 @@ struct OptionRule: Sendable {
 
     /// The options of a request. A test fails if one is missing.
     static let all: [OptionRule] = [
+        OptionRule("reference", \.reference, .toRequest),
         OptionRule("addressMap", \.addressMap, .toRequest),
         OptionRule("ignoresStoredResponses", flag: \.ignoresStoredResponses, .toCall),
         OptionRule("bypassesCache", flag: \.bypassesCache, .toCall),

@@ -153,9 +153,9 @@ extension HTTPClient {
         /// - Parameter fallback: The encoding if there is neither.
         /// - Throws: ``CharsetError/unsupported(label:)``, with the label of the charset.
         public func decodedText(fallback: Charset = .utf8) throws(CharsetError) -> String {
-            if let marked = Charset.decodeMarked(body) { return marked }
-            return try (headers.charset() ?? fallback).decode(body)
+            try headers.text(of: body, fallback: fallback)
         }
+
         /// Whether the body was decoded, and its length before and after that.
         public var decoding: BodyDecoding { response.body.decoding }
         /// The trailer fields of a body sent in chunks.

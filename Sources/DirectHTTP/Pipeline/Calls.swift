@@ -31,7 +31,7 @@ final class Calls: CallLayer {
         self.roundTrip = roundTrip
         self.fields = fields
         isIntercepted = !configuration.interceptors.isEmpty
-        isPrepared = isIntercepted || fields.upgradesURLs
+        isPrepared = isIntercepted || fields.upgradesURLs || configuration.baseURL != nil
         limits = configuration.timeouts.nanoseconds
         loop = configuration.loop
     }
@@ -52,16 +52,16 @@ final class Calls: CallLayer {
         guard isContinued || isPrepared || request.hasCredentials else {
             return try await send(request, trail: nil, through: layers, log: log)
         }
-        let start = fields.records == nil ? nil : await askForRecords(request)
+        let start = fields.records == nil ? nil : try await askForRecords(request)
         let hop = firstHop(request, original: original, isContinued: isContinued)
         return try await send(hop, through: layers, log: log, from: start)
     }
 
     /// Asks whether the URL has to be changed to `https`. Returns when that began.
     @inline(never)
-    private func askForRecords(_ request: Request) async -> Instant {
+    private func askForRecords(_ request: Request) async throws(CancellationError) -> Instant {
         let call = call(for: request)
-        await fields.askForRecords(of: request, call: call)
+        try await fields.askForRecords(of: request, call: call)
         return call.start
     }
 
@@ -98,7 +98,10 @@ final class Calls: CallLayer {
     /// Returns the first request of a call, as the interceptors sent it on.
     private func firstHop(_ request: Request, original: Request, isContinued: Bool) -> HopRequest {
         let crossing = fields.crossing(by: original.redirects ?? redirects.policy)
-        let hop = isContinued ? HopRequest(continuing: original, crossing) : .beginning(original)
+        let hop =
+            isContinued
+            ? HopRequest(continuing: original, crossing)
+            : .beginning(original, of: configuration.baseURL, by: crossing)
         guard isIntercepted else { return hop.upgraded(by: fields) }
         return hop.rebuilt(as: request, shown: [original], crossing)
     }

@@ -26,6 +26,20 @@ struct HopRequest: Sendable {
         return hop
     }
 
+    /// Makes the first request of a call of a client whose settings are for the origin of a base URL. At
+    /// another origin the call begins as if a redirect had led there, but with all that was set for it.
+    static func beginning(_ request: Request, of base: HTTPURL?, by crossing: Crossing) -> HopRequest {
+        var hop = beginning(request)
+        guard let base, !request.isFor(base.origin) else { return hop }
+        var facts = hop.facts
+        let authenticator = facts.authenticator
+        facts.leaveOrigin(crossing, byServer: false)
+        facts.authenticator = authenticator
+        facts.home = nil
+        hop.trail = Trail(facts)
+        return hop
+    }
+
     /// Puts the two parts together again that a layer has been given.
     init(_ request: Request, _ trail: Trail? = nil) {
         self.request = request

@@ -8,6 +8,7 @@ internal import DirectTransport
 ///
 /// | Layer | Present | Why here |
 /// |---|---|---|
+/// | ``BaseURL`` | with a base URL | All layers know URLs only. |
 /// | ``Observing`` | with an observer | The call that it reports contains all that happens, also in interceptors. |
 /// | ``CallInterceptors`` | with interceptors | They see the caller's request and the final response, once a call. |
 /// | ``Calls`` | always | Interceptors may set the time limits. Decodes last: no layer inside reads content. |
@@ -52,6 +53,7 @@ final class Pipeline: Sendable {
         if let observer = configuration.observer {
             outer = Observing(observer: observer, loop: configuration.loop, next: outer ?? calls)
         }
+        if let base = configuration.baseURL { outer = BaseURL(base, next: outer ?? calls) }
         self.outer = outer
     }
 
@@ -74,9 +76,12 @@ final class Pipeline: Sendable {
         // Prepares the connection that a request would use: none where a custom transport answers, and TLS
         // where HSTS demands it for the name.
         guard configuration.transport == nil else { return }
+        let request = request.resolved(against: configuration.baseURL)
         let call = calls.call(for: request)
-        await fields.askForRecords(of: request, call: call)
-        try await roundTrip.warm(for: fields.upgraded(request), call: call, count: count)
+        try await fields.askForRecords(of: request, call: call)
+        let crossing = fields.crossing(by: request.redirects ?? configuration.redirects)
+        let hop = HopRequest.beginning(fields.upgraded(request), of: configuration.baseURL, by: crossing)
+        try await roundTrip.warm(for: hop, call: call, count: count)
     }
 }
 

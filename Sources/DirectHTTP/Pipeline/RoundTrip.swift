@@ -63,7 +63,9 @@ final class RoundTrip: NetworkLayer {
         let log = call.log?.beginExchange(request.method, url: url, tags: request.explicitTags)
         let defaults = fields.defaults(for: request, trail)
         let options = rates == nil ? request.exchangeBox : limited(request.exchangeBox)
-        let hasAllFields = options == nil && request.body.contentType == nil && !request.body.isGzipped
+        let hasAllFields =
+            options == nil && request.body.contentType == nil && !request.body.isGzipped
+            && !request.isOptionsWithBody
         let headers = hasAllFields ? request.headers : request.completedHeaders(defaults)
         do throws(DialFailure) {
             let settings = try settings(of: request, to: url, trail)
@@ -139,7 +141,8 @@ final class RoundTrip: NetworkLayer {
     }
 
     /// Opens connections for the request, which is not sent.
-    func warm(for request: Request, call: Call, count: Int) async throws {
+    func warm(for hop: HopRequest, call: Call, count: Int) async throws {
+        let request = hop.request
         let url = try request.checkedURL()
         do throws(DialFailure) {
             let settings = try settings(of: request, to: url, nil)
@@ -151,7 +154,7 @@ final class RoundTrip: NetworkLayer {
                     url,
                     route: route,
                     proxy: proxy,
-                    profile: profile(settings, to: url, nil)
+                    profile: profile(settings, to: url, hop.trail)
                 ),
                 within: RequestLimits(from: call.start, within: call.limit),
                 count: count

@@ -54,6 +54,7 @@ struct RequestOptionTests {
         var request = Request(.put, "https://a.test/", body: .text("x"))
         var failed = FailedEndpoints()
         failed.recordFailure(at: "192.0.2.1")
+        request.options.reference = "items"
         request.options.addressMap = StaticMap()
         request.options.ignoresStoredResponses = true
         request.options.bypassesCache = true

@@ -76,9 +76,13 @@ struct BlockingTests {
                 try await client.send(Request(.get, server.http("/a"))).body.collect(upTo: 100)
             }
             let request = Request(.get, server.http("/a"))
-            return (pieces, try client.blocking.download(request, to: folder.path + "/file").size)
+            let size = try client.blocking.download(request, to: folder.path + "/file").size
+            return (
+                pieces, try client.blocking.download(server.http("/b"), to: folder.path + "/b").size + size
+            )
         }
-        #expect(pieces == Array("GET ".utf8) && size == 4)
+        #expect(pieces == Array("GET ".utf8) && size == 8)
+        #expect(try folder.read("b") == Array("GET ".utf8))
         #expect(try folder.read("file") == Array("GET ".utf8))
     }
 

@@ -169,6 +169,36 @@ struct ErrorRequestTests {
         #expect(errors.map { $0.response?.body.count } == [65_536, 65_536, 6, 6, 0, 0])
     }
 
+    @Test(
+        "The body that came with an error is text in its charset, as that of a response, also after a redirect"
+    )
+    func text() async throws {
+        let client = HTTPClient.untimed { configuration in
+            configuration.transport = { request in
+                let path = try request.url.path
+                if path == "/from" {
+                    return try HTTPClient.Response(to: request, 307, headers: ["Location": "/latin1"])
+                }
+                let type = path == "/odd" ? "text/plain; charset=ebcdic" : "text/plain; charset=latin1"
+                let headers: HTTPHeaders = path == "/bare" ? [:] : ["Content-Type": type]
+                let body: [UInt8] = path == "/marked" ? [0xEF, 0xBB, 0xBF, 0x78] : [0xE9]
+                return try HTTPClient.Response(to: request, 422, headers: headers, body: body)
+            }
+        }
+        func response(_ path: String) async throws -> ReceivedResponse {
+            try #require(
+                await httpError { try await client.get("http://a.test" + path).requiringSuccess() }.response
+            )
+        }
+        #expect(try await response("/from").text == "é")
+        #expect(try await response("/marked").text == "x")
+        #expect(try await response("/bare").text == "\u{FFFD}")
+        #expect(try await response("/bare").decodedText(fallback: .windows1252) == "é")
+        let odd = try await response("/odd")
+        #expect(odd.text == nil)
+        #expect(throws: CharsetError.unsupported(label: "ebcdic")) { try odd.decodedText() }
+    }
+
     @Test("A refused status whose body fails keeps what has come of it")
     func broken() async throws {
         let head = "HTTP/1.1 500 Oh\r\nContent-Length: 9\r\n\r\nhalf"

@@ -1,4 +1,4 @@
-import CommandKit
+import DirectCore
 
 @testable import SNIProbe
 
@@ -7,6 +7,9 @@ enum ManualPage {
     static var text: String {
         head + options + rest
     }
+
+    /// The date of the last change to the content.
+    private static let date = "2026-11-21"
 
     private static var options: String {
         var text = ".SH OPTIONS\n"
@@ -39,7 +42,7 @@ enum ManualPage {
 
     private static let head = """
         .\\" Made by scripts/make/pages.
-        .TH SNI-PROBE 1 \(PackageVersion.date) "sni-probe \(PackageVersion.text)" "direct-http"
+        .TH SNI-PROBE 1 \(date) "sni-probe \(PackageVersion.text)" "direct-http"
         .SH NAME
         sni\\-probe \\- which certificate an IP serves for a name, and what is wrong with it
         .SH SYNOPSIS

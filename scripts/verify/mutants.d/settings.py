@@ -17,6 +17,7 @@ def add_client(table):
         "|Pipeline(configuration)|",
         "Pipeline(mutated(configuration))",
         {
+            "baseURL": "BaseURLTests",
             "addresses": "StaticMapTests NameAndAddressTests",
             "resolver": "ClientResolverTests",
             "vetting": "ProxyTests",

@@ -3,7 +3,7 @@ import Testing
 @testable import SNIProbe
 
 @Suite("Digests of results")
-struct ReportDigestTests {
+struct DigestTests {
     @Test("The list of certificates has those that end first, with exact counts, in any order of arrival")
     func certificates() throws {
         var random = SystemRandomNumberGenerator()
@@ -15,7 +15,8 @@ struct ReportDigestTests {
                     hash: "\(number)",
                     dates: ("2026-01-01T00:00:00Z", "20\(number / 2 + 20)-01-01T00:00:00Z")
                 )
-                list.add(try #require(line.entry?.certificate), of: "a.test")
+                let entry = try #require(line.entry)
+                list.add(try #require(entry.certificate), of: entry)
             }
             let first = Set(numbers).sorted().prefix(20)
             #expect(list.sorted.map(\.certificate.hash) == first.map(String.init))
@@ -26,7 +27,7 @@ struct ReportDigestTests {
 
     @Test("Hints with the same advice are one, with their IPs")
     func hints() throws {
-        var digest = ReportDigest()
+        var digest = Digest()
         for number in 1...3 {
             let ip = "203.0.113.\(number)"
             let line = ReportLine(
@@ -47,7 +48,7 @@ struct ReportDigestTests {
     @Test("The exit code is that of the failed results, or that for several reasons")
     func exitCodes() throws {
         func code(_ faults: [String]) throws -> Int32 {
-            var digest = ReportDigest()
+            var digest = Digest()
             digest.add(try #require(ReportLine().entry))
             for fault in faults { digest.add(try #require(ReportLine(faults: [(fault, "")]).entry)) }
             return digest.exitCode

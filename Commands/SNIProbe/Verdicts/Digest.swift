@@ -1,6 +1,6 @@
-/// The totals of any number of results, and what a report shows of them. Every list has a limit, so its
-/// memory is bounded.
-struct ReportDigest {
+/// The totals of any number of results, for summaries, reports and the exit code, and what a report shows of
+/// them. Every list has a limit, so its memory is bounded.
+struct Digest {
     private(set) var count = 0
     private(set) var failed = 0
     private(set) var warned = 0
@@ -13,8 +13,19 @@ struct ReportDigest {
     private(set) var times: ClosedRange<Int>?
     private(set) var certificates = CertificateList(most: 200)
     private(set) var hosts = DistinctCount()
+    /// At most two of the targets, which suffices to know whether there are several.
+    private(set) var targets: Set<String> = []
+    /// The names of the first three default certificates, those sent without SNI, of passed results that need
+    /// SNI.
+    private(set) var defaultNames: [String] = []
     private var advice = HintList()
     private(set) var lookups: [Lookup] = []
+    /// A line for each failed address that only some of the named resolvers give.
+    private(set) var resolverLines: [String] = []
+    /// The number of probes that were begun or queued when the run was interrupted.
+    var unfinished = 0
+    /// Whether there was more to probe when the run was interrupted.
+    var isCutShort = false
     /// The results that are shown: failed ones first, then those with warnings, then others.
     private var shown: [[ReportEntry]] = [[], [], []]
 
@@ -29,12 +40,13 @@ struct ReportDigest {
     /// The results that are shown of each kind.
     private static let mostShown = [1000, 500, 500]
     private static let mostLookups = 100
+    private static let mostResolverLines = 20
     private static let mostLeads = (hosts: 2000, each: 64)
 
     /// What results of a host lead to: a certificate or a fault, and the state.
     struct Lead: Hashable {
         let key: String
-        let state: ReportState
+        let state: ResultState
     }
 
     /// How many results lead where, for each of the first hosts.
@@ -74,13 +86,14 @@ struct ReportDigest {
         return order.map { ($0, pools[$0] ?? []) }
     }
 
+    mutating func add(_ record: ProbeRecord) { add(ReportEntry(record)) }
+
     mutating func add(_ entry: ReportEntry) {
         count += 1
         hosts.add(entry.host)
+        if targets.count < 2 { targets.insert(entry.target) }
         countLead(of: entry)
-        times =
-            times.map { min($0.lowerBound, entry.time)...max($0.upperBound, entry.time) } ?? entry
-            .time...entry.time
+        times = entry.extending(times)
         for fault in entry.faults { faults.add(fault.id) }
         for warning in entry.warnings { warnings.add(warning.id) }
         var kind = 2
@@ -88,22 +101,60 @@ struct ReportDigest {
             (failed, kind) = (failed + 1, 0)
             exitCodes.insert(entry.exitCode)
         } else {
-            verdicts[SNIFinding.Verdict(rawValue: entry.verdict) ?? .unknown, default: 0] += 1
+            countVerdict(of: entry)
             if !entry.warnings.isEmpty { (warned, kind) = (warned + 1, 1) }
         }
         if shown[kind].count < Self.mostShown[kind] { shown[kind].append(entry) }
-        if let certificate = entry.certificate { certificates.add(certificate, of: entry.host) }
+        if let certificate = entry.certificate { certificates.add(certificate, of: entry) }
         if let words = entry.advice {
             let kind = entry.faults.first.flatMap { Fault.ID(rawValue: $0.id) } ?? .certificateInvalid
-            let word = entry.port == 443 ? entry.host : "\(entry.host):\(entry.port)"
-            let place = Hint.Place(host: entry.host, address: entry.ip ?? "", word: word)
-            advice.add(Hint(kind: kind, words: words, place: place))
+            advice.add(Hint(kind: kind, words: words, place: entry.hintPlace))
         }
-        if !entry.replies.isEmpty, lookups.count < Self.mostLookups,
-            !lookups.contains(where: { $0.host == entry.host })
-        {
+        addReplies(of: entry)
+    }
+
+    private mutating func countVerdict(of entry: ReportEntry) {
+        let verdict = SNIFinding.Verdict(rawValue: entry.verdict) ?? .unknown
+        verdicts[verdict, default: 0] += 1
+        guard verdict == .needed, defaultNames.count < 3, let name = entry.defaultNames.first,
+            !defaultNames.contains(name)
+        else { return }
+        defaultNames.append(name)
+    }
+
+    private mutating func addReplies(of entry: ReportEntry) {
+        guard !entry.replies.isEmpty else { return }
+        if lookups.count < Self.mostLookups, !lookups.contains(where: { $0.host == entry.host }) {
             lookups.append(Lookup(host: entry.host, replies: entry.replies))
         }
+        if resolverLines.count < Self.mostResolverLines, let line = entry.resolverLine {
+            resolverLines.append(line)
+        }
+    }
+}
+
+extension ReportEntry {
+    /// The range of times with that of this result.
+    func extending(_ times: ClosedRange<Int>?) -> ClosedRange<Int> {
+        min(times?.lowerBound ?? time, time)...max(times?.upperBound ?? time, time)
+    }
+
+    /// A line on a failed address that only some of the resolvers give.
+    var resolverLine: String? {
+        guard let ip, let fault = faults.first, let givers = partialGivers else { return nil }
+        return "\(ip) is given by \(ResolverVerdict.list(givers)) only, and fails: \(fault.brief)"
+    }
+
+    /// What the result leads to in a picture: a certificate or a fault.
+    var leadKey: String { certificate?.hash ?? faults.first?.id ?? "" }
+
+    /// The state of the certificate: the answer to a request is not its fault.
+    var certificateState: ResultState {
+        let isFailed =
+            certificate == nil
+            ? !passed
+            : faults.contains { Fault.ID(rawValue: $0.id).map { $0.row.subject != .http } ?? true }
+        return ResultState(passed: !isFailed, warns: !warnings.isEmpty)
     }
 }
 

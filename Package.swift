@@ -27,6 +27,7 @@ let package = Package(
         .library(name: "DirectResolvers", targets: ["DirectResolvers"]),
         .library(name: "DirectHTTPJSON", targets: ["DirectHTTPJSON"]),
         .library(name: "DirectHTTPRecords", targets: ["DirectHTTPRecords"]),
+        .library(name: "DirectHTTPExtras", targets: ["DirectHTTPExtras"]),
         .library(name: "DirectHTTPFoundation", targets: ["DirectHTTPFoundation"]),
         .library(name: "TLSFixtures", targets: ["TLSFixtures"]),
         .executable(name: "tls-fixtures", targets: ["tls-fixtures"]),
@@ -136,6 +137,7 @@ let package = Package(
             ],
             swiftSettings: memorySafe
         ),
+        .target(name: "DirectHTTPExtras", dependencies: ["DirectHTTP"], swiftSettings: memorySafe),
         .target(
             name: "DirectHTTPFoundation",
             dependencies: ["DirectHTTP", "DirectHTTPJSON", "DirectCore", "DirectIO"],
@@ -232,9 +234,19 @@ let package = Package(
             swiftSettings: commonSettings
         ),
         .testTarget(
+            name: "DirectHTTPExtrasTests",
+            dependencies: [
+                "DirectHTTPExtras", "DirectHTTP", "DirectCore", "DirectIO", "TLSFixtures",
+                "DirectTestCommands", "DirectTestTime",
+            ],
+            swiftSettings: commonSettings
+        ),
+        .testTarget(
             name: "DirectHTTPFoundationTests",
             dependencies: [
-                "DirectHTTPFoundation", "DirectHTTPJSON", "DirectHTTPRecords", "DirectHTTP", "DirectIO",
+                "DirectHTTPFoundation", "DirectHTTPJSON", "DirectHTTPRecords", "DirectHTTPExtras",
+                "DirectHTTP",
+                "DirectIO",
                 "TLSFixtures",
                 "DirectTestCommands", "DirectTestTime", "DirectCore", "DirectResolvers",
             ],
@@ -292,8 +304,8 @@ let package = Package(
         .testTarget(
             name: "VectorsTests",
             dependencies: [
-                "tls-fixtures", "CommandKit", "DirectHTTP1", "DirectJSON", "DirectTestCommands",
-                "DirectTestData",
+                "tls-fixtures", "CommandKit", "DirectCore", "DirectHTTP1", "DirectJSON", "DirectTestCommands",
+                "DirectTestData", "TLSFixtures",
             ],
             swiftSettings: commonSettings
         ),
@@ -345,6 +357,13 @@ package.targets += [
             "TLSFixtures",
         ],
         path: "Verification/faults",
+        swiftSettings: commonSettings
+    ),
+    // Encrypted Client Hello with the OpenSSL of another release (scripts/openssl).
+    .executableTarget(
+        name: "encrypted-hello",
+        dependencies: ["DirectTransport", "DirectCore", "DirectIO", "DirectTLS", "TLSFixtures"],
+        path: "Verification/encrypted-hello",
         swiftSettings: commonSettings
     ),
     // The client of the laboratory (scripts/lab).

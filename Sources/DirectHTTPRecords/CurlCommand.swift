@@ -13,8 +13,9 @@ extension HTTPClient.Request {
     /// The command reads any other body from its standard input: that of a stream or a file, a larger one,
     /// and one that is left out.
     ///
-    /// A file of roots becomes `--cacert`. Other roots, and a client certificate, are named in front of the
-    /// command, in arguments of the shell's `:`, as missing.
+    /// A file of roots becomes `--cacert`, and files of a client certificate `--cert` and `--key`. Other
+    /// roots, a client certificate in memory and the passphrase of a key are named in front of the command,
+    /// in arguments of the shell's `:`, as missing.
     ///
     /// A network interceptor sees requests with all fields. For a request before it is sent,
     /// ``HTTPClient/curlCommand(for:redacting:)`` adds what the client adds.
@@ -43,7 +44,9 @@ struct CurlCommand {
     init(_ request: Request, redacting redaction: Redaction, over proxy: CurlProxy?) throws(HTTPError) {
         self.request = request
         self.redaction = redaction
-        url = try request.checkedURL().withoutTrailingDot
+        let asked = try request.checkedURL()
+        let proxy = proxy ?? request.proxy.map { CurlProxy(proxy: $0.proxy(for: asked)) }
+        url = asked.withoutTrailingDot
         // No glob, no cookie file, no HTTP/2, and the path as it stands.
         words = [["curl", "--http1.1", "--globoff", "--path-as-is"]]
         try addMethod()
@@ -130,11 +133,21 @@ struct CurlCommand {
             }
         case .systemAnd: missing.append("--cacert FILE, with the roots of the system and of the client")
         }
-        if settings.tls?.clientIdentity != nil {
-            missing.append("--cert FILE --key FILE, for the certificate of the client")
-        }
+        addIdentity(settings.tls?.clientIdentity)
         if settings.identity != nil || settings.tls?.insecureOverride != nil {
             missing.append("the client accepts certificates that curl refuses")
+        }
+    }
+
+    private mutating func addIdentity(_ identity: ClientIdentity?) {
+        guard let identity else { return }
+        switch identity.files?.kind {
+        case .pem(let chain, let key): words.append(["--cert", chain.escapedForCert, "--key", key])
+        case .pkcs12(let path): words.append(["--cert-type", "P12", "--cert", path.escapedForCert])
+        case nil: missing.append("--cert FILE --key FILE, for the certificate of the client")
+        }
+        if identity.files?.hasPassphrase == true {
+            missing.append("--pass PASSPHRASE, for the key of the client")
         }
     }
 
@@ -214,6 +227,13 @@ enum ShellWord {
     private static let plain = Set(
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@%+,".utf8
     )
+}
+
+extension String {
+    /// The path for `--cert`, after which curl expects a colon and the passphrase.
+    fileprivate var escapedForCert: String {
+        replacing(scalar: "\\", with: "\\\\").replacing(scalar: ":", with: "\\:")
+    }
 }
 
 extension HTTPHost {

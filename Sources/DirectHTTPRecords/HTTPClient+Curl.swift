@@ -20,14 +20,7 @@ extension HTTPClient {
     ) throws(HTTPError) -> String {
         let request = try firstRequest(for: request)
         let url = try request.checkedURL()
-        return try CurlCommand(request, redacting: redaction, over: curlProxy(for: url)).text
-    }
-
-    private func curlProxy(for url: HTTPURL) -> CurlProxy {
-        let settings = configuration.proxy
-        let isExcepted = settings.exceptions.contain(url.host, port: url.port)
-        return CurlProxy(
-            proxy: isExcepted ? nil : url.scheme == .https ? settings.forHTTPS : settings.forHTTP
-        )
+        let proxy = CurlProxy(proxy: (request.proxy ?? configuration.proxy).proxy(for: url))
+        return try CurlCommand(request, redacting: redaction, over: proxy).text
     }
 }

@@ -1,4 +1,5 @@
 import DirectHTTP
+import DirectHTTPExtras
 import DirectHTTPFoundation
 import DirectHTTPRecords
 import DirectResolvers
@@ -15,6 +16,9 @@ struct PublicNamesTests {
     func unqualified() {
         // An ambiguous name does not compile. scripts/check names finds a missing one.
         let types: [Any.Type] = [
+            HTTPLogger.self, MockRouter.self, MockRouterError.self, MultipartError.self, MultipartPart.self,
+            OfflineError.self, OfflineGate.self, PageError.self, RequestRate.self, SharedRequests.self,
+            WebLink.self,
             AddressError.self, AddressRange.self, AddressRefusal.self, AddressSource.self,
             AddressVetting.self, AlibabaHTTPDNS.self, AlibabaPublicDNS.self, Attempt.self,
             PlainDNS.self,

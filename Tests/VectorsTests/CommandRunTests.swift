@@ -1,4 +1,5 @@
 import CommandKit
+import DirectCore
 import DirectJSON
 import DirectTestCommands
 import Foundation

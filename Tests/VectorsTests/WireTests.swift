@@ -36,6 +36,9 @@ private struct ChangedClient: VectorClient {
     }
 }
 
+/// The topics that can be shown with this OpenSSL.
+private let shownTopics = Topic.allCases.filter { $0 != .path || FixtureECHKey.isSupported }
+
 /// Our client, which tries the next address only when the one before has failed, however busy the machine is.
 private struct PatientClient: VectorClient {
     var facts: ClientDescription { OurClient().facts }
@@ -104,7 +107,7 @@ struct WireTests {
         }
     }
 
-    @Test("Our client passes vectors of every file", arguments: Topic.allCases)
+    @Test("Our client passes vectors of every file", arguments: shownTopics)
     func ours(_ topic: Topic) async throws {
         let rows = try await rows(topic, PatientClient())
         for row in rows {
@@ -148,14 +151,14 @@ struct WireTests {
         }
     }
 
-    @Test("A client that only claims success fails in every topic", arguments: Topic.allCases)
+    @Test("A client that only claims success fails in every topic", arguments: shownTopics)
     func claimsSuccess(_ topic: Topic) async throws {
         let response = ReportedResponse(status: 200, fields: [], body: [])
         let rows = try await rows(topic, DeafClient(outcome: RequestOutcome(.response(response))), perFile: 2)
         #expect(rows.contains { if case .failed = $0.outcome { true } else { false } })
     }
 
-    @Test("A client that only claims failure fails in every topic", arguments: Topic.allCases)
+    @Test("A client that only claims failure fails in every topic", arguments: shownTopics)
     func claimsFailure(_ topic: Topic) async throws {
         let outcome = RequestOutcome(.failed(kind: nil, text: "no"))
         let rows = try await rows(topic, DeafClient(outcome: outcome), perFile: 6)
@@ -174,6 +177,16 @@ struct WireTests {
     func credentials() async throws {
         let client = ChangedClient(job: { $0.settings.redirects.surviving = ["Authorization", "Cookie"] })
         #expect(try await failures(.redirect, client).contains("origin: Authorization to another host"))
+    }
+
+    @Test(
+        "A client that sends the name in clear text is found out",
+        .enabled(if: FixtureECHKey.isSupported, "needs OpenSSL 4")
+    )
+    func shownNames() async throws {
+        let client = ChangedClient(job: { $0.settings.ech = nil })
+        let rows = try await rows(.path, client, perFile: 16)
+        #expect(rows.count == (try await failures(.path, client).count) && !rows.isEmpty)
     }
 
     @Test("A client that does not decode is found out")

@@ -70,7 +70,7 @@ package enum ProbeCommand {
             }
         }
         let alarm = Alarm()
-        if let place = options.listen { return try serve(options, at: place, context: context, alarm) }
+        if let place = options.listen { return try serve(options, at: place, context: context, alarm: alarm) }
         Interrupts.watch(alarm)
         let surroundings = Run.Surroundings(alarm: alarm, console: console, context: context)
         if let pause = options.watch {
@@ -85,7 +85,7 @@ package enum ProbeCommand {
         _ options: Options,
         at place: Endpoint,
         context: Result<SurveyContext, TLSError>?,
-        _ alarm: Alarm
+        alarm: Alarm
     ) throws(UsageError) -> Int32 {
         let context = context ?? ContextSource.make(options.settings)
         if case .failure(let error) = context { throw UsageError("\(error)", code: ExitCode.noInput) }
@@ -95,7 +95,7 @@ package enum ProbeCommand {
         let service = try ProbeService(options, context: context)
         let names = options.listenNames.union([ListeningSocket.hostName].compactMap { $0 })
         Console.complain("sni-probe: listening on http://\(Endpoint(place.address, port: port))/\n")
-        Responder(listener, names: names, service, alarm).run()
+        Responder(at: listener, names: names, service: service, alarm: alarm).run()
         return ExitCode.passed
     }
 

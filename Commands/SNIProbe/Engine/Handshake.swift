@@ -26,6 +26,8 @@ struct Handshake: Sendable {
     var hasReceivedBytes = false
     /// The first bytes that the server sent, if they are not TLS.
     var nonTLSBytes: [UInt8] = []
+    /// What the server has answered in place of an encrypted hello.
+    var refusal: ECHRefusal?
 
     /// The certificates and parameters, if it succeeded.
     var served: Served? { try? outcome.get() }
@@ -49,6 +51,10 @@ extension Handshake {
         var serverName: String?
         var offersHTTP = false
         var keys = SurveyKeys.all
+        /// The only version of TLS; `nil` for those of the settings.
+        var version: TLSVersion?
+        /// The configuration of Encrypted Client Hello; `nil` for a hello in clear text.
+        var ech: ECHConfigList?
     }
 
     /// Connects and performs the handshake. The caller must close the connection, if one is returned.
@@ -119,6 +125,10 @@ extension Handshake {
             let failure = HandshakeFailure(error, firstBytes: firstBytes.bytes)
             handshake.outcome = .failure(failure)
             if case .notTLS = failure { handshake.nonTLSBytes = firstBytes.bytes }
+            if failure.isAboutECH, let tls, let chain = tls.served {
+                let fresh = (try? tls.freshConfig) ?? nil
+                handshake.refusal = ECHRefusal(fresh: fresh, chain: tools.chains.examine(chain))
+            }
             return (handshake, nil, nil)
         }
     }
@@ -136,6 +146,8 @@ extension Handshake {
                 offersHTTP: offer.offersHTTP,
                 offering: protocols,
                 accepting: offer.keys,
+                only: offer.version,
+                encrypting: offer.ech,
                 transport: firstBytes.transport
             )
         } catch {

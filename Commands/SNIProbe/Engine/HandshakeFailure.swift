@@ -49,6 +49,11 @@ enum HandshakeFailure: Error, Hashable, Sendable {
         }
     }
 
+    /// Whether the client gave up because the server has not decrypted its hello.
+    var isAboutECH: Bool {
+        if case .broken(_, let reason) = self { reason.contains("ech required") } else { false }
+    }
+
     /// Classifies a failure with the help of the first bytes that the server sent.
     init(_ error: TransportError, firstBytes: [UInt8]) {
         switch error {

@@ -14,10 +14,12 @@ struct Observation: Sendable {
     var secondAgain: [Handshake] = []
     /// The first handshake again, as often as `--repeat` says.
     var repeats: [Handshake] = []
-    /// One handshake for each other kind of key, with `--all-keys`.
+    /// One handshake for each other kind of key, with `--all-keys`, and version of TLS, with `--deep`.
     var otherKeys: [OtherKey] = []
     /// What the certificate's issuer says of it, with `--revocation`.
     var revocation: Revocation?
+    /// The HTTPS records and Encrypted Client Hello, with `--ech`.
+    var ech: ECHFinding?
     /// The reason why the connection of a request without TLS failed.
     var connectFailure: HandshakeFailure?
     /// The time to connect, without TLS.
@@ -53,22 +55,26 @@ struct Observation: Sendable {
     }
 }
 
-/// A handshake that accepted only one kind of key, to see a certificate that the first handshake did not get.
+/// A handshake that accepted only one kind of key, or version of TLS, to see a certificate that the first did
+/// not get.
 struct OtherKey: Sendable {
     enum Kind: String, Sendable, CaseIterable {
         case ec = "EC"
         case rsa = "RSA"
+        case tls12 = "TLS 1.2"
+        case tls13 = "TLS 1.3"
+
+        /// The version of TLS that is the kind; `nil` for a kind of key.
+        var version: TLSVersion? { [.tls12: .tls12, .tls13: .tls13][self] }
     }
 
     let kind: Kind
     let handshake: Handshake
 
-    /// The certificate and the chain, if the server has one for this kind of key.
+    /// The certificate and the chain, if the server has one of this kind.
     var served: Handshake.Served? {
-        guard let served = handshake.served, let leaf = served.chain.leaf,
-            leaf.key.type.hasPrefix(kind.rawValue)
-        else { return nil }
-        return served
+        guard let served = handshake.served, let leaf = served.chain.leaf else { return nil }
+        return kind.version != nil || leaf.key.type.hasPrefix(kind.rawValue) ? served : nil
     }
 }
 

@@ -113,13 +113,46 @@ struct ProbeEngine: Sendable {
     private func observeTLS(_ observation: inout Observation, within limits: DialLimits) async {
         let probe = observation.probe
         let names = serverNames(for: probe.target)
+        async let asked = records(of: probe.target)
         if let secondName = names.second {
             await compare(&observation, names.first, secondName, limits)
         } else {
             observation.take(await makeFirst(probe, serverName: names.first, limits))
         }
         observation.otherKeys = await tryOtherKeys(observation, names.first, limits)
+        observation.ech = await examineECH(observation, await asked, within: limits)
     }
+
+    /// The HTTPS records of the target, if they are wanted.
+    private func records(of target: ProbeTarget) async -> [RecordReply]? {
+        guard let records = tools.records, let host = target.host.name else { return nil }
+        return await records.replies(for: host, port: target.port, on: loop)
+    }
+
+    /// Makes a handshake with each configuration of Encrypted Client Hello that the records have.
+    private func examineECH(
+        _ observation: Observation,
+        _ replies: [RecordReply]?,
+        within limits: DialLimits
+    ) async -> ECHFinding? {
+        guard let replies else { return nil }
+        var finding = ECHFinding(replies: replies)
+        let (probe, host) = (observation.probe, SNI(name: observation.probe.target.host.name?.text))
+        guard EncryptedClientHello.isSupported, observation.first?.tcpTime != nil else { return finding }
+        let configs = finding.configs(for: Endpoint(probe.address, port: probe.port), port: probe.port)
+        for config in configs.prefix(Self.mostConfigs) {
+            let handshake = await repeated(probe, host, limits) { $0.ech = config }
+            var trial = ECHTrial(publicName: config.publicName, handshake: handshake)
+            if trial.verdict == .staleKeys, let fresh = handshake.refusal?.fresh {
+                trial.retry = await repeated(probe, host, limits) { $0.ech = fresh }
+            }
+            finding.trials.append(trial)
+        }
+        return finding
+    }
+
+    /// Resolvers seldom have different ones.
+    private static let mostConfigs = 3
 
     /// Makes both handshakes at the same time, and surprising ones again.
     private func compare(
@@ -172,18 +205,25 @@ struct ProbeEngine: Sendable {
         return (settings.repeats > 1 ? 0 : expectsMatch && !isRight ? 2 : 1, 1)
     }
 
-    /// Makes a handshake for each kind of key that the first did not get, if that is wanted.
+    /// Makes a handshake for each kind of key and version that the first did not get, as far as wanted.
     private func tryOtherKeys(_ observation: Observation, _ name: SNI, _ limits: DialLimits) async
         -> [OtherKey]
     {
-        guard settings.triesAllKeys, let served = observation.first?.served else { return [] }
-        let known = served.chain.leaf?.key.type ?? ""
-        let kinds = OtherKey.Kind.allCases.filter { !known.hasPrefix($0.rawValue) }
+        guard let served = observation.first?.served, let leaf = served.chain.leaf else { return [] }
+        let kinds = OtherKey.Kind.allCases.filter { kind in
+            guard let version = kind.version else {
+                return settings.triesAllKeys && !leaf.key.type.hasPrefix(kind.rawValue)
+            }
+            let isOther = served.facts?.version.suffix(3) != kind.rawValue.suffix(3)
+            return settings.triesAllVersions && isOther && settings.versions.contains(version)
+        }
         return await withTaskGroup(of: OtherKey.self) { group in
             for kind in kinds {
                 group.addTask(executorPreference: loop) {
-                    let keys: SurveyKeys = kind == .ec ? .ec : .rsa
-                    let handshake = await repeated(observation.probe, name, accepting: keys, limits)
+                    let handshake = await repeated(observation.probe, name, limits) { offer in
+                        offer.version = kind.version
+                        if kind.version == nil { offer.keys = kind == .ec ? .ec : .rsa }
+                    }
                     return OtherKey(kind: kind, handshake: handshake)
                 }
             }
@@ -248,11 +288,11 @@ struct ProbeEngine: Sendable {
     private func repeated(
         _ probe: Probe,
         _ serverName: SNI,
-        accepting keys: SurveyKeys = .all,
-        _ limits: DialLimits
+        _ limits: DialLimits,
+        change: (inout Handshake.Offer) -> Void = { _ in }
     ) async -> Handshake {
         var offer = offer(serverName, to: probe.target)
-        offer.keys = keys
+        change(&offer)
         let (handshake, connection, _) = await Handshake.perform(
             with: probe,
             offering: offer,

@@ -36,6 +36,10 @@ struct ProbeSettings: Sendable {
     var triesAllKeys = false
     /// Whether issuers are asked if their certificates are revoked.
     var asksIssuers = false
+    /// Whether a handshake is made for each version of TLS.
+    var triesAllVersions = false
+    /// Whether HTTPS records are asked for, and Encrypted Client Hello is tried.
+    var triesECH = false
     var method = HTTPMethod.get
     var headers = HTTPHeaders()
     /// Whether the request is sent even if the certificate is wrong.

@@ -8,9 +8,11 @@ final class ProbeTools: Sendable {
     let timeouts: Timeouts.Nanoseconds
     let context: ContextSource
     let chains = ChainCache()
+    /// The HTTPS records, if they are wanted.
+    let records: RecordSource?
 
-    init(_ settings: ProbeSettings, loop: EventLoop) {
-        self.settings = settings
+    init(_ settings: ProbeSettings, loop: EventLoop, records: RecordSource? = nil) {
+        (self.settings, self.records) = (settings, records)
         timeouts =
             Timeouts(
                 queue: nil,

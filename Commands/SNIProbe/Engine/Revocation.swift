@@ -10,13 +10,13 @@ struct Revocation: Sendable {
         var words: String { self == .ocsp ? "its issuer's responder" : "its issuer's list" }
     }
 
-    /// Who was asked last; `nil` if the certificate names nobody.
+    /// What was asked last; `nil` if the certificate names no place.
     var source: Source?
     var url: String?
     /// The checked answer; `nil` without one.
     var judgement: StapleJudgement?
     /// Why there is no answer.
-    var failure = "the certificate says nowhere whom to ask"
+    var failure = "the certificate names neither a responder nor a list"
 }
 
 /// Asks issuers by OCSP, or where that gives no answer, for their list. An answer counts for ten minutes, for
@@ -28,17 +28,17 @@ final class RevocationDesk: Sendable {
     /// The answers of all runs, which `--listen` and `--watch` make many of.
     static let shared = RevocationDesk()
 
-    private struct Entry {
+    private struct Asked {
         let answer: Task<Revocation, Never>
         let time: Instant
     }
 
-    private struct Key: Hashable {
+    private struct Question: Hashable {
         let certificate: [UInt8]
         let isInside: Bool
     }
 
-    private let entries = Locked<[Key: Entry]>([:])
+    private let entries = Locked<[Question: Asked]>([:])
     private static let mostEntries = 1024
 
     /// Asks about the server's certificate; each question takes at most so long.
@@ -46,7 +46,7 @@ final class RevocationDesk: Sendable {
         guard chain.judgement.isTrusted, let leaf = chain.leaf else { return nil }
         let outside = AddressVetting.publicInternetOnly
         let isInside = outside.refusal(of: address, for: .address(address), port: 80) != nil
-        let key = Key(certificate: leaf.summary.sha256, isInside: isInside)
+        let key = Question(certificate: leaf.summary.sha256, isInside: isInside)
         let entry = entries.withLock { entries in
             if let known = entries[key], Instant.now.since(known.time) < .seconds(600) { return known }
             if entries.count >= Self.mostEntries { entries.removeAll() }
@@ -54,9 +54,9 @@ final class RevocationDesk: Sendable {
                 settings.vetting = isInside ? nil : outside
                 settings.timeouts.total = limit
                 settings.redirects.limit = 2
-                settings.headers = ["User-Agent": "sni-probe/\(Version.text)", "Accept": "*/*"]
+                settings.headers = ["User-Agent": "sni-probe/\(PackageVersion.text)", "Accept": "*/*"]
             }
-            let made = Entry(answer: Task { await Self.ask(about: chain.served, client) }, time: .now)
+            let made = Asked(answer: Task { await Self.ask(about: chain.served, client) }, time: .now)
             entries[key] = made
             return made
         }

@@ -31,6 +31,8 @@ extension CommandOption {
         .init(.noServerName, "no-sni", help: "no SNI"),
         .init(.skipDefault, "skip-default", help: "no second handshake, without SNI, to compare with"),
         .init(.allKeys, "all-keys", help: "also see the certificate for the other kind of key"),
+        .init(.deep, "deep", help: "the same, and the one for the other TLS version"),
+        .init(.ech, "ech", help: "HTTPS records of DNS, and Encrypted Client Hello"),
         .init(.tls, "tls", "VERSION", help: "only 1.2 or only 1.3"),
         .init(.startTLS, "starttls", "PROTOCOL", help: "smtp, imap, pop3, ftp, ldap, postgres, mysql, ..."),
         .init(.proxyHeader, "proxy-protocol", "VERSION", help: "begin with a PROXY header, version 1 or 2"),

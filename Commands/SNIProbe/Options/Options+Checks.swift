@@ -9,6 +9,9 @@ extension Options {
         try checkUpgrade()
         try checkRepeats()
         try checkDays()
+        if settings.triesECH, settings.versions.upperBound < .tls13 {
+            throw UsageError("--ech needs TLS 1.3, which --tls excludes")
+        }
         guard files.isEmpty, !(words.isEmpty && listensForAny) else { return }
         guard !words.isEmpty else {
             throw UsageError(
@@ -89,7 +92,7 @@ extension Options {
         guard listensForAny, settings.identity != nil || !settings.headers.isEmpty else { return }
         throw UsageError(
             "--listen-any and \(settings.identity != nil ? "--cert" : "--header") contradict each other",
-            hint: "whoever reaches the port could have it shown to a server of their own"
+            hint: "a request could have it shown to any server"
         )
     }
 
@@ -114,7 +117,8 @@ extension Options {
     }
 
     private func checkResolvers() throws(UsageError) {
-        guard !resolvers.isEmpty else { return }
+        // With --ech resolvers are asked for HTTPS records, whatever addresses there are.
+        guard !resolvers.isEmpty, !settings.triesECH else { return }
         let hasAddresses = words.contains { if case .addresses = $0 { true } else { false } }
         let hasOpen = words.contains { word in
             if case .target(_, let own) = word { own.isEmpty } else { false }

@@ -221,6 +221,8 @@ struct Options: Sendable {
                 option.key == .noServerName ? .none : .other(try OptionValue(option, value).name)
         case .skipDefault: settings.skipsDefault = true
         case .allKeys: settings.triesAllKeys = true
+        case .deep: (settings.triesAllKeys, settings.triesAllVersions) = (true, true)
+        case .ech: settings.triesECH = true
         case .certificate: certificateFile = value
         case .privateKey: keyFile = value
         case .alpn: settings.protocols = try OptionValue(option, value).protocols

@@ -43,6 +43,7 @@ struct JSONRecord {
             certificate(&text)
             answers(&text)
             otherKeys(&text)
+            ech(&text)
             chain(&text)
             verify(&text)
             http(&text)
@@ -181,6 +182,7 @@ struct JSONRecord {
             text.object("staple") { text in
                 text.field("status", value: record.served?.staple?.word(now: record.judgedAt))
                 text.field("required", value: chain.leaf?.requiresStaple)
+                text.field("next_update", value: record.served?.staple?.nextUpdate.map(UTC.stamp))
             }
             revocation(&text)
             text.object("dates") { $0.field("ok", value: !faults.contains { $0.id.row.subject == .dates }) }

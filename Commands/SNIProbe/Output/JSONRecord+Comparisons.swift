@@ -62,4 +62,41 @@ extension JSONRecord {
             }
         }
     }
+
+    func ech(_ text: inout JSONText) {
+        guard let finding = observation.ech else { return text.null("ech") }
+        text.object("ech") { text in
+            text.field("verdict", value: finding.verdict.rawValue)
+            text.list("resolvers", elements: finding.replies) { text, reply in
+                text.object { text in
+                    text.field("resolver", value: reply.resolver)
+                    text.field("error", value: reply.failure)
+                    text.list("records", elements: reply.records) { $1.write(to: &$0) }
+                }
+            }
+            text.list("handshakes", elements: finding.trials) { text, trial in
+                text.object { text in
+                    text.field("public_name", value: "\(trial.publicName)")
+                    text.field("verdict", value: trial.verdict.rawValue)
+                    text.field("fresh_keys_accepted", value: trial.retry.map { $0.served != nil })
+                    let refusal = trial.handshake.refusal
+                    text.field("public_name_proved", value: refusal.map { $0.proves(trial.publicName) })
+                    text.field("sha256", value: refusal?.chain.leaf.map { Hex.encode($0.summary.sha256) })
+                }
+            }
+        }
+    }
+}
+
+extension HTTPSRecord {
+    fileprivate func write(to text: inout JSONText) {
+        text.object { text in
+            text.field("priority", value: Int(priority))
+            text.field("target", value: target.text)
+            text.field("port", value: port.map(Int.init))
+            text.list("alpn", texts: protocols)
+            text.list("hints", texts: hints.map(\.description))
+            text.field("public_name", value: encryptedClientHello.map { "\($0.publicName)" })
+        }
+    }
 }

@@ -27,7 +27,7 @@ struct LongForm {
                 text += chain(served.chain)
             }
         }
-        text += revocation + otherKeys + answers + answer + alert + sni
+        text += revocation + otherKeys + answers + answer + alert + sni + ech
         if let facts = record.served?.facts { text += handshake(facts) }
         text += http + time
         return verbose ? text + details : text
@@ -87,9 +87,13 @@ struct LongForm {
 
     private var otherKeys: String {
         let lines = observation.otherKeys.map { other in
-            guard let leaf = other.served?.chain.leaf else { return "no \(other.kind.rawValue) certificate" }
+            let (kind, isVersion) = (other.kind.rawValue, other.kind.version != nil)
+            guard let leaf = other.served?.chain.leaf else {
+                return isVersion ? "\(kind): no handshake" : "no \(kind) certificate"
+            }
             let end = "\(key(leaf.key)), \(validity(leaf)), sha256 \(style.hash(leaf.summary.sha256))"
-            return leaf.summary.sha256 == record.leaf?.summary.sha256 ? "the same: \(end)" : end
+            let isSame = leaf.summary.sha256 == record.leaf?.summary.sha256
+            return (isVersion ? "\(kind): " : "") + (isSame ? "the same: \(end)" : end)
         }
         return lines.isEmpty ? "" : style.field("other keys", texts: lines)
     }
@@ -179,6 +183,10 @@ struct LongForm {
     private var sni: String {
         guard let text = SNIWords(record: record, style: style).text else { return "" }
         return style.field("SNI", text: text)
+    }
+
+    private var ech: String {
+        observation.ech.map { style.field("ECH", texts: ECHWords(finding: $0, style: style).lines) } ?? ""
     }
 
     private func handshake(_ facts: SurveyFacts) -> String {

@@ -26,6 +26,7 @@ struct Fault: Hashable, Sendable {
         case certificateInvalid = "certificate_invalid"
         case chainSize = "chain_size"
         case keyMismatch = "key_mismatch"
+        case echUnusable = "ech_unusable"
         case revoked
         case stapleMissing = "staple_missing"
         case httpBroken = "http_broken"
@@ -62,6 +63,9 @@ struct Warning: Hashable, Sendable {
         case chainSurplus = "chain_surplus"
         case expiredSent = "expired_sent"
         case answersVary = "answers_vary"
+        case echStale = "ech_stale"
+        case echRefused = "ech_refused"
+        case stapleEnds = "staple_ends"
         case stapleUnusable = "staple_unusable"
         case redirectsToItself = "redirects_to_itself"
         case uncleanEnd = "unclean_end"

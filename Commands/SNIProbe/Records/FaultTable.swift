@@ -50,6 +50,8 @@ extension Fault.ID {
         case .certificateInvalid: (60, .chain, "The chain breaks another rule; the text says which.")
         case .chainSize: (60, .chain, "More than 100 KiB of certificates were sent, which clients refuse.")
         case .keyMismatch: (60, .chain, "The key of --key is not that of the certificate in the file.")
+        case .echUnusable:
+            (35, .handshake, "With --ech: clients that use Encrypted Client Hello cannot connect.")
         case .revoked:
             (
                 60, .revocation,
@@ -83,6 +85,9 @@ extension Warning.ID {
         case .chainSurplus: "Certificates were sent that are not part of the chain."
         case .expiredSent: "A certificate was sent that has expired, and is not needed."
         case .answersVary: "The same handshake gets different answers, none of which is a fault."
+        case .echStale: "With --ech: the HTTPS record has old keys, and the server names fresh ones."
+        case .echRefused: "With --ech: the server has no keys any more; clients go on without."
+        case .stapleEnds: "Less than a quarter of the stapled OCSP response's time is left."
         case .stapleUnusable:
             "The stapled OCSP response is invalid, out of date, or about another certificate."
         case .redirectsToItself: "The response redirects to the URL that was asked for."

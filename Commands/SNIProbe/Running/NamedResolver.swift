@@ -4,17 +4,25 @@ internal import DirectResolvers
 
 /// A resolver of the run with the name that the output shows.
 struct NamedResolver: Sendable {
-    let name: String
+    private(set) var name: String
     let resolver: any Resolver
 
     /// Makes a resolver. Reads its file, or its secret.
-    init(_ spec: ResolverSpec, _ options: Options) throws(UsageError) {
+    ///
+    /// - Parameter forRecords: Whether it is asked for HTTPS records. The system's resolver knows none, so
+    ///   the DNS servers of its file are asked in its place.
+    init(_ spec: ResolverSpec, _ options: Options, forRecords: Bool = false) throws(UsageError) {
         name = spec.name
         var settings = ServiceSettings()
         settings.families = options.family.map { $0 == .v4 ? .v4 : .v6 } ?? .both
         settings.attemptTimeout = options.settings.timeout
         settings.tls.roots = options.settings.roots
+        if forRecords { settings.httpsRecords = .awaited }
         switch spec {
+        case .system where forRecords:
+            let servers = Self.servers(in: try UserFiles.contents(of: Self.systemFile, upTo: 1 << 20))
+            name = "system, by DNS at " + servers.map(\.description).joined(separator: ", ")
+            resolver = PlainDNS(servers, settings)
         case .system: resolver = SystemResolverOfRuns()
         case .dns(let server, let subnet): resolver = PlainDNS([server], clientSubnet: subnet, settings)
         case .https(let host, let path, let servers):
@@ -27,6 +35,20 @@ struct NamedResolver: Sendable {
             resolver = DNSPodHTTPDNS(.https(servers), id: id, token: token, settings)
         case .hosts(let path): resolver = try Self.hosts(path)
         }
+    }
+
+    private static let systemFile = "/etc/resolv.conf"
+
+    /// The servers that resolv.conf(5) names, of which only three count.
+    static func servers(in file: [UInt8]) -> [Endpoint] {
+        let lines = String(decoding: file, as: UTF8.self).split(whereSeparator: \.isNewline)
+        let words = lines.map { $0.split(whereSeparator: \.isWhitespace) }
+        let named = words.filter { $0.count > 1 && $0[0] == "nameserver" }.compactMap {
+            IPAddress(String($0[1]))
+        }
+        // Without any it is the one on this machine.
+        let servers = named.isEmpty ? [IPAddress(.v4, high: 0, low: 0x7F00_0001)] : named
+        return servers.prefix(3).map { Endpoint($0) }
     }
 
     private static func hosts(_ path: String) throws(UsageError) -> StaticMap {
@@ -96,6 +118,19 @@ extension HostReplies {
 }
 
 extension Options {
+    /// The source of HTTPS records, if they are wanted. Reads files and secrets.
+    var recordSource: RecordSource? {
+        get throws(UsageError) {
+            guard settings.triesECH else { return nil }
+            var asked: [RecordSource.Asked] = []
+            for spec in resolvers.isEmpty ? [.system] : resolvers {
+                let named = try NamedResolver(spec, self, forRecords: true)
+                asked.append(RecordSource.Asked(name: named.name, resolver: named.resolver))
+            }
+            return RecordSource(asked, limit: settings.timeout)
+        }
+    }
+
     /// The resolvers of the command line. Reads their files and secrets.
     var namedResolvers: [NamedResolver] {
         get throws(UsageError) {

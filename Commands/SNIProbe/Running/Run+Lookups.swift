@@ -4,7 +4,12 @@ internal import DirectHTTP
 /// The targets without IPs: asking for their addresses, and what becomes of the answers.
 extension Run {
     func resolve(_ slot: Slot, target: ProbeTarget) {
-        let (loop, mailbox) = (loops.first, mailbox)
+        let (loop, mailbox, records) = (loops.first, mailbox, tools.records)
+        let hints = { @Sendable () async -> [IPAddress] in
+            guard let records, let host = target.host.name else { return [] }
+            let replies = await records.replies(for: host, port: target.port, on: loop)
+            return replies.flatMap { $0.records.flatMap(\.hints) }
+        }
         let name = target.name
         if !resolvers.isEmpty, let host = target.host.name {
             let (resolvers, family) = (resolvers, options.family)
@@ -19,7 +24,8 @@ extension Run {
                     family: family,
                     context: context
                 )
-                mailbox.put(.answered(slot, replies, loop.now.since(start)))
+                let time = loop.now.since(start)
+                mailbox.put(.answered(slot, replies, time, hints: await hints()))
             }
             return
         }
@@ -27,7 +33,7 @@ extension Run {
         Task(executorPreference: loop) {
             // `nil` if the resolver took longer than the time limit of a probe.
             let result = try? await lookups.addresses(of: name, allowing: limit.clampedNanoseconds, on: loop)
-            mailbox.put(.resolved(slot, result?.answer, result?.time ?? limit))
+            mailbox.put(.resolved(slot, result?.answer, result?.time ?? limit, hints: await hints()))
         }
     }
 
@@ -95,12 +101,15 @@ extension Run {
         replies: HostReplies? = nil
     ) {
         guard let place = slots[printed...].firstIndex(where: { $0 === slot }) else { return }
-        let wanted = addresses.map { address in
+        let hints = slot.hints.filter { options.family == nil || $0.family == options.family }
+        let hinted = Set(hints).subtracting(addresses)
+        let wanted = (addresses + hints.filter(hinted.contains)).map { address in
             Probe(
                 target: target,
                 address: address,
                 port: target.port,
-                source: replies.map { .resolvers($0.givers(of: address)) } ?? .resolver,
+                source: hinted.contains(address)
+                    ? .hint : replies.map { .resolvers($0.givers(of: address)) } ?? .resolver,
                 resolveTime: time
             )
         }.filter(isWanted)

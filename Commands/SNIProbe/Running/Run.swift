@@ -20,7 +20,7 @@ final class Run {
     let options: Options
     let feed: ProbeFeed
     let output: any RecordOutput
-    private let tools: ProbeTools
+    let tools: ProbeTools
     let mailbox: Mailbox<Letter>
     let starts: StartQueue
     var loops: Loops
@@ -71,8 +71,8 @@ final class Run {
     /// A message from a task to the main thread.
     enum Letter: Sendable {
         case observed(Slot, Observation)
-        case resolved(Slot, Result<[IPAddress], LookupError>?, Duration)
-        case answered(Slot, HostReplies, Duration)
+        case resolved(Slot, Result<[IPAddress], LookupError>?, Duration, hints: [IPAddress])
+        case answered(Slot, HostReplies, Duration, hints: [IPAddress])
         /// An event loop has processed all that had arrived when it was asked.
         case caughtUp
     }
@@ -110,7 +110,7 @@ final class Run {
         earlier = try options.resume.map { (path) throws(UsageError) in try EarlierResults(path) }
         resolvers = try options.namedResolvers
         (context, lookups, end) = (surroundings.context, surroundings.lookups, surroundings.end)
-        tools = ProbeTools(options.settings, loop: surroundings.loop)
+        tools = ProbeTools(options.settings, loop: surroundings.loop, records: try options.recordSource)
         loops = Loops(first: surroundings.loop)
         mailbox = Mailbox(surroundings.alarm)
         let room = Descriptors.room(for: options.jobs, resolvers: resolvers.count)
@@ -236,8 +236,12 @@ final class Run {
         for letter in mailbox.takeAll() {
             switch letter {
             case .observed(let slot, let observation): finish(slot, observation: observation)
-            case .resolved(let slot, let answer, let time): finish(slot, answer: answer, time: time)
-            case .answered(let slot, let replies, let time): finish(slot, replies: replies, time: time)
+            case .resolved(let slot, let answer, let time, let hints):
+                slot.hints = hints
+                finish(slot, answer: answer, time: time)
+            case .answered(let slot, let replies, let time, let hints):
+                slot.hints = hints
+                finish(slot, replies: replies, time: time)
             case .caughtUp: noteCaughtUp()
             }
         }

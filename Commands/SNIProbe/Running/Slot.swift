@@ -21,6 +21,8 @@ final class Slot: @unchecked Sendable {
     var latest: ProbeRecord?
     /// The number of attempts in all rounds of `--wait`.
     var rounds = 0
+    /// The addresses that HTTPS records name as hints.
+    var hints: [IPAddress] = []
     /// The replies of the named resolvers for its host.
     var replies: HostReplies?
     /// Its place in the `StartQueue`.

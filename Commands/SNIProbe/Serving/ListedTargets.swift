@@ -4,7 +4,7 @@ internal import DirectHTTP
 /// The command's own targets, among which requests to `--listen` choose.
 struct ListedTargets {
     /// The addresses of each target; none if it is to be resolved.
-    private var entries: [String: (target: ProbeTarget, at: [ProbeAddresses])] = [:]
+    private var entries: [String: [ProbeAddresses]] = [:]
 
     /// The most addresses that a request may give itself.
     private static let mostAddresses = 16
@@ -18,9 +18,10 @@ struct ListedTargets {
             switch feed.step() {
             case .probe(let probe):
                 let place = ProbeAddresses(probe.address, port: probe.port)
-                entries[Self.key(probe.target), default: (probe.target, [])].at.append(place)
-            case .resolve(let target): entries[Self.key(target), default: (target, [])].at += []
-            case .needsInput: feed.readMore()
+                entries[Self.key(probe.target), default: []].append(place)
+            case .resolve(let target): entries[Self.key(target), default: []] += []
+            case .needsInput:
+                throw UsageError("--listen reads its input in each round, and a pipe can be read only once")
             case .badLine(let error): if !options.skipsBad { throw error }
             case .end: return
             }
@@ -34,30 +35,32 @@ struct ListedTargets {
         target.url.map { "\($0)" } ?? "\(target.host)\n\(target.port)"
     }
 
-    /// The target that a request asks for.
+    /// The target that a request asks for. One of the list keeps its port, whatever the module.
     ///
     /// - Throws: The answer to a request for a target that is none or not allowed.
-    func word(for text: String, of upgrade: StartTLS?, allowsAny: Bool) throws(ServedReply) -> TargetWord {
+    func word(for text: String, _ options: Options) throws(ServedReply) -> TargetWord {
         guard case .target(let given, let own)? = try? TargetWord(text) else {
             throw ServedReply(
                 400,
                 "the target is neither a host nor a URL, as it would be on the command line"
             )
         }
-        let target = given.withPort(of: upgrade)
+        let target = given.withPort(of: options.settings.upgrade)
         let places = own.flatMap { range in
             (0..<range.count).prefix(Self.mostAddresses + 1).map {
                 ProbeAddresses(range[$0], port: range.port ?? target.port)
             }
         }
-        if let entry = entries[Self.key(target)] {
-            if own.isEmpty { return .target(entry.target, at: entry.at) }
-            if Set(places).isSubset(of: entry.at) { return .target(entry.target, at: places) }
+        if let entry = entries[Self.key(target)], Set(places).isSubset(of: entry) {
+            let same = target.url == nil ? ProbeTarget(host: target.host, port: target.port) : target
+            return .target(same, at: own.isEmpty ? entry : places)
         }
-        guard allowsAny else { throw ServedReply(403, "the target is none of those of this sni-probe") }
+        guard options.listensForAny else {
+            throw ServedReply(403, "the target is none of those of this sni-probe")
+        }
         guard places.count <= Self.mostAddresses else {
             throw ServedReply(400, "the target has too many IPs")
         }
-        return .target(target, at: own)
+        return .target(given, at: own)
     }
 }

@@ -5,7 +5,7 @@ internal import DirectIO
 /// What the responder of `--listen` answers: one probe for each scrape of `/probe`, in the form of
 /// blackbox_exporter, and on `/metrics` the last round over the command's own targets.
 ///
-/// A request only chooses among these targets, unless the user has allowed all: whoever reaches the port
+/// A request only chooses among these targets, unless the user has allowed all: a client
 /// could otherwise make this machine connect to what only it can reach.
 final class ProbeService: Sendable {
     private let options: Options
@@ -48,10 +48,8 @@ final class ProbeService: Sendable {
                 guard requests.waiting < Self.mostWaiting else {
                     throw ServedReply(503, "too many probes are waiting")
                 }
-                let limit = max(.milliseconds(100), options.settings.timeout)
-                let end = Instant.now.advanced(
-                    byNanoseconds: (request.patience ?? limit * 4).clampedNanoseconds
-                )
+                let limit = request.patience.map(Self.rest) ?? options.settings.timeout * 4
+                let end = Instant.now.advanced(byNanoseconds: limit.clampedNanoseconds)
                 requests.submit { reply(ServedReply(200, self.probe(options, until: end))) }
             } catch {
                 reply(error)
@@ -59,7 +57,7 @@ final class ProbeService: Sendable {
         case "/metrics": reply(ServedReply(200, metrics))
         case "/":
             reply(
-                ServedReply(200, "sni-probe \(Version.text)\n/probe?target=TARGET&module=MODULE\n/metrics\n")
+                ServedReply(200, "sni-probe \(PackageVersion.text)\n/probe?target=TARGET&module=MODULE\n/metrics\n")
             )
         default: reply(ServedReply(404, "there is /probe?target=TARGET and /metrics"))
         }
@@ -85,23 +83,20 @@ final class ProbeService: Sendable {
         (options.same, options.wait, options.jobs) = (false, nil, Self.jobsOfRequest)
         try options.settings.take(module: request.query["module"] ?? "tls")
         let listed = state.withLock { $0.listed }
-        options.words = [
-            try listed.word(
-                for: text,
-                of: self.options.settings.upgrade,
-                allowsAny: self.options.listensForAny
-            )
-        ]
-        if case .target(let target, _) = options.words[0], options.settings.upgrade != nil, target.url != nil
-        {
+        let word = try listed.word(for: text, self.options)
+        options.words = [word]
+        if case .target(let target, _) = word, options.settings.upgrade != nil, target.url != nil {
             throw ServedReply(400, "the module is for hosts, and the target is a URL")
         }
         if let patience = request.patience {
-            let rest = max(patience - Self.timeOfAnswer, patience / 2)
-            options.settings.timeout = min(options.settings.timeout, rest)
+            // The run is to have the result of a probe that takes all its time.
+            options.settings.timeout = min(options.settings.timeout, Self.rest(patience) * 0.9)
         }
         return options
     }
+
+    /// What is left of the time that Prometheus waits when the answer has got there.
+    private static func rest(_ patience: Duration) -> Duration { max(patience - timeOfAnswer, patience / 2) }
 
     /// Probes one target. Blocks.
     private func probe(_ options: Options, until end: Instant) -> String {
@@ -110,7 +105,9 @@ final class ProbeService: Sendable {
         return output.text
     }
 
-    private func run(_ options: Options, to output: any RecordOutput, until end: Instant) {
+    /// Runs once. Returns `false` if the files have become unusable.
+    @discardableResult
+    private func run(_ options: Options, to output: any RecordOutput, until end: Instant) -> Bool {
         let alarm = state.withLock { $0.alarms.popLast() } ?? Alarm()
         defer { state.withLock { $0.alarms.append(alarm) } }
         let console = Console(isTerminal: false, errorsAreTerminal: false, usesColor: false, unicode: true)
@@ -118,33 +115,29 @@ final class ProbeService: Sendable {
         surroundings.end = end
         do throws(UsageError) {
             _ = try Run(options, to: output, in: surroundings).run()
+            return true
         } catch {
             Console.complain(error.text)
+            return false
         }
     }
 
-    /// Probes all targets of the command again and again. A file that has become unusable is complained of,
-    /// and the targets stay what they were.
+    /// Probes all targets of the command again and again. If a file has become unusable, the targets and
+    /// results stay what they were.
     private func goRound() {
         let pause = Alarm()
         while !Interrupts.hasCome {
             let (start, sink) = (Instant.now, OutputSink.memory)
-            run(options, to: PrometheusOutput(to: sink), until: .never)
-            let gauges = [
-                (
-                    "sni_probe_round_end_seconds", "The end of the last round, in seconds since 1970.",
-                    "\(UnixTime.now.seconds)"
-                ),
-                (
-                    "sni_probe_round_seconds", "The duration of the last round.",
-                    Seconds.text(Instant.now.since(start))
-                ),
-            ]
-            let text = String(decoding: sink.bytes, as: UTF8.self) + gauges.map(ScrapeOutput.gauge).joined()
-            let listed = try? ListedTargets(options)
-            state.withLock { state in
-                state.lastRound = text
-                if let listed { state.listed = listed }
+            if run(options, to: PrometheusOutput(to: sink), until: .never),
+                let listed = try? ListedTargets(options)
+            {
+                let time = Seconds.text(Instant.now.since(start))
+                let end = "The end of the last round, in seconds since 1970."
+                let text =
+                    String(decoding: sink.bytes, as: UTF8.self)
+                    + ScrapeOutput.gauge(("sni_probe_round_end_seconds", end, "\(UnixTime.now.seconds)"))
+                    + ScrapeOutput.gauge(("sni_probe_round_seconds", "The duration of the last round.", time))
+                state.withLock { ($0.lastRound, $0.listed) = (text, listed) }
             }
             _ = pause.sleep(orInputAt: nil, limit: options.watch ?? .seconds(60))
         }

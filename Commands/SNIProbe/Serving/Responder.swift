@@ -27,7 +27,7 @@ final class Responder {
     /// The most connections at the same time.
     static let mostConnections = 128
 
-    init(_ listener: Int32, names: Set<String>, _ service: ProbeService, _ alarm: Alarm) {
+    init(at listener: Int32, names: Set<String>, service: ProbeService, alarm: Alarm) {
         (self.listener, self.names, self.service) = (listener, names, service)
         mailbox = Mailbox(alarm)
     }

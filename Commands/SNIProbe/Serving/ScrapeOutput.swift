@@ -6,6 +6,7 @@ final class ScrapeOutput: RecordOutput {
     private let sink = OutputSink.memory
     private let details: PrometheusOutput
     private var first: ProbeRecord?
+    private var resolveTime: Duration?
     private var duration = Duration.zero
     private var earliest: Int?
     private var chainEnd: Int?
@@ -16,8 +17,11 @@ final class ScrapeOutput: RecordOutput {
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
         details.add(record, isOnlyOne: isOnlyOne)
         first = first ?? record
-        let whole = [record.observation.probe.resolveTime, record.observation.total].compactMap { $0 }
-        duration = max(duration, whole.reduce(.zero, +))
+        resolveTime = resolveTime ?? record.observation.probe.resolveTime
+        duration = max(
+            duration,
+            (record.observation.probe.resolveTime ?? .zero) + (record.observation.total ?? .zero)
+        )
         let ends = (record.served?.chain.certificates ?? []).compactMap(\.summary.notAfter)
         earliest = (ends + [earliest].compactMap { $0 }).min()
         guard let end = record.chainEnd?.notAfter else { return }
@@ -28,39 +32,26 @@ final class ScrapeOutput: RecordOutput {
         details.finish(digest, interrupted: interrupted)
         _ = details.flush()
         let passed = digest.count > 0 && digest.failed == 0 && digest.unfinished == 0 && !digest.isCutShort
-        var metrics = [
-            ("probe_success", "Whether all IPs of the target passed.", passed ? "1" : "0"),
-            ("probe_duration_seconds", "The longest probe.", Seconds.text(duration)),
+        let exchange = first?.observation.exchange
+        let metrics: [(name: String, help: String, value: String?)] = [
+            ("success", "Whether all IPs of the target passed.", passed ? "1" : "0"),
+            ("duration_seconds", "The longest probe.", Seconds.text(duration)),
+            ("dns_lookup_time_seconds", "The resolver's.", resolveTime.map(Seconds.text)),
+            (
+                "ip_protocol", "IPv4 or IPv6, of the first IP.",
+                first?.address.map { $0.family == .v4 ? "4" : "6" }
+            ),
+            ("http_status_code", "That of the first IP.", exchange?.head.map { "\($0.status.code)" }),
+            ("ssl_earliest_cert_expiry", "The first end of what was sent.", earliest.map(String.init)),
+            (
+                "ssl_last_chain_expiry_timestamp_seconds", "The first end on a path.",
+                chainEnd.map(String.init)
+            ),
         ]
-        func add(_ name: String, _ help: String, _ value: String?) {
-            if let value { metrics.append((name, help, value)) }
-        }
-        add(
-            "probe_dns_lookup_time_seconds",
-            "The time of the resolver.",
-            first?.observation.probe.resolveTime.map(Seconds.text)
-        )
-        add(
-            "probe_ip_protocol",
-            "Whether the first IP is of IPv4 or IPv6.",
-            first?.address.map { $0.family == .v4 ? "4" : "6" }
-        )
-        add(
-            "probe_http_status_code",
-            "The status of the HTTP response of the first IP.",
-            first?.observation.exchange?.head.map { "\($0.status.code)" }
-        )
-        add(
-            "probe_ssl_earliest_cert_expiry",
-            "The first end of a certificate that was sent.",
-            earliest.map { "\($0)" }
-        )
-        add(
-            "probe_ssl_last_chain_expiry_timestamp_seconds",
-            "The first end on a path to a root.",
-            chainEnd.map { "\($0)" }
-        )
-        text = metrics.map(Self.gauge).joined() + versionMetric + String(decoding: sink.bytes, as: UTF8.self)
+        text =
+            metrics.compactMap { metric in
+                metric.value.map { Self.gauge(("probe_" + metric.name, metric.help, $0)) }
+            }.joined() + versionMetric + String(decoding: sink.bytes, as: UTF8.self)
     }
 
     func flush() -> Bool { true }

@@ -36,6 +36,10 @@ final class ServedConnection {
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
         deadline = Self.moment(in: 5)
+        #if canImport(Darwin)
+        var on: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
+        #endif
     }
 
     deinit { close(descriptor) }

@@ -35,6 +35,10 @@ struct ServedRequest: Equatable {
         }
         let fields = try Self.fields(lines)
         try Self.checkHost(fields["host"] ?? [], isOld: words[2] == "HTTP/1.0", names)
+        // A page of another site cannot read the answer, but would have the probe made.
+        guard fields["sec-fetch-site"]?.contains("cross-site") != true else {
+            throw ServedReply(403, "pages of other sites are not answered")
+        }
         guard ["GET", "HEAD"].contains(words[0]) else {
             throw ServedReply(405, "only GET and HEAD are answered")
         }

@@ -87,6 +87,8 @@ struct Probe: Hashable, Sendable {
         case resolver
         /// These of the resolvers that `--resolver` names.
         case resolvers([String])
+        /// An HTTPS record, which names it beside its target.
+        case hint
         case file(name: String, line: Int)
         /// None: certificates in this file are judged.
         case checked(String)
@@ -96,6 +98,7 @@ struct Probe: Hashable, Sendable {
             case .checked(let file): "\(file == "-" ? "standard input" : file):1"
             case .argument: "argument"
             case .resolver, .resolvers: "resolver"
+            case .hint: "hint"
             case .file(let name, let line): "\(name):\(line)"
             }
         }

@@ -16,7 +16,12 @@ struct HintWriter {
     }
 
     private func otherKey(_ key: String) -> HintText {
-        "the server has certificates for several kinds of keys, and the \(key) one is not in order: "
+        if key.hasPrefix("TLS") {
+            return
+                "the server has another certificate for \(key), which is not in order: older or newer clients get it"
+        }
+        return
+            "the server has certificates for several kinds of keys, and the \(key) one is not in order: "
             + "clients that prefer that kind, or accept no other, get it"
     }
 
@@ -36,6 +41,9 @@ struct HintWriter {
             "renew it before it is deployed"
         case .notExpected where record.checkedFile != nil:
             "the file has another certificate than --expect says"
+        case .echUnusable:
+            "clients that use Encrypted Client Hello get no connection: publish the configuration that the server has "
+                + "now in the HTTPS record of \(.host), or take it out of the record"
         case .answersVary:
             "several servers seem to answer behind \(.ip), and not all are set up alike for \(.host): --repeat 20 "
                 + "counts the answers of more handshakes"
@@ -60,7 +68,7 @@ struct HintWriter {
             "the chain breaks a rule that clients enforce: have the certificate reissued, or install the current "
                 + "chain of its issuer"
         case .revoked:
-            "clients that look at the response refuse it: have a new certificate issued, and install it"
+            "clients that look for it refuse the certificate: have a new one issued, and install it"
         case .stapleMissing:
             "turn OCSP stapling on (nginx: ssl_stapling on), let the server reach its issuer's responder, or have a "
                 + "certificate issued without the must-staple extension"

@@ -99,9 +99,12 @@ struct Judge: Sendable {
         let issuer = record.observation.revocation.map { StapleVerdict($0, now: now) }
         if let fault = issuer?.fault, staple.fault?.id != .revoked { record.faults.append(fault) }
         for other in record.observation.otherKeys { judge(other, record: &record) }
+        let ech = record.observation.ech.map { ECHVerdict($0, of: record.target, now: now) }
+        if let fault = ech?.fault { record.faults.append(fault) }
         record.faults += expectationFaults(record)
         guard record.faults.isEmpty else { return }
         if let warning = variation(of: record.observation) { record.warnings.append(warning) }
+        if let warning = ech?.warning { record.warnings.append(warning) }
         record.warnings += [staple.warning, issuer?.warning].compactMap { $0 }
         warnOfEnds(in: served.chain, to: &record)
         let others = served.chain.otherStores.filter { !$0.isTrusted }.map(\.label)
@@ -119,7 +122,8 @@ struct Judge: Sendable {
 
     /// Adds the faults of the certificate that clients with another kind of key get.
     private func judge(_ other: OtherKey, record: inout ProbeRecord) {
-        guard let served = other.served, let leaf = served.chain.leaf else { return }
+        guard let served = other.served, let leaf = served.chain.leaf, leaf.summary != record.leaf?.summary
+        else { return }
         var faults: [Fault] = []
         if let identity = try? record.target.identity, served.chain.match(identity) == nil {
             let names = ServedNames(leaf).first(1)
@@ -147,7 +151,7 @@ struct Judge: Sendable {
             warnOfEnd(of: index == 0 ? "" : "issuer \(certificate.subject.short) ", certificate, to: &record)
         }
         for other in record.observation.otherKeys {
-            if let leaf = other.served?.chain.leaf {
+            if let leaf = other.served?.chain.leaf, leaf.summary != record.leaf?.summary {
                 warnOfEnd(of: "\(other.kind.rawValue) certificate: ", leaf, to: &record)
             }
         }

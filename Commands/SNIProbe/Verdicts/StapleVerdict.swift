@@ -24,6 +24,10 @@ struct StapleVerdict {
             fault = Self.revoked(since: since, reason: reason)
             return
         }
+        if let left = Self.shortRest(of: staple, now: now), served.chain.judgement.isTrusted {
+            let words = "the stapled OCSP response ends in \(Words.distance(left)), and no newer one is sent"
+            warning = Warning(id: .stapleEnds, text: words)
+        }
         // An untrusted chain has a fault already, and without its issuer no response can be checked.
         guard let defect = Self.defect(of: staple, now: now), served.chain.judgement.isTrusted else { return }
         if isRequired {
@@ -52,6 +56,16 @@ struct StapleVerdict {
         let when = since.map { " on \(UTC.day($0))" } ?? ""
         let why = reason.map { " (\($0))" } ?? ""
         return Fault(.revoked, "revoked\(when)\(why)\(who)", brief: "revoked\(when)")
+    }
+
+    /// The seconds that are left of a good response if that is less than a quarter of its time. Responders
+    /// and servers renew it long before.
+    private static func shortRest(of staple: StapleJudgement, now: Int) -> Int? {
+        guard case .good = staple.status, let start = staple.thisUpdate, let end = staple.nextUpdate,
+            now < end,
+            end - now < (end - start) / 4
+        else { return nil }
+        return end - now
     }
 
     private static let requirement = "the certificate requires a stapled OCSP response"

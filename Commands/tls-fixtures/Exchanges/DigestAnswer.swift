@@ -28,7 +28,8 @@ struct DigestAnswer: Decodable, Sendable {
     /// Compares the value of a field with credentials.
     func differences(from value: String?, body: [UInt8]) -> [Difference] {
         guard let value, value.lowercased().hasPrefix("digest ") else {
-            return [Difference(what: "credentials", expected: "Digest", got: value ?? "none")].asLess
+            let found = [Difference(what: "credentials", expected: "Digest", got: value ?? "none")]
+            return value == nil ? found.asLess : found
         }
         let got = Self.parameters(value.dropFirst("digest ".count))
         if let name = got.first(where: { one in got.count { $0.name == one.name } > 1 })?.name {
@@ -92,6 +93,9 @@ struct DigestAnswer: Decodable, Sendable {
             let found = Difference.between("userhash", expected: "true", got: value("userhash") ?? "none")
             return found
                 + Difference.between("username", expected: hash("\(user):\(realm)"), got: value("username"))
+        }
+        if value("userhash") == "true" {
+            return [Difference(what: "userhash", expected: "a hashed name", got: value("username") ?? "none")]
         }
         guard let extended = value("username*") else {
             return Difference.between("username", expected: user, got: value("username"))

@@ -156,7 +156,7 @@ private final class OurVisit {
             request.body = asked.isStream ? .stream(AsyncStream(once: body)) : .bytes(body)
         }
         // The client writes this field itself.
-        if request.headers["Expect"] == "100-continue" {
+        if asked.body != nil, request.headers["Expect"] == "100-continue" {
             request.headers.remove("Expect")
             request.expectsContinue = true
         }

@@ -1,7 +1,7 @@
 public import DirectCore
 public import DirectHTTP1
 internal import DirectIO
-internal import DirectTransport
+public import DirectTransport
 
 extension HTTPClient {
     /// A request: method, URL, header fields and body, with options that take precedence over the client's
@@ -59,6 +59,17 @@ extension HTTPClient {
         public var resolver: (any Resolver)? {
             get { optionsBox?.options.resolver }
             set { if hasOptions || newValue != nil { options.resolver = newValue } }
+        }
+        /// The proxies for this request and the redirects that it follows, in place of
+        /// ``HTTPClient/Configuration/proxy``. `nil`, the default, means the client's; `ProxySettings()`
+        /// means none.
+        ///
+        /// A proxy with ``Proxy/credentials`` gets these, and one without those that
+        /// ``HTTPClient/Configuration/proxyAuthenticators`` has for it. Requests over a proxy share
+        /// connections only with those over an equal one, its credentials included.
+        public var proxy: ProxySettings? {
+            get { optionsBox?.options.proxy }
+            set { if hasOptions || newValue != nil { options.proxy = newValue } }
         }
         /// Provides credentials for the origin of this URL only, and for no other origin that a redirect
         /// leads to; `nil` for the client's authenticator.

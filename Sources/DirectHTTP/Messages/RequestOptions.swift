@@ -27,6 +27,8 @@ extension Request {
         var cookies: (any CookieStore)?
         /// The resolver that is asked instead of the client's.
         var resolver: (any Resolver)?
+        /// The proxies that are used instead of the client's.
+        var proxy: ProxySettings?
         /// `Expect: 100-continue`, the upgrade, the callbacks and the rates; `nil` if none is set. The
         /// transport takes them, as it takes the settings of the connection, by reference.
         var exchangeBox: ExchangeOptions.Box?
@@ -190,6 +192,7 @@ struct OptionRule: Sendable {
         OptionRule("authenticator", \.authenticator, .toOrigin, readBy: .hop),
         OptionRule("cookies", \.cookies, .toCall),
         OptionRule("resolver", \.resolver, .toRequest),
+        OptionRule("proxy", \.proxy, .toRequest),
         OptionRule("expectsContinue", flag: \.exchange.expectsContinue, .toRequest),
         OptionRule("closes", flag: \.exchange.closes, .toRequest),
         OptionRule("upgrade", flag: \.exchange.upgrade, .toRequest),
@@ -205,6 +208,15 @@ struct OptionRule: Sendable {
         OptionRule("local", \.connection.local, .toRequest),
         OptionRule("keepAlive", \.connection.keepAlive, .toRequest),
     ]
+}
+
+extension Request {
+    /// Whether any option differs from those of a new request.
+    package var setsOptions: Bool {
+        guard hasOptions else { return false }
+        let (own, unset) = (options, Options())
+        return OptionRule.all.contains { $0.differs(own, unset) }
+    }
 }
 
 extension Request {

@@ -13,7 +13,7 @@ final class RecordUpgrades: Sendable {
     private let known = Locked<[Origin: Instant]>([:])
     private let planner: RoutePlanner
     private let hasUnixSocket: Set<Origin>
-    private let proxies: ProxyTable?
+    private let proxy: ProxySettings
     private let loop: EventLoop
 
     /// `nil` if the client does not want that.
@@ -21,7 +21,7 @@ final class RecordUpgrades: Sendable {
         guard configuration.upgradesByHTTPSRecords, configuration.transport == nil else { return nil }
         planner = RoutePlanner(configuration)
         hasUnixSocket = Set(configuration.unixSockets.keys)
-        proxies = ProxyTable(configuration.proxy, tls: configuration.tls)
+        proxy = configuration.proxy
         loop = configuration.loop
     }
 
@@ -67,7 +67,7 @@ final class RecordUpgrades: Sendable {
     private func isInCharge(of url: HTTPURL, for request: Request) -> Bool {
         guard request.addresses == nil, request.unixSocket == nil else { return false }
         return [url, url.with(scheme: .https)].allSatisfy { url in
-            !hasUnixSocket.contains(url.origin) && proxies?.entry(for: url) == nil
+            !hasUnixSocket.contains(url.origin) && (request.proxy ?? proxy).proxy(for: url) == nil
                 && (try? planner.chosenRoute(for: request, to: url)) == nil
         }
     }

@@ -10,8 +10,9 @@ final class RoundTrip: NetworkLayer {
     let hedges = HedgeTable()
     private let fields: ClientFields
     private let planner: RoutePlanner
-    /// The proxies; `nil` if there are none.
-    private let proxies: ProxyTable?
+    private let proxies: ProxyEntries
+    /// Whether the client has proxies for requests without ones of their own.
+    private let hasProxies: Bool
     /// Whether the client has a certificate.
     private let hasIdentity: Bool
     /// The settings with the Unix domain sockets of the client, by origin.
@@ -24,9 +25,10 @@ final class RoundTrip: NetworkLayer {
         self.transport = transport
         self.fields = fields
         planner = RoutePlanner(configuration)
-        proxies = ProxyTable(configuration.proxy, tls: configuration.tls) { [configuration] proxy in
+        proxies = ProxyEntries(configuration.proxy, tls: configuration.tls) { [configuration] proxy in
             ProxyAuthentication(configuration.proxyAuthenticators, for: proxy)
         }
+        hasProxies = configuration.proxy != ProxySettings()
         hasIdentity = configuration.tls.clientIdentity != nil
         unixSockets = configuration.unixSockets.compactMapValues {
             var settings = ConnectionSettings()
@@ -69,7 +71,7 @@ final class RoundTrip: NetworkLayer {
         let headers = hasAllFields ? request.headers : request.completedHeaders(defaults)
         do throws(DialFailure) {
             let settings = try settings(of: request, to: url, trail)
-            let proxy = proxy(for: url, settings)
+            let proxy = proxy(for: url, of: request, settings)
             let (route, isKnown) = try knownRoute(of: request, to: url, over: proxy, settings)
             // Given away: without `consume` the compiler keeps a copy of each, which costs 300 instructions.
             var outgoing = OutgoingRequest(
@@ -146,7 +148,7 @@ final class RoundTrip: NetworkLayer {
         let url = try request.checkedURL()
         do throws(DialFailure) {
             let settings = try settings(of: request, to: url, nil)
-            let proxy = proxy(for: url, settings)
+            let proxy = proxy(for: url, of: request, settings)
             var (route, isKnown) = try knownRoute(of: request, to: url, over: proxy, settings)
             if !isKnown { route = try await resolvedRoute(of: request, to: url, call: call) }
             try await transport.warm(
@@ -210,16 +212,20 @@ final class RoundTrip: NetworkLayer {
 
     /// Returns the proxy for the request; `nil` to connect directly, as to a Unix domain socket.
     @inline(__always)
-    private func proxy(for url: HTTPURL, _ settings: ConnectionSettings.Box?) -> ProxyEntry? {
-        guard let proxies, settings?.settings.unixSocket == nil else { return nil }
-        return proxies.entry(for: url)
+    private func proxy(
+        for url: HTTPURL,
+        of request: Request,
+        _ settings: ConnectionSettings.Box?
+    ) -> ProxyEntry? {
+        guard settings?.settings.unixSocket == nil else { return nil }
+        if request.hasOptions, let own = request.proxy { return proxies.entry(for: url, of: own) }
+        return hasProxies ? proxies.entry(for: url) : nil
     }
 
     /// Returns the source of credentials for the proxy that forwards the request; `nil` if there is none.
     func forwardingAuthorizer(of request: Request, to url: HTTPURL) -> (any ProxyAuthorizer)? {
         let settings = (try? settings(of: request, to: url, nil)) ?? nil
-        guard settings?.settings.unixSocket == nil else { return nil }
-        return proxies?.entry(for: url)?.forwardingAuthorizer(for: url)
+        return proxy(for: url, of: request, settings)?.forwardingAuthorizer(for: url)
     }
 
     /// Returns the route of a request, and whether it is known: otherwise a resolver has to be asked for it.

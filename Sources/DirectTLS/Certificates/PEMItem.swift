@@ -29,7 +29,9 @@ struct PEMItem: Sendable {
     ///
     /// - Returns: Whether the text could be read at all. If not, memory was missing, whatever the queue says.
     @discardableResult
-    func forEach(in bytes: [UInt8], body: (OpaquePointer) -> Bool) -> Bool {
+    func forEach(in bytes: [UInt8], passphrase: Passphrase = Passphrase(nil), body: (OpaquePointer) -> Bool)
+        -> Bool
+    {
         ErrorQueue.clear()
         // The bytes must not move while the BIO reads them: it keeps the pointer, not a copy.
         return bytes.withUnsafeBytes { buffer in
@@ -37,7 +39,10 @@ struct PEMItem: Sendable {
                 return false
             }
             defer { BIO_free(text) }
-            while let item = read(text, nil, refusePassword, nil), body(item) {}
+            // OpenSSL borrows it for the calls.
+            let question = Unmanaged.passUnretained(passphrase).toOpaque()
+            defer { withExtendedLifetime(passphrase) {} }
+            while let item = read(text, nil, answerPassphrase, question), body(item) {}
             return true
         }
     }
@@ -63,12 +68,14 @@ struct PEMItem: Sendable {
     }
 }
 
-/// Without this callback, OpenSSL would ask on the terminal for the password of an encrypted key.
-private func refusePassword(
+/// OpenSSL's callback for the passphrase of an encrypted key.
+private func answerPassphrase(
     _ buffer: UnsafeMutablePointer<CChar>?,
     size: Int32,
     isWriting: Int32,
-    context: UnsafeMutableRawPointer?
+    question: UnsafeMutableRawPointer?
 ) -> Int32 {
-    -1
+    guard let question else { return -1 }
+    let room = UnsafeMutableBufferPointer(start: buffer, count: Int(max(0, size)))
+    return Unmanaged<Passphrase>.fromOpaque(question).takeUnretainedValue().write(to: room)
 }

@@ -1,5 +1,5 @@
 internal import CDirectOpenSSL
-internal import DirectCore
+package import DirectCore
 
 /// The names of a client hello.
 package struct HelloNames: Sendable {
@@ -34,10 +34,7 @@ extension TLSConnection {
             guard context.highestVersion >= TLS1_3_VERSION else {
                 throw .encryptedClientHelloUnavailable(.versionTooOld)
             }
-            guard direct_SSL_set1_ech_config_list(ssl, config.offered, config.offered.count) == 1 else {
-                let reason = ErrorQueue.drainedReason()
-                throw .badSettings("configuration of Encrypted Client Hello: \(reason)")
-            }
+            try encryptHello(with: config)
         } else if offer.outcome == .greased {
             direct_SSL_grease_ech(ssl)
         }
@@ -95,8 +92,24 @@ extension TLSConnection {
         }
     }
 
+    /// Requires that an offer was accepted: OpenSSL opens no other connection.
+    func checkECH() throws(TLSError) {
+        guard let name = unansweredPublicName else { return }
+        throw .encryptedClientHelloRejected(name, .unproven)
+    }
+}
+
+extension TLSLayer {
+    /// Lets the client hello be encrypted.
+    final func encryptHello(with config: ECHConfigList) throws(TLSError) {
+        guard direct_SSL_set1_ech_config_list(ssl, config.offered, config.offered.count) == 1 else {
+            let reason = ErrorQueue.drainedReason()
+            throw .badSettings("configuration of Encrypted Client Hello: \(reason)")
+        }
+    }
+
     /// The fresh configurations of a server that has refused; `nil` if there is none that can be used.
-    private var freshConfig: ECHConfigList? {
+    package final var freshConfig: ECHConfigList? {
         get throws(TLSError) {
             var bytes: UnsafeMutablePointer<UInt8>?
             var count = 0
@@ -110,11 +123,5 @@ extension TLSConnection {
                 return nil
             }
         }
-    }
-
-    /// Requires that an offer was accepted: OpenSSL opens no other connection.
-    func checkECH() throws(TLSError) {
-        guard let name = unansweredPublicName else { return }
-        throw .encryptedClientHelloRejected(name, .unproven)
     }
 }

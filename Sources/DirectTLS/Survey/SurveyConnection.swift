@@ -1,4 +1,5 @@
 internal import CDirectOpenSSL
+package import DirectCore
 
 /// A TLS connection that accepts any certificate, and records the certificates.
 ///
@@ -19,12 +20,16 @@ package final class SurveyConnection: TLSLayer, @unchecked Sendable {
     ///   - offersHTTP: Whether to offer `http/1.1` by ALPN.
     ///   - protocols: The protocols to offer by ALPN instead, best first. Each has 1 to 255 bytes.
     ///   - keys: The kinds of keys that the server's certificate may have.
+    ///   - version: The only version of TLS to offer; `nil` for those of the context.
+    ///   - ech: The configuration that the name is encrypted with; `nil` for none.
     package init(
         context: SurveyContext,
         serverName: String?,
         offersHTTP: Bool,
         offering protocols: [String] = [],
         accepting keys: SurveyKeys = .all,
+        only version: TLSVersion? = nil,
+        encrypting ech: ECHConfigList? = nil,
         transport: TLSTransport
     ) throws(TLSError) {
         self.context = context
@@ -41,6 +46,10 @@ package final class SurveyConnection: TLSLayer, @unchecked Sendable {
         if let list = keys.signatureAlgorithms, direct_SSL_set1_sigalgs_list(ssl, list) != 1 {
             throw .badSettings("signature algorithms: \(ErrorQueue.drainedReason())")
         }
+        for bound in [SSL_CTRL_SET_MIN_PROTO_VERSION, SSL_CTRL_SET_MAX_PROTO_VERSION] {
+            if let version { SSL_ctrl(ssl, bound, Int(version.rawValue), nil) }
+        }
+        if let ech { try encryptHello(with: ech) }
         // Makes servers that have one send an OCSP staple (RFC 6066, section 8).
         SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_STATUS_REQ_TYPE, Int(TLSEXT_STATUSTYPE_ocsp), nil)
     }

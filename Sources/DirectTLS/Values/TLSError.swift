@@ -40,6 +40,9 @@ public indirect enum TLSError: Error, Sendable, Hashable {
     /// The settings cannot be used: a file cannot be read, a key does not match its certificate, or there are
     /// no roots.
     case badSettings(String)
+    /// The passphrase does not open the client's key, or the encrypted key is damaged: nothing tells the two
+    /// apart.
+    case wrongPassphrase
     /// The connection was used before its handshake was complete, or after it was closed.
     case notOpen
 
@@ -96,6 +99,8 @@ extension TLSError: CustomStringConvertible {
             what
         case .badSettings(let what):
             "TLS settings cannot be used: \(printable(what))"
+        case .wrongPassphrase:
+            "the passphrase does not open the client's key"
         case .notOpen:
             "the TLS connection is not open"
         }

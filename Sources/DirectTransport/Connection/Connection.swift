@@ -65,8 +65,8 @@ package final class Connection: @unchecked Sendable {
     /// The range of `buffer` that is received, decrypted and not yet parsed.
     private var unparsed = 0..<0
     /// Serialises the reading and the writing task while there are two: OpenSSL allows one call at a time for
-    /// a connection. It guards no value, but the thread sanitizer misreads a lock of `Void`.
-    private var duplex: Locked<Bool>?
+    /// a connection.
+    private var duplex: Locked<Void>?
     private var isClosed = false
     /// Whether a layer has bytes that wait for room, updated with each write.
     @exclusivity(unchecked) private var holdsBytes = false
@@ -117,7 +117,7 @@ package final class Connection: @unchecked Sendable {
 
     /// Allows one task to read while another one writes.
     package func beginDuplex() {
-        if duplex == nil { duplex = Locked(true) }
+        if duplex == nil { duplex = Locked(()) }
     }
 
     /// Ends what `beginDuplex` began. Call it when the writing task is done.

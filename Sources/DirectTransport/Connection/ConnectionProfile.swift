@@ -53,7 +53,7 @@ package final class ConnectionProfiles: Sendable {
     private let socket: SocketOptions
     /// The sessions of all profiles, so that they have one limit.
     private let sessions: SessionCache
-    private let table = Locked(Table())
+    private let table = SharedTable<ProfileKey, ConnectionProfile>(keeping: limit)
 
     /// The number of profiles that are kept without a connection.
     static let limit = 64
@@ -65,37 +65,6 @@ package final class ConnectionProfiles: Sendable {
         let isAnonymous: Bool
     }
 
-    private struct Reference {
-        weak var profile: ConnectionProfile?
-    }
-
-    private struct Table {
-        var profiles: [ProfileKey: Reference] = [:]
-        /// The profiles that were used last, the latest at the end.
-        var recent: [ConnectionProfile] = []
-        /// The number of entries at which those without a profile are removed.
-        var mark = 2 * limit
-
-        /// Keeps a profile that is being used.
-        mutating func keep(_ profile: ConnectionProfile) {
-            if recent.last === profile { return }
-            if let index = recent.firstIndex(where: { $0 === profile }) {
-                recent.remove(at: index)
-            } else if recent.count >= limit {
-                recent.removeFirst()
-            }
-            recent.append(profile)
-        }
-
-        /// Adds a new profile. Amortised, removing the entries without one costs nothing.
-        mutating func add(_ profile: ConnectionProfile, for key: ProfileKey) {
-            profiles[key] = Reference(profile: profile)
-            guard profiles.count > mark else { return }
-            profiles = profiles.filter { $0.value.profile != nil }
-            mark = 2 * max(limit, profiles.count)
-        }
-    }
-
     init(tls: TLSSettings, ech: EncryptedClientHello = .off, socket: SocketOptions) {
         self.tls = tls
         self.ech = ech
@@ -105,7 +74,7 @@ package final class ConnectionProfiles: Sendable {
     }
 
     /// The number of profiles that exist.
-    var count: Int { table.withLock { $0.profiles.values.count { $0.profile != nil } } }
+    var count: Int { table.count }
 
     /// Returns the profile for these settings; `nil` if they are the client's own.
     ///
@@ -116,14 +85,8 @@ package final class ConnectionProfiles: Sendable {
     ) -> ConnectionProfile? {
         let withholds = isAnonymous && settings?.settings.tls == nil && tls.clientIdentity != nil
         guard settings != nil || withholds else { return nil }
-        return table.withLock { table in
-            let key = ProfileKey(settings: settings, isAnonymous: withholds)
-            let known = table.profiles[key]?.profile
-            let profile = known ?? make(key)
-            if known == nil { table.add(profile, for: key) }
-            table.keep(profile)
-            return profile
-        }
+        let key = ProfileKey(settings: settings, isAnonymous: withholds)
+        return table.object(for: key) { make(key) }
     }
 
     private func make(_ key: ProfileKey) -> ConnectionProfile {

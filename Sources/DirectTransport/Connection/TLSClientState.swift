@@ -7,24 +7,31 @@ internal import DirectTLS
 final class TLSClientState: Sendable {
     let sessions: SessionCache
     private let settings: TLSSettings
-    private let made = Locked<TLSContext?>(nil)
+    private let made = Locked<Made?>(nil)
     /// Held while the context is made, on threads that may block. Nothing else waits for it. It guards no
     /// value, but the thread sanitizer misreads a lock of `Void`.
     private let making = Locked(false)
+
+    private struct Made {
+        let context: TLSContext
+        /// The files of the client's certificate as the context has them; `nil` if it is in memory.
+        let files: [[UInt8]]?
+    }
 
     init(_ settings: TLSSettings, sessions: SessionCache) {
         self.settings = settings
         self.sessions = sessions
     }
 
-    /// Returns the context for connections, which is made on first use. This reads files, so it runs off the
-    /// loop.
+    /// Returns the context for connections, which is made on first use, and anew when the files of the
+    /// client's certificate have changed. A new context resumes no session of the former one. This reads
+    /// files, so it runs off the loop.
     func context(_ deadline: Deadline, on loop: EventLoop) async throws(TransportError) -> TLSContext {
-        if let context = made.withLock({ $0 }) { return context }
+        if settings.clientIdentity?.files == nil, let made = made.withLock({ $0 }) { return made.context }
         let outcome: Result<TLSContext, TLSError>
         do throws(BlockingWork.Abandoned) {
             outcome = try await BlockingWork.shared.run(until: deadline.instant, on: loop) {
-                self.makeOnce()
+                self.current()
             }
         } catch {
             throw deadline.failure(error)
@@ -35,17 +42,28 @@ final class TLSClientState: Sendable {
         }
     }
 
-    /// Makes the context once; concurrent callers wait for the first.
-    private func makeOnce() -> Result<TLSContext, TLSError> {
+    /// Returns the context, made if there is none for the files as they are. Concurrent callers wait for the
+    /// first.
+    private func current() -> Result<TLSContext, TLSError> {
         making.withLock { _ in
-            if let known = made.withLock({ $0 }) { return .success(known) }
+            let known = made.withLock { $0 }
             do throws(TLSError) {
-                let context = try TLSContext(settings)
-                made.withLock { $0 = context }
-                return .success(context)
+                return .success(try renewed(known))
             } catch {
-                return .failure(error)
+                // Files that are being replaced: the certificate is there, and its key not yet.
+                return known.map { .success($0.context) } ?? .failure(error)
             }
         }
+    }
+
+    private func renewed(_ known: Made?) throws(TLSError) -> TLSContext {
+        let files = settings.clientIdentity?.files
+        let contents = try files?.contents()
+        if let known, known.files == contents { return known.context }
+        var settings = settings
+        if let files, let contents { settings.clientIdentity = try files.identity(of: contents) }
+        let context = try TLSContext(settings)
+        made.withLock { $0 = Made(context: context, files: contents) }
+        return context
     }
 }

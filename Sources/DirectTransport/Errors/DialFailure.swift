@@ -109,7 +109,7 @@ extension TLSError {
         case .certificateRejected, .nameMismatch, .keyNotPinned, .rejectedByVerifier, .staple,
             .noPeerCertificate:
             .onCertificateMismatch
-        case .badIdentity, .badSettings, .encryptedClientHelloUnavailable: .stop
+        case .badIdentity, .badSettings, .wrongPassphrase, .encryptedClientHelloUnavailable: .stop
         default: .tryNext
         }
     }

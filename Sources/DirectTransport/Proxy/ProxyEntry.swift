@@ -50,35 +50,46 @@ package final class ProxyEntry: Sendable {
     }
 }
 
-/// A client's proxies, and the hosts that are reached without them.
-package struct ProxyTable: Sendable {
+/// The proxies of a client and of its requests, ready for use. Equal proxies get the same entry.
+package final class ProxyEntries: Sendable {
+    private let settings: ProxySettings
     private let forHTTP: ProxyEntry?
     private let forHTTPS: ProxyEntry?
-    private let exceptions: ProxyExceptions
+    /// Makes an entry for a proxy of a request.
+    private let make: @Sendable (Proxy) -> ProxyEntry
+    private let ofRequests = SharedTable<Proxy, ProxyEntry>(keeping: 64)
 
-    /// Returns `nil` if the settings name no proxy.
-    ///
     /// - Parameter authorizer: returns the source of a proxy's credentials; `nil` for those of its settings.
-    package init?(
+    package init(
         _ settings: ProxySettings,
         tls: TLSSettings,
-        authorizer: (Proxy) -> (any ProxyAuthorizer)? = { _ in nil }
+        authorizer: @escaping @Sendable (Proxy) -> (any ProxyAuthorizer)? = { _ in nil }
     ) {
-        guard !settings.isEmpty else { return nil }
         func entry(_ proxy: Proxy) -> ProxyEntry {
             ProxyEntry(proxy, tls: tls, authorizer: authorizer(proxy))
         }
+        self.settings = settings
         forHTTP = settings.forHTTP.map(entry)
         // The same proxy becomes the same entry.
         forHTTPS =
             settings.forHTTPS == settings.forHTTP
             ? forHTTP : settings.forHTTPS.map(entry)
-        exceptions = settings.exceptions
+        // The credentials of a request's own proxy are for this request: no others take their place.
+        make = { ProxyEntry($0, tls: tls, authorizer: $0.credentials == nil ? authorizer($0) : nil) }
     }
 
-    /// Returns the proxy for this URL, or `nil` to connect directly.
+    /// Returns the client's proxy for this URL, or `nil` to connect directly.
     package func entry(for url: HTTPURL) -> ProxyEntry? {
         guard let entry = url.scheme == .https ? forHTTPS : forHTTP else { return nil }
-        return exceptions.contain(url.host, port: url.port) ? nil : entry
+        return settings.exceptions.contain(url.host, port: url.port) ? nil : entry
+    }
+
+    /// Returns the proxy for this URL of a request with settings of its own, or `nil` to connect directly.
+    package func entry(for url: HTTPURL, of own: ProxySettings) -> ProxyEntry? {
+        guard let proxy = own.proxy(for: url) else { return nil }
+        for case let known? in [forHTTP, forHTTPS] where known.proxy == proxy {
+            if known.authorizer == nil || proxy.credentials == nil { return known }
+        }
+        return ofRequests.object(for: proxy) { make(proxy) }
     }
 }

@@ -50,8 +50,11 @@ public struct ProxySettings: Hashable, Sendable {
         return settings
     }
 
-    /// Whether no proxy is set.
-    package var isEmpty: Bool { forHTTP == nil && forHTTPS == nil }
+    /// Returns the proxy for this URL, or `nil` to connect directly.
+    package func proxy(for url: HTTPURL) -> Proxy? {
+        guard let proxy = url.scheme == .https ? forHTTPS : forHTTP else { return nil }
+        return exceptions.contain(url.host, port: url.port) ? nil : proxy
+    }
 }
 
 /// The hosts that are reached without a proxy.

@@ -52,6 +52,22 @@ struct FormTests {
         #expect(try await typed.post(server.http(), .text("{}")).text == "application/json {}")
     }
 
+    @Test("A body of OPTIONS has a content type in any case, and no other request gets one from nowhere")
+    func optionsType() async throws {
+        let server = try FixtureServer.start { .text($0.headers["content-type"] ?? "none") }
+        let client = HTTPClient.untimed()
+        func type(_ method: HTTPMethod, _ body: RequestBody, _ headers: HTTPHeaders = [:]) async throws
+            -> String
+        {
+            let request = Request(method, server.http(), headers: headers, body: body)
+            return try await client.fetch(request).text ?? "no text"
+        }
+        #expect(try await type(.options, .bytes([49])) == "application/octet-stream")
+        #expect(try await type(.options, .bytes([49]), ["Content-Type": "text/x"]) == "text/x")
+        #expect(try await type(.options, .none) == "none")
+        #expect(try await type(.put, .bytes([49])) == "none")
+    }
+
     private func encoded(_ fields: [(String, String)]) -> String {
         String(decoding: formEncoded(fields.map { (name: $0.0, value: $0.1) }), as: UTF8.self)
     }

@@ -38,6 +38,16 @@ struct MemoryTests {
         #expect(script.requests.map { $0.headers["Cookie"] } == [nil, "a=1", "a=2"])
     }
 
+    @Test("TRACE carries no cookie of the jar, since its response would show it")
+    func trace() async throws {
+        let script = Script((200, ["Set-Cookie": "a=1"]), (200, [:]), (200, [:]))
+        let client = script.client { $0.cookies = CookieJar() }
+        _ = try await client.get("http://a.test/")
+        _ = try await client.fetch(Request(.trace, "http://a.test/"))
+        _ = try await client.get("http://a.test/")
+        #expect(script.requests.map { $0.headers["Cookie"] } == [nil, nil, "a=1"])
+    }
+
     @Test("Cookies are exchanged over real connections in the simplest configuration")
     func overTheNetwork() async throws {
         let server = try FixtureServer.start { request in

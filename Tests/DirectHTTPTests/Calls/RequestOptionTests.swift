@@ -68,6 +68,7 @@ struct RequestOptionTests {
         request.authenticator = .bearer("x")
         request.cookies = CookieJar()
         request.resolver = ScriptedResolver("scripted", [])
+        request.proxy = ProxySettings()
         request.expectsContinue = true
         request.options.exchange.closes = true
         request.upgrade = ["chat"]

@@ -46,6 +46,10 @@ struct RefusedEarlyTests {
             try await refusal { $0.headers["Content-Length"] = "4" }.protocolError
                 == .fieldOwnedByLibrary(name: "Content-Length")
         )
+        #expect(
+            try await refusal { $0.headers["TE"] = "trailers, Chunked;q=1" }.protocolError
+                == .fieldOwnedByLibrary(name: "TE")
+        )
         #expect(try await refusal { $0.method = "G T" }.protocolError == .invalidMethod)
         #expect(
             try await refusal { $0.upgrade = ["a\nb"] }.protocolError

@@ -60,6 +60,14 @@ extension CommandOption {
         case .allKeys:
             "Make a further handshake for each kind of key, EC and RSA, that the first one did not get: a server may "
                 + "have a certificate for each, and the one that this client does not get may have expired."
+        case .deep:
+            "The same as --all-keys, and a further handshake with the version of TLS, 1.2 or 1.3, that the first one did not "
+                + "get: a server may have another certificate for it."
+        case .ech:
+            "Ask for the HTTPS records of each host: the resolvers of --resolver, or the DNS servers of /etc/resolv.conf. "
+                + "Show them, probe the addresses that they name as hints, and make a handshake with each configuration of "
+                + "Encrypted Client Hello that they have. That needs an OpenSSL from 4.0 on; with an older one only the records "
+                + "are shown."
         case .tls:
             "Use only this version of TLS, 1.2 or 1.3."
         case .startTLS:

@@ -137,6 +137,28 @@ struct ListenTests {
         #expect(throws: UsageError.self) { try Options(secret) }
     }
 
+    @Test(
+        "A module does not lead to another port of a listed host, and is refused if it is none or for hosts"
+    )
+    func modules() throws {
+        let options = try Options([
+            "--listen", "127.0.0.1:1", "a.test@127.0.0.1", "https://b.test/", "c.test",
+        ])
+        let listed = try ListedTargets(options)
+        var upgraded = options
+        upgraded.settings.upgrade = .smtp
+        for name in ["a.test", "c.test"] {
+            upgraded.words = [try listed.word(for: name, options)]
+            switch try ProbeFeed(upgraded).step() {
+            case .probe(let probe): #expect(probe.port == 443)
+            case .resolve(let target): #expect(target.port == 443)
+            default: Issue.record("no target")
+            }
+        }
+        #expect(throws: ServedReply.self) { try listed.word(for: "c.test:25", options) }
+        #expect(throws: ServedReply.self) { try listed.word(for: "b.test", options) }
+    }
+
     @Test("A scrape ends within the time that Prometheus waits, with what is known by then")
     func patience() async throws {
         let silent = try Listener()
@@ -181,6 +203,7 @@ struct ListenTests {
             ("GET / HTTP/1.1\r\nHost: evil.example", 421),
             ("GET / HTTP/1.1\r\nHost: localhost.evil.example", 421),
             ("GET / HTTP/1.1\r\nHost: 127.0.0.1.evil.example:80", 421), ("GET / HTTP/1.1", 400),
+            ("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nSec-Fetch-Site: cross-site", 403),
             ("GET / HTTP/1.1\r\nHost: a\r\nHost: 127.0.0.1", 400),
             ("POST / HTTP/1.1\r\nHost: 127.0.0.1", 405),
             ("CONNECT a:1 HTTP/1.1\r\nHost: 127.0.0.1", 405),

@@ -62,4 +62,22 @@ struct AllKeysTests {
         let text = LongForm(record: record, style: Style(), verbose: false).text
         #expect(text.contains("other keys   no RSA certificate"))
     }
+
+    @Test("A certificate for the other version of TLS is found with --deep")
+    func otherVersion() async throws {
+        let server = try server(rsaUntil: 80)
+        let outcome = try await probe(host, at: server, "--deep", trusting: lab.root.rootPEM)
+        let record = try #require(outcome.record)
+        #expect(record.observation.otherKeys.map(\.kind) == [.rsa, .tls12])
+        #expect(record.observation.otherKeys.last?.served?.facts?.version == "TLSv1.2")
+        let text = LongForm(record: record, style: Style(width: 200), verbose: false).text
+        #expect(text.contains("TLS 1.2: the same: ") && outcome.code == 0)
+        let old = try FixtureServer.start(
+            .tls(try lab.issuer.issue(.publicLeaf(host))) { $0.maximumVersion = .tls12 }
+        ) { _ in .text("") }
+        let single = try await probe(host, at: old, "--deep", trusting: lab.root.rootPEM)
+        #expect(
+            single.record?.observation.otherKeys.map { $0.served == nil } == [true, true] && single.code == 0
+        )
+    }
 }

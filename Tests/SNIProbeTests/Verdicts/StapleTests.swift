@@ -63,6 +63,33 @@ struct StapleTests {
         #expect(try await outcome(mustStaple: true, old).faults == ["staple_missing"])
     }
 
+    @Test(
+        "A response with less than a quarter of its time left is a warning, with its end in JSON and metrics"
+    )
+    func nearItsEnd() async throws {
+        func outcome(_ left: Int64) async throws -> Outcome {
+            try await self.outcome { certificate in
+                let validity = CertificateProfile.Validity(notBefore: days(-6), notAfter: days(left))
+                return try lab.issuer.ocspResponse(for: certificate, validity: validity)
+            }
+        }
+        let late = try await outcome(1)
+        #expect(late.code == 0 && late.record?.warnings.map(\.id) == [.stapleEnds])
+        #expect(try await outcome(3).record?.warnings.isEmpty == true)
+        let record = try #require(late.record)
+        let end = try #require(record.served?.staple?.nextUpdate)
+        var json = JSONText()
+        JSONRecord(record).write(to: &json)
+        #expect(String(decoding: json.bytes, as: UTF8.self).contains("\"next_update\":\"\(UTC.stamp(end))\""))
+        let sink = OutputSink.memory
+        let metrics = PrometheusOutput(to: sink)
+        metrics.add(record, isOnlyOne: true)
+        metrics.finish(Digest(), interrupted: false)
+        #expect(metrics.flush())
+        let text = String(decoding: sink.bytes, as: UTF8.self)
+        #expect(text.contains("sni_probe_staple_next_update_seconds{") && text.contains("} \(end)\n"))
+    }
+
     @Test("A response by another authority, or without an answer, proves nothing")
     func unusable() async throws {
         let stranger = TestAuthority("Other Root")

@@ -10,6 +10,8 @@ complete -c sni-probe -l sni -x -d 'this name in the handshake instead of the ho
 complete -c sni-probe -l no-sni -d 'no SNI'
 complete -c sni-probe -l skip-default -d 'no second handshake, without SNI, to compare with'
 complete -c sni-probe -l all-keys -d 'also see the certificate for the other kind of key'
+complete -c sni-probe -l deep -d 'the same, and the one for the other TLS version'
+complete -c sni-probe -l ech -d 'HTTPS records of DNS, and Encrypted Client Hello'
 complete -c sni-probe -l tls -x -a '1.2 1.3' -d 'only 1.2 or only 1.3'
 complete -c sni-probe -l starttls -x -a 'smtp lmtp imap pop3 ftp nntp sieve ldap postgres mysql xmpp xmpp-server irc' -d 'smtp, imap, pop3, ftp, ldap, postgres, mysql, ...'
 complete -c sni-probe -l proxy-protocol -x -a '1 2' -d 'begin with a PROXY header, version 1 or 2'

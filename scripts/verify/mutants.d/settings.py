@@ -100,6 +100,7 @@ def add_request(table):
             "localBinding": ("LocalBindingTests", "value.localBinding = nil"),
             "tcpKeepAlive": ("LocalBindingTests", "value.tcpKeepAlive = nil"),
             "resolver": ("RequestResolverTests", "value.resolver = nil"),
+            "proxy": ("RequestProxyTests", "value.proxy = nil"),
             "expectsContinue": ("ExpectationTests", "value.expectsContinue = false"),
             "upgrade": ("RawStreamTests", "value.upgrade = []"),
             "onInterim": ("ExpectationTests", "value.onInterim = nil"),
@@ -220,7 +221,7 @@ def add_proxies(table):
     )
     table.door(
         "ProxySettings",
-        "ProxyTable.init",
+        "ProxyEntries.init",
         "||",
         " let settings = mutated(settings)",
         {"forHTTP": "ProxyTests", "forHTTPS": "ProxyTests", "exceptions": "ProxyTests"},

@@ -1,0 +1,154 @@
+public import DirectHTTP
+internal import Synchronization
+
+/// Logs the requests of a client on the network, each a few lines, with as much as a level says.
+///
+/// ```swift
+/// let client = HTTPClient { HTTPLogger(.headers) { print($0) }.install(in: &$0) }
+/// ```
+///
+/// Redirects, retries and answers to challenges are requests of their own. Responses of a cache are not
+/// logged, because no request is made for them. The values of secret fields, and those of queries, are
+/// replaced by `***`; bodies are never logged. No value can break a line or control a terminal.
+public struct HTTPLogger: Sendable {
+    /// How much is logged.
+    public enum Level: Int, Hashable, Comparable, Sendable {
+        /// Nothing.
+        case none
+        /// Method, URL, address, status and times.
+        case basic
+        /// Header fields as well, those that the client adds included.
+        case headers
+        /// The sizes of bodies as well, that of a response when it has been read.
+        case bodySizes
+
+        /// Whether the level logs less than the other one.
+        public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    private let level: Level
+    private let hidden: Set<String>
+    private let write: @Sendable (String) -> Void
+
+    /// Makes a logger.
+    ///
+    /// - Parameters:
+    ///   - level: How much is logged.
+    ///   - secretFields: The header fields whose values are hidden, besides those that carry credentials.
+    ///     Names are compared ignoring case.
+    ///   - write: Gets each line, on any thread, several at the same time. It must not block.
+    public init(
+        _ level: Level,
+        hiding secretFields: Set<String> = [],
+        _ write: @escaping @Sendable (String) -> Void
+    ) {
+        self.level = level
+        hidden = Self.credentialFields.union(secretFields.map { $0.lowercased() })
+        self.write = write
+    }
+
+    /// Makes clients with these settings log: adds a network interceptor behind those that are there, and
+    /// for the sizes of bodies an observer before the one that is there.
+    public func install(in configuration: inout HTTPClient.Configuration) {
+        guard level > .none else { return }
+        configuration.networkInterceptors.append { try await logged($0, through: $1) }
+        guard level >= .bodySizes else { return }
+        configuration.observer = { [self, next = configuration.observer] event in
+            if case .bodyEnded(let bytes, let isWhole) = event.kind, let number = event.tags[Number.self] {
+                line(of: number, "<-- \(isWhole ? "" : "abandoned after ")\(bytes) bytes of body")
+            }
+            next?(event)
+        }
+    }
+
+    /// The number of a request in the log.
+    private struct Number: Sendable {
+        private static let last = Atomic<UInt64>(0)
+        let value = Self.last.wrappingAdd(1, ordering: .relaxed).newValue
+    }
+
+    private static let credentialFields: Set<String> = [
+        "authorization", "proxy-authorization", "authentication-info", "proxy-authentication-info", "cookie",
+        "cookie2", "set-cookie", "set-cookie2", "x-api-key", "api-key", "x-auth-token", "x-csrf-token",
+        "x-amz-security-token",
+    ]
+
+    private func logged(
+        _ request: HTTPClient.Request,
+        through forward: Forward
+    ) async throws -> HTTPClient.Response {
+        let number = Number()
+        var request = request
+        request.tags[Number.self] = number
+        line(of: number, "--> \(request.method) \((try? request.url.redacted.text) ?? "an invalid URL")")
+        log(request.headers, of: number, arrow: "-->")
+        if level >= .bodySizes { line(of: number, "--> \(Self.size(of: request))") }
+        let start = ContinuousClock.now
+        do {
+            let response = try await forward(request)
+            let place =
+                response.transaction.map { " from \($0.endpoint)\($0.isReused ? ", reused" : "")" } ?? ""
+            line(of: number, "<-- \(response.status)\(place), \(Self.time(since: start))")
+            log(response.headers, of: number, arrow: "<--")
+            return response
+        } catch {
+            line(of: number, "<-- \(Self.text(of: error)), \(Self.time(since: start))")
+            throw error
+        }
+    }
+
+    private func line(of number: Number, _ text: String) {
+        write("#\(number.value) \(text.inOneLine)")
+    }
+
+    private func log(_ headers: HTTPHeaders, of number: Number, arrow: String) {
+        guard level >= .headers else { return }
+        for field in headers { line(of: number, "\(arrow) \(field.name): \(shown(field))") }
+    }
+
+    private func shown(_ field: HTTPHeaders.Field) -> String {
+        let name = field.name.lowercased()
+        if hidden.contains(name) { return "***" }
+        guard ["location", "content-location", "referer", "link", "refresh"].contains(name) else {
+            return field.value
+        }
+        if let url = try? HTTPURL(field.value) { return url.redacted.text }
+        // A relative reference, or a list of URLs: nothing behind the first question mark, and no user.
+        guard !field.value.contains("@") else { return "***" }
+        return field.value.firstIndex(of: "?").map { field.value[...$0] + "***" } ?? field.value
+    }
+
+    private static func size(of request: HTTPClient.Request) -> String {
+        if let length = request.headers["Content-Length"] { return "\(length) bytes of body" }
+        return request.headers.contains("Transfer-Encoding") ? "a body in chunks" : "no body"
+    }
+
+    private static func time(since start: ContinuousClock.Instant) -> String {
+        let (seconds, attoseconds) = (ContinuousClock.now - start).components
+        return "\(seconds * 1000 + attoseconds / 1_000_000_000_000_000) ms"
+    }
+
+    /// The error of other code may contain anything, even secrets.
+    private static func text(of error: any Error) -> String {
+        switch error {
+        case let error as HTTPError: "failed: \(error)"
+        case is CancellationError: "cancelled"
+        default: "failed in other code"
+        }
+    }
+}
+
+extension String {
+    /// The text without characters that break a line, control a terminal or change the direction of text.
+    fileprivate var inOneLine: String {
+        var line = ""
+        for scalar in unicodeScalars {
+            switch scalar.value {
+            case 0..<0x20, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069:
+                line += "\\u{\(String(scalar.value, radix: 16))}"
+            default: line.unicodeScalars.append(scalar)
+            }
+        }
+        return line
+    }
+}

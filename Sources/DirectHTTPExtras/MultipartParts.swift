@@ -1,0 +1,116 @@
+public import DirectHTTP
+
+/// A part of a multipart body.
+public struct MultipartPart: Sendable {
+    /// The header fields of the part.
+    public let headers: HTTPHeaders
+    /// Its content.
+    public let body: [UInt8]
+
+    /// The name of a form's field (RFC 7578): the parameter `name` of `Content-Disposition`.
+    public var name: String? { disposition("name") }
+
+    /// The name of a form's file. It comes from elsewhere: it may be a path, or name a device.
+    public var fileName: String? { disposition("filename") }
+
+    private func disposition(_ name: String) -> String? {
+        guard let value = headers["Content-Disposition"] else { return nil }
+        var reader = FieldReader(value)
+        _ = reader.text { $0 != UInt8(ascii: ";") }
+        return reader.parameters()[name]
+    }
+}
+
+extension HTTPClient.Response {
+    /// The parts of a body of the type `multipart/…` (RFC 2046, section 5.1), such as `mixed`, `form-data` or
+    /// `byteranges`, each as soon as it has arrived whole. It can be read once, like the body.
+    ///
+    /// What stands before the first delimiter is skipped, and what follows the last one is not read. A part
+    /// that is itself multipart is delivered as bytes.
+    ///
+    /// - Parameters:
+    ///   - limit: The number of bytes of a part, its header fields included, and of the text before the
+    ///     first.
+    ///   - count: The number of parts.
+    /// - Throws: ``MultipartError/notMultipart`` for another type, or a boundary that is none. The sequence
+    ///   throws ``MultipartError`` for a body that breaks the rules, and the errors of the body.
+    public func parts(
+        upTo limit: Int = 1 << 20,
+        count: Int = 1000
+    ) throws(MultipartError) -> some AsyncSequence<MultipartPart, any Error> & Sendable {
+        guard let type = headers.values(for: "Content-Type").last else { throw .notMultipart }
+        var reader = FieldReader(type)
+        let essence = reader.text { $0 != UInt8(ascii: ";") }.lowercased()
+        guard essence.hasPrefix("multipart/"), let boundary = reader.parameters()["boundary"],
+            MultipartParser.isBoundary(boundary)
+        else { throw .notMultipart }
+        return MultipartParts(body: body, boundary: boundary, limit: limit, count: count)
+    }
+}
+
+/// Why the parts of a body cannot be read.
+@nonexhaustive
+public enum MultipartError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The type is not `multipart/…`, or has no valid boundary.
+    case notMultipart
+    /// A part, or the text before the first, is larger than the limit.
+    case partTooLarge(limit: Int)
+    /// There are more parts than the limit.
+    case tooManyParts(limit: Int)
+    /// The header fields of a part are malformed, or more than 100.
+    case badFields
+    /// The body ends without its last delimiter: parts may be missing.
+    case truncated
+
+    /// The reason.
+    public var description: String {
+        switch self {
+        case .notMultipart: "the body is not multipart, or its boundary is invalid"
+        case .partTooLarge(let limit): "a part of the body is larger than \(limit) bytes"
+        case .tooManyParts(let limit): "the body has more than \(limit) parts"
+        case .badFields: "the header fields of a part are malformed"
+        case .truncated: "the body ends without its last delimiter"
+        }
+    }
+}
+
+private struct MultipartParts: AsyncSequence, Sendable {
+    let body: ResponseBody
+    let boundary: String
+    let limit: Int
+    let count: Int
+
+    func makeAsyncIterator() -> Iterator {
+        Iterator(
+            pieces: body.makeAsyncIterator(),
+            parser: MultipartParser(boundary: boundary, limit: limit),
+            limit: count
+        )
+    }
+
+    struct Iterator: AsyncIteratorProtocol {
+        var pieces: ResponseBody.Iterator
+        var parser: MultipartParser
+        let limit: Int
+        var count = 0
+        var isAtEnd = false
+
+        mutating func next() async throws -> MultipartPart? {
+            guard !isAtEnd else { return nil }
+            isAtEnd = true
+            while true {
+                switch try parser.step() {
+                case .part(let part):
+                    count += 1
+                    guard count <= limit else { throw MultipartError.tooManyParts(limit: limit) }
+                    isAtEnd = false
+                    return part
+                case .end: return nil
+                case .needsMore:
+                    guard let piece = try await pieces.next() else { throw MultipartError.truncated }
+                    parser.append(piece)
+                }
+            }
+        }
+    }
+}

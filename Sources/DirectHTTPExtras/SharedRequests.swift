@@ -1,0 +1,162 @@
+public import DirectHTTP
+internal import Synchronization
+
+/// Makes equal GETs that are in flight at the same time once, for all that ask.
+///
+/// ```swift
+/// let client = HTTPClient { $0.interceptors.append(SharedRequests().interceptor) }
+/// ```
+///
+/// Requests are equal if method, URL (with user and password), all header fields, addresses and tags' absence
+/// are. A request with any other option of its own (limits, an authenticator, TLS settings, a proxy, a
+/// callback, tags, …) is made alone, and so is one with a body. The client's cookies and authenticators are
+/// the same for all of its requests, so each client needs an interceptor of its own.
+///
+/// The response is read whole, up to the limit, before anyone gets it; one that is larger is
+/// ``HTTPError/Reason/bodyTooLarge(limit:)`` for all. Use `where` to leave out what is to be streamed.
+///
+/// A caller that is cancelled stops waiting, and the others go on: if it was the one whose request it is, the
+/// next one makes it anew. After a request with an unsafe method has begun, later GETs join none that began
+/// before it ended: they would miss what it has changed.
+public final class SharedRequests: Sendable {
+    private let limit: Int
+    private let fits: @Sendable (HTTPClient.Request) -> Bool
+    private let flights = Mutex<[Key: Flight]>([:])
+
+    /// Makes a table without requests.
+    ///
+    /// - Parameters:
+    ///   - limit: The number of bytes of a body at most.
+    ///   - fits: Whether a request may be shared.
+    public init(
+        upTo limit: Int = 1 << 24,
+        where fits: @escaping @Sendable (HTTPClient.Request) -> Bool = { _ in true }
+    ) {
+        self.limit = limit
+        self.fits = fits
+    }
+
+    /// The interceptor of calls. Others before it see each request, those behind it only the ones that are
+    /// made.
+    public var interceptor: Interceptor {
+        { [self] request, forward in
+            guard request.method.isSafe else {
+                // From now on a response may have been made before the change, until this one is there.
+                flights.withLock { $0 = [:] }
+                defer { flights.withLock { $0 = [:] } }
+                return try await forward(request)
+            }
+            guard let key = Key(request), fits(request) else { return try await forward(request) }
+            while true {
+                let (flight, waiter) = enter(key)
+                guard let waiter else {
+                    return try await lead(flight, for: key, by: { try await forward(request) })
+                }
+                if let (response, body) = try await flight.landing(for: waiter)?.get() {
+                    return response.replacing(body: body)
+                }
+            }
+        }
+    }
+
+    /// Returns the request that is in flight with the number of a waiter, or a new one, to be made.
+    private func enter(_ key: Key) -> (Flight, waiter: Int?) {
+        flights.withLock { flights in
+            if let flight = flights[key], let waiter = flight.board() { return (flight, waiter) }
+            let flight = Flight()
+            flights[key] = flight
+            return (flight, nil)
+        }
+    }
+
+    /// Makes a request, and gives its result to all that wait.
+    private func lead(_ flight: Flight, for key: Key, by forward: Forward) async throws -> HTTPClient.Response
+    {
+        do {
+            let response = try await forward()
+            let body = try await response.body.collect(upTo: limit)
+            end(flight, for: key, with: .success((response, body)))
+            return response.replacing(body: body)
+        } catch {
+            // The others are not cancelled: one of them makes the request.
+            end(flight, for: key, with: Task.isCancelled ? nil : .failure(error))
+            throw error
+        }
+    }
+
+    private typealias Forward = () async throws -> HTTPClient.Response
+
+    private func end(_ flight: Flight, for key: Key, with result: Flight.Landing?) {
+        flights.withLock { if $0[key] === flight { $0[key] = nil } }
+        flight.end(with: result)
+    }
+}
+
+/// What equal requests have in common.
+private struct Key: Hashable, Sendable {
+    let url: HTTPURL
+    let headers: HTTPHeaders
+    let addresses: [Endpoint]?
+
+    /// `nil` for a request that is made alone.
+    init?(_ request: HTTPClient.Request) {
+        guard request.method == .get, request.body.isNone, !request.setsOptions, let url = try? request.url
+        else { return nil }
+        (self.url, headers, addresses) = (url, request.headers, request.addresses)
+    }
+}
+
+/// One request, and those that wait for it.
+private final class Flight: Sendable {
+    typealias Landing = Result<(response: HTTPClient.Response, body: [UInt8]), any Error>
+
+    private struct State {
+        /// A waiter has a place before it waits, and loses it when it is cancelled.
+        var waiters: [Int: CheckedContinuation<Landing?, any Error>?] = [:]
+        var count = 0
+        var isOver = false
+        /// `nil` if the one who has made the request was cancelled.
+        var result: Landing?
+    }
+
+    private let state = Mutex(State())
+
+    /// Returns the number of one more waiter; `nil` if the request has ended.
+    func board() -> Int? {
+        state.withLock { state in
+            guard !state.isOver else { return nil }
+            state.count += 1
+            state.waiters[state.count] = .some(nil)
+            return state.count
+        }
+    }
+
+    /// Waits for the result; `nil` if there is none, and the request has to be made anew.
+    func landing(for waiter: Int) async throws -> Landing? {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let result = state.withLock { state -> Result<Landing?, any Error>? in
+                    guard state.waiters[waiter] != nil else { return .failure(CancellationError()) }
+                    if state.isOver { return .success(state.result) }
+                    state.waiters[waiter] = .some(continuation)
+                    return nil
+                }
+                if let result { continuation.resume(with: result) }
+            }
+        } onCancel: {
+            let continuation = state.withLock { $0.waiters.removeValue(forKey: waiter) ?? nil }
+            continuation?.resume(throwing: CancellationError())
+        }
+    }
+
+    /// Gives the result to all that wait.
+    func end(with result: Landing?) {
+        let waiting = state.withLock { state in
+            (state.isOver, state.result) = (true, result)
+            let waiting = state.waiters.compactMapValues { $0 }
+            for number in waiting.keys { state.waiters[number] = nil }
+            return waiting.values
+        }
+        for continuation in waiting { continuation.resume(returning: result) }
+    }
+}

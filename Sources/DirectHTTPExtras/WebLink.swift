@@ -1,0 +1,53 @@
+public import DirectHTTP
+
+/// A link of a `Link` field (RFC 8288).
+public struct WebLink: Hashable, Sendable {
+    /// The target, resolved against the URL of the response; without user and password.
+    public let target: HTTPURL
+    /// The relation types, in lower case, such as `next`.
+    public let relations: [String]
+    /// The other parameters by their names in lower case; the first of each name counts. A value in the form
+    /// of RFC 8187 (`title*`) stays as it is.
+    public let parameters: [String: String]
+}
+
+extension HTTPClient.Response {
+    /// The links of the `Link` fields. See ``HTTPClient/BufferedResponse/links``.
+    public var links: [WebLink] { LinkFields.links(of: headers, at: url) }
+}
+
+extension HTTPClient.BufferedResponse {
+    /// The links of the `Link` fields, in order. A link that cannot be read, whose target is no URL of HTTP,
+    /// or that is about another resource than the response's (`anchor`), is left out.
+    public var links: [WebLink] { LinkFields.links(of: headers, at: url) }
+}
+
+/// Reads `Link` fields (RFC 8288, appendix B.2).
+private enum LinkFields {
+    static func links(of headers: HTTPHeaders, at url: HTTPURL) -> [WebLink] {
+        headers.values(for: "Link").flatMap { links(of: $0, at: url) }
+    }
+
+    private static func links(of value: String, at url: HTTPURL) -> [WebLink] {
+        var (links, reader) = ([WebLink](), FieldReader(value))
+        while reader.skip(" ", "\t", ","), reader.take("<") {
+            let reference = reader.text { $0 != UInt8(ascii: ">") }
+            guard reader.take(">") else { return links }
+            var parameters = reader.parameters(endingAt: ",")
+            // What is no parameter is skipped with its link.
+            _ = reader.text { $0 != UInt8(ascii: ",") }
+            guard parameters["anchor"] == nil, let target = try? url.resolving(reference),
+                target.user == nil
+            else { continue }
+            let relations = (parameters.removeValue(forKey: "rel") ?? "").split { $0 == " " || $0 == "\t" }
+            links.append(
+                WebLink(
+                    target: target,
+                    relations: relations.map { $0.lowercased() },
+                    parameters: parameters
+                )
+            )
+        }
+        return links
+    }
+}

@@ -1,0 +1,113 @@
+import DirectCore
+import DirectHTTP
+@testable import DirectHTTPExtras
+import DirectTestCommands
+import DirectTestTime
+import Testing
+
+@Suite("Requests a second", .idleLimit)
+struct RequestRateTests {
+    private let clock = ManualClock()
+    private let sent = Locked<[String]>([])
+
+    private func client(
+        _ rate: RequestRate,
+        _ configure: (inout HTTPClient.Configuration) -> Void = { _ in }
+    ) -> HTTPClient {
+        HTTPClient.untimed {
+            $0.networkInterceptors = [rate.interceptor]
+            $0.transport = { [sent] request in
+                let url = try request.url
+                sent.withLock { $0.append(url.text) }
+                return url.path == "/from"
+                    ? try .init(to: request, 302, headers: ["Location": "/to"]) : try .init(to: request, 200)
+            }
+            configure(&$0)
+        }
+    }
+
+    private func rate(_ perSecond: Double, burst: Int = 1, perOrigin: Bool = false) -> RequestRate {
+        RequestRate(perSecond, burst: burst, perOrigin: perOrigin, clock: clock)
+    }
+
+    @Test(
+        "After a burst one request goes a tick, in the order of arrival, and a pause saves no more than the burst"
+    )
+    func bucket() async throws {
+        let client = client(rate(10, burst: 2))
+        var tasks: [Task<Void, any Error>] = []
+        for number in 0..<5 {
+            let before = clock.sleeperCount
+            tasks.append(Task { _ = try await client.get("http://a.test/\(number)") })
+            if number < 2 { try await tasks[number].value } else { await clock.sleepers(before + 1) }
+        }
+        for count in 3...5 {
+            clock.advance(by: .milliseconds(99))
+            #expect(sent.withLock { $0.count } == count - 1)
+            clock.advance(by: .milliseconds(1))
+            try await tasks[count - 1].value
+        }
+        #expect(sent.withLock { $0 } == (0..<5).map { "http://a.test/\($0)" })
+        clock.advance(by: .seconds(100))
+        for _ in 0..<2 { _ = try await client.get("http://a.test/") }
+        let late = Task { try await client.get("http://a.test/") }
+        await clock.sleepers(1)
+        clock.advance(by: .milliseconds(100))
+        _ = try await late.value
+    }
+
+    @Test("Origins have tokens of their own if that is asked for, and redirects take one each")
+    func origins() async throws {
+        let apart = client(rate(1, perOrigin: true))
+        for url in ["http://a.test/", "https://a.test/", "http://b.test/"] { _ = try await apart.get(url) }
+        #expect(clock.sleeperCount == 0)
+        let together = client(rate(1))
+        let task = Task { try await together.get("http://a.test/from").url.path }
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(1))
+        #expect(try await task.value == "/to")
+    }
+
+    @Test("A cancelled request gives its place up, and others behind it are not delayed by it")
+    func cancelled() async throws {
+        let client = client(rate(1))
+        _ = try await client.get("http://a.test/1")
+        let waiting = Task { try await client.get("http://a.test/2") }
+        await clock.sleepers(1)
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        await clock.sleepers(0)
+        let next = Task { try await client.get("http://a.test/3") }
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(1))
+        _ = try await next.value
+        #expect(sent.withLock { $0 } == ["http://a.test/1", "http://a.test/3"])
+    }
+
+    @Test("The deadline of the call ends the wait as any other")
+    func deadline() async throws {
+        let rate = rate(1)
+        _ = try await client(rate).get("http://a.test/")
+        let client = HTTPClient {
+            $0.networkInterceptors = [rate.interceptor]
+            $0.transport = { try .init(to: $0, 200) }
+            $0.timeouts.total = .milliseconds(20)
+        }
+        do {
+            _ = try await client.get("http://a.test/")
+            Issue.record("the second token is not due")
+        } catch let error as HTTPError {
+            guard case .timedOut = error.reason else { throw error }
+        }
+    }
+
+    @Test(
+        "No rate is too small or too large, and no burst",
+        arguments: [0, -1, .infinity, .nan, 1e300, 1e-300]
+    )
+    func extremes(perSecond: Double) async throws {
+        for burst in [Int.min, 0, .max] {
+            _ = try await client(rate(perSecond, burst: burst)).get("http://a.test/")
+        }
+    }
+}

@@ -1,0 +1,184 @@
+import DirectCore
+import DirectHTTP
+import DirectHTTPExtras
+import DirectTestCommands
+import Testing
+
+/// A transport whose answers wait until the test lets them go.
+private final class HeldAnswers: Sendable {
+    private let held = Locked<[CheckedContinuation<Void, Never>]>([])
+    private let isOpen = Locked(false)
+    let requests = Locked<[HTTPClient.Request]>([])
+    let cancelled = Locked(0)
+
+    func answer(_ request: HTTPClient.Request) async throws -> HTTPClient.Response {
+        let number = requests.withLock {
+            $0.append(request)
+            return $0.count
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOpen = isOpen.withLock { isOpen in
+                    if !isOpen { held.withLock { $0.append(continuation) } }
+                    return isOpen
+                }
+                if isOpen { continuation.resume() }
+            }
+        } onCancel: {
+            cancelled.withLock { $0 += 1 }
+            open()
+        }
+        try Task.checkCancellation()
+        return try .init(to: request, 200, body: Array("\(number)".utf8))
+    }
+
+    func open() {
+        isOpen.withLock { $0 = true }
+        for continuation in held.withLock({ held in
+            defer { held = [] }
+            return held
+        }) { continuation.resume() }
+    }
+}
+
+@Suite("Equal requests in flight", .idleLimit)
+struct SharedRequestTests {
+    private let answers = HeldAnswers()
+    private let arrived = Locked(0)
+
+    private func client(_ shared: SharedRequests = SharedRequests()) -> HTTPClient {
+        HTTPClient.untimed {
+            $0.interceptors = [
+                { [arrived] request, forward in
+                    arrived.withLock { $0 += 1 }
+                    return try await forward(request)
+                },
+                shared.interceptor,
+            ]
+            $0.transport = answers.answer
+        }
+    }
+
+    /// Waits until so many calls have begun, and had the time to join.
+    private func calls(_ count: Int) async {
+        while arrived.withLock({ $0 }) < count { await Task.yield() }
+        for _ in 0..<1000 { await Task.yield() }
+    }
+
+    private func sent(_ count: Int) async {
+        while answers.requests.withLock({ $0.count }) < count { await Task.yield() }
+    }
+
+    @Test("Equal GETs are made once, and all get the same response; the next one is made anew")
+    func joined() async throws {
+        let client = client()
+        let tasks = (0..<20).map { _ in Task { try await client.get("http://a.test/?q") } }
+        await calls(20)
+        answers.open()
+        for task in tasks {
+            let response = try await task.value
+            #expect(response.text == "1" && response.url.text == "http://a.test/?q")
+        }
+        #expect(try await client.get("http://a.test/?q").text == "2")
+    }
+
+    @Test("Requests that differ in anything are made apart: fields, credentials, addresses, options, bodies")
+    func apart() async throws {
+        let client = client()
+        var requests = [
+            "http://a.test/", "https://a.test/", "http://a.test/?", "http://u:p@a.test/",
+            "http://u:q@a.test/",
+        ]
+        .map { HTTPClient.Request(.get, $0) }
+        requests.append(HTTPClient.Request(.head, "http://a.test/"))
+        requests.append(HTTPClient.Request(.get, "http://a.test/", headers: ["Authorization": "x"]))
+        requests.append(HTTPClient.Request(.get, "http://a.test/", headers: ["Cookie": "a=1"]))
+        requests.append(HTTPClient.Request(.get, "http://a.test/", body: .text("x")))
+        for change: (inout HTTPClient.Request) -> Void in [
+            { $0.addresses = ["192.0.2.1"] }, { $0.authenticator = .bearer("a") }, { $0.tls = TLSSettings() },
+            { $0.timeouts.total = .seconds(9) }, { $0.proxy = ProxySettings() }, { $0.tags[Int.self] = 1 },
+            { $0.onDownload = { _ in } }, { $0.redirects = .deliver },
+        ] {
+            var request = HTTPClient.Request(.get, "http://a.test/")
+            change(&request)
+            requests.append(request)
+            // Two of those with an option are no more equal; only addresses can be compared.
+            if request.addresses == nil { requests.append(request) }
+        }
+        let tasks = requests.map { request in Task { try await client.fetch(request).status } }
+        await sent(requests.count)
+        answers.open()
+        for task in tasks { _ = try await task.value }
+        #expect(answers.requests.withLock { $0.count } == requests.count)
+        #expect(arrived.withLock { $0 } == requests.count)
+    }
+
+    @Test("A caller that is cancelled stops waiting and the others go on, whichever made the request")
+    func cancellation() async throws {
+        let client = client()
+        let first = Task { try await client.get("http://a.test/").text }
+        await sent(1)
+        let others = (0..<4).map { _ in Task { try await client.get("http://a.test/").text } }
+        await calls(5)
+        for task in others.dropLast(2) {
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+        #expect(answers.cancelled.withLock { $0 } == 0)
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        // One of the two that are left makes the request anew, for both.
+        await sent(2)
+        answers.open()
+        for task in others.suffix(2) { #expect(try await task.value == "2") }
+        let all = HeldAnswers()
+        let second = HTTPClient.untimed {
+            $0.interceptors = [SharedRequests().interceptor]
+            $0.transport = all.answer
+        }
+        let alone = Task { try await second.get("http://a.test/") }
+        while all.requests.withLock({ $0.isEmpty }) { await Task.yield() }
+        alone.cancel()
+        await #expect(throws: CancellationError.self) { try await alone.value }
+        while all.cancelled.withLock({ $0 }) == 0 { await Task.yield() }
+    }
+
+    @Test("An error is everyone's, and so is a body over the limit")
+    func errors() async throws {
+        let failing = HTTPClient.untimed {
+            $0.interceptors = [SharedRequests(upTo: 3).interceptor]
+            $0.transport = { request in
+                if try request.url.path == "/large" {
+                    return try .init(to: request, 200, body: [1, 2, 3, 4])
+                }
+                throw HTTPError(.response, .connectionClosed)
+            }
+        }
+        for path in ["/", "/large"] {
+            let tasks = (0..<3).map { _ in Task { try await failing.get("http://a.test" + path) } }
+            for task in tasks { await #expect(throws: HTTPError.self) { try await task.value } }
+        }
+    }
+
+    @Test("A GET joins none that began before a change that has begun or ended since")
+    func changes() async throws {
+        let client = client()
+        let before = Task { try await client.get("http://a.test/").text }
+        await sent(1)
+        let change = Task { try await client.post("http://a.test/").text }
+        await sent(2)
+        let during = Task { try await client.get("http://a.test/").text }
+        await sent(3)
+        answers.open()
+        #expect(try await [before.value, change.value, during.value] == ["1", "2", "3"])
+    }
+
+    @Test("What the condition leaves out is made alone")
+    func condition() async throws {
+        let client = client(SharedRequests(where: { (try? $0.url.path) != "/stream" }))
+        let tasks = (0..<2).map { _ in Task { try await client.get("http://a.test/stream").text } }
+        await sent(2)
+        answers.open()
+        #expect(try await Set([tasks[0].value, tasks[1].value]) == ["1", "2"])
+    }
+}

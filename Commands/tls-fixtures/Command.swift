@@ -27,6 +27,7 @@ struct Command {
             return 0
         case .version:
             Terminal.write("tls-fixtures \(PackageVersion.text) (direct-http)\n\(OpenSSLLibrary.version)\n")
+            guard FixtureFolder.found != nil else { return 0 }
             return await withFolder(nil) { folder in
                 Terminal.write("vectors \(folder.version), \(folder.vectors.count) of them\n")
                 return 0

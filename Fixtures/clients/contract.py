@@ -117,12 +117,20 @@ def require_cache(job):
     require(job, keep={"cache"}, time=True)
 
 
+def require_events(job):
+    """Leaves out all jobs but those about server-sent events, for what reads them on top of a client with its own row."""
+    if not job.get("settings", {}).get("events"):
+        raise Leave("it is tried with event streams only")
+    require(job, settings={"events"})
+
+
 NOUNS = {
     "connections": "connections between requests",
     "sessions": "TLS sessions",
     "hsts": "list of hosts that want TLS",
 }
 REASONS = {
+    "events": "it reads no event streams",
     "follow": "it follows no redirects",
     "decode": "it removes no content codings",
     "versions": "it cannot be told which versions of TLS to use",

@@ -54,7 +54,10 @@ struct VectorFolderTests {
             ),
             (nameVector(certificate: "nobody"), #":1: a: one: there is no certificate "nobody""#),
             (nameVector("b: one"), #":1: b: one: the name does not begin with "a: ""#),
-            (nameVector(reference: "hearsay"), #"reference: begins with neither "RFC " nor "CVE-""#),
+            (
+                nameVector(reference: "hearsay"),
+                #"reference: begins with neither "RFC " nor "HTML " nor "CVE-""#
+            ),
             (
                 nameVector(right: "may"),
                 #":1: a: one: right: "may" is not one of attack, must, should, choice"#

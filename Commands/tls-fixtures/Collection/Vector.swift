@@ -34,7 +34,7 @@ enum Vector: Sendable {
         case .redirect: self = .redirect(try read())
         case .hsts: self = .hsts(try read())
         case .path: self = .path(try read())
-        case .values, .proxy, .auth, .exchange: self = .exchange(try read())
+        case .values, .proxy, .auth, .exchange, .events: self = .exchange(try read())
         }
     }
 

@@ -42,6 +42,7 @@ extension Job.Settings {
         if redirects != Job.RedirectSettings() { members.append(("redirects", redirects.json)) }
         if !fields.isEmpty { members.append(("headers", .pairs(fields))) }
         if decodes { members.append(("decode", .bool(true))) }
+        if readsEvents { members.append(("events", .bool(true))) }
         if let versions {
             members.append(
                 ("versions", .texts([versions.lowerBound.rawValue, versions.upperBound.rawValue]))
@@ -148,6 +149,7 @@ extension ReportedResponse {
         if let interims { members.append(("interims", .array(interims.map { .number(Int($0)) }))) }
         if let url { members.append(("url", .string(url))) }
         if let use { members.append(("use", .string(use))) }
+        if let events { members.append(("events", .array(events.map { .texts($0) }))) }
         return members
     }
 }

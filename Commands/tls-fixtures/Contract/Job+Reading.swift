@@ -124,6 +124,7 @@ extension ReportedResponse: Decodable {
         interims = try members.optional("interims")
         url = try members.optional("url")
         use = try members.optional("use")
+        events = try members.optional("events")
     }
 }
 

@@ -72,6 +72,8 @@ struct Job: Sendable {
         @Pairs var fields: [(name: [UInt8], value: [UInt8])]
         /// Whether the client asks for content codings and removes them.
         @Or<False> var decodes: Bool
+        /// Whether the content is read as server-sent events, which are then the result.
+        @Or<False> var readsEvents: Bool
         var versions: ClosedRange<ProtocolVersion>?
         /// The path of a PEM file with the client's certificate and key.
         var certificate: String?
@@ -101,7 +103,9 @@ struct Job: Sendable {
         init() {}
 
         private enum CodingKeys: String, CodingKey {
-            case follows = "follow", redirects, fields = "headers", decodes = "decode", versions, certificate
+            case follows = "follow", redirects, fields = "headers", decodes = "decode", readsEvents =
+                "events", versions,
+                certificate
             case resumes = "resume", ech, usesMap = "addresses", addressTexts, dialling, leniency, limits,
                 decoding, stale, proxy, credentials
         }

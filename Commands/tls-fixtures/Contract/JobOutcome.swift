@@ -99,4 +99,6 @@ struct ReportedResponse: Sendable {
     var url: String?
     /// What a cache did.
     var use: String?
+    /// The server-sent events of the content: type, data and last id of each.
+    var events: [[String]]?
 }

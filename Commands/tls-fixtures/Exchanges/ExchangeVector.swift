@@ -79,8 +79,10 @@ struct ExchangeVector: TopicVector {
         @Or<False> var isError: Bool
         var status: Int?
         var body: [UInt8]?
+        /// The server-sent events of the content: type, data and last id of each.
+        var events: [[String]]?
 
-        private enum CodingKeys: String, CodingKey { case isError = "error", status, body }
+        private enum CodingKeys: String, CodingKey { case isError = "error", status, body, events }
     }
 
     /// All that must come of the requests.

@@ -172,7 +172,18 @@ private final class OurVisit {
 
     private func answer(to request: Request, client: HTTPClient) async -> RequestOutcome {
         do {
-            return RequestOutcome(try await client.fetch(request))
+            guard job.settings.readsEvents else { return RequestOutcome(try await client.fetch(request)) }
+            let response = try await client.send(request)
+            var outcome = ReportedResponse(
+                status: Int(response.status.code),
+                fields: [],
+                body: [],
+                events: []
+            )
+            for try await event in response.body.events {
+                outcome.events?.append([event.type, event.data, event.id])
+            }
+            return RequestOutcome(.response(outcome))
         } catch let error as HTTPError {
             return RequestOutcome(error)
         } catch {

@@ -31,4 +31,6 @@ enum Topic: String, CaseIterable, Sendable {
     case auth
     /// What comes before, instead of and behind a response.
     case exchange
+    /// Server-sent events.
+    case events
 }

@@ -7,7 +7,7 @@ struct VectorHead: Inlined, Equatable, Sendable {
     @OneLine var name: String
     /// The rule, or the consequence of breaking it.
     @OneLine var why: String
-    /// The section of an RFC, or a CVE.
+    /// The section of an RFC or of the HTML Standard, or a CVE.
     @Reference var reference: String
     /// What is expected, as JSON, for people.
     var expectation = ""
@@ -32,14 +32,14 @@ struct VectorHead: Inlined, Equatable, Sendable {
     }
 }
 
-/// A section of an RFC, or a CVE.
+/// A section of an RFC or of the HTML Standard, or a CVE.
 @propertyWrapper struct Reference: FromJSON, Equatable, Sendable {
     @OneLine var wrappedValue: String
 
     init(_ value: JSONValue) throws(FieldError) {
         _wrappedValue = try OneLine(value)
-        guard wrappedValue.hasPrefix("RFC ") || wrappedValue.hasPrefix("CVE-") else {
-            throw value.fault("begins with neither \"RFC \" nor \"CVE-\"")
+        guard ["RFC ", "HTML ", "CVE-"].contains(where: wrappedValue.hasPrefix) else {
+            throw value.fault("begins with neither \"RFC \" nor \"HTML \" nor \"CVE-\"")
         }
     }
 }

@@ -87,6 +87,7 @@ extension ExchangeVector.Result {
         // A command tells no status.
         let found = response.status.flatMap { Difference.between("status", expected: status, got: $0) } ?? []
         return found + Difference.between("body", expected: body, got: response.body)
+            + (events.map { Difference.between("events", expected: $0, got: response.events ?? []) } ?? [])
     }
 }
 

@@ -20,6 +20,7 @@ TOPICS = {
     "proxy": "proxies",
     "auth": "authentication",
     "exchange": "exchanges",
+    "events": "event streams",
 }
 # A vector that is a choice of this package does not fail: the client differs. What is withheld has failed.
 FAILED = ["failed", "withheld", "differs"]

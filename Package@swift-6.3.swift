@@ -1,0 +1,377 @@
+// swift-tools-version: 6.2.3
+import PackageDescription
+
+let commonSettings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+/// For the targets that do not talk to C: every unsafe expression must say so.
+let memorySafe: [SwiftSetting] = commonSettings + [.strictMemorySafety()]
+
+// SwiftPM generates code that imports Foundation for each target with resources, so only Apple's systems have
+// this one.
+#if os(Linux)
+let privacyManifest: (excluded: [String], resources: [Resource]) = (["PrivacyInfo.xcprivacy"], [])
+#else
+let privacyManifest: (excluded: [String], resources: [Resource]) = ([], [.copy("PrivacyInfo.xcprivacy")])
+#endif
+
+let package = Package(
+    name: "direct-http",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
+    products: [
+        .library(name: "DirectHTTP", targets: ["DirectHTTP"]),
+        .library(name: "DirectResolvers", targets: ["DirectResolvers"]),
+        .library(name: "DirectHTTPJSON", targets: ["DirectHTTPJSON"]),
+        .library(name: "DirectHTTPRecords", targets: ["DirectHTTPRecords"]),
+        .library(name: "DirectHTTPFoundation", targets: ["DirectHTTPFoundation"]),
+        .library(name: "TLSFixtures", targets: ["TLSFixtures"]),
+        .executable(name: "tls-fixtures", targets: ["tls-fixtures"]),
+        .executable(name: "sni-probe", targets: ["sni-probe"]),
+    ],
+    traits: [
+        .trait(
+            name: "OpenSSLPackage",
+            description: "Takes OpenSSL from a package with a framework, for apps (docs/Apple.md)."
+        ),
+        .trait(name: "Brotli", description: "Decodes the content coding br; needs libbrotli."),
+        .trait(name: "Zstd", description: "Decodes the content coding zstd; needs libzstd."),
+    ],
+    dependencies: [
+        // Only with the trait: without it SwiftPM does not fetch it. The version is exact, because it is a
+        // root of trust.
+        .package(url: "https://github.com/krzyzanowskim/OpenSSL-Package.git", exact: "3.6.3000")
+    ],
+    targets: [
+        // Without `link` in its map of modules: an app's linker would look for a system's libssl in vain.
+        .target(
+            name: "CDirectOpenSSL",
+            dependencies: [
+                .target(name: "CSystemOpenSSL", condition: .when(platforms: [.linux, .macOS])),
+                .product(
+                    name: "OpenSSL",
+                    package: "OpenSSL-Package",
+                    condition: .when(traits: ["OpenSSLPackage"])
+                ),
+            ],
+            publicHeadersPath: ".",
+            linkerSettings: [
+                .linkedLibrary("ssl", .when(platforms: [.linux])),
+                .linkedLibrary("crypto", .when(platforms: [.linux])),
+            ]
+        ),
+        .systemLibrary(
+            name: "CSystemOpenSSL",
+            pkgConfig: "openssl",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
+        ),
+        .systemLibrary(name: "CDirectLinux"),
+        .systemLibrary(name: "CDirectSecurity"),
+        .systemLibrary(
+            name: "CDirectZlib",
+            pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
+        ),
+        // Without pkgConfig: SwiftPM would warn of their absence where nobody asks for them.
+        .systemLibrary(name: "CDirectBrotli"),
+        .systemLibrary(name: "CDirectZstd"),
+
+        .target(name: "DirectCore", swiftSettings: memorySafe),
+        .target(
+            name: "DirectIO",
+            dependencies: ["DirectCore", "CDirectLinux"],
+            exclude: privacyManifest.excluded,
+            resources: privacyManifest.resources,
+            swiftSettings: commonSettings
+        ),
+        .target(
+            name: "DirectTLS",
+            dependencies: ["DirectCore", "CDirectOpenSSL", "CDirectSecurity"],
+            swiftSettings: commonSettings,
+            linkerSettings: [
+                .linkedFramework("CoreFoundation", .when(platforms: [.macOS, .iOS, .tvOS, .visionOS])),
+                .linkedFramework("Security", .when(platforms: [.macOS, .iOS, .tvOS, .visionOS])),
+            ]
+        ),
+        .target(name: "DirectHTTP1", swiftSettings: memorySafe),
+        .target(
+            name: "DirectCoding",
+            dependencies: [
+                "CDirectZlib",
+                .target(name: "CDirectBrotli", condition: .when(traits: ["Brotli"])),
+                .target(name: "CDirectZstd", condition: .when(traits: ["Zstd"])),
+            ],
+            swiftSettings: commonSettings
+        ),
+        .target(name: "DirectJSON", swiftSettings: memorySafe),
+        .target(
+            name: "DirectTransport",
+            dependencies: ["DirectCore", "DirectIO", "DirectTLS", "DirectHTTP1"],
+            swiftSettings: memorySafe
+        ),
+        .target(
+            name: "DirectHTTP",
+            dependencies: [
+                "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP1", "DirectTransport", "DirectCoding",
+                "DirectJSON",
+            ],
+            swiftSettings: memorySafe
+        ),
+        .target(
+            name: "DirectResolvers",
+            dependencies: [
+                "DirectHTTP", "DirectTransport", "DirectCore", "DirectIO", "DirectTLS", "DirectJSON",
+            ],
+            swiftSettings: memorySafe
+        ),
+        .target(name: "DirectHTTPJSON", dependencies: ["DirectHTTP"], swiftSettings: memorySafe),
+        .target(
+            name: "DirectHTTPRecords",
+            dependencies: [
+                "DirectHTTP", "DirectCore", "DirectIO", "DirectHTTP1", "DirectTransport", "DirectCoding",
+                "DirectJSON",
+            ],
+            swiftSettings: memorySafe
+        ),
+        .target(
+            name: "DirectHTTPFoundation",
+            dependencies: ["DirectHTTP", "DirectHTTPJSON", "DirectCore", "DirectIO"],
+            swiftSettings: commonSettings
+        ),
+        .target(name: "TLSFixtures", dependencies: ["CDirectOpenSSL"], swiftSettings: commonSettings),
+        .target(
+            name: "CommandKit",
+            dependencies: ["DirectCore", "DirectIO"],
+            path: "Commands/CommandKit",
+            swiftSettings: commonSettings
+        ),
+        .executableTarget(
+            name: "tls-fixtures",
+            dependencies: [
+                "CommandKit", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP", "DirectHTTP1",
+                "DirectCoding", "DirectJSON",
+                "TLSFixtures",
+            ],
+            path: "Commands/tls-fixtures",
+            swiftSettings: commonSettings
+        ),
+        .target(
+            name: "SNIProbe",
+            dependencies: [
+                "CommandKit", "DirectCore", "DirectIO", "DirectTLS", "DirectTransport", "DirectHTTP",
+                "DirectJSON", "DirectResolvers", "TLSFixtures",
+            ],
+            path: "Commands/SNIProbe",
+            swiftSettings: commonSettings
+        ),
+        .executableTarget(
+            name: "sni-probe",
+            dependencies: ["SNIProbe"],
+            path: "Commands/sni-probe",
+            swiftSettings: commonSettings
+        ),
+
+        .testTarget(
+            name: "DirectCoreTests",
+            dependencies: ["DirectCore", "DirectIO", "DirectTestData"],
+            swiftSettings: commonSettings
+        ),
+        .testTarget(
+            name: "DirectIOTests",
+            dependencies: [
+                "DirectCore", "DirectIO", "DirectTestCommands", "DirectTestData", "DirectTestModels",
+                "DirectTestPeers", "DirectTestTime",
+            ],
+            swiftSettings: commonSettings
+        ),
+        .testTarget(
+            name: "DirectTLSTests",
+            dependencies: ["DirectTLS", "DirectCore", "TLSFixtures", "CDirectOpenSSL", "DirectTestCommands"],
+            swiftSettings: commonSettings
+        ),
+        .testTarget(
+            name: "DirectHTTP1Tests",
+            dependencies: ["DirectHTTP1", "DirectTestData"],
+            swiftSettings: commonSettings
+        ),
+        .testTarget(
+            name: "DirectCodingTests",
+            dependencies: ["DirectCoding", "DirectTestData"],
+            swiftSettings: commonSettings
+        ),
+        .testTarget(name: "DirectJSONTests", dependencies: ["DirectJSON"], swiftSettings: commonSettings),
+        .testTarget(
+            name: "DirectTransportTests",
+            dependencies: [
+                "DirectTransport", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP1", "DirectTestData",
+                "DirectTestModels",
+            ],
+            swiftSettings: commonSettings
+        ),
+        .testTarget(
+            name: "DirectHTTPTests",
+            dependencies: [
+                "DirectHTTP", "DirectHTTPRecords", "DirectResolvers", "DirectTransport", "DirectCore",
+                "DirectIO",
+                "DirectTLS", "DirectHTTP1", "DirectCoding", "TLSFixtures", "DirectTestCommands",
+                "DirectTestData",
+                "DirectTestPeers", "DirectTestResolvers", "DirectTestTime",
+            ],
+            swiftSettings: commonSettings
+        ),
+        .testTarget(
+            name: "DirectResolversTests",
+            dependencies: [
+                "DirectResolvers", "DirectHTTP", "DirectCore", "DirectIO", "DirectTLS", "TLSFixtures",
+                "DirectTestCommands", "DirectTestData", "DirectTestPeers", "DirectTestResolvers",
+                "DirectTestModels", "DirectTestTime",
+            ],
+            swiftSettings: commonSettings
+        ),
+        .testTarget(
+            name: "DirectHTTPFoundationTests",
+            dependencies: [
+                "DirectHTTPFoundation", "DirectHTTPJSON", "DirectHTTPRecords", "DirectHTTP", "DirectIO",
+                "TLSFixtures",
+                "DirectTestCommands", "DirectTestTime", "DirectCore", "DirectResolvers",
+            ],
+            swiftSettings: commonSettings
+        ),
+        .testTarget(
+            name: "TLSFixturesTests",
+            dependencies: ["TLSFixtures", "DirectTestCommands"],
+            swiftSettings: commonSettings
+        ),
+        .testTarget(
+            name: "SNIProbeTests",
+            dependencies: [
+                "SNIProbe", "sni-probe", "DirectHTTP", "DirectResolvers", "DirectJSON", "TLSFixtures",
+                "DirectTestCommands", "DirectTestData", "DirectTestPeers", "DirectTestTime", "DirectIO",
+            ],
+            exclude: ["Golden"],
+            swiftSettings: commonSettings
+        ),
+        .target(
+            name: "DirectTestTime",
+            dependencies: ["DirectCore", "DirectIO"],
+            path: "Tests/DirectTestTime",
+            swiftSettings: commonSettings
+        ),
+        .target(
+            name: "DirectTestPeers",
+            dependencies: ["DirectCore", "DirectIO", "DirectTestCommands"],
+            path: "Tests/DirectTestPeers",
+            swiftSettings: commonSettings
+        ),
+        .target(
+            name: "DirectTestData",
+            dependencies: ["CDirectZlib"],
+            path: "Tests/DirectTestData",
+            swiftSettings: commonSettings
+        ),
+        .target(
+            name: "DirectTestModels",
+            path: "Tests/DirectTestModels",
+            swiftSettings: commonSettings
+        ),
+        .target(
+            name: "DirectTestResolvers",
+            dependencies: ["DirectHTTP", "DirectCore", "DirectIO", "DirectTestTime"],
+            path: "Tests/DirectTestResolvers",
+            swiftSettings: commonSettings
+        ),
+        .target(
+            name: "DirectTestCommands",
+            dependencies: ["CommandKit"],
+            path: "Tests/DirectTestCommands",
+            swiftSettings: commonSettings
+        ),
+        .testTarget(
+            name: "VectorsTests",
+            dependencies: [
+                "tls-fixtures", "CommandKit", "DirectHTTP1", "DirectJSON", "DirectTestCommands",
+                "DirectTestData",
+            ],
+            swiftSettings: commonSettings
+        ),
+
+        // No product: it puts the client before the harnesses of public suites (scripts/suites).
+        .executableTarget(
+            name: "suite-adapter",
+            dependencies: ["CommandKit", "DirectHTTP", "DirectResolvers", "DirectTLS"],
+            path: "Verification/suite-adapter",
+            swiftSettings: commonSettings
+        ),
+        // No product: the figures of docs/Resolvers.md (scripts/verify/dialling).
+        .executableTarget(
+            name: "dialling",
+            dependencies: [
+                "DirectHTTP", "DirectResolvers", "TLSFixtures", "DirectTestData", "DirectCore", "DirectIO",
+            ],
+            path: "Benchmarks/dialling",
+            swiftSettings: commonSettings
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+#if os(Linux)
+// The client in a simulated world (scripts/simulate), which replaces functions of glibc. These targets are no
+// products.
+package.targets += [
+    .target(
+        name: "CSimulation",
+        dependencies: ["CDirectOpenSSL", "CDirectZlib"],
+        path: "Verification/CSimulation"
+    ),
+    .executableTarget(
+        name: "simulate",
+        dependencies: [
+            "CSimulation", "CommandKit", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP",
+            "DirectResolvers", "TLSFixtures",
+        ],
+        path: "Verification/simulate",
+        swiftSettings: commonSettings
+    ),
+    // The client while calls of the system fail (scripts/verify/faults).
+    .target(name: "CFaults", dependencies: ["CDirectOpenSSL"], path: "Verification/CFaults"),
+    .executableTarget(
+        name: "faults",
+        dependencies: [
+            "CFaults", "CommandKit", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP", "DirectResolvers",
+            "TLSFixtures",
+        ],
+        path: "Verification/faults",
+        swiftSettings: commonSettings
+    ),
+    // The client of the laboratory (scripts/lab).
+    .executableTarget(
+        name: "lab-client",
+        dependencies: ["DirectHTTP"],
+        path: "Verification/lab-client",
+        swiftSettings: commonSettings
+    ),
+]
+#endif
+
+var wantedTargets: [String] = ["VectorsTests", ]
+var keptTargets: Set<String> = []
+while let next = wantedTargets.popLast() {
+    guard keptTargets.insert(next).inserted, let target = package.targets.first(where: { $0.name == next }) else { continue }
+    for dependency in target.dependencies {
+        switch dependency {
+        case .targetItem(let name, _): wantedTargets.append(name)
+        case .byNameItem(let name, _): wantedTargets.append(name)
+        default: break
+        }
+    }
+}
+package.targets.removeAll { !keptTargets.contains($0.name) }
+package.products = package.products.filter { product in
+    if let library = product as? Product.Library { return library.targets.allSatisfy { keptTargets.contains($0) } }
+    if let executable = product as? Product.Executable { return executable.targets.allSatisfy { keptTargets.contains($0) } }
+    return true
+}

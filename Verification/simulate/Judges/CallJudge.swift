@@ -89,7 +89,7 @@ struct CallJudge {
         world.kernel.count("judge: stall")
         let passed = world.kernel.now - stalled
         // What was sent before may still be on its way.
-        let onTheWay = UInt64(plan.network.longestDelay) * 1000 * 40
+        let onTheWay = UInt64(plan.network.longestDelay) * 1000 * 40 + UInt64(limit) * 20
         if passed > UInt64(limit) * 1000 + onTheWay + world.slack {
             world.fault("stall", "call \(number) waited \(passed / 1000) microseconds for more of a body")
         }

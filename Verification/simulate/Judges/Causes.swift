@@ -9,7 +9,7 @@ extension Reasons {
             ("deadline", [.limit], call.total.map(hasPassed) == true),
             ("limit", [.limit], isOverLimit),
             ("wait", [.limit], state.error != nil && waits > 1_000_000_000),
-            ("cut response", [.connection, .content, .limit], hasEndedEarly),
+            ("cut response", [.connection, .content, .limit, .download], hasEndedEarly),
             ("silent content", [.content, .limit], hasSilentContent),
             ("bytes behind", [.content, .connection], hasStrangeBytes),
             ("redirect", [.redirect], hasRedirectProblem),

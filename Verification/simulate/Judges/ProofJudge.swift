@@ -14,7 +14,7 @@ struct ProofJudge {
         (self.world, self.number, self.vector) = (world, number, vector)
     }
 
-    private func fault(_ words: String) { world.fault("proof", "call \(number), \(vector.name): \(words)") }
+    func fault(_ words: String) { world.fault("proof", "call \(number), \(vector.name): \(words)") }
 
     /// Makes the request.
     func ask(_ client: HTTPClient) async throws {
@@ -29,16 +29,5 @@ struct ProofJudge {
             if case .tls(.nameMismatch) = error.reason, vector.isWrongName { return }
             if vector.isWrongName { fault("\(error)") }
         }
-    }
-
-    /// Judges and answers the requests that arrive.
-    func answer(_ http: HTTPWire) async throws(WireError) {
-        while try await http.head() != nil {
-            if !vector.isAccepted { fault("a request has arrived") }
-            let name = (http.wire as? TLSWire)?.serverName
-            if !vector.isNamed(name) { fault("the name is \(name ?? "missing")") }
-            try await http.wire.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8))
-        }
-        await http.wire.close(politely: true)
     }
 }

@@ -1,6 +1,5 @@
 internal import DirectCore
 internal import DirectHTTP
-internal import DirectHTTP1
 internal import DirectIO
 internal import DirectResolvers
 

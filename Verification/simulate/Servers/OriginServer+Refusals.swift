@@ -47,6 +47,17 @@ extension OriginServer {
         return false
     }
 
+    /// Judges and answers the requests of a call to which a vector's certificate is shown.
+    func prove(toCall number: Int, on http: HTTPWire) async throws(WireError) {
+        guard let judge = ProofJudge(world, number: number) else { return }
+        while try await http.head() != nil {
+            if !judge.vector.isAccepted { judge.fault("a request has arrived") }
+            let name = (http.wire as? TLSWire)?.serverName
+            if !judge.vector.isNamed(name) { judge.fault("the name is \(name ?? "missing")") }
+            try await http.wire.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8))
+        }
+    }
+
     /// Answers a request of a vector of several.
     func answer(
         _ head: ReceivedHead,

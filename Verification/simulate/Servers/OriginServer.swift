@@ -39,8 +39,8 @@ final class OriginServer: @unchecked Sendable {
         if let proof = world.proof(ofHost: ownHost) {
             let context = Material.shared.context(of: proof.vector)
             let http = HTTPWire(TLSWire(over: wire, context, as: host, in: kernel))
-            do throws(WireError) { try await proof.answer(http) } catch { await wire.close(politely: false) }
-            return
+            let isWhole = (try? await prove(toCall: proof.number, on: http)) != nil
+            return await http.wire.close(politely: isWhole)
         }
         if isSecure {
             let name = world.sequence(ofHost: ownHost) == nil ? Material.name(ownHost) : Material.vectorName

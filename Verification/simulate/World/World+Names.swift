@@ -62,9 +62,9 @@ extension World {
     func sequence(ofHost host: Int) -> SequencePlay? { sequences.first { $0.host == host } }
 
     /// The vector whose certificate a host shows.
-    func proof(ofHost host: Int) -> ProofJudge? {
-        plan.calls.indices.first { plan.calls[$0].host == host && plan.calls[$0].proof != nil }
-            .flatMap { ProofJudge(self, number: $0) }
+    func proof(ofHost host: Int) -> (vector: NameVector, number: Int)? {
+        let number = plan.calls.firstIndex { $0.host == host && $0.proof != nil }
+        return number.flatMap { call in NameVector.all[plan.calls[call].proof ?? ""].map { ($0, call) } }
     }
 
     func endpoints(ofHost host: Int) -> [Endpoint] {

@@ -73,6 +73,23 @@ struct CachingClientTests {
         #expect(server.requests.map { $0.headers["If-None-Match"] } == [nil, "\"a\""])
     }
 
+    @Test("The server's new response replaces the stored one, although its Last-Modified is older")
+    func olderResponse() async throws {
+        let isFirst = Locked(true)
+        let server = try FixtureServer.secure("a.test") { _ in
+            let day = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst ? "Sun, 06" : "Sat, 05"
+            }
+            return .text(day, ["Cache-Control": "no-cache", "Last-Modified": "\(day) Nov 1994 08:49:37 GMT"])
+        }
+        let client = client(.memory())
+        let request = server.request(server.https("a.test"))
+        #expect(try await client.fetch(request).text == "Sun, 06")
+        let second = try await client.fetch(request)
+        #expect(second.text == "Sat, 05" && second.cacheUse == .miss)
+    }
+
     @Test("A field that is no UTF-8 keeps its bytes in a stored response and in the question for its tag")
     func bytesOfTags() async throws {
         // Latin-1 in the tag (RFC 9110, section 8.8.3), and UTF-8 in the other field.

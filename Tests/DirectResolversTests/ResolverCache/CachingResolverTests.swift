@@ -299,7 +299,12 @@ struct CachingResolverTests {
         let cache = cache(upstream)
         let first = Task { try await answer(cache).endpoints }
         await gate.arrivals(1)
-        let second = Task { try await answer(cache).endpoints }
+        let second = Task {
+            let context = ResolveContext(within: .seconds(2), on: time.loop)
+            return try await cache.resolve(host, port: 443, context: context).endpoints
+        }
+        // It has joined the question before the first one leaves it.
+        try await time.waitBegins(for: .seconds(2))
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
         second.cancel()
@@ -703,6 +708,7 @@ struct CachingResolverTests {
         let upstream = ForgettingResolver()
         let cache = CachingResolver(upstream, CachingResolver.Settings(), loop: .still)
         upstream.cache.withLock { $0 = cache }
+        defer { upstream.cache.withLock { $0 = nil } }
         _ = try await cache.resolve(.test("a.test"), port: 443, context: ResolveContext(on: .still))
         #expect(cache.count == 1)
         cache.forgetAll()

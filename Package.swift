@@ -153,8 +153,8 @@ let package = Package(
         .executableTarget(
             name: "tls-fixtures",
             dependencies: [
-                "CommandKit", "DirectCore", "DirectIO", "DirectHTTP", "DirectHTTP1", "DirectCoding",
-                "DirectJSON",
+                "CommandKit", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP", "DirectHTTP1",
+                "DirectCoding", "DirectJSON",
                 "TLSFixtures",
             ],
             path: "Commands/tls-fixtures",

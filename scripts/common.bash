@@ -82,7 +82,7 @@ package_of() {
         brotli-headers) echo libbrotli-dev ;;
         zstd-headers) echo libzstd-dev ;;
         nginx) echo nginx-light ;;
-        readelf) echo binutils ;;
+        readelf | strip) echo binutils ;;
         ip | ss) echo iproute2 ;;
         pip) echo python3-pip ;;
         qemu-aarch64) echo qemu-user ;;
@@ -121,14 +121,19 @@ apt_install() {
     return $status
 }
 
+# Prints the address of Debian's archive that this machine's apt has.
+archive_address() {
+    cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | grep -v '^ *#' |
+        grep -Eo 'https?://[^ ]+/(debian|ubuntu)/?( |$)' | sed -n 1p || true
+}
+
 # `own_apt FOLDER RELEASE [ARCHITECTURE]` sets `apt` to an apt-get for the source packages of a release of this system's
 # distribution, or for its packages for an architecture, from the address that this machine's apt has. It checks signatures
 # as ever; the system's packages and lists stay as they are.
 own_apt() {
     local folder=$1 release=$2 architecture=${3:-} address kind=deb-src
     [ -z "$architecture" ] || kind="deb [arch=$architecture]"
-    address=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | grep -v '^ *#' |
-        grep -Eo 'https?://[^ ]+/(debian|ubuntu)/?( |$)' | sed -n 1p) || true
+    address=$(archive_address)
     [ -n "$address" ] || give_up "this machine's apt has no address of Debian's archive"
     mkdir -p "$folder/lists/partial" "$folder/archives/partial"
     : >"$folder/status"
@@ -218,3 +223,7 @@ build_example() {
     swift build --package-path Examples --scratch-path .build/examples --product "$1"
 }
 example_program() { echo "$(swift build --package-path Examples --scratch-path .build/examples --show-bin-path)/$1"; }
+
+# The version of the package, which the sources have at one place.
+version_file=Sources/DirectCore/Text/PackageVersion.swift
+package_version() { sed -n 's/.*static let text = "\(.*\)"/\1/p' "$version_file"; }

@@ -1,4 +1,6 @@
 internal import CommandKit
+internal import DirectCore
+internal import DirectTLS
 
 /// The command: parses its arguments and runs or serves the fixtures.
 @main
@@ -23,6 +25,12 @@ struct Command {
         case .help:
             Terminal.write(Options.usage)
             return 0
+        case .version:
+            Terminal.write("tls-fixtures \(PackageVersion.text) (direct-http)\n\(OpenSSLLibrary.version)\n")
+            return await withFolder(nil) { folder in
+                Terminal.write("vectors \(folder.version), \(folder.vectors.count) of them\n")
+                return 0
+            }
         case .serve(nil, let fixtures):
             return await withFolder(fixtures) { folder in serve(folder) }
         case .serve(let name?, let fixtures):
@@ -67,7 +75,7 @@ struct Command {
             var baseline = try options.baseline.map { try Baseline(file: $0) }
             let clients = try await clients(options.clients, folder: folder)
             let run = Run(folder: folder, vectors: vectors, clients: clients, jobs: options.jobs)
-            var report = report(options.output, count: vectors.count * clients.count)
+            var report = report(options.output, folder, count: vectors.count * clients.count)
             var repetition = Repetition()
             let score = try await run.run { row in
                 report.add(row)
@@ -121,12 +129,16 @@ struct Command {
         return clients
     }
 
-    private static func report(_ output: Options.RunOptions.Output, count: Int) -> any Report {
+    private static func report(
+        _ output: Options.RunOptions.Output,
+        _ folder: VectorFolder,
+        count: Int
+    ) -> any Report {
         switch output {
-        case .json: JSONReport()
-        case .junit: JUnitReport()
+        case .json: JSONReport(vectors: folder.version)
+        case .junit: JUnitReport(vectors: folder.version)
         case .failures: FailureReport()
-        case .table, .list: TableReport(expectedCount: count)
+        case .table, .list: TableReport(expectedCount: count, vectors: folder.version)
         }
     }
 

@@ -3,6 +3,7 @@ internal import CommandKit
 /// The parsed command line.
 enum Options: Equatable {
     case help
+    case version
     /// Serves everything, or the vectors with this text in their names.
     case serve(name: String?, fixtures: String?)
     case run(RunOptions)
@@ -45,6 +46,7 @@ enum Options: Equatable {
         var rest = ArgumentReader(arguments[...])
         switch rest.next() {
         case "help", "--help", "-h": self = .help
+        case "--version": self = .version
         case "serve": self = try Self.serve(&rest)
         case "run": self = .run(try RunOptions(&rest))
         case "client":
@@ -81,7 +83,7 @@ enum Options: Equatable {
         tls-fixtures run [TOPIC ...] [--client CLIENT] ... [--name TEXT] [--right RIGHT,...] [--baseline FILE]
                          [--json|--junit|--failures|--list] [--jobs N] [--repeat N]
             Runs the vectors of these topics (response, request, decoding, names, handshake, routes, cookies, cache,
-            redirect, hsts; by default all of them) and prints the failures, a table, and `N passed, N failed`. Exits with
+            redirect, hsts, path; by default all of them) and prints the failures, a table, and `N passed, N failed`. Exits with
             0 if none failed and no adapter did, with 1 if one did, with 2 if nothing was judged. Another client may
             differ in a vector that is a choice of this package: that is counted apart.
             --client  ours (the default), a name of Fixtures/clients/clients.json such as curl, or a shell command.
@@ -103,10 +105,13 @@ enum Options: Equatable {
             --repeat  runs everything N times and compares the verdicts: prints the first run as usual, then those
                       vectors whose verdict was not the same in all runs, and exits with 1 if there are any
             --fixtures  the folder with `vectors`, `certificates` and `clients`; by default the nearest `Fixtures`
-                      above the current folder or above this program
+                      above the current folder or above this program, or beside it
 
         tls-fixtures client
             Is this package's client as such a program: reads jobs and writes results, a line each.
+
+        tls-fixtures --version
+            Prints the versions of this program, of its OpenSSL, and of the nearest vectors.
 
         """
 }

@@ -112,7 +112,7 @@ def require(job, settings=(), keep=(), time=False, stream=True, schemes=("http",
 
 def require_cache(job):
     """Leaves out all jobs but those about a cache, for a cache that is in front of a client with a row of its own."""
-    if job["topic"] != "cache":
+    if "cache" not in job.get("keep", []):
         raise Leave("it is tried as a cache only")
     require(job, keep={"cache"}, time=True)
 
@@ -133,7 +133,30 @@ REASONS = {
     "limits": "its limits cannot be set",
     "decoding": "its decoder has no such settings",
     "stale": "it has no cache",
+    "ech": "it has no Encrypted Client Hello",
+    "proxy": "it cannot be told a proxy",
+    "credentials": "it has no credentials",
 }
+
+
+def credentials(job):
+    """User, password and scheme for the origin of the first request, for clients that are told the scheme; or None."""
+    found = job.get("settings", {}).get("credentials")
+    if found and len(found.get("schemes", [])) != 1:
+        raise Leave("it is told the scheme of its credentials")
+    return found and (found["user"], found["password"], found["schemes"][0])
+
+
+def proxy(job):
+    """The URL of the proxy for all requests, its user and its password, for clients that answer it by Basic; or None."""
+    found = job.get("settings", {}).get("proxy")
+    if not found:
+        return None
+    if found.get("digest"):
+        raise Leave("it answers no proxy by Digest")
+    if found.get("addresses"):
+        raise Leave("it gives a proxy names only")
+    return f"http://{found['at']}", found.get("user"), found.get("password")
 
 
 # What these clients can do, as far as jobs ask for it: those with redirects, codings and fields of their own.

@@ -15,6 +15,9 @@ PRELOAD = sys.argv[1] if len(sys.argv) > 1 else None
 def connecting(job):
     """The options that lead to the addresses of the job, and nowhere else."""
     found = []
+    proxy = job.get("settings", {}).get("proxy")
+    if proxy and not proxy.get("addresses"):
+        return []  # The proxy is given names, and looks them up.
     for number, (endpoint, targets) in enumerate(job["connect"].items()):
         host, port = contract.split(endpoint)
         ends = [contract.split(target) for target in targets]
@@ -28,7 +31,26 @@ def connecting(job):
             found += ["--resolve", f"{target}:{target_port}:{listed}"]
         for name in {bracket(host), bracket(host) + "."}:
             found += ["--connect-to", f"{name}:{port}:{target}:{target_port}"]
-    return [*found, "--connect-to", "::127.0.0.1:0"]  # Port 0 cannot be connected to.
+    # Port 0 cannot be connected to.
+    return [*found, "--connect-to", "::127.0.0.1:0"]
+
+
+def trusted(settings):
+    """The options for the proxy and the credentials."""
+    found = []
+    if "proxy" in settings:
+        proxy = settings["proxy"]
+        found += ["--proxy", f"http://{proxy['at']}"]
+        if "user" in proxy:
+            found += ["--proxy-user", f"{proxy['user']}:{proxy['password']}"]
+        found += ["--proxy-digest"] if proxy.get("digest") else []
+    else:
+        found += ["--noproxy", "*"]
+    if "credentials" in settings:
+        told = settings["credentials"]
+        schemes = told.get("schemes", [])
+        found += ["--user", f"{told['user']}:{told['password']}", f"--{schemes[0] if len(schemes) == 1 else 'anyauth'}"]
+    return found
 
 
 def bracket(address):
@@ -42,13 +64,11 @@ def common(job, folder):
         "--show-error",
         "--globoff",
         "--http1.1",
-        "--noproxy",
-        "*",
         "--max-time",
         str(job["timeout"] / 1000),
     ]
     # Debian's curl also trusts a folder of roots, unless it is told another one.
-    found += ["--cacert", job["roots"], "--capath", folder, "--write-out", "%{json}\\n", *connecting(job)]
+    found += ["--cacert", job["roots"], "--capath", folder, "--write-out", "%{json}\\n", *connecting(job), *trusted(settings)]
     for name, value in settings.get("headers", []):
         found += field(name, value)
     if settings.get("follow"):
@@ -61,6 +81,8 @@ def common(job, folder):
         found += ["--cert", settings["certificate"]]
     if "versions" in settings:
         found += [f"--tlsv{settings['versions'][0]}", "--tls-max", settings["versions"][1]]
+    if "ech" in settings:
+        found += ["--ech", f"ecl:{settings['ech']}"]
     if "sessions" not in keep or settings.get("resume") is False:
         found.append("--no-sessionid")
     if "cookies" in keep:
@@ -176,7 +198,7 @@ def open_client(job):
     keep = job.get("keep", [])
     contract.require(
         job,
-        settings=contract.ALL_SETTINGS,
+        settings=contract.ALL_SETTINGS | {"proxy", "credentials"} | ({"ech"} if "ECH" in FEATURES else set()),
         keep={"connections", "sessions", "cookies", "hsts"},
         time=PRELOAD is not None,
     )
@@ -221,16 +243,16 @@ def answer_together(job, folder):
     return lambda request: next(ready)
 
 
+VERSION = subprocess.run(["curl", "--disable", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()
+FEATURES = VERSION[-1].split()
+
+
 def describe():
-    lines = subprocess.run(
-        ["curl", "--disable", "--version"], capture_output=True, text=True, check=True
-    ).stdout.splitlines()
-    features = lines[-1].split()
     codings = [("libz", "deflate"), ("libz", "gzip"), ("brotli", "br"), ("zstd", "zstd")]
     return {
         "name": "curl",
-        "version": lines[0].split()[1],
-        "codings": [coding for feature, coding in codings if feature in features],
+        "version": VERSION[0].split()[1],
+        "codings": [coding for feature, coding in codings if feature in FEATURES],
     }
 
 

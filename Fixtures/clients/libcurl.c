@@ -32,7 +32,7 @@ static const char *reason_to_leave(json_t *job) {
     json_object_foreach(json_object_get(job, "settings"), name, value) {
         char word[64];
         snprintf(word, sizeof word, " %s ", name);
-        if (strstr(" follow decode versions certificate resume addresses headers redirects ", word) == NULL)
+        if (strstr(" follow decode versions certificate resume addresses headers redirects proxy credentials ", word) == NULL)
             return snprintf(reason, sizeof reason, "it has no setting like `%s`", name), reason;
     }
     json_object_foreach(setting(job, "redirects"), name, value) {
@@ -41,6 +41,7 @@ static const char *reason_to_leave(json_t *job) {
     }
     const char *lowest = json_string_value(json_array_get(setting(job, "versions"), 0));
     if (lowest && strcmp(lowest, "1.2") < 0) return "its OpenSSL speaks no TLS before 1.2 at this level of security";
+    if (json_object_get(setting(job, "proxy"), "addresses")) return "it gives a proxy names only";
     if (keeps(job, "cache")) return "it keeps no cache";
     json_array_foreach(json_object_get(job, "requests"), index, value) {
         if (json_object_get(value, "upgrade")) return "it switches to no other protocol";
@@ -73,6 +74,7 @@ static void set_addresses(CURL *handle, json_t *job, struct curl_slist **lists) 
     const char *place;
     json_t *targets, *target;
     size_t index, number = 0;
+    if (setting(job, "proxy")) return;  // It is given names, and looks them up.
     json_object_foreach(json_object_get(job, "connect"), place, targets) {
         const char *colon = strrchr(place, ':');
         int host = (int)(colon - place) - (colon > place && colon[-1] == '.');
@@ -96,11 +98,31 @@ static void set_addresses(CURL *handle, json_t *job, struct curl_slist **lists) 
     curl_easy_setopt(handle, CURLOPT_RESOLVE, lists[1]);
 }
 
+// The proxy, and the credentials for it and for the origin.
+static void set_trust(CURL *handle, json_t *job) {
+    json_t *proxy = setting(job, "proxy"), *told = setting(job, "credentials");
+    const char *at = json_string_value(json_object_get(proxy, "at"));
+    curl_easy_setopt(handle, CURLOPT_PROXY, at ? at : "");
+    curl_easy_setopt(handle, CURLOPT_PROXYUSERNAME, json_string_value(json_object_get(proxy, "user")));
+    curl_easy_setopt(handle, CURLOPT_PROXYPASSWORD, json_string_value(json_object_get(proxy, "password")));
+    if (json_object_get(proxy, "digest")) curl_easy_setopt(handle, CURLOPT_PROXYAUTH, (long)CURLAUTH_DIGEST);
+    if (!told) return;
+    json_t *schemes = json_object_get(told, "schemes");
+    const char *scheme = json_string_value(json_array_get(schemes, 0));
+    int is_free = json_array_size(schemes) != 1;
+    curl_easy_setopt(handle, CURLOPT_USERNAME, json_string_value(json_object_get(told, "user")));
+    curl_easy_setopt(handle, CURLOPT_PASSWORD, json_string_value(json_object_get(told, "password")));
+    curl_easy_setopt(handle, CURLOPT_HTTPAUTH,
+                     is_free                         ? (long)CURLAUTH_ANY
+                     : strcmp(scheme, "digest") == 0 ? (long)CURLAUTH_DIGEST
+                                                     : (long)CURLAUTH_BASIC);
+}
+
 static void set_common(CURL *handle, json_t *job) {
     curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(handle, CURLOPT_PROXY, "");
+    set_trust(handle, job);
     curl_easy_setopt(handle, CURLOPT_CAINFO, json_string_value(json_object_get(job, "roots")));
     curl_easy_setopt(handle, CURLOPT_CAPATH, NULL);
     curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, (long)json_integer_value(json_object_get(job, "timeout")));

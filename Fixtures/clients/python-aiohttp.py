@@ -37,15 +37,18 @@ class Connector(aiohttp.TCPConnector):
 
 def open_session(job, cookies):
     context = contract.prepare_context(ssl.create_default_context(cafile=job["roots"]), job)
+    told, more = contract.credentials(job), {}
+    if told and told[2] == "digest":
+        more["middlewares"] = (aiohttp.DigestAuthMiddleware(*told[:2]),)
     return aiohttp.ClientSession(
-        connector=Connector(job, ssl=context), cookie_jar=cookies, headers=job.get("settings", {}).get("headers")
+        connector=Connector(job, ssl=context), cookie_jar=cookies, headers=job.get("settings", {}).get("headers"), **more
     )
 
 
 def open_client(job):
     contract.require(
         job,
-        settings=contract.ALL_SETTINGS,
+        settings=contract.ALL_SETTINGS | {"proxy", "credentials"},
         keep={"connections", "cookies"},
         time=True,
     )
@@ -83,6 +86,12 @@ async def exchange(job, request, session, headers):
         options["max_redirects"] = (
             settings["redirects"]["limit"] + 1
         )  # It refuses the redirect that reaches this number.
+    proxy, told = contract.proxy(job), contract.credentials(job)
+    if told and told[2] == "basic":
+        # Those of a session would be for all origins.
+        options["auth"] = aiohttp.BasicAuth(*told[:2], encoding="utf-8")
+    if proxy:
+        options |= {"proxy": proxy[0], "proxy_auth": aiohttp.BasicAuth(*proxy[1:]) if proxy[1] else None}
     content = contract.body(request)
     try:
         async with session.request(

@@ -16,6 +16,11 @@ def open_session(job, cookies):
     options = {}
     if "limit" in settings.get("redirects", {}):
         options["max_redirects"] = settings["redirects"]["limit"]
+    proxy, told = contract.proxy(job), contract.credentials(job)
+    if proxy:
+        options["proxy"] = httpx.Proxy(proxy[0], auth=proxy[1:] if proxy[1] else None)
+    if told:
+        options["auth"] = (httpx.DigestAuth if told[2] == "digest" else httpx.BasicAuth)(*told[:2])
     return httpx.Client(
         verify=context,
         trust_env=False,
@@ -27,7 +32,7 @@ def open_session(job, cookies):
 
 
 def open_client(job):
-    contract.require(job, settings=contract.ALL_SETTINGS, keep={"connections", "cookies"}, time=True)
+    contract.require(job, settings=contract.ALL_SETTINGS | {"proxy", "credentials"}, keep={"connections", "cookies"}, time=True)
     contract.leave_old_versions(job)
     contract.replace_lookup(job)
     cookies = http.cookiejar.CookieJar()

@@ -6,6 +6,7 @@ import contract
 import requests
 import urllib3
 from requests.adapters import HTTPAdapter
+from requests.auth import HTTPBasicAuth, HTTPDigestAuth
 
 http.cookiejar.time = contract.Clock()
 
@@ -29,6 +30,15 @@ def open_session(job):
     session.cert = settings.get("certificate")
     session.headers.update(dict(settings.get("headers", [])))
     session.max_redirects = settings.get("redirects", {}).get("limit", session.max_redirects)
+    told = contract.credentials(job)
+    if told:
+        # A text for Basic would be sent in Latin-1.
+        basic = HTTPBasicAuth(*(part.encode() for part in told[:2]))
+        session.auth = HTTPDigestAuth(*told[:2]) if told[2] == "digest" else basic
+    proxy = contract.proxy(job)
+    if proxy:
+        place = proxy[0].replace("://", f"://{proxy[1]}:{proxy[2]}@") if proxy[1] else proxy[0]
+        session.proxies = {"http": place, "https": place}
     if "versions" in settings:
         context = contract.prepare_context(
             urllib3.util.ssl_.create_urllib3_context(), {"settings": {"versions": settings["versions"]}}
@@ -38,7 +48,7 @@ def open_session(job):
 
 
 def open_client(job):
-    contract.require(job, settings=contract.ALL_SETTINGS, keep={"connections", "cookies"}, time=True)
+    contract.require(job, settings=contract.ALL_SETTINGS | {"proxy", "credentials"}, keep={"connections", "cookies"}, time=True)
     contract.leave_old_versions(job)
     contract.replace_lookup(job)
     session = contract.sessions(job, lambda: open_session(job), requests.Session.close)

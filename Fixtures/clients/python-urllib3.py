@@ -2,8 +2,13 @@
 
 import contract
 import urllib3
+from urllib3._collections import HTTPHeaderDict  # Public since 2.0 only.
 from urllib3.util import request as requests
 from urllib3.util.ssl_ import create_urllib3_context
+
+
+# Before 1.25 it had no name.
+ACCEPT_ENCODING = getattr(requests, "ACCEPT_ENCODING", "gzip,deflate")
 
 
 def open_pool(job):
@@ -12,15 +17,18 @@ def open_pool(job):
         context = contract.prepare_context(
             create_urllib3_context(), {"settings": {"versions": job["settings"]["versions"]}}
         )
-    return urllib3.PoolManager(
-        ca_certs=job["roots"], cert_file=job.get("settings", {}).get("certificate"), ssl_context=context
-    )
+    options = {"ca_certs": job["roots"], "cert_file": job.get("settings", {}).get("certificate"), "ssl_context": context}
+    proxy = contract.proxy(job)
+    if not proxy:
+        return urllib3.PoolManager(**options)
+    fields = urllib3.make_headers(proxy_basic_auth=f"{proxy[1]}:{proxy[2]}") if proxy[1] else None
+    return urllib3.ProxyManager(proxy[0], proxy_headers=fields, **options)
 
 
 def open_client(job):
     contract.require(
         job,
-        settings={"follow", "decode", "versions", "certificate", "resume", "redirects.limit", "redirects.downgrade"},
+        settings={"follow", "decode", "versions", "certificate", "resume", "redirects.limit", "redirects.downgrade", "proxy"},
         keep={"connections"},
     )
     contract.leave_old_versions(job)
@@ -30,11 +38,14 @@ def open_client(job):
 
     def send(request):
         pool = kept if "connections" in job.get("keep", []) else open_pool(job)
-        headers = urllib3.HTTPHeaderDict()
-        for name, value in contract.pairs(request):
-            headers.add(name, value)
-        if settings.get("decode") and "accept-encoding" not in headers:
-            headers.add("Accept-Encoding", requests.ACCEPT_ENCODING)
+        pairs = contract.pairs(request)
+        if settings.get("decode") and "accept-encoding" not in {name.lower() for name, _ in pairs}:
+            pairs.append(("Accept-Encoding", ACCEPT_ENCODING))
+        headers = dict(pairs)  # What most callers give.
+        if len({name.lower() for name, _ in pairs}) < len(pairs):
+            headers = HTTPHeaderDict()
+            for name, value in pairs:
+                headers.add(name, value)
         options = {}
         if "limit" in settings.get("redirects", {}):
             options["retries"] = urllib3.Retry(redirect=settings["redirects"]["limit"])
@@ -71,5 +82,5 @@ def open_client(job):
 KINDS = [(urllib3.exceptions.ReadTimeoutError, "timeout"), (urllib3.exceptions.IncompleteRead, "incomplete")]
 
 contract.serve(
-    {"name": "urllib3", "version": urllib3.__version__, "codings": requests.ACCEPT_ENCODING.split(",")}, open_client
+    {"name": "urllib3", "version": urllib3.__version__, "codings": ACCEPT_ENCODING.split(",")}, open_client
 )

@@ -17,7 +17,17 @@ def connecting(job):
 
 def asking(job, request, folder):
     settings, keep = job.get("settings", {}), job.get("keep", [])
-    found = ["wget", "--no-config", "--no-netrc", "--no-proxy", "--no-verbose", "--server-response"]
+    found = ["wget", "--no-config", "--no-netrc", "--no-verbose", "--server-response"]
+    proxy = contract.proxy(job)
+    found += ["--execute=use_proxy=on"] if proxy else ["--no-proxy"]
+    for name in ("http_proxy", "https_proxy") if proxy else ():
+        found.append(f"--execute={name}={proxy[0]}")
+    if proxy and proxy[1]:
+        found += [f"--proxy-user={proxy[1]}", f"--proxy-password={proxy[2]}"]
+    if "credentials" in settings:
+        if settings["credentials"].get("schemes"):
+            raise contract.Leave("it chooses the scheme of its credentials")
+        found += [f"--user={settings['credentials']['user']}", f"--password={settings['credentials']['password']}"]
     # One try: more would ask again for what is missing, and wait before.
     found += ["--tries=1", "--content-on-error", "--save-headers", f"--output-document={folder}/found"]
     found += [
@@ -53,7 +63,7 @@ def open_client(job):
     settings, keep = job.get("settings", {}), job.get("keep", [])
     contract.require(
         job,
-        settings={"follow", "decode", "certificate", "headers", "resume", "redirects.limit", "redirects.downgrade"},
+        settings={"follow", "decode", "certificate", "headers", "resume", "redirects.limit", "redirects.downgrade", "proxy", "credentials"},
         keep={
             "connections",
             "cookies",

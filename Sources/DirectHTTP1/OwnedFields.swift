@@ -37,13 +37,20 @@ enum OwnedFields {
         upgrade: Bool
     ) -> Verdict {
         guard unsafe isOwned(name) else { return .passes }
-        if name.count == 2 { return .passesNamed }
+        if name.count == 2 { return unsafe namesChunked(value) ? .refused : .passesNamed }
         if name.count == 4 {
             return unsafe authority.withUnsafeBufferPointer { authority in
                 unsafe value.equalsIgnoringCase(authority) ? .passedOver : .refused
             }
         }
         return upgrade && name.count == 7 ? .passes : .refused
+    }
+
+    /// Whether a value of TE names the coding that every recipient of HTTP/1.1 accepts, which it must not
+    /// (RFC 9112, section 7.4).
+    private static func namesChunked(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
+        let text = unsafe String(decoding: value, as: UTF8.self).lowercased()
+        return text.split { ", \t;".contains($0) }.contains("chunked")
     }
 
     /// Whether the field is for framing, routing, authentication, response control or content format, which

@@ -70,8 +70,8 @@ package struct RequestHead {
 ///
 /// Invalid bytes are refused, never stripped. The library writes Host, Content-Length, Transfer-Encoding,
 /// Connection and Expect: a Host from the caller that equals the authority is left out, the other fields are
-/// refused. A TE field from the caller is named in Connection. Names, target and authority are ASCII. Values
-/// may have bytes beyond ASCII, as cookies do (RFC 9110, section 5.5).
+/// refused. A TE field from the caller is named in Connection, and refused if it names chunked. Names, target
+/// and authority are ASCII. Values may have bytes beyond ASCII, as cookies do (RFC 9110, section 5.5).
 package enum RequestWriter {
     /// Writes a request's head, and returns its length.
     package static func writeHead(

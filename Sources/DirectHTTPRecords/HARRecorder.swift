@@ -59,7 +59,7 @@ public final class HARRecorder: Sendable {
     public var archive: String {
         let lines = entries.withLock { $0 }.map { HAREntry($0.facts, redacting: redaction).json.description }
         return """
-            {"log":{"version":"1.2","creator":{"name":"direct-http","version":"0.1"},"entries":[
+            {"log":{"version":"1.2","creator":{"name":"direct-http","version":"\(PackageVersion.text)"},"entries":[
             \(lines.joined(separator: ",\n"))
             ]}}
 

@@ -51,7 +51,7 @@ public struct FixtureECH: Sendable {
     }
 
     /// Lets all connections of a context use the keys.
-    func install(in context: OpaquePointer) throws(FixtureError) {
+    package func install(in context: OpaquePointer) throws(FixtureError) {
         let store = fixture_ECHSTORE_new()
         defer { fixture_ECHSTORE_free(store) }
         for key in keys {

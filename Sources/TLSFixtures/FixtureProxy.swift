@@ -56,6 +56,14 @@ struct ProxySession {
         return try relay(target)
     }
 
+    /// Connects to the target, sends these bytes, and relays.
+    func tunnel(_ bytes: [UInt8], to target: String) throws(ConnectionEnd) -> ConnectionEnd {
+        guard let socket = connect(target) else { return .serverClosed }
+        defer { close(socket) }
+        try connection.send(bytes)
+        return try relay(socket)
+    }
+
     /// Reads a CONNECT request and answers it. Returns the connected socket, or `nil` if the request was
     /// refused.
     private func answerCONNECT() throws(ConnectionEnd) -> Int32? {

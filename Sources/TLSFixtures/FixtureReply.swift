@@ -31,6 +31,8 @@ public struct FixtureReply: Sendable {
         /// Exactly these bytes instead of head and body.
         case raw([UInt8])
         case script(ByteScript)
+        /// Exactly these bytes, then those of the server at this address.
+        case tunnel([UInt8], to: String)
     }
 
     /// The status code.
@@ -174,6 +176,12 @@ public struct FixtureReply: Sendable {
     /// Returns a reply that hands the connection to a script, which also ends it.
     public static func script(_ script: ByteScript) -> FixtureReply {
         FixtureReply(0, [:], .script(script))
+    }
+
+    /// Returns a proxy's reply to CONNECT: exactly these bytes, then what passes between the client and the
+    /// server at this address.
+    package static func tunnel(_ bytes: [UInt8], to address: String) -> FixtureReply {
+        FixtureReply(0, [:], .tunnel(bytes, to: address))
     }
 
     /// Returns the same reply with another ending.

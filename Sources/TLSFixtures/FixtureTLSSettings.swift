@@ -96,7 +96,7 @@ public struct FixtureTLSSettings: Sendable {
     /// Whether a client certificate is requested, and which issuers are accepted.
     public var clientCertificates = ClientCertificates.none
     /// The ALPN protocols that are accepted, best first. If empty, the server ignores ALPN.
-    public var applicationProtocols = ["http/1.1"]
+    public var applicationProtocols: [String] = ["http/1.1"]
     /// The protocol to answer any ALPN offer with, even if the client did not offer it.
     public var forcedApplicationProtocol: String?
     /// Whether an ALPN offer without a common protocol is refused with alert 120 (no_application_protocol).
@@ -106,7 +106,7 @@ public struct FixtureTLSSettings: Sendable {
     public var ocspStaple: [UInt8]?
     /// The cipher suites of TLS 1.2 and older as an OpenSSL list. The default allows weak keys and
     /// signatures.
-    public var ciphers = "DEFAULT:@SECLEVEL=0"
+    public var ciphers: String = "DEFAULT:@SECLEVEL=0"
     /// The key exchange groups as an OpenSSL list. A group for which the client sent no key share forces a
     /// HelloRetryRequest.
     public var groups: String?

@@ -20,6 +20,10 @@ struct HTTPConversation {
             let request = FixtureRequest(head, connection, content, number: number)
             let reply = try answer(request)
             if case .script(let script) = reply.content { return try connection.run(script) }
+            if case .tunnel(let bytes, let address) = reply.content {
+                let proxy = FixtureProxy([address: address])
+                return try ProxySession(connection: connection, proxy: proxy).tunnel(bytes, to: address)
+            }
             let keeps = try send(reply, to: head, unreadContent: content.awaitsContinue)
             switch reply.ending {
             case .cut: return .serverCut
@@ -141,7 +145,7 @@ struct HTTPConversation {
             switch reply.content {
             case .bytes(let bytes): try writer.write(bytes, keepsBuffered: true)
             case .written(_, let write): try write(writer)
-            case .raw, .script: break
+            case .raw, .script, .tunnel: break
             }
             try writer.finish(trailers: reply.trailers)
         } catch let end as ConnectionEnd {

@@ -57,7 +57,9 @@ struct ECHConfigListTests {
             config(kem: 0x30), config(key: 31), config(suites: [0, 9, 0, 1]), config(suites: [0, 1, 0, 9]),
             config(extensions: [0x80, 1, 0, 0]), config(name: "no_name.test"), config(name: "192.0.2.1"),
             config(name: "a..test"), config(name: "-a.test"), config(name: "a-.test"),
-            config(name: "a.test."),
+            config(name: "a.test."), config(name: "cöver.test"), config(name: "a.7"), config(name: "a.0"),
+            config(name: "a.0x"), config(name: "a.0X7f"), config(name: "a.0xF"), config(name: "2130706433"),
+            config(name: "a b.test"), config(name: "a.test:443"), config(name: ".test"),
             config(extensions: [0, 1, 5, 0xC0] + [UInt8](repeating: 0, count: 0x5C0)),
         ]
     )

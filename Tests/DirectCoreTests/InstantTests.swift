@@ -46,4 +46,21 @@ struct InstantTests {
     func clamped(_ example: (duration: Duration, nanoseconds: UInt64)) {
         #expect(example.duration.clampedNanoseconds == example.nanoseconds)
     }
+
+    static let texts: [(Duration, String)] = [
+        (.zero, "0 ns"), (.nanoseconds(999), "999 ns"), (.nanoseconds(99_994), "100 µs"),
+        (.microseconds(1500), "1.5 ms"),
+        (.nanoseconds(1_045_000), "1.05 ms"), (.nanoseconds(999_500), "1 ms"),
+        (.nanoseconds(999_499), "999 µs"),
+        (.milliseconds(200), "200 ms"), (.nanoseconds(997_378_182), "997 ms"), (.milliseconds(-40), "-40 ms"),
+        (.seconds(1), "1 s"), (.milliseconds(12_340), "12.3 s"), (.seconds(60), "60 s"),
+        (.milliseconds(119_900), "120 s"),
+        (.seconds(120), "2 min"), (.milliseconds(120_500), "121 s"), (.seconds(3600), "60 min"),
+        (.seconds(Int64.max), "18446744074 s"), (.seconds(Int64.min), "-18446744074 s"),
+    ]
+
+    @Test("A duration is written with a unit and at most three digits", arguments: texts)
+    func text(_ example: (duration: Duration, text: String)) {
+        #expect(example.duration.text == example.text)
+    }
 }

@@ -1,4 +1,5 @@
 import CDirectOpenSSL
+import DirectCore
 import DirectTestCommands
 import Foundation
 import Testing
@@ -114,6 +115,44 @@ struct ProtocolTests {
                 let pair = try Pair(server, context, .name("a.test"))
                 #expect(pair.shake() == .moved(0))
                 #expect(pair.client.facts.version == version && !pair.client.facts.isBelowSystemMinimum)
+            }
+        }
+    }
+
+    @Test(
+        "Where OpenSSL's configuration file forbids TLS 1.3, a name that is to be encrypted is not sent",
+        .ownProcess,
+        .enabled(if: EncryptedClientHello.isSupported, "needs OpenSSL 4")
+    )
+    func encryptionWithoutItsVersion() async throws {
+        let file = try ConfigurationFile(
+            """
+            openssl_conf = start
+            [start]
+            ssl_conf = tls
+            [tls]
+            system_default = versions
+            [versions]
+            MaxProtocol = TLSv1.2
+            """
+        )
+        defer { withExtendedLifetime(file) {} }
+        await #expect(processExitsWith: .success) { [path = file.path as String] in
+            setenv("OPENSSL_CONF", path, 1)
+            let list = try ECHConfigList(
+                base64: "AEX+DQBBfAAgACAEMNl9zYtSSzrwJmR4fU9CGs12P4MKNjrzeAwR1M1YLQAEAAEA"
+                    + "AQASY292ZXIuZXhhbXBsZS50ZXN0AAA="
+            )
+            let server = TestServer(.leaf("a.test")).accept()
+            #expect(throws: TLSError.encryptedClientHelloUnavailable(.versionTooOld)) {
+                try TLSConnection(
+                    context: .testing(),
+                    identity: .name("a.test"),
+                    names: HelloNames(serverName: "a.test", ech: ECHOffer(list, innerName: "a.test")),
+                    transport: server.transport,
+                    sessions: nil,
+                    port: 443
+                )
             }
         }
     }

@@ -1,3 +1,4 @@
+import CommandKit
 import DirectJSON
 import DirectTestCommands
 import Foundation
@@ -55,6 +56,16 @@ struct CommandRunTests {
         #expect(result.status == 0 && result.output == Options.usage && result.errors.isEmpty)
     }
 
+    @Test("The versions of the program, of OpenSSL and of the vectors are printed, and results have the last")
+    func versions() async throws {
+        let lines = try await run(["--version"]).output.split(separator: "\n")
+        #expect(lines.count == 3 && lines[0].hasPrefix("tls-fixtures 0.") && lines[1].hasPrefix("OpenSSL "))
+        let fixtures = try TemporaryFixtures(["names/a.json": Self.names, "VERSION": "12\n"])
+        let arguments = ["run", "--fixtures", fixtures.path, "--client", "ours"]
+        #expect(try await run(arguments).output.contains("\nvectors 12, tls-fixtures 0."))
+        #expect(try await run(arguments + ["--json"]).output.contains(#""vectors":"12","program":"0."#))
+    }
+
     @Test("The fixtures are found above the program, and option --list prints their vectors")
     func list() async throws {
         let result = try await run(["run", "names", "--list"])
@@ -93,7 +104,7 @@ struct CommandRunTests {
             lines[head...].map { $0.split(separator: " ").joined(separator: " ") } == [
                 "client topic passed failed choices differ left out not judged", "direct-http names 2 1",
                 "true names 0 0 3", "left out, 3: true: it cannot be told where to connect",
-                "2 passed, 1 failed",
+                "vectors none, tls-fixtures \(PackageVersion.text)", "2 passed, 1 failed",
             ]
         )
     }

@@ -189,7 +189,7 @@ struct RunTests {
         let (rows, totals) = try await rows([
             "names/a.json": "[\(nameVector()), \(nameVector("a: <'two'>&", certificate: "expired"))]"
         ])
-        var report = JUnitReport()
+        var report = JUnitReport(vectors: "7")
         for var row in rows {
             row.words = "a\u{1}b\n"
             report.add(row)
@@ -200,6 +200,7 @@ struct RunTests {
                 #"<testsuite name="direct-http names" tests="2" failures="1" skipped="0" errors="0">"#
             )
         )
+        #expect(report.text.contains(#"<property name="vectors" value="7"/>"#))
         #expect(report.text.contains(#"<testcase classname="direct-http.names" name="a: one" time=""#))
         #expect(report.text.contains(#"<property name="reference" value="RFC 9525 section 6.3"/>"#))
         #expect(report.text.contains("a: &lt;'two'&gt;&amp;"))

@@ -52,6 +52,12 @@ static int accept_name(SSL *ssl, int *alert, void *argument) {
     return SSL_TLSEXT_ERR_OK;
 }
 
+static int send_staple(SSL *ssl, void *argument) {
+    const unsigned char *staple;
+    (void)argument;
+    return SSL_get_tlsext_status_ocsp_resp(ssl, &staple) > 0 ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
+}
+
 // Makes a session ticket larger than the record of 512 bytes that such a server sends.
 static int enlarge_ticket(SSL *ssl, void *argument) {
     static const char data[700];
@@ -75,6 +81,8 @@ static SSL_TICKET_RETURN accept_ticket(
 void *sim_tls_context(const char *chain, const char *key) {
     SSL_CTX *context = SSL_CTX_new(TLS_server_method());
     if (!context) return NULL;
+    // Some of the certificates are weak, which clients have to notice.
+    SSL_CTX_set_security_level(context, 0);
     if (!use_chain(context, chain) || !use_key(context, key)) {
         SSL_CTX_free(context);
         return NULL;
@@ -82,6 +90,7 @@ void *sim_tls_context(const char *chain, const char *key) {
     // Sessions are in the tickets; a cache would outlive a world.
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_tlsext_servername_callback(context, accept_name);
+    SSL_CTX_set_tlsext_status_cb(context, send_staple);
     SSL_CTX_set_alpn_select_cb(context, choose_protocol, NULL);
     // A server that asks for certificates resumes sessions of its own context only.
     SSL_CTX_set_session_id_context(context, (const unsigned char *)"world", 5);
@@ -184,6 +193,13 @@ void sim_tls_update_keys(struct sim_tls *tls) {
     }
     sim_serve(0);
     ERR_clear_error();
+}
+
+void sim_tls_staple(struct sim_tls *tls, const void *bytes, size_t count) {
+    sim_serve(1);
+    void *staple = OPENSSL_memdup(bytes, count);
+    if (staple) SSL_set_tlsext_status_ocsp_resp(tls->ssl, staple, (long)count);
+    sim_serve(0);
 }
 
 static int accept_client(int works, X509_STORE_CTX *store) {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Prints an SBOM (SPDX 2.3, JSON) of a program of this package: sbom.py PROGRAM VERSION
+"""Prints an SBOM (SPDX 2.3, JSON) of a program of this package: sbom.py PROGRAM VERSION [PACKAGE…]
 
-It names what is linked in (the package itself, Swift's runtime and library, the C++ library) and the shared libraries that
-the program needs, with the Debian packages that they are of on this machine.
+It names what is linked in (the package itself, Swift's runtime and library, the C++ library, and the static libraries of these
+packages of Debian) and the shared libraries that the program needs, with the Debian packages that they are of on this machine.
 """
 
 import datetime
@@ -17,21 +17,23 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 
 
-def main(program, version):
+def main(program, version, *linked):
+    name = Path(program).name
     created = datetime.datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", "0")), datetime.timezone.utc)
     digest = hashlib.sha256(Path(program).read_bytes()).hexdigest()
-    main_package = package("sni-probe", version, "MIT", checksum=digest)
+    main_package = package(name, version, "MIT", checksum=digest)
     static = [
         package("swift", swift_version(), "Apache-2.0 WITH Swift-exception", "https://www.swift.org"),
         package("libstdc++", output("gcc", "-dumpfullversion") or "NOASSERTION", "GPL-3.0-or-later WITH GCC-exception-3.1"),
+        *(debian_package(each) for each in linked),
     ]
     dynamic = [library_package(name) for name in needed(program)]
     document = {
         "spdxVersion": "SPDX-2.3",
         "dataLicense": "CC0-1.0",
         "SPDXID": "SPDXRef-DOCUMENT",
-        "name": f"sni-probe-{version}",
-        "documentNamespace": f"https://example.com/direct-http/sbom/sni-probe-{version}-{digest[:16]}",
+        "name": f"{name}-{version}",
+        "documentNamespace": f"https://example.com/direct-http/sbom/{name}-{version}-{digest[:16]}",
         "creationInfo": {
             "created": created.strftime("%Y-%m-%dT%H:%M:%SZ"),
             "creators": ["Tool: direct-http-scripts-package"],
@@ -82,7 +84,19 @@ def library_package(name):
     owner = (output("dpkg", "-S", path) or output("dpkg", "-S", path.removeprefix("/usr"))).split(":")[0]
     if not owner:
         return package(name, "NOASSERTION", "NOASSERTION")
-    return package(owner, output("dpkg-query", "-W", "-f", "${Version}", owner), "NOASSERTION")
+    return debian_package(owner)
+
+
+def debian_package(name):
+    version = output("dpkg-query", "-W", "-f", "${Version}", name)
+    if not version:
+        sys.exit(f"sbom.py: the package {name} is not installed, whose library is linked in")
+    made = package(name, version, "NOASSERTION")
+    locator = f"pkg:deb/debian/{name}@{version}"
+    made["externalRefs"] = [
+        {"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": locator}
+    ]
+    return made
 
 
 def swift_version():

@@ -12,24 +12,19 @@ struct CertificateCheck {
 
     /// Judges the file for each name, writes the results and returns the exit code.
     func run() throws(UsageError) -> Int32 {
-        let console = Console.detect(options.color)
-        let sink =
-            try options.output.map { (path) throws(UsageError) in try OutputSink.file(path) }
-            ?? .standardOutput
-        var style = console
-        if options.output != nil { (style.isTerminal, style.usesColor) = (false, false) }
-        let output = ProbeCommand.output(for: options, style, sink)
-        var tally = Tally()
+        let sink = try OutputSink.open(options.output)
+        let output = ProbeCommand.output(for: options, Console.detect(options.color), sink)
+        var digest = Digest()
         let records = try records()
         for var record in records {
             Judge(settings: options.settings, now: record.judgedAt).applyStrictness(to: &record)
-            tally.add(record)
+            digest.add(record)
             output.add(record, isOnlyOne: records.count == 1)
         }
-        output.finish(tally, interrupted: false)
+        output.finish(digest, interrupted: false)
         guard output.flush() else { return try giveUp(sink) }
         try sink.commit()
-        return output.exitCode(tally) ?? tally.exitCode
+        return output.exitCode(digest) ?? digest.exitCode
     }
 
     private func giveUp(_ sink: OutputSink) throws(UsageError) -> Int32 {

@@ -1,4 +1,6 @@
+internal import DirectCore
 internal import DirectHTTP
+internal import DirectTLS
 
 #if canImport(Darwin)
 internal import Darwin
@@ -25,7 +27,8 @@ package enum ProbeCommand {
             let options = try Options(arguments)
             switch options.detour {
             case .help: return show(HelpText.text)
-            case .version: return show("sni-probe \(Version.text) (direct-http)\n")
+            case .version:
+                return show("sni-probe \(PackageVersion.text) (direct-http)\n\(OpenSSLLibrary.version)\n")
             case .demo: return Demo.run(options)
             case nil: return try probe(options)
             }
@@ -39,8 +42,8 @@ package enum ProbeCommand {
 
     /// Makes a report of the results of earlier runs, and returns the exit code.
     static func report(_ arguments: [String]) throws(UsageError) -> Int32 {
-        let options = try ReportOptions(arguments)
-        return options.wantsHelp ? show(HelpText.text) : try ReportRun(options).run()
+        guard let options = try Options.ofReport(arguments) else { return show(HelpText.text) }
+        return try ReportRun(options).run()
     }
 
     /// Judges a file of certificates, and returns the exit code.
@@ -67,13 +70,33 @@ package enum ProbeCommand {
             }
         }
         let alarm = Alarm()
+        if let place = options.listen { return try serve(options, at: place, context: context, alarm) }
         Interrupts.watch(alarm)
-        if let pause = options.watch {
-            return try Watch(options: options, console: console, alarm: alarm, context: context, pause: pause)
-                .run()
-        }
         let surroundings = Run.Surroundings(alarm: alarm, console: console, context: context)
+        if let pause = options.watch {
+            var watch = Watch(options, in: surroundings, pause: pause)
+            return try watch.run()
+        }
         return try runOnce(options, in: surroundings, feed: feed)
+    }
+
+    /// Serves metrics until a signal comes, which is no failure.
+    private static func serve(
+        _ options: Options,
+        at place: Endpoint,
+        context: Result<SurveyContext, TLSError>?,
+        _ alarm: Alarm
+    ) throws(UsageError) -> Int32 {
+        let context = context ?? ContextSource.make(options.settings)
+        if case .failure(let error) = context { throw UsageError("\(error)", code: ExitCode.noInput) }
+        let (listener, port) = try ListeningSocket.open(place)
+        // Signals find a server that answers, and not the default that ends it.
+        Interrupts.watch(alarm)
+        let service = try ProbeService(options, context: context)
+        let names = options.listenNames.union([ListeningSocket.hostName].compactMap { $0 })
+        Console.complain("sni-probe: listening on http://\(Endpoint(place.address, port: port))/\n")
+        Responder(listener, names: names, service, alarm).run()
+        return ExitCode.passed
     }
 
     /// Runs once, to standard output or to the file of `--output`, which is replaced if the run got to its
@@ -83,19 +106,12 @@ package enum ProbeCommand {
         in surroundings: Run.Surroundings,
         feed: ProbeFeed? = nil
     ) throws(UsageError) -> Int32 {
-        let console = surroundings.console
-        guard let path = options.output else {
-            let output = output(for: options, console, .standardOutput)
-            return try run(options, to: output, in: surroundings, feed: feed).run()
-        }
-        let sink = try OutputSink.file(path)
-        var plain = console
-        (plain.isTerminal, plain.usesColor) = (false, false)
-        let output = output(for: options, plain, sink)
-        let run = try run(options, to: output, in: surroundings, feed: feed)
+        let sink = try OutputSink.open(options.output)
+        let output = output(for: options, surroundings.console, sink)
+        let run = try Run(options, to: output, in: surroundings, feed: feed)
         let code = run.run()
         if let failure = sink.failure { throw failure }
-        guard run.isComplete || !sink.replacesFile else {
+        if !run.isComplete, sink.replacesFile, let path = options.output {
             let part = Interrupts.hasCome ? try sink.commitPart() : nil
             let rest = part.map { "; the results so far are in \(quoted($0))" } ?? ""
             Console.complain(
@@ -107,37 +123,14 @@ package enum ProbeCommand {
         return code
     }
 
-    /// Returns a run with the baseline and the resolvers of the options.
-    static func run(
-        _ options: Options,
-        to output: any RecordOutput,
-        in surroundings: Run.Surroundings,
-        feed: ProbeFeed? = nil
-    ) throws(UsageError) -> Run {
-        let targets: ProbeFeed
-        if let feed { targets = feed } else { targets = try ProbeFeed(options) }
-        return Run(
-            options,
-            targets,
-            to: output,
-            in: surroundings,
-            baseline: try options.baseline.map { (path) throws(UsageError) in try Baseline(path) },
-            earlier: try options.resume.map { (path) throws(UsageError) in try EarlierResults(path) },
-            resolvers: try options.namedResolvers
-        )
-    }
-
     /// Returns the output for the format of the options.
     static func output(for options: Options, _ console: Console, _ sink: OutputSink) -> any RecordOutput {
         if options.quiet { return SilentOutput() }
-        let style = Style(
-            usesColor: console.usesColor,
-            unicode: console.unicode,
-            width: console.width,
-            fullHashes: !console.isTerminal || options.verbose
-        )
+        let isTerminal = console.isTerminal && options.output == nil
+        var style = Style(console, colors: options.output == nil)
+        style.fullHashes = !isTerminal || options.verbose
         switch options.format {
-        case .text where console.isTerminal || options.verbose:
+        case .text where isTerminal || options.verbose:
             return TextOutput(style, verbose: options.verbose, to: sink)
         case .text: return PipedOutput(style, to: sink)
         case .json: return JSONOutput(to: sink)

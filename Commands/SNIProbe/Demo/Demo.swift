@@ -67,7 +67,7 @@ enum Demo {
         isFirst: Bool
     ) -> Int32? {
         let console = Console.detect(given.color)
-        let style = Style(usesColor: console.usesColor, unicode: console.unicode, width: console.width)
+        let style = Style(console)
         let lines = style.wrapped("# " + stop.title, indent: 0) + [command(stop.arguments, style: style)]
         guard
             Console.write(Array(((isFirst ? "" : "\n\n") + lines.joined(separator: "\n") + "\n").utf8), to: 1)
@@ -77,14 +77,8 @@ enum Demo {
         do throws(UsageError) {
             var options = try Options(stop.arguments)
             options.settings.roots = .only([.pem(Array(servers.rootPEM.utf8))])
-            let feed = try ProbeFeed(options)
-            let output = TextOutput(style, verbose: false)
-            let code = Run(
-                options,
-                feed,
-                to: output,
-                in: Run.Surroundings(alarm: alarm, console: console)
-            ).run()
+            let surroundings = Run.Surroundings(alarm: alarm, console: console)
+            let code = try Run(options, to: TextOutput(style, verbose: false), in: surroundings).run()
             if let signal = Interrupts.signal { return ExitCode.interrupted(by: signal) }
             return Console.hasLostOutput ? code : nil
         } catch {

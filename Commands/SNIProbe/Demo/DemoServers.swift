@@ -58,11 +58,8 @@ struct DemoServers {
 private struct DemoCertificates {
     private let standard: FixtureCertificate
     private let good: FixtureCertificate
-    private let renewed: FixtureCertificate
-    private let soon: FixtureCertificate
-    private let expired: FixtureCertificate
-    private let missing: FixtureCertificate
-    private let revoked: FixtureCertificate
+    /// Those of the servers that have one of their own.
+    private let own: [DemoServers.Kind: FixtureCertificate]
     private let revocation: [UInt8]
     private let turns = Turns()
 
@@ -80,29 +77,21 @@ private struct DemoCertificates {
         let names = [DemoServers.host, "example.com"]
         standard = try issue(["default.edge.example.net", "*.edge.example.net"], from: -10, until: 299)
         good = try issue(names, from: -7, until: 83)
-        renewed = good
-        soon = try issue(names, from: -85, until: 5)
-        expired = try issue(names, from: -99, until: -9)
-        missing = try issue(names, from: -7, until: 83).sent(with: [])
-        revoked = try issue(names, from: -7, until: 83)
+        let revoked = try issue(names, from: -7, until: 83)
+        own = [
+            .soon: try issue(names, from: -85, until: 5), .expired: try issue(names, from: -99, until: -9),
+            .missing: try issue(names, from: -7, until: 83).sent(with: []), .revoked: revoked,
+        ]
         let week = CertificateProfile.Validity(notBefore: now - 86_400, notAfter: now + 6 * 86_400)
         revocation = try issuer.ocspResponse(for: revoked, .revoked, validity: week)
     }
 
     func security(_ kind: DemoServers.Kind) -> FixtureSecurity {
-        switch kind {
-        case .good: .tls(certificates: [good], default: standard)
-        case .renewed: .tls(certificates: [renewed], default: standard)
-        case .soon: .tls(certificates: [soon], default: standard)
-        case .expired: .tls(certificates: [expired], default: standard)
-        case .missing: .tls(certificates: [missing], default: standard)
-        case .revoked:
-            .tls(certificates: [revoked], default: standard) { [revocation] in $0.ocspStaple = revocation }
-        case .mixed:
-            .tls(certificates: [good], default: standard) { [turns, standard] settings in
-                settings.choose = { name in name != nil && turns.isFourth() ? standard : nil }
-            }
-        case .stranger, .refusing: .tls(standard)
+        if kind == .stranger || kind == .refusing { return .tls(standard) }
+        return .tls(certificates: [own[kind] ?? good], default: standard) { [self] settings in
+            if kind == .revoked { settings.ocspStaple = revocation }
+            guard kind == .mixed else { return }
+            settings.choose = { [self] name in name != nil && turns.isFourth() ? standard : nil }
         }
     }
 }

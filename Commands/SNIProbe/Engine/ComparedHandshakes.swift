@@ -146,7 +146,7 @@ extension Handshake {
 
     /// This handshake, whose cancellation says that it has had its time.
     fileprivate var asSilent: Handshake {
-        guard case .failure(.cancelled) = outcome else { return self }
+        guard failure == .cancelled else { return self }
         var silent = self
         silent.outcome = .failure(tcpTime == nil ? .silentTCP : .silentTLS)
         return silent
@@ -154,12 +154,9 @@ extension Handshake {
 
     /// This handshake, which counts as not made if it was not answered.
     fileprivate var unlessSilent: Handshake {
-        switch outcome {
-        case .failure(.silentTCP), .failure(.silentTLS):
-            var handshake = self
-            handshake.outcome = .failure(.cancelled)
-            return handshake
-        default: return self
-        }
+        guard failure == .silentTCP || failure == .silentTLS else { return self }
+        var handshake = self
+        handshake.outcome = .failure(.cancelled)
+        return handshake
     }
 }

@@ -14,7 +14,9 @@ final class ExaminedChain: Sendable {
     /// Whether the chain would be in order without the certificates that do not belong to it.
     let hasSurplus: Bool
     let judgement: ChainJudgement
-    private let served: ServedChain
+    /// Whether the other stores of `--ca` trust it.
+    let otherStores: [(label: String, isTrusted: Bool)]
+    let served: ServedChain
 
     fileprivate init(_ served: ServedChain) {
         self.served = served
@@ -24,6 +26,7 @@ final class ExaminedChain: Sendable {
         isInOrder = served.isInOrder
         hasSurplus = !isInOrder && served.isInOrderApartFromOthers
         judgement = served.judged()
+        otherStores = served.otherVerdicts
     }
 
     /// The server's own certificate.

@@ -20,10 +20,17 @@ struct Handshake: Sendable {
     var tlsTime: Duration?
     /// Whether the server sent a CertificateRequest message, even if the handshake failed afterwards.
     var requestsClientCertificate = false
+    /// The first authorities of which it wants one, and the number of all.
+    var clientAuthorities: (names: [String], count: Int) = ([], 0)
     /// Whether the server sent at least one byte.
     var hasReceivedBytes = false
     /// The first bytes that the server sent, if they are not TLS.
     var nonTLSBytes: [UInt8] = []
+
+    /// The certificates and parameters, if it succeeded.
+    var served: Served? { try? outcome.get() }
+    /// The reason why it failed.
+    var failure: HandshakeFailure? { if case .failure(let failure) = outcome { failure } else { nil } }
 
     /// The result of a successful handshake.
     struct Served: Sendable {
@@ -63,14 +70,13 @@ extension Handshake {
             return (handshake, nil, nil)
         }
         handshake.tcpTime = loop.now.since(start)
-        do throws(PreambleError) {
+        do throws(HandshakeFailure) {
             try await Preamble(socket: socket, limits: limits).run(tools.settings, for: probe)
         } catch {
             socket.close()
             handshake.tlsTime = loop.now.since(start) - (handshake.tcpTime ?? .zero)
-            let failure = HandshakeFailure(error)
-            handshake.outcome = .failure(failure)
-            if case .noUpgrade(let bytes) = failure { handshake.nonTLSBytes = Array(bytes.suffix(64)) }
+            handshake.outcome = .failure(error)
+            if case .noUpgrade(let bytes) = error { handshake.nonTLSBytes = Array(bytes.suffix(64)) }
             return (handshake, nil, nil)
         }
         // The wait for the context is not measured: loading the trust roots may take longer than the whole
@@ -97,6 +103,7 @@ extension Handshake {
         handshake.tlsTime = loop.now.since(handshakeStart)
         handshake.hasReceivedBytes = !firstBytes.bytes.isEmpty
         handshake.requestsClientCertificate = tls?.hasReceivedCertificateRequest ?? false
+        handshake.clientAuthorities = tls?.clientAuthorities ?? ([], 0)
         switch result {
         case .success((let facts, let chain)):
             // Without a verdict the chain is not trusted, and its faults say so.
@@ -152,11 +159,6 @@ extension Probe {
 
     /// Returns the connection over a socket to the address.
     func connection(over socket: Socket, survey: SurveyConnection?) -> Connection {
-        Connection.examining(
-            target.name,
-            at: Endpoint(address, port: port),
-            over: socket,
-            survey: survey
-        )
+        Connection.examining(target.name, at: Endpoint(address, port: port), over: socket, survey: survey)
     }
 }

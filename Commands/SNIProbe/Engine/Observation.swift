@@ -16,6 +16,8 @@ struct Observation: Sendable {
     var repeats: [Handshake] = []
     /// One handshake for each other kind of key, with `--all-keys`.
     var otherKeys: [OtherKey] = []
+    /// What the certificate's issuer says of it, with `--revocation`.
+    var revocation: Revocation?
     /// The reason why the connection of a request without TLS failed.
     var connectFailure: HandshakeFailure?
     /// The time to connect, without TLS.
@@ -25,16 +27,21 @@ struct Observation: Sendable {
     var attempts = 1
 
     /// The failure of the first handshake, or of the connection if the probe does not use TLS.
-    var firstFailure: HandshakeFailure? {
-        if let connectFailure { return connectFailure }
-        if case .failure(let failure)? = first?.outcome { return failure }
-        return nil
-    }
+    var firstFailure: HandshakeFailure? { connectFailure ?? first?.failure }
 
     /// All handshakes like the first, which all offered the same.
     var firsts: [Handshake] { (first.map { [$0] } ?? []) + firstAgain + repeats }
     /// All handshakes like the second.
     var seconds: [Handshake] { (second.map { [$0] } ?? []) + secondAgain }
+
+    /// The duration of each phase that was reached.
+    var phases: [(name: StaticString, time: Duration?)] {
+        [
+            ("dns", probe.resolveTime), ("tcp", first?.tcpTime ?? tcpTime),
+            ("tls", first?.served == nil ? nil : first?.tlsTime), ("first_byte", exchange?.firstByteTime),
+            ("total", total),
+        ]
+    }
 
     /// Whether the server has answered in any way, if only by refusing the connection.
     var hasAnswer: Bool {
@@ -58,7 +65,7 @@ struct OtherKey: Sendable {
 
     /// The certificate and the chain, if the server has one for this kind of key.
     var served: Handshake.Served? {
-        guard case .success(let served) = handshake.outcome, let leaf = served.chain.leaf,
+        guard let served = handshake.served, let leaf = served.chain.leaf,
             leaf.key.type.hasPrefix(kind.rawValue)
         else { return nil }
         return served

@@ -10,7 +10,7 @@ struct Preamble {
     let limits: DialLimits
 
     /// Sends the header and runs the dialogue that the settings ask for.
-    func run(_ settings: ProbeSettings, for probe: Probe) async throws(PreambleError) {
+    func run(_ settings: ProbeSettings, for probe: Probe) async throws(HandshakeFailure) {
         if let version = settings.proxyHeader {
             try await send(
                 version.bytes(from: socket.localEndpoint, to: Endpoint(probe.address, port: probe.port))
@@ -19,7 +19,7 @@ struct Preamble {
         if let upgrade = settings.upgrade { try await run(upgrade, host: probe.target.name) }
     }
 
-    private func run(_ upgrade: StartTLS, host: String) async throws(PreambleError) {
+    private func run(_ upgrade: StartTLS, host: String) async throws(HandshakeFailure) {
         for step in upgrade.steps(host: host) {
             switch step {
             case .send(let bytes): try await send(bytes)
@@ -28,17 +28,17 @@ struct Preamble {
                 reading: while true {
                     switch answer(received) {
                     case .complete: break reading
-                    case .refused: throw .refused(received)
+                    case .refused: throw .noUpgrade(received)
                     case .incomplete: break
                     }
-                    guard received.count < Self.mostBytes else { throw .refused(received) }
+                    guard received.count < Self.mostBytes else { throw .noUpgrade(received) }
                     received += try await receive()
                 }
             }
         }
     }
 
-    private func send(_ bytes: [UInt8]) async throws(PreambleError) {
+    private func send(_ bytes: [UInt8]) async throws(HandshakeFailure) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let outcome = rest.withUnsafeBytes { bytes -> Socket.Outcome in
@@ -55,7 +55,7 @@ struct Preamble {
     }
 
     /// Receives one byte at a time, so that nothing of what follows the dialogue is taken from TLS.
-    private func receive() async throws(PreambleError) -> [UInt8] {
+    private func receive() async throws(HandshakeFailure) -> [UInt8] {
         while true {
             var byte: UInt8 = 0
             switch socket.receive(into: &byte, count: 1) {
@@ -64,43 +64,20 @@ struct Preamble {
             case .endOfStream: throw .closed
             case .failed: throw .reset
             }
-            if limits.loop.now >= limits.end { throw .timedOut }
+            if limits.loop.now >= limits.end { throw .silentTLS }
         }
     }
 
-    private func wait(at point: WaitPoint) async throws(PreambleError) {
+    private func wait(at point: WaitPoint) async throws(HandshakeFailure) {
         switch await point.wait(until: limits.end, on: limits.loop) {
         case .ready: return
-        case .expired: throw .timedOut
+        case .expired: throw .silentTLS
         case .cancelled: throw .cancelled
         }
     }
 
     /// The longest answer of a dialogue. Servers with many capabilities send a few kilobytes.
     private static let mostBytes = 64 << 10
-}
-
-/// The reason why a dialogue did not lead to TLS.
-enum PreambleError: Error {
-    /// The server answered something else than its consent.
-    case refused([UInt8])
-    case closed
-    case reset
-    case timedOut
-    case cancelled
-}
-
-extension HandshakeFailure {
-    /// The failure of a probe whose dialogue before TLS failed.
-    init(_ error: PreambleError) {
-        switch error {
-        case .refused(let bytes): self = .noUpgrade(bytes)
-        case .closed: self = .closed
-        case .reset: self = .reset
-        case .timedOut: self = .silentTLS
-        case .cancelled: self = .cancelled
-        }
-    }
 }
 
 /// The header with which a load balancer tells a server who the client is (the PROXY protocol of HAProxy).

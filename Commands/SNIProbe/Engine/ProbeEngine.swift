@@ -21,6 +21,13 @@ struct ProbeEngine: Sendable {
     /// Performs one probe, and repeats its first handshake as often as the settings say.
     func observe(_ probe: Probe) async -> Observation {
         var observation = await observeOnce(probe)
+        if settings.asksIssuers, let chain = observation.first?.served?.chain {
+            observation.revocation = await RevocationDesk.shared.ask(
+                about: chain,
+                at: probe.address,
+                within: settings.timeout
+            )
+        }
         if probe.target.usesTLS, settings.repeats > 1 { observation.repeats = await repeatFirst(probe) }
         return observation
     }
@@ -33,43 +40,46 @@ struct ProbeEngine: Sendable {
             if settings.interval > .zero {
                 await sleep(until: loop.now.advanced(byNanoseconds: settings.interval.clampedNanoseconds))
             }
-            let end = loop.now.advanced(byNanoseconds: tools.timeouts.total)
-            let limits = DialLimits(CallLimit(tools.timeouts, until: end), loop: loop)
             handshakes.append(await repeated(probe, serverName, limits))
         }
         return handshakes
     }
 
+    /// The limits of a probe that begins now.
+    private var limits: DialLimits {
+        let end = loop.now.advanced(byNanoseconds: tools.timeouts.total)
+        return DialLimits(CallLimit(tools.timeouts, until: end), loop: loop)
+    }
+
     /// Performs one probe, with retries as the settings allow. All attempts share one deadline.
     private func observeOnce(_ probe: Probe) async -> Observation {
-        let deadline = loop.now.advanced(byNanoseconds: tools.timeouts.total)
-        let limits = DialLimits(CallLimit(tools.timeouts, until: deadline), loop: loop)
+        let limits = limits
         var attempt = 1
         while true {
-            var observation = await performAttempt(probe, limits)
+            var observation = await performAttempt(probe, within: limits)
             observation.attempts = attempt
             let pause = UInt64(100_000_000) << UInt64(min(attempt - 1, 5))
             guard attempt <= settings.retries, observation.isWorthRetrying,
-                loop.now.advanced(byNanoseconds: pause) < deadline
+                loop.now.advanced(byNanoseconds: pause) < limits.end
             else { return observation }
             await sleep(until: loop.now.advanced(byNanoseconds: pause))
             attempt += 1
         }
     }
 
-    private func performAttempt(_ probe: Probe, _ limits: DialLimits) async -> Observation {
+    private func performAttempt(_ probe: Probe, within limits: DialLimits) async -> Observation {
         var observation = Observation(probe: probe, time: UnixTime.milliseconds)
         let start = loop.now
         if probe.target.usesTLS {
-            await observeTLS(&observation, limits)
+            await observeTLS(&observation, within: limits)
         } else {
-            await observeWithoutTLS(&observation, limits)
+            await observeWithoutTLS(&observation, within: limits)
         }
         if observation.total == nil { observation.total = loop.now.since(start) }
         return observation
     }
 
-    private func observeWithoutTLS(_ observation: inout Observation, _ limits: DialLimits) async {
+    private func observeWithoutTLS(_ observation: inout Observation, within limits: DialLimits) async {
         let probe = observation.probe
         let start = loop.now
         let socket: Socket
@@ -80,25 +90,27 @@ struct ProbeEngine: Sendable {
             return
         }
         observation.tcpTime = loop.now.since(start)
-        do throws(PreambleError) {
+        do throws(HandshakeFailure) {
             try await Preamble(socket: socket, limits: limits).run(settings, for: probe)
         } catch {
             socket.close()
-            observation.connectFailure = HandshakeFailure(error)
+            observation.connectFailure = error
             return
         }
         let connection = probe.connection(over: socket, survey: nil)
         if let url = probe.target.url {
-            observation.exchange = await request(url, over: connection, limits).run()
+            observation.exchange = await request(url, over: connection, within: limits).run()
         }
         connection.close()
     }
 
-    private func request(_ url: HTTPURL, over connection: Connection, _ limits: DialLimits) -> ProbeRequest {
+    private func request(_ url: HTTPURL, over connection: Connection, within limits: DialLimits)
+        -> ProbeRequest
+    {
         ProbeRequest(connection: connection, url: url, settings: settings, signs: signs, limits: limits)
     }
 
-    private func observeTLS(_ observation: inout Observation, _ limits: DialLimits) async {
+    private func observeTLS(_ observation: inout Observation, within limits: DialLimits) async {
         let probe = observation.probe
         let names = serverNames(for: probe.target)
         if let secondName = names.second {
@@ -164,9 +176,7 @@ struct ProbeEngine: Sendable {
     private func tryOtherKeys(_ observation: Observation, _ name: SNI, _ limits: DialLimits) async
         -> [OtherKey]
     {
-        guard settings.triesAllKeys, case .success(let served)? = observation.first?.outcome else {
-            return []
-        }
+        guard settings.triesAllKeys, let served = observation.first?.served else { return [] }
         let known = served.chain.leaf?.key.type ?? ""
         let kinds = OtherKey.Kind.allCases.filter { !known.hasPrefix($0.rawValue) }
         return await withTaskGroup(of: OtherKey.self) { group in
@@ -203,7 +213,7 @@ struct ProbeEngine: Sendable {
             if let url = probe.target.url, handshake.speaksHTTP,
                 settings.insecure || isAuthenticated(handshake, target: probe.target)
             {
-                lead.exchange = await request(url, over: connection, limits).run()
+                lead.exchange = await request(url, over: connection, within: limits).run()
                 lead.exchange?.wasAskedToRenegotiate = tls?.hasRefusedRenegotiation ?? false
                 exchangeTime = loop.now.since(start)
             }
@@ -227,7 +237,7 @@ struct ProbeEngine: Sendable {
         var attempt = 0
         while true {
             let handshake = await repeated(probe, serverName, limits)
-            guard case .failure(let failure) = handshake.outcome, failure.isTransient, !failure.isRejection,
+            guard let failure = handshake.failure, failure.isTransient, !failure.isRejection,
                 attempt < settings.retries
             else { return handshake }
             attempt += 1
@@ -257,7 +267,7 @@ struct ProbeEngine: Sendable {
     /// Whether the certificate authenticates the server. Unless it does, or `--insecure` is given, no request
     /// is sent.
     private func isAuthenticated(_ handshake: Handshake, target: ProbeTarget) -> Bool {
-        guard case .success(let served) = handshake.outcome else { return false }
+        guard let served = handshake.served else { return false }
         if case .revoked? = served.staple?.status { return false }
         return served.chain.judgement.isTrusted && served.chain.match(try? target.identity) != nil
     }
@@ -289,8 +299,7 @@ struct ProbeEngine: Sendable {
 extension Handshake {
     /// Whether the server has chosen HTTP/1.1, or no protocol at all.
     fileprivate var speaksHTTP: Bool {
-        guard case .success(let served) = outcome, let chosen = served.facts?.alpn else { return true }
-        return chosen == "http/1.1"
+        served?.facts?.alpn ?? "http/1.1" == "http/1.1"
     }
 }
 

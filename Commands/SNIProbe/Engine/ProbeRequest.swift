@@ -1,3 +1,4 @@
+internal import CommandKit
 internal import DirectCore
 internal import DirectHTTP
 
@@ -39,7 +40,7 @@ struct ProbeRequest {
         let message = OutgoingMessage(
             settings.method,
             headers: settings.headers,
-            defaults: ["User-Agent": "sni-probe/\(Version.text)", "Accept": "*/*"],
+            defaults: ["User-Agent": "sni-probe/\(PackageVersion.text)", "Accept": "*/*"],
             options: Self.options
         )
         let (count, _) = try exchange.compose(message, to: url, streamed: .none)
@@ -101,9 +102,9 @@ extension ExchangeOutcome.Failure {
             case .failed(.request, .http(let error)): .unsendable("\(error)")
             case .failed(_, .http(.truncatedUntilClose)): .uncleanEnd
             case .failed(_, .http(let error)): .broken("\(error)")
-            case .failed(_, .tls(.connectionLost(let code))) where code != 0: .broken(words(for: code))
+            case .failed(_, .tls(.connectionLost(let code))) where code != 0: .broken(Words.system(code))
             case .failed(_, .tls(let error)): .broken("\(error)")
-            case .failed(_, .system(let error)): .broken(words(for: error.code))
+            case .failed(_, .system(let error)): .broken(Words.system(error.code))
             case .failed(_, let reason): .broken("\(reason)")
             }
     }
@@ -119,10 +120,4 @@ extension TransportError {
         default: false
         }
     }
-}
-
-/// Returns the description of an `errno` without its number.
-private func words(for code: Int32) -> String {
-    let words = errnoText(code)
-    return words.prefix(1).lowercased() + words.dropFirst()
 }

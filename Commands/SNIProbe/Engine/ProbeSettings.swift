@@ -12,7 +12,10 @@ struct ProbeSettings: Sendable {
         case other(String)
     }
 
+    /// The roots that decide.
     var roots = TrustRoots.system
+    /// The stores of `--ca`, if there are several. The first is `roots`.
+    var stores: [(label: String, roots: TrustRoots)] = []
     var versions: ClosedRange<TLSVersion> = .tls12 ... .tls13
     var serverName = ServerName.host
     /// Whether the second handshake is skipped.
@@ -31,6 +34,8 @@ struct ProbeSettings: Sendable {
     var interval: Duration = .zero
     /// Whether a handshake is made for each kind of key.
     var triesAllKeys = false
+    /// Whether issuers are asked if their certificates are revoked.
+    var asksIssuers = false
     var method = HTTPMethod.get
     var headers = HTTPHeaders()
     /// Whether the request is sent even if the certificate is wrong.

@@ -75,11 +75,15 @@ final class ContextSource: Sendable {
     /// Creates the context, which loads the trust roots.
     static func make(_ settings: ProbeSettings) -> Result<SurveyContext, TLSError> {
         do throws(TLSError) {
+            let others = try settings.stores.dropFirst().map { (store) throws(TLSError) in
+                (store.label, try SurveyContext(roots: store.roots))
+            }
             return .success(
                 try SurveyContext(
                     roots: settings.roots,
                     versions: settings.versions,
-                    identity: settings.identity
+                    identity: settings.identity,
+                    others: others
                 )
             )
         } catch {

@@ -5,17 +5,11 @@ struct CommandOption: Sendable {
         case file, resolver, onlyIPv4, onlyIPv6, skipBad, shard
         case serverName, noServerName, skipDefault, allKeys, tls, certificate, privateKey, alpn, startTLS,
             proxyHeader, method, header, insecure
-        case roots, minimumDays, warningDays, criticalDays, strict, expect, same, status
+        case roots, revocation, minimumDays, warningDays, criticalDays, strict, expect, same, status
         case timeout, jobs, rate, retries, wait, repeats, interval, watch, baseline, resume
+        case listen, listenAny, listenName
         case json, format, output, pem, verbose, quiet, color
         case demo, help, version
-    }
-
-    /// The completion of an option's value in a shell.
-    enum Completion: Sendable, Hashable {
-        case nothing
-        case file
-        case words([String])
     }
 
     /// The groups of options, with their headings in `--help` and the manual.
@@ -29,16 +23,17 @@ struct CommandOption: Sendable {
     }
 
     let key: Key
-    var short: Character?
     let long: String
     /// The placeholder for the value, or `nil` for an option without a value.
-    var value: String?
-    var completion = Completion.nothing
-    let group: Group
+    let value: String?
+    let short: Character?
+    var group = Group.other
     /// The text in `--help`: lines of at most 54 characters.
     let help: [String]
-    /// The text in the manual page: full sentences.
-    let manual: String
+
+    init(_ key: Key, _ long: String, _ value: String? = nil, short: Character? = nil, help: String...) {
+        (self.key, self.long, self.value, self.short, self.help) = (key, long, value, short, help)
+    }
 
     var takesValue: Bool { value != nil }
 

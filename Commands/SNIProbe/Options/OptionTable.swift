@@ -1,104 +1,98 @@
 extension CommandOption {
-    /// All options. The parser, the hints, `--help`, the manual page and the completions all use this table.
+    /// All options. The parser, the hints and `--help` use this table. The manual page and the completions,
+    /// which are made from it, are not part of the program.
     static let all: [CommandOption] =
-        inputOptions + sendingOptions + acceptingOptions + runningOptions
-        + outputOptions + otherOptions
+        input.in(.input) + sending.in(.sending) + accepting.in(.accepting) + running.in(.running)
+        + output.in(.output) + other.in(.other)
 
-    static let inputOptions = [
-        CommandOption(
-            key: .file,
+    private static let input: [CommandOption] = [
+        .init(
+            .file,
+            "file",
+            "FILE",
             short: "f",
-            long: "file",
-            value: "FILE",
-            completion: .file,
-            group: .input,
-            help: ["more targets or IPs, one a line; - is standard input"],
-            manual:
-                "Read more targets or IPs from this file, one a line; - is standard input. May repeat. Lines "
-                + "contain the same words as the command line, or \"IP name ...\" as in hosts(5), or \"IP,name\". Lines with "
-                + "IPs only belong to the targets of the command line. A word that begins with # ends the line. A line "
-                + "with a single name that ends in a dot, as dig +short prints aliases, is skipped if a target of the "
-                + "command line has no IPs of its own."
+            help: "more targets or IPs, one a line; - is standard input"
         ),
-        CommandOption(
-            key: .resolver,
-            long: "resolver",
-            value: "SPEC",
-            completion: .words(["system", "dns://", "https://", "alibaba://", "dnspod://", "hosts:"]),
-            group: .input,
-            help: [
-                "ask this resolver for the IPs; may repeat:",
-                "system, dns://IP, https://NAME/dns-query@IP, ...",
-            ],
-            manual:
-                "Ask this resolver for the IPs of targets that have none. May repeat: all are asked at the same time, each "
-                + "IP is probed once, and the summary shows who answers what and whose users get a bad server. SPEC is "
-                + "system; dns://IP[:PORT][?subnet=NETWORK/LENGTH]; https://NAME/dns-query@IP (DNS over HTTPS, never without "
-                + "the IP); alibaba://ACCOUNT@IP and dnspod://[ID@]IP (HTTPDNS); or hosts:FILE. The secrets of HTTPDNS "
-                + "accounts come from the environment: SNI_PROBE_ALIBABA_SECRET and SNI_PROBE_DNSPOD_TOKEN, or the files "
-                + "that the same names with _FILE give."
+        .init(
+            .resolver,
+            "resolver",
+            "SPEC",
+            help: "ask this resolver for the IPs; may repeat:",
+            "system, dns://IP, https://NAME/dns-query@IP, ..."
         ),
-        CommandOption(
-            key: .onlyIPv4,
-            short: "4",
-            long: "ipv4",
-            group: .input,
-            help: ["only IPv4, when resolving"],
-            manual: "Use only the IPv4 addresses that the resolver returns."
-        ),
-        CommandOption(
-            key: .onlyIPv6,
-            short: "6",
-            long: "ipv6",
-            group: .input,
-            help: ["only IPv6, when resolving"],
-            manual: "Use only the IPv6 addresses that the resolver returns."
-        ),
-        CommandOption(
-            key: .skipBad,
-            long: "skip-bad",
-            group: .input,
-            help: ["report bad lines of files and go on"],
-            manual:
-                "Report the lines of a file that cannot be read, count them, and probe the rest. Without it a "
-                + "bad line in a file stops everything before the first probe; in standard input, which is read while "
-                + "probing, it stops the reading."
-        ),
-        CommandOption(
-            key: .shard,
-            long: "shard",
-            value: "K/N",
-            group: .input,
-            help: ["only every Nth probe, beginning with the Kth"],
-            manual:
-                "Make only every Nth probe, beginning with the Kth: N machines with the same list and K from 1 to N "
-                + "probe all of it together."
-        ),
+        .init(.onlyIPv4, "ipv4", short: "4", help: "only IPv4, when resolving"),
+        .init(.onlyIPv6, "ipv6", short: "6", help: "only IPv6, when resolving"),
+        .init(.skipBad, "skip-bad", help: "report bad lines of files and go on"),
+        .init(.shard, "shard", "K/N", help: "only every Nth probe, beginning with the Kth"),
     ]
 
-    static let otherOptions = [
-        CommandOption(
-            key: .demo,
-            long: "demo",
-            group: .other,
-            help: ["a tour of the verdicts, without a network"],
-            manual:
-                "Start servers on loopback, good and bad ones, and probe them: a tour of the verdicts that needs no network."
-        ),
-        CommandOption(
-            key: .help,
-            short: "h",
-            long: "help",
-            group: .other,
-            help: ["this text"],
-            manual: "Print a summary."
-        ),
-        CommandOption(
-            key: .version,
-            long: "version",
-            group: .other,
-            help: ["the version"],
-            manual: "Print the version."
-        ),
+    private static let sending: [CommandOption] = [
+        .init(.serverName, "sni", "NAME", help: "this name in the handshake instead of the host"),
+        .init(.noServerName, "no-sni", help: "no SNI"),
+        .init(.skipDefault, "skip-default", help: "no second handshake, without SNI, to compare with"),
+        .init(.allKeys, "all-keys", help: "also see the certificate for the other kind of key"),
+        .init(.tls, "tls", "VERSION", help: "only 1.2 or only 1.3"),
+        .init(.startTLS, "starttls", "PROTOCOL", help: "smtp, imap, pop3, ftp, ldap, postgres, mysql, ..."),
+        .init(.proxyHeader, "proxy-protocol", "VERSION", help: "begin with a PROXY header, version 1 or 2"),
+        .init(.alpn, "alpn", "LIST", help: "offer these protocols, such as h2,http/1.1"),
+        .init(.certificate, "cert", "FILE", help: "the client's certificate and chain, in PEM"),
+        .init(.privateKey, "key", "FILE", help: "its key, in PEM and not encrypted"),
+        .init(.method, "method", "NAME", short: "X", help: "default GET"),
+        .init(.header, "header", "FIELD", short: "H", help: "'NAME: VALUE', may repeat"),
+        .init(.insecure, "insecure", short: "k", help: "send the request even if the certificate is wrong"),
     ]
+
+    private static let accepting: [CommandOption] = [
+        .init(.roots, "ca", "ROOTS", help: "[LABEL=]FILE|DIR|system instead; may repeat"),
+        .init(.revocation, "revocation", help: "ask the issuer, by OCSP or for its list"),
+        .init(.minimumDays, "min-days", "N", help: "at least N days left"),
+        .init(.criticalDays, "critical-days", "N", help: "the same; for --format nagios CRITICAL"),
+        .init(.warningDays, "warn-days", "N", help: "a warning with fewer than N days left"),
+        .init(.strict, "strict", help: "warnings are faults"),
+        .init(.expect, "expect", "CERT", help: "PEM file, sha256:HEX, pin-sha256:BASE64; may repeat"),
+        .init(.same, "same", help: "the same certificate on every IP of a host"),
+        .init(.baseline, "baseline", "FILE", help: "warn of what is other than in this JSON output"),
+        .init(.status, "status", "LIST", help: "default 200-399"),
+    ]
+
+    private static let running: [CommandOption] = [
+        .init(.timeout, "timeout", "TIME", short: "t", help: "per probe, everything included; default 5s"),
+        .init(.jobs, "jobs", "N", short: "j", help: "N probes at once; default 64 that work"),
+        .init(.rate, "rate", "N", help: "at most N probes a second"),
+        .init(.retries, "retries", "N", help: "after refused or lost connections, default 0"),
+        .init(.wait, "wait", "TIME", help: "probe the failed ones again until all pass"),
+        .init(.watch, "watch", "TIME", help: "again and again, with so much time in between"),
+        .init(.resume, "resume", "FILE", help: "leave out what has a result in this JSON output"),
+        .init(.listen, "listen", "IP:PORT", help: "serve metrics: /metrics, /probe?target= of a target"),
+        .init(.listenAny, "listen-any", help: "... and /probe?target= of anything"),
+        .init(.listenName, "listen-name", "NAME", help: "... also for requests to this name; may repeat"),
+        .init(.repeats, "repeat", "N", help: "N handshakes with each IP, whose answers are counted"),
+        .init(.interval, "interval", "TIME", help: "between the handshakes of --repeat; default none"),
+    ]
+
+    private static let output: [CommandOption] = [
+        .init(.json, "json", help: "one JSON object a line (= --format json)"),
+        .init(.format, "format", "NAME", help: "text, json, prometheus, nagios, junit, sarif, html"),
+        .init(.output, "output", "FILE", short: "o", help: "replace this file by the results, as a whole"),
+        .init(.pem, "pem", help: "print the certificates served, in PEM"),
+        .init(.verbose, "verbose", short: "v", help: "everything known of each probe"),
+        .init(.quiet, "quiet", short: "q", help: "no results, only the exit code"),
+        .init(.color, "color", "WHEN", help: "auto, always, never"),
+    ]
+
+    private static let other: [CommandOption] = [
+        .init(.demo, "demo", help: "a tour of the verdicts, without a network"),
+        .init(.help, "help", short: "h", help: "this text"),
+        .init(.version, "version", help: "the version"),
+    ]
+}
+
+extension [CommandOption] {
+    fileprivate func `in`(_ group: CommandOption.Group) -> [CommandOption] {
+        map { option in
+            var option = option
+            option.group = group
+            return option
+        }
+    }
 }

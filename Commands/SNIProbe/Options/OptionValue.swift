@@ -39,6 +39,19 @@ struct OptionValue {
         }
     }
 
+    /// The value as an IP and a port to listen at.
+    var listener: Endpoint {
+        get throws(UsageError) {
+            // Port 0, which is no port of an endpoint, lets the system choose.
+            let isFree = text.hasSuffix(":0")
+            let endpoint = try? Endpoint(String(isFree ? text.dropLast(2) : text[...]))
+            guard let endpoint, isFree != (endpoint.port != nil) else {
+                throw bad("an IP and a port such as 127.0.0.1:9115")
+            }
+            return endpoint
+        }
+    }
+
     /// The value as a choice of colours.
     var color: ColorChoice {
         get throws(UsageError) {

@@ -5,10 +5,11 @@ internal import DirectHTTP
 extension Options {
     func checkTargets() throws(UsageError) {
         try checkOutput()
+        try checkListening()
         try checkUpgrade()
         try checkRepeats()
         try checkDays()
-        guard files.isEmpty else { return }
+        guard files.isEmpty, !(words.isEmpty && listensForAny) else { return }
         guard !words.isEmpty else {
             throw UsageError(
                 "no TARGET",
@@ -23,9 +24,30 @@ extension Options {
         guard requestOptions.isEmpty || hasURL else { throw requestOptionsWithoutRequest }
     }
 
+    /// Refuses a report without files.
+    func checkReport() throws(UsageError) {
+        try checkQuiet()
+        guard !files.isEmpty else {
+            throw UsageError(
+                "report needs the JSON lines of earlier runs: sni-probe report FILE...",
+                hint: "- is standard input. To probe a host of this name: sni-probe report:443"
+            )
+        }
+        guard let word = files.first(where: { $0.hasPrefix("@") }) else { return }
+        throw UsageError(
+            "report reads files, and \(quoted(word)) is an IP",
+            hint:
+                "to probe a host of this name: sni-probe report:443 \(PlainText.harmless(word, unicode: true))"
+        )
+    }
+
+    private func checkQuiet() throws(UsageError) {
+        if quiet, output != nil { throw UsageError("--quiet and --output contradict each other") }
+    }
+
     /// Refuses options for the output that have no effect together.
     private func checkOutput() throws(UsageError) {
-        if quiet, output != nil { throw UsageError("--quiet and --output contradict each other") }
+        try checkQuiet()
         guard watch != nil else { return }
         if files.contains("-") {
             throw UsageError(
@@ -39,6 +61,35 @@ extension Options {
         throw UsageError(
             "--watch prints changes as text or JSON lines, not as \(format.rawValue)",
             hint: "--output FILE is replaced in each round, in any format"
+        )
+    }
+
+    /// Refuses what makes no sense for a server of metrics, or would be dangerous.
+    private func checkListening() throws(UsageError) {
+        guard listen != nil else {
+            guard listensForAny || listenNames.count > 1 else { return }
+            throw UsageError(
+                "--listen-any and --listen-name are for --listen",
+                hint: "such as --listen 127.0.0.1:9115"
+            )
+        }
+        if files.contains("-") {
+            throw UsageError(
+                "--listen reads its input in each round, and standard input can be read only once"
+            )
+        }
+        let others = [
+            ("--output", output != nil), ("--baseline", baseline != nil), ("--resume", resume != nil),
+            ("--wait", wait != nil), ("--quiet", quiet), ("--verbose", verbose),
+            ("--format \(format.rawValue)", ![.text, .prometheus].contains(format)),
+        ]
+        if let other = others.first(where: \.1)?.0 {
+            throw UsageError("--listen and \(other) contradict each other")
+        }
+        guard listensForAny, settings.identity != nil || !settings.headers.isEmpty else { return }
+        throw UsageError(
+            "--listen-any and \(settings.identity != nil ? "--cert" : "--header") contradict each other",
+            hint: "whoever reaches the port could have it shown to a server of their own"
         )
     }
 

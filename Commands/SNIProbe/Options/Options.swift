@@ -52,6 +52,11 @@ struct Options: Sendable {
     var resume: String?
     /// The time between two rounds of a run without an end.
     var watch: Duration?
+    /// Where metrics are served.
+    var listen: Endpoint?
+    /// Whether requests may name targets that are not on the list.
+    var listensForAny = false
+    var listenNames: Set<String> = ["localhost"]
     var verbose = false
     var quiet = false
     var color = ColorChoice.auto
@@ -93,15 +98,51 @@ struct Options: Sendable {
         }
         guard detour == nil else { return }
         settings.identity = try IdentityFiles.identity(certificate: certificateFile, key: keyFile)
-        for word in arguments.words {
-            do throws(TargetError) {
-                words.append(try TargetWord(word))
-            } catch {
-                throw UsageError(error)
-            }
-        }
+        try takeWords(arguments.words[...])
         try checkTargets()
     }
+
+    private mutating func takeWords(_ arguments: ArraySlice<String>) throws(UsageError) {
+        do throws(TargetError) {
+            for word in arguments { words.append(try TargetWord(word)) }
+        } catch {
+            throw UsageError(error)
+        }
+    }
+
+    /// Parses the arguments after the word `report`: options, and the files with JSON lines.
+    ///
+    /// - Returns: `nil` if help is wanted.
+    static func ofReport(_ arguments: [String]) throws(UsageError) -> Options? {
+        let arguments = try Arguments(arguments)
+        var options = Options()
+        for (option, value) in arguments.options {
+            if option.key == .help { return nil }
+            guard keysOfReport.contains(option.key) else {
+                throw UsageError(
+                    "--\(option.long) has no effect on a report",
+                    hint: "a report takes --format, --json, --output, --skip-bad, --quiet and --color"
+                )
+            }
+            guard option.key != .format || formatsOfReport.map(\.rawValue).contains(value) else {
+                throw UsageError(
+                    "a report cannot be written as \(quoted(value))",
+                    hint: "its formats are \(formatsOfReport.map(\.rawValue).joined(separator: ", "))"
+                )
+            }
+            try options.take(option, value: value)
+        }
+        options.files = arguments.words
+        try options.checkReport()
+        return options
+    }
+
+    private static let keysOfReport: Set<CommandOption.Key> = [
+        .json, .format, .output, .skipBad, .quiet, .color,
+    ]
+
+    /// The formats whose memory does not grow with the number of results.
+    private static let formatsOfReport: [Format] = [.text, .json, .html, .sarif]
 
     /// Parses the arguments after the word `check`: options, the file, and the names.
     ///
@@ -126,11 +167,7 @@ struct Options: Sendable {
                 hint: "- is standard input. To probe a host of this name: sni-probe check:443"
             )
         }
-        for word in arguments.words.dropFirst() {
-            do throws(TargetError) { options.words.append(try TargetWord(word)) } catch {
-                throw UsageError(error)
-            }
-        }
+        try options.takeWords(arguments.words.dropFirst())
         guard !options.words.contains(where: \.isBesideCheck) else {
             throw UsageError(
                 "check connects to nothing, and takes names alone",
@@ -142,9 +179,8 @@ struct Options: Sendable {
     }
 
     private static let keysOfCheck: Set<CommandOption.Key> = [
-        .privateKey, .roots, .minimumDays, .warningDays, .criticalDays, .strict, .expect, .json, .format,
-        .output,
-        .pem, .verbose, .quiet, .color,
+        .privateKey, .roots, .minimumDays, .warningDays, .criticalDays, .strict, .expect,
+        .json, .format, .output, .pem, .verbose, .quiet, .color,
     ]
 
     private mutating func take(_ option: CommandOption, value: String) throws(UsageError) {
@@ -154,7 +190,7 @@ struct Options: Sendable {
         case .accepting: try takeAccepting(option, value: value)
         case .running: try takeRunning(option, value: value)
         case .output: try takeOutput(option, value: value)
-        case .other: takeOther(option)
+        case .other: detour = option.key == .demo ? .demo : .version
         }
     }
 
@@ -218,12 +254,9 @@ struct Options: Sendable {
     private mutating func takeAccepting(_ option: CommandOption, value: String) throws(UsageError) {
         switch option.key {
         case .roots:
-            let sources = try CertificateFiles.roots(at: value)
-            if case .only(let before) = settings.roots {
-                settings.roots = .only(before + sources)
-            } else {
-                settings.roots = .only(sources)
-            }
+            try CertificateFiles.addStore(value, to: &settings.stores)
+            settings.roots = settings.stores[0].roots
+        case .revocation: settings.asksIssuers = true
         case .minimumDays, .criticalDays:
             guard settings.minimumDays == nil else {
                 throw UsageError("--critical-days and --min-days are the same option: give it once")
@@ -242,7 +275,11 @@ struct Options: Sendable {
     }
 
     private mutating func takeRunning(_ option: CommandOption, value: String) throws(UsageError) {
-        if option.key == .resume { return resume = value }
+        switch option.key {
+        case .resume: return resume = value
+        case .listenAny: return listensForAny = true
+        default: break
+        }
         let value = OptionValue(option, value)
         switch option.key {
         case .timeout: settings.timeout = try value.duration
@@ -251,6 +288,8 @@ struct Options: Sendable {
         case .watch: watch = try value.duration
         case .repeats: settings.repeats = try value.number(in: 1...10_000)
         case .interval: settings.interval = try value.duration
+        case .listen: listen = try value.listener
+        case .listenName: listenNames.insert(try value.name.lowercased())
         case .retries: settings.retries = try value.number(in: 0...100)
         default: wait = try value.duration
         }
@@ -258,7 +297,7 @@ struct Options: Sendable {
 
     private mutating func takeOutput(_ option: CommandOption, value: String) throws(UsageError) {
         switch option.key {
-        case .json: try choose(.json)
+        case .json: format = try Format.json.chosen(after: format)
         case .output: output = value
         case .format:
             guard let format = Format(rawValue: value), format != .pem else {
@@ -267,25 +306,14 @@ struct Options: Sendable {
                     hint: "the formats are text, json, prometheus, nagios, junit, sarif and html"
                 )
             }
-            try choose(format)
-        case .pem: try choose(.pem)
+            self.format = try format.chosen(after: self.format)
+        case .pem: format = try Format.pem.chosen(after: format)
         case .verbose: verbose = true
         case .quiet: quiet = true
-        default:
-            color = try OptionValue(option, value).color
+        default: color = try OptionValue(option, value).color
         }
     }
 
-    private mutating func choose(_ wanted: Format) throws(UsageError) {
-        format = try wanted.chosen(after: format)
-    }
-
-    private mutating func takeOther(_ option: CommandOption) {
-        switch option.key {
-        case .demo: detour = .demo
-        default: detour = .version
-        }
-    }
 }
 
 extension TargetWord {

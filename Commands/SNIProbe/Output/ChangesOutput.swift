@@ -2,8 +2,7 @@ internal import DirectHTTP
 
 /// Output of the rounds of `--watch` to a pipe: everything of the first round, then only the results that are
 /// other than in the round before. The results themselves are written in another format.
-final class ChangesOutput: RecordOutput {
-    private let base: any RecordOutput
+final class ChangesOutput: WrappingOutput, RecordOutput {
     private let memory: Memory
 
     /// What the rounds have shown so far.
@@ -19,11 +18,9 @@ final class ChangesOutput: RecordOutput {
     }
 
     init(_ base: any RecordOutput, _ memory: Memory) {
-        self.base = base
         self.memory = memory
+        super.init(base)
     }
-
-    func expect(_ probe: Probe) { base.expect(probe) }
 
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
         let key = record.key
@@ -40,12 +37,8 @@ final class ChangesOutput: RecordOutput {
         return "\(record.sni.verdict.rawValue) \(hash) \(issues.joined(separator: " "))"
     }
 
-    func finish(_ tally: Tally, interrupted: Bool) {
+    func finish(_ digest: Digest, interrupted: Bool) {
         guard memory.isFirstRound else { return }
-        base.finish(tally, interrupted: interrupted)
+        base.finish(digest, interrupted: interrupted)
     }
-
-    func flush() -> Bool { base.flush() }
-
-    func exitCode(_ tally: Tally) -> Int32? { base.exitCode(tally) }
 }

@@ -9,44 +9,45 @@ struct DetailLines {
     var text: String {
         var text = ""
         if let leaf = record.leaf {
-            text += style.field("subject", texts: [style.safe(leaf.subject.full, upTo: 300)])
-            text += style.field("issuer", texts: [style.safe(leaf.issuer.full, upTo: 300)])
-            text += style.field("serial", texts: [style.safe(leaf.summary.serial, upTo: 60)])
-            text += style.field("signature", texts: [leaf.signature])
-            text += style.field("pin-sha256", texts: [Base64.encode(leaf.summary.spkiSHA256)])
-            text += style.field("valid", texts: [validity(leaf)])
+            text += style.field("subject", text: style.safe(leaf.subject.full, upTo: 300))
+            text += style.field("issuer", text: style.safe(leaf.issuer.full, upTo: 300))
+            text += style.field("serial", text: style.safe(leaf.summary.serial, upTo: 60))
+            text += style.field("signature", text: leaf.signature)
+            text += style.field("pin-sha256", text: Base64.encode(leaf.summary.spkiSHA256))
+            text += style.field("valid", text: validity(leaf))
         }
         if let served = record.served {
             text += chain(served.chain)
-            text += style.field(
-                "staple",
-                texts: [staple(served)]
-            )
-            text += style.field("SCTs", texts: ["\(served.chain.leaf?.timestamps ?? 0) in the certificate"])
+            text += style.field("staple", text: staple(served))
+            text += style.field("SCTs", text: "\(served.chain.leaf?.timestamps ?? 0) in the certificate")
             for fault in served.chain.judgement.faults {
                 text += style.field(
                     "openssl",
-                    texts: ["\(fault.code) at depth \(fault.depth): \(style.safe(fault.reason))"]
+                    text: "\(fault.code) at depth \(fault.depth): \(style.safe(fault.reason))"
                 )
             }
+        }
+        if let wanted = record.observation.first?.clientAuthorities, wanted.count > 0 {
+            text += style.field("client CAs", text: "\(wanted.count), which the server wants certificates of")
+            for name in wanted.names { text += style.field("", text: style.safe(name, upTo: 200)) }
         }
         if let head = record.observation.exchange?.head {
             for (index, field) in head.headers.prefix(40).enumerated() {
                 text += style.field(
                     index == 0 ? "headers" : "",
-                    texts: ["\(style.safe(field.name, upTo: 60)): \(style.safe(field.value, upTo: 300))"]
+                    text: "\(style.safe(field.name, upTo: 60)): \(style.safe(field.value, upTo: 300))"
                 )
             }
             let count = record.observation.exchange?.bodyCount ?? 0
-            text += style.field("body", texts: [count == 1 ? "1 byte" : "\(Words.grouped(count)) bytes"])
+            text += style.field("body", text: count == 1 ? "1 byte" : "\(Words.grouped(count)) bytes")
             if let hash = record.observation.exchange?.bodyHash {
-                text += style.field("  sha256", texts: [style.hash(hash)])
+                text += style.field("  sha256", text: style.hash(hash))
             }
         }
         if case .broken(_, let why)? = record.observation.firstFailure {
-            text += style.field("openssl", texts: [style.safe(why, upTo: 300)])
+            text += style.field("openssl", text: style.safe(why, upTo: 300))
         }
-        text += style.field("source", texts: [style.safe("\(record.observation.probe.source)", upTo: 100)])
+        text += style.field("source", text: style.safe("\(record.observation.probe.source)", upTo: 100))
         return text
     }
 
@@ -71,7 +72,7 @@ struct DetailLines {
                     style.safe(certificate.subject.full, upTo: 200),
                     "until " + (certificate.summary.notAfter.map(UTC.day) ?? "no date"),
                 ]
-            ) + style.field("  sha256", texts: [style.hash(certificate.summary.sha256)])
+            ) + style.field("  sha256", text: style.hash(certificate.summary.sha256))
         }.joined()
     }
 }

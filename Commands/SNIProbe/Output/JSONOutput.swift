@@ -2,23 +2,13 @@ internal import DirectCore
 internal import DirectHTTP
 
 /// JSON Lines output: one object for each result, in input order. All keys are always present.
-final class JSONOutput: RecordOutput {
-    private var buffer: OutputBuffer
-
-    init(to sink: OutputSink = .standardOutput) {
-        buffer = OutputBuffer(sink)
-    }
-
+final class JSONOutput: BufferedOutput, RecordOutput {
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
         var text = JSONText()
         JSONRecord(record).write(to: &text)
         text.endLine()
         buffer.write(text.bytes)
     }
-
-    func finish(_ tally: Tally, interrupted: Bool) {}
-
-    func flush() -> Bool { buffer.flush() }
 }
 
 /// The JSON object of one record. `v` changes only when a key changes its meaning or is removed.
@@ -56,7 +46,9 @@ struct JSONRecord {
             chain(&text)
             verify(&text)
             http(&text)
-            times(&text)
+            text.object("ms") { text in
+                for (phase, time) in observation.phases { text.field(phase, milliseconds: time) }
+            }
             text.field("resolver", value: record.failedResolver)
             resolvers(&text)
             baseline(&text)
@@ -113,6 +105,8 @@ struct JSONRecord {
             text.field("alpn", value: facts?.alpn)
             text.field("alert", value: record.alert?.name)
             text.field("client_certificate_asked", value: facts?.requestsClientCertificate)
+            text.list("client_authorities", texts: observation.first?.clientAuthorities.names ?? [])
+            text.field("client_authorities_count", value: observation.first?.clientAuthorities.count)
             text.field("ocsp_stapled", value: facts.map { $0.staple != nil })
             text.field("scts", value: record.leaf?.timestamps)
         }
@@ -177,12 +171,29 @@ struct JSONRecord {
                 text.field("ok", value: trust == nil)
                 text.field("code", value: code?.code ?? 0)
                 text.field("text", value: code?.reason)
+                text.list("other_stores", elements: chain.otherStores) { text, store in
+                    text.object { text in
+                        text.field("label", value: store.label)
+                        text.field("ok", value: store.isTrusted)
+                    }
+                }
             }
             text.object("staple") { text in
                 text.field("status", value: record.served?.staple?.word(now: record.judgedAt))
                 text.field("required", value: chain.leaf?.requiresStaple)
             }
+            revocation(&text)
             text.object("dates") { $0.field("ok", value: !faults.contains { $0.id.row.subject == .dates }) }
+        }
+    }
+
+    private func revocation(_ text: inout JSONText) {
+        guard let revocation = observation.revocation else { return text.null("revocation") }
+        text.object("revocation") { text in
+            text.field("status", value: revocation.word(now: record.judgedAt))
+            text.field("source", value: revocation.source?.rawValue)
+            text.field("url", value: revocation.url)
+            text.field("next_update", value: revocation.judgement?.nextUpdate.map(UTC.stamp))
         }
     }
 
@@ -210,16 +221,6 @@ struct JSONRecord {
             if !names.contains(name) { names.append(name) }
         }
         return names.map { ($0, head.headers.values(for: $0)) }
-    }
-
-    private func times(_ text: inout JSONText) {
-        text.object("ms") { text in
-            text.field("dns", milliseconds: observation.probe.resolveTime)
-            text.field("tcp", milliseconds: observation.first?.tcpTime ?? observation.tcpTime)
-            text.field("tls", milliseconds: record.served == nil ? nil : observation.first?.tlsTime)
-            text.field("first_byte", milliseconds: observation.exchange?.firstByteTime)
-            text.field("total", milliseconds: observation.total)
-        }
     }
 }
 

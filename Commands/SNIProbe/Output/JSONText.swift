@@ -37,21 +37,21 @@ struct JSONText {
     }
 
     mutating func field(_ key: StaticString, value number: Int?) {
-        name(key)
-        raw(number.map(String.init) ?? "null")
-        needsComma = true
+        field(key, raw: number.map(String.init))
     }
 
     mutating func field(_ key: StaticString, value flag: Bool?) {
-        name(key)
-        raw(flag.map { $0 ? "true" : "false" } ?? "null")
-        needsComma = true
+        field(key, raw: flag.map { $0 ? "true" : "false" })
     }
 
     /// Writes a member with a duration in milliseconds with one decimal place.
     mutating func field(_ key: StaticString, milliseconds duration: Duration?) {
+        field(key, raw: duration.map { Words.tenths(Words.tenth($0)) })
+    }
+
+    private mutating func field(_ key: StaticString, raw text: String?) {
         name(key)
-        raw(duration.map { Words.tenths(Words.tenth($0)) } ?? "null")
+        raw(text ?? "null")
         needsComma = true
     }
 
@@ -129,8 +129,7 @@ struct JSONText {
 
     private mutating func escape(_ scalar: Unicode.Scalar) {
         for unit in String(Character(scalar)).utf16 {
-            let digits = String(unit, radix: 16)
-            raw("\\u" + String(repeating: "0", count: 4 - digits.count) + digits)
+            raw("\\u" + Words.padded(String(unit, radix: 16), to: 4, with: "0"))
         }
     }
 }

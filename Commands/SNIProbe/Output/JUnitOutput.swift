@@ -5,16 +5,10 @@ internal import DirectHTTP
 ///
 /// There is no standard; the elements and attributes are those that Jenkins' schema and GitLab's
 /// documentation have in common. The counts come before the cases, so everything is written at the end.
-final class JUnitOutput: RecordOutput {
-    private var buffer: OutputBuffer
+final class JUnitOutput: BufferedOutput, RecordOutput {
     private var cases: [String] = []
-    private var failures = 0
     private var total = Duration.zero
     private var begin: Int64?
-
-    init(to sink: OutputSink = .standardOutput) {
-        buffer = OutputBuffer(sink)
-    }
 
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
         let observation = record.observation
@@ -31,7 +25,6 @@ final class JUnitOutput: RecordOutput {
         let body = failure(of: record) + warnings(of: record)
         text += body.isEmpty ? "/>\n" : ">\n\(body)    </testcase>\n"
         cases.append(text)
-        if !record.passed { failures += 1 }
     }
 
     private func failure(of record: ProbeRecord) -> String {
@@ -48,9 +41,9 @@ final class JUnitOutput: RecordOutput {
         return "      <system-out>\(MarkupText.escaped(text))</system-out>\n"
     }
 
-    func finish(_ tally: Tally, interrupted: Bool) {
+    func finish(_ digest: Digest, interrupted: Bool) {
         let counts =
-            "tests=\"\(cases.count)\" failures=\"\(failures)\" errors=\"0\" time=\"\(Seconds.text(total))\""
+            "tests=\"\(digest.count)\" failures=\"\(digest.failed)\" errors=\"0\" time=\"\(Seconds.text(total))\""
         let stamp = begin.map { " timestamp=\"\(UTC.stamp(Int($0 / 1000)).dropLast())\"" } ?? ""
         buffer.write(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"sni-probe\" \(counts)>\n"
@@ -59,6 +52,4 @@ final class JUnitOutput: RecordOutput {
         for text in cases { buffer.write(text) }
         buffer.write("  </testsuite>\n</testsuites>\n")
     }
-
-    func flush() -> Bool { buffer.flush() }
 }

@@ -27,7 +27,7 @@ struct LongForm {
                 text += chain(served.chain)
             }
         }
-        text += otherKeys + answers + answer + alert + sni
+        text += revocation + otherKeys + answers + answer + alert + sni
         if let facts = record.served?.facts { text += handshake(facts) }
         text += http + time
         return verbose ? text + details : text
@@ -63,12 +63,20 @@ struct LongForm {
         if style.fullHashes {
             // A full hash needs a line of its own.
             lines.append(key(leaf.key))
-            hash = style.field("sha256", texts: [style.hash(leaf.summary.sha256)])
+            hash = style.field("sha256", text: style.hash(leaf.summary.sha256))
         } else {
             lines.append("sha256 \(style.hash(leaf.summary.sha256))  \(key(leaf.key))")
         }
         guard isNameWrong else { return style.field("certificate", texts: lines) + hash }
-        return style.field("asked for", texts: [target.name]) + style.field("served", texts: lines) + hash
+        return style.field("asked for", text: target.name) + style.field("served", texts: lines) + hash
+    }
+
+    private var revocation: String {
+        guard let revocation = observation.revocation, let source = revocation.source else { return "" }
+        let end = revocation.judgement?.nextUpdate.map { ", until \(UTC.stamp($0))" } ?? ""
+        let url = revocation.url.map { ", \(style.safe($0, upTo: 100))" } ?? ""
+        let word = revocation.word(now: record.judgedAt).replacing("_", with: " ")
+        return style.field("revocation", text: "\(word), by \(source.words)\(end)\(url)")
     }
 
     private var answers: String {
@@ -94,9 +102,7 @@ struct LongForm {
         // The matching name comes first. It would be hard to find among ten thousand names.
         let matched = record.matchedName.map { [$0] } ?? []
         let shown = (matched + names.all.filter { !matched.contains($0) }).prefix(verbose ? 100 : 6)
-        let text = shown.map { style.safe($0, upTo: 64) }.joined(separator: ", ")
-        let hidden = names.count - shown.count
-        return hidden > 0 ? "\(text) and \(Words.grouped(hidden)) more" : text
+        return Words.list(shown.map { style.safe($0, upTo: 64) }, of: names.count)
     }
 
     private func validity(_ leaf: ServedCertificate) -> String {
@@ -119,10 +125,7 @@ struct LongForm {
 
     private func chain(_ chain: ExaminedChain) -> String {
         let above = chain.certificates.dropFirst().map { style.safe($0.subject.short, upTo: 40) }
-        var sent = above.isEmpty ? "leaf only" : "leaf, " + above.joined(separator: ", ")
-        if chain.count > chain.certificates.count {
-            sent += " and \(Words.grouped(chain.count - chain.certificates.count)) more"
-        }
+        var sent = above.isEmpty ? "leaf only" : Words.list(["leaf"] + above, of: chain.count)
         if !chain.isInOrder { sent += chain.hasSurplus ? " (more than needed)" : " (not in order)" }
         var lines = ["\(sent); \(ending(chain))"]
         if let end = record.chainEnd, end.above, end.notAfter > record.judgedAt,
@@ -130,6 +133,8 @@ struct LongForm {
         {
             lines.append("ends before its leaf: \(Words.left(end.notAfter - record.judgedAt)) left")
         }
+        let others = chain.otherStores.map { "\($0.label) \($0.isTrusted ? "trusts" : "does not trust") it" }
+        if !others.isEmpty { lines.append(others.joined(separator: ", ")) }
         return style.field("chain", texts: lines)
     }
 
@@ -158,22 +163,22 @@ struct LongForm {
             default: "\\x" + Hex.encode([byte])
             }
         }
-        return style.field("answered", texts: [PlainText.cut(text.joined(), to: 60, mark: style.ellipsis)])
+        return style.field("answered", text: PlainText.cut(text.joined(), to: 60, mark: style.ellipsis))
     }
 
     private var alert: String {
         guard let alert = record.alert else { return "" }
         var text = "\(alert.name) (\(alert.number))"
-        if case .failure(let failure)? = observation.second?.outcome, failure.isRejection {
+        if let failure = observation.second?.failure, failure.isRejection {
             let other = observation.first?.serverName == nil ? "with SNI" : "without SNI"
             text += failure == .alert(alert) ? ", also \(other)" : "; \(other): \(SNIWords.text(of: failure))"
         }
-        return style.field("alert", texts: [text])
+        return style.field("alert", text: text)
     }
 
     private var sni: String {
         guard let text = SNIWords(record: record, style: style).text else { return "" }
-        return style.field("SNI", texts: [text])
+        return style.field("SNI", text: text)
     }
 
     private func handshake(_ facts: SurveyFacts) -> String {
@@ -191,10 +196,7 @@ struct LongForm {
     private var http: String {
         guard let exchange = observation.exchange else {
             guard target.url != nil, record.served != nil, !record.passed else { return "" }
-            return style.field(
-                "HTTP",
-                texts: ["no request sent, since the certificate is wrong (-k sends it)"]
-            )
+            return style.field("HTTP", text: "no request sent, since the certificate is wrong (-k sends it)")
         }
         guard let head = exchange.head else { return "" }
         var text = "\(head.status.code)"
@@ -204,7 +206,7 @@ struct LongForm {
             text += " \(style.safe(head.reason, upTo: 60))"
         }
         if let age = HSTS.maxAge(head) { text += "   HSTS \(Words.distance(age))" }
-        return style.field("HTTP", texts: [text])
+        return style.field("HTTP", text: text)
     }
 
     private var time: String {
@@ -216,7 +218,7 @@ struct LongForm {
         if has(.timeoutTLS) {
             guard let last = parts.popLast() else { return "" }
             let end = observation.first?.hasReceivedBytes == true ? "then part of an answer" : "then silence"
-            return style.field("time", texts: [(parts + ["\(last) ms, \(end)"]).joined(separator: "  ")])
+            return style.field("time", text: (parts + ["\(last) ms, \(end)"]).joined(separator: "  "))
         }
         guard observation.first?.tcpTime != nil || observation.tcpTime != nil, !has(.timeoutTCP) else {
             return ""
@@ -228,7 +230,7 @@ struct LongForm {
         if let time = observation.total { parts.append("total \(Words.milliseconds(time))") }
         if let first = parts.first { parts[0] = first + " ms" }
         if observation.attempts > 1 { parts.append("after \(observation.attempts) attempts") }
-        return style.field("time", texts: [parts.joined(separator: "  ")])
+        return style.field("time", text: parts.joined(separator: "  "))
     }
 
     private var details: String {

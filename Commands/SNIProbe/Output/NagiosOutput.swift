@@ -1,15 +1,12 @@
 internal import DirectHTTP
 
 /// The output of a Nagios plugin: one line and one of four exit codes.
-final class NagiosOutput: RecordOutput {
-    private var buffer: OutputBuffer
+final class NagiosOutput: BufferedOutput, RecordOutput {
     private let style: Style
     private let settings: ProbeSettings
     private var failures: [Item] = []
-    private var failureCount = 0
     private var isCritical = false
     private var warnings: [Item] = []
-    private var warningCount = 0
     private var fewestDays: Int?
     private var slowest: Duration = .zero
     private var state = State.ok
@@ -33,9 +30,8 @@ final class NagiosOutput: RecordOutput {
         _ settings: ProbeSettings = ProbeSettings(),
         to sink: OutputSink = .standardOutput
     ) {
-        buffer = OutputBuffer(sink)
-        self.style = style
-        self.settings = settings
+        (self.style, self.settings) = (style, settings)
+        super.init(to: sink)
     }
 
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
@@ -43,12 +39,10 @@ final class NagiosOutput: RecordOutput {
         if let days = chainDays ?? record.daysLeft { fewestDays = min(fewestDays ?? days, days) }
         if let total = record.observation.total { slowest = max(slowest, total) }
         if let fault = record.faults.first {
-            failureCount += 1
             let isLate = settings.daysAreCritical && record.faults.contains { $0.id == .tooFewDays }
             if record.exitCode != 90 || isLate { isCritical = true }
             if failures.count < Self.mostListed { failures.append(item(record, text: fault.brief)) }
         } else if let warning = record.warnings.first {
-            warningCount += 1
             if warnings.count < Self.mostListed { warnings.append(item(record, text: warning.text)) }
         }
     }
@@ -62,11 +56,9 @@ final class NagiosOutput: RecordOutput {
         )
     }
 
-    func finish(_ tally: Tally, interrupted: Bool) {
-        buffer.write(line(tally, interrupted: interrupted) + "\n")
+    func finish(_ digest: Digest, interrupted: Bool) {
+        buffer.write(line(digest, interrupted: interrupted) + "\n")
     }
-
-    func flush() -> Bool { buffer.flush() }
 
     /// Prints a usage error to standard output, which is what Nagios reads, and returns the exit code for
     /// UNKNOWN.
@@ -76,26 +68,26 @@ final class NagiosOutput: RecordOutput {
         return State.unknown.rawValue
     }
 
-    func exitCode(_ tally: Tally) -> Int32? { state.rawValue }
+    func exitCode(_ digest: Digest) -> Int32? { state.rawValue }
 
-    func line(_ tally: Tally, interrupted: Bool) -> String {
+    func line(_ digest: Digest, interrupted: Bool) -> String {
         let text: String
-        if interrupted || tally.count == 0 {
+        if interrupted || digest.count == 0 {
             state = .unknown
             text = "UNKNOWN - \(interrupted ? "interrupted" : "nothing was probed")"
-        } else if failureCount > 0 {
+        } else if digest.failed > 0 {
             state = isCritical ? .critical : .warning
             text =
-                "\(isCritical ? "CRITICAL" : "WARNING") - \(failureCount) of \(tally.count) failed: "
-                + listed(failures, count: failureCount, tally: tally)
-        } else if warningCount > 0 {
+                "\(isCritical ? "CRITICAL" : "WARNING") - \(digest.failed) of \(digest.count) failed: "
+                + listed(failures, count: digest.failed, digest: digest)
+        } else if digest.warned > 0 {
             state = .warning
-            text = "WARNING - " + listed(warnings, count: warningCount, tally: tally)
+            text = "WARNING - " + listed(warnings, count: digest.warned, digest: digest)
         } else {
-            text = "OK - \(tally.count) passed"
+            text = "OK - \(digest.count) passed"
         }
         let days = fewestDays.map { "days=\($0)\(daysThresholds(isNegative: $0 < 0)) " } ?? ""
-        return "SNI_PROBE \(text) | \(days)failed=\(failureCount);;;0 time=\(Seconds.text(slowest))s"
+        return "SNI_PROBE \(text) | \(days)failed=\(digest.failed);;;0 time=\(Seconds.text(slowest))s"
     }
 
     /// The thresholds of the days in the syntax of Nagios, `14:` for "fewer than 14", and the minimum, which
@@ -109,14 +101,13 @@ final class NagiosOutput: RecordOutput {
         return warning.isEmpty && lower.isEmpty && critical.isEmpty ? "" : ";\(warning)\(lower);\(critical)"
     }
 
-    private func listed(_ items: [Item], count: Int, tally: Tally) -> String {
-        let more = count > items.count ? " and \(count - items.count) more" : ""
+    private func listed(_ items: [Item], count: Int, digest: Digest) -> String {
         let texts = items.map { item in
             if item.place.isEmpty { return "\(item.host) \(item.words)" }
-            return tally.targets.count > 1
+            return digest.targets.count > 1
                 ? "\(item.host) @ \(item.place) \(item.words)" : "\(item.place) \(item.words)"
         }
-        return texts.joined(separator: ", ") + more
+        return Words.list(texts, of: count)
     }
 
     /// Returns escaped text without `|`, which separates the text from the performance data.
@@ -132,7 +123,6 @@ enum Seconds {
     /// Returns the duration with three decimal places: `0.041`.
     static func text(_ duration: Duration) -> String {
         let milliseconds = (Words.tenth(duration) + 5) / 10
-        let rest = String(milliseconds % 1000)
-        return "\(milliseconds / 1000)." + String(repeating: "0", count: 3 - rest.count) + rest
+        return "\(milliseconds / 1000)." + Words.padded("\(milliseconds % 1000)", to: 3, with: "0")
     }
 }

@@ -39,6 +39,11 @@ final class OutputSink {
     /// Memory, for output that is printed in one piece.
     static var memory: OutputSink { OutputSink(.memory) }
 
+    /// The file that an option names, or standard output.
+    static func open(_ path: String?) throws(UsageError) -> OutputSink {
+        try path.map { (path) throws(UsageError) in try file(path) } ?? standardOutput
+    }
+
     /// A file. Until `commit` its old contents stay as they are. What is no regular file is written at once,
     /// like standard output.
     ///
@@ -108,10 +113,6 @@ final class OutputSink {
     }
 
     private static func unwritable(_ path: String, error: SystemError) -> UsageError {
-        let words = errnoText(error.code)
-        return UsageError(
-            "cannot write \(quoted(path)): \(words.prefix(1).lowercased() + words.dropFirst())",
-            code: ExitCode.unwritable
-        )
+        UsageError("cannot write \(quoted(path)): \(Words.system(error.code))", code: ExitCode.unwritable)
     }
 }

@@ -1,13 +1,12 @@
 internal import DirectHTTP
 
 /// PEM output: the certificates that were sent, with comment lines that PEM parsers skip.
-final class PEMOutput: RecordOutput {
-    private var buffer: OutputBuffer
+final class PEMOutput: BufferedOutput, RecordOutput {
     private let style: Style
 
     init(_ style: Style, to sink: OutputSink = .standardOutput) {
-        buffer = OutputBuffer(sink)
         self.style = style
+        super.init(to: sink)
     }
 
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
@@ -15,15 +14,11 @@ final class PEMOutput: RecordOutput {
         let place =
             record.address.map { " @ \(Endpoint($0, port: record.observation.probe.port))" } ?? ""
         let verdict = words.isEmpty ? "" : "  \(words)"
-        buffer.write("# \(Style.word(record)) \(record.target.name)\(place)\(verdict)\n")
+        buffer.write("# \(record.state.word) \(record.target.name)\(place)\(verdict)\n")
         for (index, certificate) in (record.served?.chain.certificates ?? []).enumerated() {
             buffer.write("# \(index) subject \(style.safe(certificate.subject.full, upTo: 200))\n")
             buffer.write("#   issuer  \(style.safe(certificate.issuer.full, upTo: 200))\n")
             buffer.write(certificate.pem)
         }
     }
-
-    func finish(_ tally: Tally, interrupted: Bool) {}
-
-    func flush() -> Bool { buffer.flush() }
 }

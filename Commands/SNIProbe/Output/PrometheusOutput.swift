@@ -4,8 +4,7 @@ internal import DirectHTTP
 /// Metrics in the Prometheus text format, for the node exporter's textfile directory.
 ///
 /// The samples of a metric must be consecutive, so everything is written at the end.
-final class PrometheusOutput: RecordOutput {
-    private var buffer: OutputBuffer
+final class PrometheusOutput: BufferedOutput, RecordOutput {
     private var samples: [Metric: [String]] = [:]
     private var seen: Set<String> = []
 
@@ -29,10 +28,6 @@ final class PrometheusOutput: RecordOutput {
             case .status: "The status of the HTTP response."
             }
         }
-    }
-
-    init(to sink: OutputSink = .standardOutput) {
-        buffer = OutputBuffer(sink)
     }
 
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
@@ -61,14 +56,7 @@ final class PrometheusOutput: RecordOutput {
         case .noDifference, .changesCertificate: add(.needed, labels: labels, value: "0")
         case .selectsWrong, .refused, .varies, .unknown: break
         }
-        let phases: [(String, Duration?)] = [
-            ("dns", observation.probe.resolveTime),
-            ("tcp", observation.first?.tcpTime ?? observation.tcpTime),
-            ("tls", record.served == nil ? nil : observation.first?.tlsTime),
-            ("first_byte", observation.exchange?.firstByteTime),
-            ("total", observation.total),
-        ]
-        for case (let phase, let time?) in phases {
+        for case (let phase, let time?) in observation.phases {
             add(.seconds, labels: labels + ",phase=\"\(phase)\"", value: Seconds.text(time))
         }
         if let status = observation.exchange?.head?.status.code {
@@ -76,15 +64,13 @@ final class PrometheusOutput: RecordOutput {
         }
     }
 
-    func finish(_ tally: Tally, interrupted: Bool) {
+    func finish(_ digest: Digest, interrupted: Bool) {
         for metric in Metric.allCases {
             guard let lines = samples[metric] else { continue }
             buffer.write("# HELP \(metric.rawValue) \(metric.help)\n# TYPE \(metric.rawValue) gauge\n")
             for line in lines { buffer.write(line) }
         }
     }
-
-    func flush() -> Bool { buffer.flush() }
 
     private func add(_ metric: Metric, labels: String, value: String) {
         samples[metric, default: []].append("\(metric.rawValue){\(labels)} \(value)\n")

@@ -8,17 +8,45 @@ protocol RecordOutput: AnyObject {
     /// Adds a result. `isOnlyOne` is set if the run has no other result.
     func add(_ record: ProbeRecord, isOnlyOne: Bool)
     /// Adds the summary.
-    func finish(_ tally: Tally, interrupted: Bool)
+    func finish(_ digest: Digest, interrupted: Bool)
     /// Writes the buffered output. Returns `false` if the descriptor accepts no more.
     func flush() -> Bool
     /// Returns the exit code if this format defines its own, otherwise `nil`.
-    func exitCode(_ tally: Tally) -> Int32?
+    func exitCode(_ digest: Digest) -> Int32?
 }
 
 extension RecordOutput {
-    func exitCode(_ tally: Tally) -> Int32? { nil }
+    func exitCode(_ digest: Digest) -> Int32? { nil }
 
     func expect(_ probe: Probe) {}
+
+    func finish(_ digest: Digest, interrupted: Bool) {}
+}
+
+/// An output that is written in pieces.
+class BufferedOutput {
+    final var buffer: OutputBuffer
+
+    init(to sink: OutputSink = .standardOutput) {
+        buffer = OutputBuffer(sink)
+    }
+
+    final func flush() -> Bool { buffer.flush() }
+}
+
+/// An output that passes results on to another.
+class WrappingOutput {
+    final let base: any RecordOutput
+
+    init(_ base: any RecordOutput) {
+        self.base = base
+    }
+
+    final func expect(_ probe: Probe) { base.expect(probe) }
+
+    final func flush() -> Bool { base.flush() }
+
+    final func exitCode(_ digest: Digest) -> Int32? { base.exitCode(digest) }
 }
 
 /// Buffered output.
@@ -56,6 +84,5 @@ struct OutputBuffer {
 /// No output at all: `--quiet`.
 final class SilentOutput: RecordOutput {
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {}
-    func finish(_ tally: Tally, interrupted: Bool) {}
     func flush() -> Bool { true }
 }

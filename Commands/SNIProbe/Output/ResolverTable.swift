@@ -4,23 +4,26 @@ internal import DirectHTTP
 /// The replies of the resolvers for the hosts of a run, and the addresses that fail and are given by some
 /// only.
 struct ResolverTable {
-    let hosts: [HostReplies]
-    let verdicts: [String]
+    let digest: Digest
     let style: Style
+
+    private static let mostHosts = 20
 
     /// The text, empty if no resolvers were named.
     var text: String {
-        var text = hosts.map { "\n" + section($0) }.joined()
-        if !verdicts.isEmpty {
+        var text = digest.lookups.prefix(Self.mostHosts).map { "\n" + section($0) }.joined()
+        if !digest.resolverLines.isEmpty {
             text +=
                 "\n"
-                + verdicts.map { style.wrapped(style.safe($0, upTo: 300), indent: 0).joined(separator: "\n") }
+                + digest.resolverLines.map {
+                    style.wrapped(style.safe($0, upTo: 300), indent: 0).joined(separator: "\n")
+                }
                 .joined(separator: "\n") + "\n"
         }
         return text
     }
 
-    private func section(_ host: HostReplies) -> String {
+    private func section(_ host: Digest.Lookup) -> String {
         let name = style.safe(host.host, upTo: 100)
         let head: String
         if host.replies.count == 1 {
@@ -34,12 +37,12 @@ struct ResolverTable {
         return head + "\n" + host.replies.map { row($0, width: width) }.joined()
     }
 
-    private func row(_ reply: ResolverReply, width: Int) -> String {
+    private func row(_ reply: ReportEntry.Reply, width: Int) -> String {
         let name = style.safe(reply.resolver, upTo: 60)
         let start = "  " + name + String(repeating: " ", count: max(0, width - name.count)) + "  "
-        let addresses = reply.addresses.map(\.description).joined(separator: ", ")
+        let addresses = reply.addresses.joined(separator: ", ")
         let life = reply.timeToLive.map { "TTL \(Words.grouped($0)) s, " } ?? ""
-        let answer = reply.failure.map { style.safe($0, upTo: 200) } ?? addresses
+        let answer = reply.error.map { style.safe($0, upTo: 200) } ?? addresses
         let lines = style.wrapped(
             "\(answer)  (\(life)\(Words.milliseconds(reply.time)) ms)",
             indent: start.count

@@ -10,14 +10,9 @@ struct SNIWords {
         let wasSent = record.sni.sent != nil
         switch record.sni.verdict {
         case .unknown: return unknown
-        case .needed:
-            return wasSent
-                ? "needed: without it this IP serves \(names(record.observation.second))"
-                : "needed: with it this IP serves \(names(record.observation.second))"
-        case .neededStrict:
-            guard wasSent else { return "needed: with it this IP serves \(names(record.observation.second))" }
-            return
-                "needed: without it this IP \(refusal)"
+        case .neededStrict where wasSent: return "needed: without it this IP \(refusal)"
+        case .needed, .neededStrict:
+            return "needed: with\(wasSent ? "out" : "") it this IP serves \(names(record.observation.second))"
         case .noDifference: return noDifference
         case .changesCertificate:
             return "changes the certificate, and both are for \(record.target.name)"
@@ -46,7 +41,7 @@ struct SNIWords {
     }
 
     private var unknown: String? {
-        guard case .failure(let failure)? = record.observation.second?.outcome, record.served != nil else {
+        guard let failure = record.observation.second?.failure, record.served != nil else {
             return nil
         }
         switch failure {
@@ -58,7 +53,7 @@ struct SNIWords {
 
     /// The result of the handshake without SNI, if the one with SNI was refused or got a wrong certificate.
     private var withoutName: String {
-        guard case .success? = record.observation.second?.outcome else {
+        guard record.observation.second?.served != nil else {
             return "without it this IP \(refusal)"
         }
         let other = "without it this IP serves \(names(record.observation.second))"
@@ -67,7 +62,7 @@ struct SNIWords {
 
     /// The result of the handshake with SNI, if the first was made without SNI.
     private var withName: String {
-        guard case .success? = record.observation.second?.outcome else {
+        guard record.observation.second?.served != nil else {
             return "with it this IP \(refusal)"
         }
         let isWrong = record.matchedName == nil ? "is wrong as well" : "is wrong"
@@ -75,9 +70,7 @@ struct SNIWords {
     }
 
     private func names(_ handshake: Handshake?) -> String {
-        guard case .success(let served)? = handshake?.outcome, let leaf = served.chain.leaf else {
-            return "another"
-        }
+        guard let leaf = handshake?.served?.chain.leaf else { return "another" }
         let names = ServedNames(leaf)
         let text = style.safe(names.first(2), upTo: 130)
         let more = names.count > 2 ? " and \(Words.grouped(names.count - 2)) more" : ""
@@ -86,10 +79,7 @@ struct SNIWords {
 
     /// The refusal of the second handshake.
     private var refusal: String {
-        var reason = "unknown"
-        if case .failure(let failure)? = record.observation.second?.outcome {
-            reason = Self.text(of: failure)
-        }
+        let reason = record.observation.second?.failure.map(Self.text) ?? "unknown"
         return "refuses the handshake (\(reason))" + record.observation.oftenWithTheOther
     }
 }

@@ -3,25 +3,31 @@ internal import DirectHTTP
 
 /// The formatting of text for people: colours, the characters that can be shown, the width.
 struct Style: Sendable {
-    var usesColor = false
-    var unicode = true
-    var width = 80
+    var usesColor: Bool
+    var unicode: Bool
+    var width: Int
     /// Whether hashes are printed in full, as in output to a pipe.
-    var fullHashes = false
+    var fullHashes: Bool
+
+    init(usesColor: Bool = false, unicode: Bool = true, width: Int = 80, fullHashes: Bool = false) {
+        (self.usesColor, self.unicode, self.width, self.fullHashes) = (usesColor, unicode, width, fullHashes)
+    }
+
+    /// The style of a console; without colours for a file.
+    init(_ console: Console, colors: Bool = true) {
+        self.init(usesColor: console.usesColor && colors, unicode: console.unicode, width: console.width)
+    }
 
     /// The mark for omitted text.
     var ellipsis: String { unicode ? "…" : "..." }
 
     /// Returns the first word of a result, padded to six columns.
     func state(_ record: ProbeRecord) -> String {
-        if !record.passed { return painted("FAIL", code: "31") + "  " }
-        if !record.warnings.isEmpty { return painted("warn", code: "33") + "  " }
-        return painted("ok", code: "32") + "    "
-    }
-
-    /// Returns the first word of a result: `ok`, `warn` or `FAIL`.
-    static func word(_ record: ProbeRecord) -> String {
-        record.passed ? (record.warnings.isEmpty ? "ok" : "warn") : "FAIL"
+        switch record.state {
+        case .fail: painted("FAIL", code: "31") + "  "
+        case .warn: painted("warn", code: "33") + "  "
+        case .ok: painted("ok", code: "32") + "    "
+        }
     }
 
     private func painted(_ text: String, code: String) -> String {
@@ -62,6 +68,9 @@ struct Style: Sendable {
     }
 
     /// Returns a label followed by its text, which is wrapped and aligned.
+    func field(_ label: String, text: String) -> String { field(label, texts: [text]) }
+
+    /// The same with several texts, each on lines of its own.
     func field(_ label: String, texts: [String]) -> String {
         let lines = texts.flatMap { wrapped($0, indent: Self.labelWidth) }
         var result = ""

@@ -36,8 +36,8 @@ struct TableLine {
         let time = observation.total.map { Words.milliseconds($0) + " ms" } ?? "-"
         let line =
             Self.left(address, width: addressWidth) + "  " + Self.left(hash, width: 8) + " "
-            + Self.right(days, width: 7) + " "
-            + Self.right(time, width: 8)
+            + Words.padded(days, to: 7) + " "
+            + Words.padded(time, to: 8)
         guard !words.isEmpty else { return style.state(record) + line }
         let room = max(12, style.width - 6 - line.count - 2)
         return style.state(record) + line + "  " + PlainText.cut(words, to: room, mark: style.ellipsis)
@@ -52,7 +52,7 @@ struct TableLine {
         }
         let url = record.target.url.map { style.safe("\($0)", upTo: 300) }
         let fields: [String] = [
-            Style.word(record),
+            record.state.word,
             record.target.name,
             record.address?.description ?? "-",
             "\(observation.probe.port)",
@@ -68,9 +68,5 @@ struct TableLine {
 
     private static func left(_ text: String, width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - text.count))
-    }
-
-    private static func right(_ text: String, width: Int) -> String {
-        String(repeating: " ", count: max(0, width - text.count)) + text
     }
 }

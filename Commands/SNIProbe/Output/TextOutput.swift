@@ -2,8 +2,7 @@ internal import DirectHTTP
 
 /// Text output for a terminal: a single result in full, several as one line each under their host, and a
 /// summary.
-final class TextOutput: RecordOutput {
-    private var buffer: OutputBuffer
+final class TextOutput: BufferedOutput, RecordOutput {
     private let style: Style
     private let verbose: Bool
     private var host: String?
@@ -11,9 +10,8 @@ final class TextOutput: RecordOutput {
     private var wasAlone = false
 
     init(_ style: Style, verbose: Bool, to sink: OutputSink = .standardOutput) {
-        buffer = OutputBuffer(sink)
-        self.style = style
-        self.verbose = verbose
+        (self.style, self.verbose) = (style, verbose)
+        super.init(to: sink)
     }
 
     func expect(_ probe: Probe) {
@@ -31,14 +29,12 @@ final class TextOutput: RecordOutput {
         }
     }
 
-    func finish(_ tally: Tally, interrupted: Bool) {
-        guard !wasAlone || interrupted || !tally.lookups.isEmpty else { return }
+    func finish(_ digest: Digest, interrupted: Bool) {
+        guard !wasAlone || interrupted || !digest.lookups.isEmpty else { return }
         // The long form already contains the hint.
         let hints = !verbose && !wasAlone
-        buffer.write(Summary(tally: tally, style: style, interrupted: interrupted, hints: hints).text)
+        buffer.write(Summary(digest: digest, style: style, interrupted: interrupted, hints: hints).text)
     }
-
-    func flush() -> Bool { buffer.flush() }
 
     private func addLine(_ record: ProbeRecord) {
         let heading = style.safe(record.target.heading, upTo: style.width)
@@ -52,24 +48,21 @@ final class TextOutput: RecordOutput {
 
 /// Text output for a pipe: one tab-separated line for each result, not shortened. The summary goes to
 /// standard error.
-final class PipedOutput: RecordOutput {
-    private var buffer: OutputBuffer
+final class PipedOutput: BufferedOutput, RecordOutput {
     private let style: Style
 
     init(_ style: Style, to sink: OutputSink = .standardOutput) {
-        buffer = OutputBuffer(sink)
         self.style = style
+        super.init(to: sink)
     }
 
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
         buffer.write(TableLine(record: record, style: style).tabSeparated + "\n")
     }
 
-    func finish(_ tally: Tally, interrupted: Bool) {
-        guard tally.count > 1 || tally.failed > 0 || interrupted || !tally.lookups.isEmpty else { return }
+    func finish(_ digest: Digest, interrupted: Bool) {
+        guard digest.count > 1 || digest.failed > 0 || interrupted || !digest.lookups.isEmpty else { return }
         _ = buffer.flush()
-        Console.complain(Summary(tally: tally, style: style, interrupted: interrupted, hints: true).text)
+        Console.complain(Summary(digest: digest, style: style, interrupted: interrupted, hints: true).text)
     }
-
-    func flush() -> Bool { buffer.flush() }
 }

@@ -1,6 +1,5 @@
 internal import DirectCore
 internal import DirectHTTP
-internal import DirectJSON
 
 /// The results of an earlier run, with which those of this one are compared (`--baseline`).
 final class Baseline {
@@ -30,66 +29,30 @@ final class Baseline {
     }
 
     let name: String
-    private var entries: [String: Entry] = [:]
+    private let entries: [String: Entry]
     /// The results of the earlier run that have no counterpart yet.
-    private var missing: Set<String> = []
+    private var missing: Set<String>
     private(set) var fresh: [String] = []
     private(set) var freshCount = 0
     private(set) var otherCount = 0
 
-    private static let longestLine = 16 << 20
     private static let mostListed = 5
 
     /// Reads the JSON lines of an earlier run.
     init(_ path: String) throws(UsageError) {
         name = path
-        let source = try LineSource(path, longestLine: Self.longestLine)
-        guard source.isFile else {
-            throw UsageError(
-                "--baseline reads a file, and \(quoted(path)) is something else",
-                code: ExitCode.noInput
+        var entries: [String: Entry] = [:]
+        try ReportEntry.read(path, of: "--baseline") { result in
+            // Strictness repeats the warnings, which are not compared.
+            let faults = result.faults.map(\.id).filter { $0 != Fault.ID.strict.rawValue }
+            entries[result.key] = Entry(
+                hash: result.certificate?.hash,
+                faults: faults,
+                verdict: result.verdict
             )
         }
-        while true {
-            switch source.next() {
-            case .line(let text, let number):
-                guard !text.allSatisfy(\.isWhitespace) else { continue }
-                try add(text, number: number)
-            case .fault(_, let number): throw Self.unreadable(path, line: number)
-            case .needsInput, .end:
-                if let failure = source.failure { throw failure }
-                missing = Set(entries.keys)
-                return
-            }
-        }
-    }
-
-    private func add(_ line: String, number: Int) throws(UsageError) {
-        guard let record = try? JSONReader.read(Array(line.utf8)), let host = record["host"]?.text,
-            let port = record["port"]?.number,
-            let faults = record["faults"]?.elements
-        else { throw Self.unreadable(name, line: number) }
-        let key = ProbeRecord.key(
-            host,
-            ip: record["ip"]?.text ?? "",
-            port: port,
-            url: record["url"]?.text ?? "",
-            resolver: record["resolver"]?.text ?? ""
-        )
-        entries[key] = Entry(
-            hash: record["certificate"]?["sha256"]?.text,
-            // Strictness repeats the warnings, which are not compared.
-            faults: faults.compactMap { $0["id"]?.text }.filter { $0 != Fault.ID.strict.rawValue },
-            verdict: record["sni"]?["verdict"]?.text ?? ""
-        )
-    }
-
-    private static func unreadable(_ path: String, line: Int) -> UsageError {
-        UsageError(
-            "\(PlainText.harmless(path, unicode: true)):\(line): this is not a line of sni-probe --json",
-            hint: "the baseline is the output of an earlier run: sni-probe … --json --output FILE",
-            code: ExitCode.noInput
-        )
+        self.entries = entries
+        missing = Set(entries.keys)
     }
 
     /// Compares a result with the earlier one, and counts it.
@@ -126,8 +89,7 @@ final class Baseline {
 
     private static func list(_ places: [String], of count: Int) -> String {
         guard count > 0 else { return "" }
-        let more = count > places.count ? " and \(Words.grouped(count - places.count)) more" : ""
-        return " (\(places.joined(separator: ", "))\(more))"
+        return " (\(Words.list(places, of: count)))"
     }
 
     /// The host and the address of a key.

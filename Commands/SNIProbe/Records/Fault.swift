@@ -66,6 +66,8 @@ struct Warning: Hashable, Sendable {
         case redirectsToItself = "redirects_to_itself"
         case uncleanEnd = "unclean_end"
         case changed
+        case revocationUnknown = "revocation_unknown"
+        case notTrustedByAll = "not_trusted_by_all"
     }
 
     let id: ID

@@ -1,18 +1,5 @@
 /// What is fixed for each fault: its exit code, its subject, and its meaning in the manual page.
 extension Fault.ID {
-    struct Row {
-        /// The exit code of a probe whose first fault this is.
-        let exitCode: Int32
-        let subject: Subject
-        let meaning: String
-
-        init(_ exitCode: Int32, _ subject: Subject, _ meaning: String) {
-            self.exitCode = exitCode
-            self.subject = subject
-            self.meaning = meaning
-        }
-    }
-
     /// The step or the property that a fault is about.
     enum Subject {
         case lookup
@@ -33,51 +20,55 @@ extension Fault.ID {
         case expectation
     }
 
-    var row: Row {
+    /// The exit code of a probe whose first fault this is, what it is about, and its meaning.
+    var row: (exitCode: Int32, subject: Subject, meaning: String) {
         switch self {
-        case .dns: Row(6, .lookup, "The resolver gave no address.")
-        case .refused: Row(7, .connection, "Nothing listens on the port.")
-        case .unreachable: Row(7, .connection, "The address cannot be reached.")
-        case .timeoutTCP: Row(28, .connection, "No connection before the deadline.")
-        case .timeoutTLS: Row(28, .handshake, "A connection, but no handshake before the deadline.")
-        case .sniRefused: Row(35, .handshake, "The handshake is refused because of the name.")
-        case .handshakeRefused: Row(35, .handshake, "The handshake is refused, whatever the name.")
-        case .handshakeBroken: Row(35, .handshake, "The server violates the TLS protocol.")
+        case .dns: (6, .lookup, "The resolver gave no address.")
+        case .refused: (7, .connection, "Nothing listens on the port.")
+        case .unreachable: (7, .connection, "The address cannot be reached.")
+        case .timeoutTCP: (28, .connection, "No connection before the deadline.")
+        case .timeoutTLS: (28, .handshake, "A connection, but no handshake before the deadline.")
+        case .sniRefused: (35, .handshake, "The handshake is refused because of the name.")
+        case .handshakeRefused: (35, .handshake, "The handshake is refused, whatever the name.")
+        case .handshakeBroken: (35, .handshake, "The server violates the TLS protocol.")
         case .reset:
-            Row(35, .handshake, "The server ends the connection during the handshake without an alert.")
-        case .notTLS: Row(35, .handshake, "The server does not use TLS.")
+            (35, .handshake, "The server ends the connection during the handshake without an alert.")
+        case .notTLS: (35, .handshake, "The server does not use TLS.")
         case .defaultCertificate:
-            Row(60, .name, "The IP does not know the host: it shows its default certificate.")
-        case .nameMismatch: Row(60, .name, "The certificate is not for the host.")
+            (60, .name, "The IP does not know the host: it shows its default certificate.")
+        case .nameMismatch: (60, .name, "The certificate is not for the host.")
         case .answersVary:
-            Row(60, .name, "Some handshakes with the host's name get the right certificate, and some do not.")
-        case .expired: Row(60, .dates, "The certificate, or one above it, has expired.")
-        case .notYetValid: Row(60, .dates, "The certificate, or one above it, is not valid yet.")
-        case .selfSigned: Row(60, .chain, "The certificate is self-signed.")
-        case .unknownIssuer: Row(60, .chain, "The chain leads to a root that is not trusted.")
-        case .intermediateMissing: Row(60, .chain, "The server left a certificate of the chain out.")
-        case .badSignature: Row(60, .chain, "A signature in the chain is invalid.")
-        case .weakCertificate: Row(60, .chain, "A key or a signature is too weak.")
-        case .wrongPurpose: Row(60, .purpose, "The certificate is not for TLS servers.")
-        case .certificateInvalid: Row(60, .chain, "The chain breaks another rule; the text says which.")
-        case .chainSize: Row(60, .chain, "More than 100 KiB of certificates were sent, which clients refuse.")
-        case .keyMismatch: Row(60, .chain, "The key of --key is not that of the certificate in the file.")
+            (60, .name, "Some handshakes with the host's name get the right certificate, and some do not.")
+        case .expired: (60, .dates, "The certificate, or one above it, has expired.")
+        case .notYetValid: (60, .dates, "The certificate, or one above it, is not valid yet.")
+        case .selfSigned: (60, .chain, "The certificate is self-signed.")
+        case .unknownIssuer: (60, .chain, "The chain leads to a root that is not trusted.")
+        case .intermediateMissing: (60, .chain, "The server left a certificate of the chain out.")
+        case .badSignature: (60, .chain, "A signature in the chain is invalid.")
+        case .weakCertificate: (60, .chain, "A key or a signature is too weak.")
+        case .wrongPurpose: (60, .purpose, "The certificate is not for TLS servers.")
+        case .certificateInvalid: (60, .chain, "The chain breaks another rule; the text says which.")
+        case .chainSize: (60, .chain, "More than 100 KiB of certificates were sent, which clients refuse.")
+        case .keyMismatch: (60, .chain, "The key of --key is not that of the certificate in the file.")
         case .revoked:
-            Row(60, .revocation, "The server's own OCSP response says that the certificate is revoked.")
+            (
+                60, .revocation,
+                "The certificate is revoked: the server's own OCSP response says so, or with --revocation its issuer."
+            )
         case .stapleMissing:
-            Row(
+            (
                 60,
                 .revocation,
                 "The certificate requires an OCSP response, and the server sends none that is valid."
             )
-        case .httpBroken: Row(56, .http, "The response is not HTTP, or is incomplete.")
-        case .timeoutHTTP: Row(28, .http, "No complete response before the deadline.")
-        case .httpStatus: Row(22, .http, "The status is not one of --status.")
+        case .httpBroken: (56, .http, "The response is not HTTP, or is incomplete.")
+        case .timeoutHTTP: (28, .http, "No complete response before the deadline.")
+        case .httpStatus: (22, .http, "The status is not one of --status.")
         case .tooFewDays:
-            Row(90, .expectation, "The certificate has fewer days left than --critical-days or --min-days.")
-        case .notExpected: Row(90, .expectation, "The certificate is not the one of --expect.")
-        case .strict: Row(90, .expectation, "With --strict: there is a warning.")
-        case .differs: Row(90, .expectation, "With --same: another certificate than most IPs show.")
+            (90, .expectation, "The certificate has fewer days left than --critical-days or --min-days.")
+        case .notExpected: (90, .expectation, "The certificate is not the one of --expect.")
+        case .strict: (90, .expectation, "With --strict: there is a warning.")
+        case .differs: (90, .expectation, "With --same: another certificate than most IPs show.")
         }
     }
 }
@@ -97,6 +88,9 @@ extension Warning.ID {
         case .redirectsToItself: "The response redirects to the URL that was asked for."
         case .uncleanEnd:
             "The end of the body is marked only by the end of the connection, without close_notify."
+        case .revocationUnknown:
+            "With --revocation: the issuer does not say whether the certificate is revoked."
+        case .notTrustedByAll: "Not every store of --ca trusts the chain; the first one does."
         case .changed: "The result is other than in the file of --baseline."
         }
     }

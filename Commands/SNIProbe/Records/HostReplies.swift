@@ -15,9 +15,8 @@ struct ResolverReply: Sendable {
     /// The reason why there are no addresses, in words without the name of the resolver.
     var failure: String? {
         guard case .failure(let error) = result else { return nil }
-        if case .timedOut(let limit) = error.reason { return "no answer in \(Words.span(limit.rounded))" }
-        let words = "\(error.reason)"
-        return words.prefix(1).lowercased() + words.dropFirst()
+        if case .timedOut(let limit) = error.reason { return "no answer in \(limit.rounded.text)" }
+        return Words.lowered("\(error.reason)")
     }
 }
 
@@ -33,12 +32,6 @@ struct HostReplies: Sendable {
             for address in reply.addresses where !all.contains(address) { all.append(address) }
         }
         return all
-    }
-
-    /// Whether two resolvers do not give the same addresses, whatever their order.
-    var differ: Bool {
-        let sets = replies.map { Set($0.addresses) }
-        return sets.contains { $0 != sets.first }
     }
 
     /// The names of the resolvers that give this address.

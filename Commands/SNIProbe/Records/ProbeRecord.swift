@@ -48,15 +48,25 @@ struct ProbeRecord: Sendable {
         [host, ip, "\(port)", url, resolver].joined(separator: "\n")
     }
 
+    /// Adds a fault.
+    mutating func fail(_ id: Fault.ID, _ text: String, brief: String? = nil) {
+        faults.append(Fault(id, text, brief: brief))
+    }
+
+    /// Adds a warning.
+    mutating func warn(_ id: Warning.ID, _ text: String) {
+        warnings.append(Warning(id: id, text: text))
+    }
+
+    var state: ResultState { ResultState(passed: passed, warns: !warnings.isEmpty) }
+
     /// Whether there are no faults.
     var passed: Bool { faults.isEmpty }
     /// The exit code for this probe alone.
     var exitCode: Int32 { faults.first.map { $0.id.row.exitCode } ?? ExitCode.passed }
 
     /// The certificates and parameters of the first handshake, if it succeeded.
-    var served: Handshake.Served? {
-        if case .success(let served)? = observation.first?.outcome { served } else { nil }
-    }
+    var served: Handshake.Served? { observation.first?.served }
 
     /// The server's own certificate.
     var leaf: ServedCertificate? { served?.chain.leaf }

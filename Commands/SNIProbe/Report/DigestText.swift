@@ -1,6 +1,6 @@
 /// The summary of any number of results, as text.
 struct DigestText {
-    let digest: ReportDigest
+    let digest: Digest
     let style: Style
 
     private static let mostListed = 20
@@ -36,10 +36,9 @@ struct DigestText {
         let width = rows.map { Words.grouped($0.count).count }.max() ?? 0
         return "\n\(heading)\n"
             + rows.map { row in
-                let count = Words.grouped(row.count)
-                let padding = String(repeating: " ", count: width - count.count)
+                let count = Words.padded(Words.grouped(row.count), to: width)
                 let words = meaning(row.id).map { "  \($0)" } ?? ""
-                return "  \(padding)\(count)  \(style.safe(row.id, upTo: 40))\(words)\n"
+                return "  \(count)  \(style.safe(row.id, upTo: 40))\(words)\n"
             }.joined()
     }
 

@@ -49,6 +49,33 @@ struct HTMLPage {
 
     mutating func endLine() { markup("\n") }
 
+    /// Writes a heading of the second level.
+    mutating func heading(_ text: String) {
+        element("h2", text: text)
+        endLine()
+    }
+
+    /// Writes a picture with its title, and what it shows in words. The name makes its identifiers unique.
+    mutating func picture(
+        _ name: String,
+        height: Int,
+        title: String,
+        words: String,
+        _ body: (inout HTMLPage) -> Void
+    ) {
+        let labels = "\(name)-title \(name)-desc"
+        element("figure") { page in
+            page.element("svg", ["viewBox": "0 0 900 \(height)", "role": "img", "aria-labelledby": labels]) {
+                page in
+                page.element("title", ["id": "\(name)-title"], text: title)
+                page.element("desc", ["id": "\(name)-desc"], text: words)
+                body(&page)
+            }
+            page.element("figcaption", text: words)
+        }
+        endLine()
+    }
+
     private mutating func open(
         _ name: StaticString,
         _ attributes: KeyValuePairs<StaticString, String>,
@@ -90,16 +117,4 @@ struct HTMLPage {
         }
         endLine()
     }
-}
-
-/// Whether a result passed, as a class of the style sheet and a word. The word stands wherever the colour
-/// does.
-enum ReportState: String, Sendable {
-    case ok, warn, fail
-
-    init(_ entry: ReportEntry) {
-        self = entry.passed ? entry.warnings.isEmpty ? .ok : .warn : .fail
-    }
-
-    var word: String { self == .fail ? "FAIL" : rawValue }
 }

@@ -3,7 +3,7 @@
 /// It is well-formed XML as well, so that a test can read it. The policy in its head makes a browser refuse
 /// to load anything, even if an escape were forgotten.
 struct HTMLReport {
-    let digest: ReportDigest
+    let digest: Digest
     /// A sentence on why the results are not all, or `nil`.
     var incomplete: String?
 
@@ -69,27 +69,18 @@ struct HTMLReport {
     }
 
     private func counts(_ page: inout HTMLPage) {
-        page.element("h2", text: "Summary")
-        page.endLine()
+        page.heading("Summary")
         page.table("Results by state, fault and warning", headings: ["What", "Results", "Meaning"]) { page in
-            page.row(
-                "passed",
-                cells: [
-                    Words.grouped(digest.passed), "\(Words.grouped(digest.warned)) of them with warnings",
-                ]
-            )
+            let warned = "\(Words.grouped(digest.warned)) of them with warnings"
+            page.row("passed", cells: [Words.grouped(digest.passed), warned])
             page.row("failed", cells: [Words.grouped(digest.failed), ""])
             for (id, count) in digest.faults.sorted {
-                page.row(
-                    cut(id),
-                    cells: [Words.grouped(count), Fault.ID(rawValue: id)?.row.meaning ?? "A fault."]
-                )
+                let meaning = Fault.ID(rawValue: id)?.row.meaning ?? "A fault."
+                page.row(cut(id), cells: [Words.grouped(count), meaning])
             }
             for (id, count) in digest.warnings.sorted {
-                page.row(
-                    cut(id),
-                    cells: [Words.grouped(count), Warning.ID(rawValue: id)?.meaning ?? "A warning."]
-                )
+                let meaning = Warning.ID(rawValue: id)?.meaning ?? "A warning."
+                page.row(cut(id), cells: [Words.grouped(count), meaning])
             }
         }
     }
@@ -121,17 +112,14 @@ struct HTMLReport {
     }
 
     private func row(_ entry: ReportEntry, to page: inout HTMLPage) {
-        let state = ReportState(entry)
+        let state = entry.state
         page.element("tr") { page in
             let place = entry.url.map { "\(entry.place) \($0)" } ?? "\(entry.place) port \(entry.port)"
             page.element("th", ["scope": "row", "class": "mono"], text: cut(place, to: 300))
             page.element("td") { $0.element("b", ["class": state.rawValue], text: state.word) }
             let certificate = entry.certificate
-            page.element(
-                "td",
-                ["class": "mono whole"],
-                text: certificate.map { "\($0.hash.prefix(8))" } ?? "none"
-            )
+            let hash = certificate.map { "\($0.hash.prefix(8))" } ?? "none"
+            page.element("td", ["class": "mono whole"], text: hash)
             page.element("td", ["class": "whole"], text: certificate?.notAfter.map(UTC.day) ?? "")
             page.element("td", text: words(entry))
             let remarks = (entry.faults + entry.warnings).map(\.text).joined(separator: "; ")
@@ -152,16 +140,12 @@ struct HTMLReport {
         page.element("h2", text: "Not shown")
         if digest.omitted > 0 {
             let count = Words.grouped(digest.omitted)
-            page.element(
-                "p",
-                text: "\(count) more results are counted above and not listed. Faults are listed first."
-            )
+            let words = "more results are counted above and not listed. Faults are listed first."
+            page.element("p", text: "\(count) \(words)")
         }
         if hosts > 0 {
-            page.element(
-                "p",
-                text: "The results of \(Words.grouped(hosts)) more hosts are counted and not listed."
-            )
+            let words = "The results of \(Words.grouped(hosts)) more hosts are counted and not listed."
+            page.element("p", text: words)
         }
         page.endLine()
     }
@@ -169,8 +153,7 @@ struct HTMLReport {
     private func validity(_ page: inout HTMLPage) {
         let rows = digest.certificates.sorted
         guard let now = digest.times?.upperBound, !rows.isEmpty else { return }
-        page.element("h2", text: "Validity")
-        page.endLine()
+        page.heading("Validity")
         ValidityPicture(rows, now: now).write(to: &page)
         let caption =
             digest.certificates.isCut

@@ -4,7 +4,7 @@ struct PoolPicture {
     /// IPs that are drawn as one, because there are many.
     struct Source {
         let label: String
-        let state: ReportState
+        let state: ResultState
         let target: Int
     }
 
@@ -12,7 +12,7 @@ struct PoolPicture {
         let key: String
         let label: String
         let detail: String
-        var state: ReportState
+        var state: ResultState
         var count: Int
     }
 
@@ -25,9 +25,9 @@ struct PoolPicture {
     private static let mostTargets = 24
 
     /// - Parameter counts: How many results lead to each target in each state, with those that are not shown.
-    init(_ host: String, _ entries: [ReportEntry], counts: [ReportDigest.Lead: Int] = [:]) {
+    init(_ host: String, _ entries: [ReportEntry], counts: [Digest.Lead: Int] = [:]) {
         self.host = host
-        var groups: [String: (state: ReportState, target: Int, places: [String])] = [:]
+        var groups: [String: (state: ResultState, target: Int, places: [String])] = [:]
         var order: [String] = []
         for entry in entries {
             guard let target = target(of: entry) else { continue }
@@ -38,7 +38,7 @@ struct PoolPicture {
             groups[key, default: (state, target, [])].places.append(place)
         }
         for case let group? in order.map({ groups[$0] }) {
-            let lead = ReportDigest.Lead(key: targets[group.target].key, state: group.state)
+            let lead = Digest.Lead(key: targets[group.target].key, state: group.state)
             let isGroup = entries.count > Self.mostSingle
             let count = isGroup ? max(counts[lead] ?? 0, group.places.count) : 1
             let more = count > 1 ? "\(Words.grouped(count)) IPs: " : ""
@@ -50,7 +50,7 @@ struct PoolPicture {
         countAll(counts)
     }
 
-    private mutating func countAll(_ counts: [ReportDigest.Lead: Int]) {
+    private mutating func countAll(_ counts: [Digest.Lead: Int]) {
         for index in targets.indices {
             let all = counts.filter { $0.key.key == targets[index].key }.map(\.value).reduce(0, +)
             targets[index].count = max(all, targets[index].count)
@@ -88,35 +88,16 @@ struct PoolPicture {
     /// Writes the picture. The number makes its identifiers unique in the page.
     func write(to page: inout HTMLPage, number: Int) {
         let height = max(sources.count * 24, targets.count * 44) + 12
-        page.element("figure") { page in
-            page.element(
-                "svg",
-                [
-                    "viewBox": "0 0 900 \(height)", "role": "img",
-                    "aria-labelledby": "pool-\(number)-title pool-\(number)-desc",
-                ]
-            ) { page in
-                page.element(
-                    "title",
-                    ["id": "pool-\(number)-title"],
-                    text: "Certificates of \(cut(host, to: 80))"
-                )
-                page.element("desc", ["id": "pool-\(number)-desc"], text: words)
-                for (index, source) in sources.enumerated() {
-                    draw(
-                        source,
-                        y: middle(index, of: sources.count, height: height),
-                        height: height,
-                        to: &page
-                    )
-                }
-                for (index, target) in targets.enumerated() {
-                    draw(target, y: middle(index, of: targets.count, height: height), to: &page)
-                }
+        let title = "Certificates of \(cut(host, to: 80))"
+        page.picture("pool-\(number)", height: height, title: title, words: words) { page in
+            for (index, source) in sources.enumerated() {
+                let y = middle(index, of: sources.count, height: height)
+                draw(source, y: y, height: height, to: &page)
             }
-            page.element("figcaption", text: words)
+            for (index, target) in targets.enumerated() {
+                draw(target, y: middle(index, of: targets.count, height: height), to: &page)
+            }
         }
-        page.endLine()
     }
 
     private func middle(_ index: Int, of count: Int, height: Int) -> Int {
@@ -147,21 +128,5 @@ struct PoolPicture {
 
     private func cut(_ text: String, to limit: Int) -> String {
         PlainText.cut(text, to: limit, mark: "…")
-    }
-}
-
-extension ReportEntry {
-    /// What the result leads to in the picture.
-    var leadKey: String { certificate?.hash ?? faults.first?.id ?? "" }
-
-    /// The state of the certificate: the answer to a request is not its fault.
-    var certificateState: ReportState {
-        let isFailed =
-            certificate == nil
-            ? !passed
-            : faults.contains { fault in
-                Fault.ID(rawValue: fault.id).map { $0.row.subject != .http } ?? true
-            }
-        return isFailed ? .fail : warnings.isEmpty ? .ok : .warn
     }
 }

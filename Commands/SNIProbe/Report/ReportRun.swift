@@ -1,32 +1,19 @@
 /// One run of `sni-probe report`: reads the lines of the files one after the other, and keeps no more than a
 /// report shows.
 final class ReportRun {
-    private let options: ReportOptions
+    private let options: Options
     private let style: Style
     private let sink: OutputSink
     private let alarm = Alarm()
     private var buffer: OutputBuffer
-    private var digest = ReportDigest()
+    private var digest = Digest()
     private var log = SARIFText()
-    private var badLines = 0
+    private var badLines = BadLines()
 
-    /// A line has a thousand names of a certificate twice, and the headers of a response.
-    private static let longestLine = 16 << 20
-    private static let mostBadLines = 10
-
-    init(_ options: ReportOptions) throws(UsageError) {
+    init(_ options: Options) throws(UsageError) {
         self.options = options
-        let console = Console.detect(options.color)
-        let isPlain = options.output != nil
-        style = Style(
-            usesColor: console.usesColor && !isPlain,
-            unicode: console.unicode,
-            width: console.width,
-            fullHashes: true
-        )
-        sink =
-            try options.output.map { (path) throws(UsageError) in try OutputSink.file(path) }
-            ?? .standardOutput
+        style = Style(Console.detect(options.color), colors: options.output == nil)
+        sink = try OutputSink.open(options.output)
         buffer = OutputBuffer(sink)
     }
 
@@ -39,7 +26,7 @@ final class ReportRun {
             if let signal = Interrupts.signal { return ExitCode.interrupted(by: signal) }
             guard !buffer.isBroken else { return try giveUp() }
         }
-        reportBadLines()
+        badLines.report()
         guard digest.count > 0 else {
             throw UsageError("there is no result in the files", code: ExitCode.noInput)
         }
@@ -55,7 +42,7 @@ final class ReportRun {
     }
 
     private func read(_ path: String) throws(UsageError) {
-        let source = try LineSource(path, longestLine: Self.longestLine)
+        let source = try LineSource(path, longestLine: ReportEntry.longestLine)
         while !Interrupts.hasCome, !buffer.isBroken {
             switch source.next() {
             case .line(let text, let number): try take(text, from: source, number: number)
@@ -85,22 +72,11 @@ final class ReportRun {
     }
 
     private func refuse(_ source: LineSource, number: Int) throws(UsageError) {
-        let name = PlainText.harmless(source.name, unicode: true)
-        let error = UsageError(
-            "\(name):\(number): this is not a line of sni-probe --json",
-            hint: options.skipsBad
-                ? nil : "the last line of a run that was killed may be cut; --skip-bad leaves it out",
-            code: ExitCode.noInput
-        )
+        let hint = "the last line of a run that was killed may be cut; --skip-bad leaves it out"
+        var error = ReportEntry.unreadable(source.name, line: number, hint: hint)
+        if options.skipsBad { error.hint = nil }
         guard options.skipsBad else { throw error }
-        badLines += 1
-        if badLines <= Self.mostBadLines { Console.complain(error.text) }
-    }
-
-    private func reportBadLines() {
-        guard badLines > 0 else { return }
-        let count = badLines == 1 ? "1 line" : "\(Words.grouped(badLines)) lines"
-        Console.complain("sni-probe: \(count) of the input could not be used\n")
+        badLines.add(error)
     }
 
     private func writeEnd() {
@@ -109,7 +85,8 @@ final class ReportRun {
         case .text: buffer.write(DigestText(digest: digest, style: style).text)
         case .html:
             let incomplete =
-                badLines > 0 ? "\(Words.grouped(badLines)) lines of the input could not be used." : nil
+                badLines.count > 0
+                ? "\(Words.grouped(badLines.count)) lines of the input could not be used." : nil
             var page = HTMLPage()
             HTMLReport(digest: digest, incomplete: incomplete).write(to: &page)
             buffer.write(page.take())

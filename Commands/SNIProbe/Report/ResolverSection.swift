@@ -1,6 +1,6 @@
 /// The part of a report on the resolvers of a host: who answers what, and which bad address only some give.
 struct ResolverSection {
-    let lookup: ReportDigest.Lookup
+    let lookup: Digest.Lookup
     let entries: [ReportEntry]
 
     func write(to page: inout HTMLPage) {
@@ -16,24 +16,12 @@ struct ResolverSection {
                 )
             }
         }
-        for line in verdicts { page.element("p", ["class": "fail"], text: line) }
+        for line in entries.compactMap(\.resolverLine) { page.element("p", ["class": "fail"], text: line) }
     }
 
     private var head: String {
         if lookup.replies.count == 1 { return "One resolver was asked." }
         return lookup.differ
             ? "The resolvers differ." : "All \(lookup.replies.count) resolvers give the same."
-    }
-
-    /// A line for each failed address that only some resolvers give.
-    private var verdicts: [String] {
-        entries.compactMap { entry in
-            guard let ip = entry.ip, let fault = entry.faults.first else { return nil }
-            let givers = entry.replies.filter(\.givesIP)
-            let answering = entry.replies.filter { !$0.addresses.isEmpty }
-            guard !givers.isEmpty, givers.count < answering.count else { return nil }
-            let names = givers.map(\.resolver).joined(separator: ", ")
-            return "\(ip) is given by \(names) only, and fails: \(fault.text)"
-        }
     }
 }

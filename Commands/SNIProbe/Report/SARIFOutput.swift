@@ -1,20 +1,17 @@
 /// A log for code scanning in CI (`--format sarif`).
-final class SARIFOutput: RecordOutput {
-    private var buffer: OutputBuffer
+final class SARIFOutput: BufferedOutput, RecordOutput {
     private var log = SARIFText()
 
-    init(to sink: OutputSink = .standardOutput) {
-        buffer = OutputBuffer(sink)
+    override init(to sink: OutputSink = .standardOutput) {
+        super.init(to: sink)
         buffer.write(log.head)
     }
 
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
-        if let entry = ReportEntry(record) { buffer.write(log.add(entry)) }
+        buffer.write(log.add(ReportEntry(record)))
     }
 
-    func finish(_ tally: Tally, interrupted: Bool) {
+    func finish(_ digest: Digest, interrupted: Bool) {
         buffer.write(log.tail(isComplete: !interrupted))
     }
-
-    func flush() -> Bool { buffer.flush() }
 }

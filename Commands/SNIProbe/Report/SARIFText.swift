@@ -1,3 +1,5 @@
+internal import DirectCore
+
 /// Writes a log in the format SARIF 2.1.0 (OASIS): each fault and each warning is a result.
 ///
 /// The rules do not depend on the results, and the times come after them, so results are written as they come
@@ -22,7 +24,7 @@ struct SARIFText {
         driver.object { text in
             text.object("driver") { text in
                 text.field("name", value: "sni-probe")
-                text.field("version", value: Version.text)
+                text.field("version", value: PackageVersion.text)
                 text.list("rules", elements: Self.rules) { text, rule in
                     text.object { text in
                         text.field("id", value: rule.id)
@@ -40,9 +42,7 @@ struct SARIFText {
 
     /// Returns the results of one line of the JSON output.
     mutating func add(_ entry: ReportEntry) -> [UInt8] {
-        times =
-            times.map { min($0.lowerBound, entry.time)...max($0.upperBound, entry.time) } ?? entry
-            .time...entry.time
+        times = entry.extending(times)
         var bytes: [UInt8] = []
         for (index, issue) in entry.faults.enumerated() {
             bytes += result(issue, level: "error", hint: index == 0 ? entry.hint : nil, of: entry)

@@ -39,21 +39,12 @@ struct ValidityPicture {
 
     func write(to page: inout HTMLPage) {
         let height = rows.count * 24 + 40
-        page.element("figure") { page in
-            page.element(
-                "svg",
-                ["viewBox": "0 0 900 \(height)", "role": "img", "aria-labelledby": "time-title time-desc"]
-            ) { page in
-                page.element("title", ["id": "time-title"], text: "Validity of the certificates")
-                page.element("desc", ["id": "time-desc"], text: words)
-                for offset in stride(from: -100, through: 400, by: 100) {
-                    tick(offset, height: height, to: &page)
-                }
-                for (index, row) in rows.enumerated() { draw(row, y: index * 24 + 40, to: &page) }
+        page.picture("time", height: height, title: "Validity of the certificates", words: words) { page in
+            for offset in stride(from: -100, through: 400, by: 100) {
+                tick(offset, height: height, to: &page)
             }
-            page.element("figcaption", text: words)
+            for (index, row) in rows.enumerated() { draw(row, y: index * 24 + 40, to: &page) }
         }
-        page.endLine()
     }
 
     private func tick(_ offset: Int, height: Int, to page: inout HTMLPage) {
@@ -85,7 +76,7 @@ struct ValidityPicture {
         )
     }
 
-    private func state(_ certificate: ReportEntry.Certificate) -> ReportState {
+    private func state(_ certificate: ReportEntry.Certificate) -> ResultState {
         let end = certificate.notAfter ?? .max
         if end < now || certificate.notBefore ?? .min > now { return .fail }
         return end < now + 14 * Self.day ? .warn : .ok

@@ -60,10 +60,7 @@ extension HostReplies {
         await withTaskGroup(of: (Int, ResolverReply).self) { group in
             for (index, resolver) in resolvers.enumerated() {
                 group.addTask {
-                    (
-                        index,
-                        await reply(of: resolver, for: host, port: port, family: family, context: context)
-                    )
+                    (index, await reply(of: resolver, for: host, port: port, family, context: context))
                 }
             }
             var replies: [(Int, ResolverReply)] = []
@@ -76,18 +73,18 @@ extension HostReplies {
         of resolver: NamedResolver,
         for host: DomainName,
         port: UInt16,
-        family: IPAddress.Family?,
+        _ family: IPAddress.Family?,
         context: ResolveContext
     ) async -> ResolverReply {
         let start = context.loop.now
         var seconds: Int?
         let result: Result<[IPAddress], ResolverError>
+        let none = ResolverError(resolver.name, .noAddresses)
         do {
             let answer = try await resolver.resolver.resolve(host, port: port, context: context)
             seconds = answer.timeToLive.map { Int($0.components.seconds) }
             let addresses = answer.endpoints.map(\.address).filter { family == nil || $0.family == family }
-            result =
-                addresses.isEmpty ? .failure(ResolverError(resolver.name, .noAddresses)) : .success(addresses)
+            result = addresses.isEmpty ? .failure(none) : .success(addresses)
         } catch let error as ResolverError {
             result = .failure(error)
         } catch {

@@ -68,11 +68,7 @@ struct PoolWatch {
             : "\(most.first) and \(others == 1 ? "1 other IP" : "\(Words.grouped(others)) other IPs") show"
         record.faults.append(Fault(.differs, "\(text) than \(who)", brief: text))
         if record.hint == nil {
-            record.hint = Hint(
-                kind: .differs,
-                words: HintWriter.differs,
-                place: record.hintPlace
-            )
+            record.hint = Hint(kind: .differs, words: HintWriter.differs, place: record.hintPlace)
         }
     }
 

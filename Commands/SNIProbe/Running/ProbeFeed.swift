@@ -47,8 +47,6 @@ final class ProbeFeed {
     private var index = 0
     /// Whether there was any target, in this shard or another.
     private(set) var hasFoundAny = false
-    /// The number of lines that could not be parsed.
-    private(set) var badLines = 0
     /// Whether a target was a URL, on the command line or in a file.
     private(set) var hasFoundURL: Bool
 
@@ -66,12 +64,10 @@ final class ProbeFeed {
         for case .addresses(let found) in options.words { openRanges += found }
         for case .target(let given, let own) in options.words {
             let target = given.withPort(of: upgrade)
-            let ranges = own.isEmpty ? openRanges : own
             if own.isEmpty { openTargets.append(target) }
-            if !ranges.isEmpty {
-                items.append(.expansion(Expansion(targets: [target], ranges: ranges, source: .argument)))
-            } else if sources.isEmpty {
-                items.append(.resolve(target))
+            // What a file says may still give it addresses.
+            if sources.isEmpty || !(own.isEmpty && openRanges.isEmpty) {
+                add(target, at: own, from: .argument)
             }
         }
         openTargetsServed = sources.isEmpty || !openRanges.isEmpty
@@ -152,16 +148,16 @@ final class ProbeFeed {
             openTargetsServed = true
             items.append(.expansion(Expansion(targets: openTargets, ranges: line.addresses, source: source)))
         }
-        for (given, own) in line.targets {
-            let target = given.withPort(of: upgrade)
-            let ranges = own.isEmpty ? openRanges : own
-            if ranges.isEmpty {
-                items.append(.resolve(target))
-            } else {
-                let source = own.isEmpty ? Probe.Source.argument : source
-                items.append(.expansion(Expansion(targets: [target], ranges: ranges, source: source)))
-            }
+        for (target, own) in line.targets {
+            add(target.withPort(of: upgrade), at: own, from: own.isEmpty ? .argument : source)
         }
+    }
+
+    /// Adds a target with its own addresses, or with those that belong to no target.
+    private func add(_ target: ProbeTarget, at own: [ProbeAddresses], from source: Probe.Source) {
+        let ranges = own.isEmpty ? openRanges : own
+        guard !ranges.isEmpty else { return items.append(.resolve(target)) }
+        items.append(.expansion(Expansion(targets: [target], ranges: ranges, source: source)))
     }
 
     private func parse(_ text: String, file: String, number: Int) throws(UsageError) -> TargetLine {
@@ -182,7 +178,6 @@ final class ProbeFeed {
     }
 
     private func bad(_ error: UsageError) -> Step {
-        badLines += 1
         if !skipsBad { sources.removeAll() }
         return .badLine(error)
     }

@@ -21,38 +21,24 @@ extension Run {
 
     private func report(_ error: UsageError) {
         progress.clear()
-        if feed.badLines <= Self.mostBadLines { Console.complain(error.text) }
+        badLines.add(error)
         guard !options.skipsBad else { return }
         usageCode = error.code
     }
 
     /// Reports what was wrong with the input as a whole.
     func reportInput() {
-        if options.skipsBad, feed.badLines > 0 {
-            let count = feed.badLines == 1 ? "1 line" : "\(Words.grouped(feed.badLines)) lines"
-            let shown =
-                feed.badLines > Self.mostBadLines ? "; the first \(Self.mostBadLines) are shown above" : ""
-            Console.complain("sni-probe: \(count) of the input could not be used\(shown)\n")
-        }
+        if options.skipsBad { badLines.report() }
         guard usageCode == nil, !Interrupts.hasCome else { return }
+        var error: UsageError?
         if !feed.hasFoundAny {
-            usageCode = reportNothing()
+            // An empty list is usually a mistake where it was made, and must not look like success.
+            error = UsageError("nothing to probe: there is no target in the files", code: ExitCode.noInput)
         } else if !options.requestOptions.isEmpty, !feed.hasFoundURL {
-            let error = options.requestOptionsWithoutRequest
-            Console.complain(error.text)
-            usageCode = error.code
+            error = options.requestOptionsWithoutRequest
         }
-    }
-
-    /// The number of bad lines that are reported each by itself.
-    private static let mostBadLines = 10
-
-    /// Reports that no target was found. This is an error: an empty list is usually a mistake where it was
-    /// made, and must not look like success.
-    private func reportNothing() -> Int32 {
-        let error = UsageError("nothing to probe: there is no target in the files", code: ExitCode.noInput)
-        Console.complain(error.text)
-        return error.code
+        if let error { Console.complain(error.text) }
+        usageCode = error?.code
     }
 
     private func add(_ slot: Slot) {

@@ -26,11 +26,7 @@ extension Run {
         let (lookups, limit) = (lookups ?? .ofRuns, options.settings.timeout)
         Task(executorPreference: loop) {
             // `nil` if the resolver took longer than the time limit of a probe.
-            let result = try? await lookups.addresses(
-                of: name,
-                allowing: limit.clampedNanoseconds,
-                on: loop
-            )
+            let result = try? await lookups.addresses(of: name, allowing: limit.clampedNanoseconds, on: loop)
             mailbox.put(.resolved(slot, result?.answer, result?.time ?? limit))
         }
     }
@@ -47,23 +43,13 @@ extension Run {
             why = options.family == .v4 ? "it has no IPv4 address" : "it has no IPv6 address"
             if !addresses.isEmpty { advice = "leave out \(options.family == .v4 ? "-4" : "-6")" }
         case .failure(let error)?:
-            let words = "\(error)"
-            why = words.prefix(1).lowercased() + words.dropFirst()
+            why = Words.lowered("\(error)")
         case nil:
-            why = "no answer from the resolver in \(Words.span(options.settings.timeout))"
+            why = "no answer from the resolver in \(options.settings.timeout.text)"
             advice = "find out why the resolver does not answer"
         }
         slot.rounds += 1
-        settle(
-            slot,
-            record: judge.record(
-                unresolved: target,
-                why,
-                advice: advice,
-                after: time,
-                at: UnixTime.milliseconds
-            )
-        )
+        settle(slot, record: unresolved(target, why: why, advice: advice, after: time))
     }
 
     /// Takes the replies of the named resolvers: each address is probed once, and each resolver without any
@@ -75,25 +61,26 @@ extension Run {
         guard !replies.addresses.isEmpty else {
             let reasons = replies.replies.map { "\($0.resolver): \($0.failure ?? "no addresses")" }
             slot.replies = replies
-            return settle(
-                slot,
-                record: unresolved(target, why: reasons.joined(separator: "; "), after: time, by: nil)
-            )
+            return settle(slot, record: unresolved(target, why: reasons.joined(separator: "; "), after: time))
         }
         replace(slot, target: target, addresses: replies.addresses, time: time, replies: replies)
     }
 
-    func unresolved(_ target: ProbeTarget, why: String, after time: Duration, by resolver: String?)
-        -> ProbeRecord
-    {
-        let advice =
-            resolver.map { "the users of \($0) get no server: check the name there" } ?? "check the name"
+    func unresolved(
+        _ target: ProbeTarget,
+        why: String,
+        advice: String = "check the name",
+        after time: Duration,
+        by resolver: String? = nil
+    ) -> ProbeRecord {
+        let users = resolver.map { "the users of \($0) get no server: check the name there" }
+        let begin = UnixTime.milliseconds
         return judge.record(
             unresolved: target,
             why,
-            advice: advice,
+            advice: users ?? advice,
             after: time,
-            at: UnixTime.milliseconds,
+            at: begin,
             by: resolver
         )
     }
@@ -125,12 +112,8 @@ extension Run {
         let failures = (replies?.replies ?? []).filter { $0.addresses.isEmpty }.map { reply in
             let failure = Slot(.target(target))
             failure.replies = replies
-            let record = unresolved(
-                target,
-                why: reply.failure ?? "no addresses",
-                after: reply.time,
-                by: reply.resolver
-            )
+            let why = reply.failure ?? "no addresses"
+            let record = unresolved(target, why: why, after: reply.time, by: reply.resolver)
             failure.record = completed(record, replies: replies)
             ended += 1
             failed += 1

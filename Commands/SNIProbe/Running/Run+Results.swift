@@ -40,7 +40,7 @@ extension Run {
             if let words = change.words(record) { record.warnings.append(Warning(id: .changed, text: words)) }
         }
         judge.applyStrictness(to: &record)
-        tally.add(record)
+        digest.add(record)
         progress.clear()
         output.add(record, isOnlyOne: slotCount == 1 && feedState == .ended)
     }
@@ -50,8 +50,8 @@ extension Run {
     func printWhatIsDone() {
         takeLetters()
         let records = slots[printed...].compactMap { $0.record ?? $0.latest }
-        tally.unfinished = slots.count - printed - records.count
-        tally.isCutShort = feedState != .ended
+        digest.unfinished = slots.count - printed - records.count
+        digest.isCutShort = feedState != .ended
         if options.same { pool.learn(records) }
         for record in records { print(record) }
     }

@@ -32,18 +32,21 @@ final class Run {
     private let earlier: EarlierResults?
     /// The number of probes that the earlier run has results of.
     private var skipped = 0
+    /// The resolvers that are asked for addresses; none stands for the system's.
     let resolvers: [NamedResolver]
     /// The look-ups by the system's resolver; `nil` for those that all runs share.
     let lookups: SystemLookups?
+    private let end: Instant
     /// Gets the line on the baseline in place of standard error.
     var report: ((String) -> Void)?
-    var tally = Tally()
+    var digest = Digest()
 
     /// The slots in the order of their results. Those before the index `printed` have been printed.
     var slots: [Slot] = []
     var printed = 0
     var slotCount = 0
     var feedState = FeedState.open
+    var badLines = BadLines()
     var waitEnd = Instant.never
     var ended = 0
     var failed = 0
@@ -85,32 +88,28 @@ final class Run {
         var lookups: SystemLookups?
         /// The event loop of the probes, whose clock measures their times and limits.
         var loop = EventLoop.shared
+        /// When the run ends even if it is not complete.
+        var end = Instant.never
     }
 
     /// Creates a run.
     ///
     /// - Parameters:
     ///   - options: The parsed command line.
-    ///   - feed: The targets.
-    ///   - output: The output format.
-    ///   - baseline: The results of an earlier run.
-    ///   - resolvers: The resolvers that are asked for addresses; none stands for the system's.
+    ///   - feed: The targets, if they were read already.
+    /// - Throws: ``UsageError`` if a file of the options cannot be used.
     init(
         _ options: Options,
-        _ feed: ProbeFeed,
         to output: any RecordOutput,
         in surroundings: Surroundings,
-        baseline: Baseline? = nil,
-        earlier: EarlierResults? = nil,
-        resolvers: [NamedResolver] = []
-    ) {
-        context = surroundings.context
-        self.options = options
-        (self.baseline, self.earlier) = (baseline, earlier)
-        self.resolvers = resolvers
-        lookups = surroundings.lookups
-        self.feed = feed
-        self.output = output
+        feed: ProbeFeed? = nil
+    ) throws(UsageError) {
+        (self.options, self.output) = (options, output)
+        if let feed { self.feed = feed } else { self.feed = try ProbeFeed(options) }
+        baseline = try options.baseline.map { (path) throws(UsageError) in try Baseline(path) }
+        earlier = try options.resume.map { (path) throws(UsageError) in try EarlierResults(path) }
+        resolvers = try options.namedResolvers
+        (context, lookups, end) = (surroundings.context, surroundings.lookups, surroundings.end)
         tools = ProbeTools(options.settings, loop: surroundings.loop)
         loops = Loops(first: surroundings.loop)
         mailbox = Mailbox(surroundings.alarm)
@@ -122,7 +121,7 @@ final class Run {
     /// Runs to the end, or until it is interrupted, and returns the exit code.
     func run() -> Int32 {
         if let wait = options.wait { waitEnd = now.advanced(byNanoseconds: wait.clampedNanoseconds) }
-        while !Interrupts.hasCome {
+        while !isOver {
             takeLetters()
             refill()
             startWaiting()
@@ -135,9 +134,9 @@ final class Run {
             lookForSilence()
             sleep()
         }
-        if Interrupts.hasCome { printWhatIsDone() }
+        if isOver { printWhatIsDone() }
         progress.clear()
-        output.finish(tally, interrupted: Interrupts.hasCome)
+        output.finish(digest, interrupted: Interrupts.hasCome)
         guard output.flush() else { return Console.endOfOutput() }
         reportInput()
         if skipped > 0 {
@@ -151,8 +150,11 @@ final class Run {
             if let report { report(summary) } else { Console.complain("sni-probe: \(summary)\n") }
         }
         if let signal = Interrupts.signal { return ExitCode.interrupted(by: signal) }
-        return output.exitCode(tally) ?? usageCode ?? tally.exitCode
+        return output.exitCode(digest) ?? usageCode ?? digest.exitCode
     }
+
+    /// Whether the run ends, complete or not.
+    private var isOver: Bool { Interrupts.hasCome || end != .never && now >= end }
 
     /// Makes the TLS context on the first call, after the first probes were started: loading the roots takes
     /// about as long as connecting. Returns the error if the roots cannot be loaded.
@@ -174,6 +176,7 @@ final class Run {
     private func sleep() {
         var limit = starts.timeUntilNext(at: now)
         if let tick = progress.timeUntilNext { limit = min(limit ?? tick, tick) }
+        if end != .never { limit = min(limit ?? .seconds(3600), end.since(now)) }
         var descriptor: Int32?
         if case .needsInput(let number) = feedState, hasRoom { descriptor = number }
         if mailbox.alarm.sleep(orInputAt: descriptor, limit: limit) {
@@ -181,12 +184,7 @@ final class Run {
             feedState = .open
         }
         // The count includes finished probes that cannot be printed yet.
-        progress.show(
-            done: ended,
-            of: feedState == .ended ? slotCount : nil,
-            failed: failed,
-            late: late
-        )
+        progress.show(done: ended, of: feedState == .ended ? slotCount : nil, failed: failed, late: late)
     }
 
     private func startWaiting() {

@@ -32,8 +32,6 @@ final class Slot: @unchecked Sendable {
     enum Standing {
         /// It does not run.
         case idle
-        /// It was parked, and is at the front of the queue.
-        case summoned
         /// It runs, and counts towards the jobs and at its server.
         case working
         /// It runs, but has received nothing for a while, and no longer counts.

@@ -7,7 +7,7 @@ internal import DirectHTTP
 /// A slot is in one of five states:
 /// - delayed: its next round has not come yet,
 /// - queued: it starts when the limits allow, in order of arrival,
-/// - parked: too many probes count at its server; it returns to the front of the queue when one of them no
+/// - parked: too many probes count at its server; it starts before those in the queue when one of them no
 ///   longer counts,
 /// - working: from `next(at:)` until it has received nothing for half a second,
 /// - waiting: from then until `ended(_:hasAnswer:)`.
@@ -36,6 +36,8 @@ final class StartQueue {
     private var running = 0
     private var servers: [Endpoint: Server] = [:]
     private var parkedCount = 0
+    /// The servers with parked slots and room for them.
+    private var ready: [Endpoint] = []
     /// The working slots in the order of their last sight, and some that have ended.
     private var sightings: [Sighting] = []
     /// Whether the event loops are being asked for a release.
@@ -49,37 +51,13 @@ final class StartQueue {
         var working = 0
         var running = 0
         var parked: [Slot] = []
-        /// The slots that were parked and are at the front of the queue.
-        var summoned = 0
         /// The number of probes that may count here.
         var limit = mostAtOneServer
         var hasAnswered = false
 
-        var isIdle: Bool { running == 0 && summoned == 0 && parked.isEmpty }
+        var isIdle: Bool { running == 0 && parked.isEmpty }
 
-        private var hasRoom: Bool {
-            working + summoned < limit && (!hasAnswered || running + summoned < mostWaitingAtOneServer)
-        }
-
-        /// Whether there is room for this slot. Parks it if there is none.
-        mutating func takeTurn(_ slot: Slot, isSummoned: Bool) -> Bool {
-            if isSummoned { summoned -= 1 }
-            if hasRoom { return true }
-            parked.insert(slot, at: isSummoned ? 0 : parked.count)
-            return false
-        }
-
-        /// Removes and returns the parked slots that there is room for.
-        mutating func summon() -> [Slot] {
-            var count = 0
-            while count < parked.count, hasRoom {
-                parked[count].standing = .summoned
-                summoned += 1
-                count += 1
-            }
-            defer { parked.removeFirst(count) }
-            return Array(parked.prefix(count))
-        }
+        var hasRoom: Bool { working < limit && (!hasAnswered || running < mostWaitingAtOneServer) }
     }
 
     /// The last time at which a slot was known to work, and the number of pieces it had received then.
@@ -118,13 +96,9 @@ final class StartQueue {
     /// Returns the next slot that may start now, or `nil`. It works from then on.
     func next(at now: Instant) -> Slot? {
         wakeDelayed(now)
-        while hasRoom, first < queued.count, nextStart <= now {
-            let slot = takeFirst()
-            guard hasTurn(slot) else { continue }
-            begin(slot, now: now)
-            return slot
-        }
-        return nil
+        guard hasRoom, nextStart <= now, let slot = takeParked() ?? takeQueued() else { return nil }
+        begin(slot, now: now)
+        return slot
     }
 
     /// Marks a running slot as ended.
@@ -179,7 +153,7 @@ final class StartQueue {
     func timeUntilNext(at now: Instant) -> Duration? {
         var moment = nextRelease ?? .never
         if hasRoom {
-            if interval > 0, first < queued.count { moment = min(moment, nextStart) }
+            if interval > 0, first < queued.count || !ready.isEmpty { moment = min(moment, nextStart) }
             for (_, due) in delayed { moment = min(moment, due) }
         }
         return moment < .never ? moment.since(now) : nil
@@ -222,38 +196,44 @@ final class StartQueue {
         }
     }
 
-    private func takeFirst() -> Slot {
-        let slot = queued[first]
-        first += 1
-        if first > 1024 {
-            queued.removeFirst(first)
-            first = 0
+    /// Removes a parked slot whose server has room.
+    private func takeParked() -> Slot? {
+        while let server = ready.first {
+            if servers[server]?.hasRoom == true, servers[server]?.parked.isEmpty == false {
+                parkedCount -= 1
+                return servers[server]?.parked.removeFirst()
+            }
+            ready.removeFirst()
         }
-        return slot
+        return nil
     }
 
-    /// Whether the slot's server is below its limit. Parks the slot if it is not.
-    private func hasTurn(_ slot: Slot) -> Bool {
-        guard let server = slot.server else { return true }
-        let isSummoned = slot.standing == .summoned
-        slot.standing = .idle
-        let hasTurn = servers[server, default: Server()].takeTurn(slot, isSummoned: isSummoned)
-        if !hasTurn { parkedCount += 1 }
-        return hasTurn
+    /// Removes the first slot of the queue whose server has room, and parks those before it.
+    private func takeQueued() -> Slot? {
+        while first < queued.count {
+            let slot = queued[first]
+            first += 1
+            if first > 1024 {
+                queued.removeFirst(first)
+                first = 0
+            }
+            guard let server = slot.server, servers[server]?.hasRoom == false else { return slot }
+            servers[server]?.parked.append(slot)
+            parkedCount += 1
+        }
+        return nil
     }
 
-    /// Changes the counts of a server, and moves as many of its parked slots to the front of the queue as it
-    /// has room for.
+    /// Changes the counts of a server.
     private func change(_ name: Endpoint?, _ change: (inout Server) -> Void) {
         guard let name else { return }
         // In place: a copy of a server would copy its parked slots.
         change(&servers[name, default: Server()])
-        let next = servers[name]?.summon() ?? []
-        if !next.isEmpty {
-            parkedCount -= next.count
-            queued.insert(contentsOf: next, at: first)
-        }
         if servers[name]?.isIdle == true { servers[name] = nil }
+        guard let server = servers[name], server.hasRoom, !server.parked.isEmpty, !ready.contains(name) else {
+            return
+        }
+        ready.append(name)
     }
 
     private func wakeDelayed(_ now: Instant) {

@@ -3,6 +3,28 @@ internal import DirectHTTP
 
 /// Reads the certificate files of the command line: the roots of `--ca` and the certificate of `--expect`.
 enum CertificateFiles {
+    /// Adds the roots of a value of `--ca`, `FILE`, `DIR` or `system`, to those with the same label, which
+    /// stands before it with an equals sign. Files without a label make one store.
+    static func addStore(
+        _ value: String,
+        to stores: inout [(label: String, roots: TrustRoots)]
+    ) throws(UsageError) {
+        let parts = value.split(separator: "=", maxSplits: 1).map(String.init)
+        let isLabelled =
+            parts.count == 2 && !parts[0].contains("/") && !Files.isFolder(value)
+            && (try? Files.contents(of: value, upTo: 0)) == nil
+        let path = isLabelled ? parts[1] : value
+        let label = isLabelled ? parts[0] : path == "system" ? path : "files"
+        let roots = path == "system" ? TrustRoots.system : .only(try self.roots(at: path))
+        guard let index = stores.firstIndex(where: { $0.label == label }) else {
+            return stores.append((label, roots))
+        }
+        guard case (.only(let before), .only(let more)) = (stores[index].roots, roots) else {
+            throw UsageError("--ca has the system's roots and others for one label: \(label)")
+        }
+        stores[index].roots = .only(before + more)
+    }
+
     /// Returns the roots in a file, or in all files of a directory that contain certificates.
     static func roots(at path: String) throws(UsageError) -> [CertificateSource] {
         guard Files.isFolder(path) else { return [try source(at: path)] }
@@ -60,7 +82,7 @@ enum CertificateFiles {
     /// Whether PEM text has a block with a certificate, by any of its names.
     private static func holdsCertificate(_ bytes: [UInt8]) -> Bool {
         ["CERTIFICATE-----", "TRUSTED CERTIFICATE-----", "X509 CERTIFICATE-----"].contains {
-            holds("-----BEGIN " + $0, in: bytes)
+            bytes.contain("-----BEGIN " + $0)
         }
     }
 
@@ -71,18 +93,13 @@ enum CertificateFiles {
         return bytes.dropFirst(start).starts(with: [2, 1, 3])
     }
 
-    private static func holds(_ text: String, in bytes: [UInt8]) -> Bool {
-        let mark = Array(text.utf8)
-        return bytes.indices.contains { bytes[$0] == mark[0] && bytes[$0...].starts(with: mark) }
-    }
-
     /// The error for PEM text without a certificate, which says what else is there.
     private static func noCertificate(in bytes: [UInt8], from path: String) -> UsageError {
         let others = [
             ("PRIVATE KEY-----", "a private key"), ("CERTIFICATE REQUEST-----", "a certificate request"),
             ("PUBLIC KEY-----", "a public key"), ("X509 CRL-----", "a revocation list"),
         ]
-        let other = others.first { holds($0.0, in: bytes) }.map { ", but \($0.1)" } ?? ""
+        let other = others.first { bytes.contain($0.0) }.map { ", but \($0.1)" } ?? ""
         return UsageError("there is no certificate in \(quoted(path))\(other)", code: ExitCode.noInput)
     }
 

@@ -103,9 +103,7 @@ struct Console: Sendable {
     static func endOfOutput() -> Int32 {
         let code = outputError.load(ordering: .relaxed)
         guard code != EPIPE, code != 0 else { return 141 }
-        let words = errnoText(code)
-        let what = "cannot write the results: \(words.prefix(1).lowercased() + words.dropFirst())"
-        complain(UsageError(what).text)
+        complain(UsageError("cannot write the results: \(Words.system(code))").text)
         return ExitCode.unwritable
     }
 

@@ -14,7 +14,7 @@ enum IdentityFiles {
             return nil
         }
         let chain = try contents(of: certificate)
-        guard holds("-----BEGIN CERTIFICATE-----", in: chain) else {
+        guard chain.contain("-----BEGIN CERTIFICATE-----") else {
             throw UsageError(
                 "there is no certificate in PEM in \(quoted(certificate))",
                 code: ExitCode.noInput
@@ -30,15 +30,15 @@ enum IdentityFiles {
     /// Returns the contents of a file with a key in PEM that is not encrypted.
     static func privateKey(at keyPath: String, hint: String? = nil) throws(UsageError) -> [UInt8] {
         let secret = try contents(of: keyPath)
-        guard holds("PRIVATE KEY-----", in: secret) else {
+        guard secret.contain("PRIVATE KEY-----") else {
             throw UsageError(
                 "there is no private key in \(quoted(keyPath))",
                 hint: hint,
                 code: ExitCode.noInput
             )
         }
-        guard !holds("-----BEGIN ENCRYPTED PRIVATE KEY", in: secret),
-            !holds("Proc-Type: 4,ENCRYPTED", in: secret)
+        guard !secret.contain("-----BEGIN ENCRYPTED PRIVATE KEY"),
+            !secret.contain("Proc-Type: 4,ENCRYPTED")
         else {
             throw UsageError(
                 "the private key in \(quoted(keyPath)) is encrypted, and sni-probe asks for no password",
@@ -51,9 +51,5 @@ enum IdentityFiles {
 
     private static func contents(of path: String) throws(UsageError) -> [UInt8] {
         try UserFiles.contents(of: path, upTo: 4 << 20)
-    }
-
-    private static func holds(_ text: String, in bytes: [UInt8]) -> Bool {
-        String(decoding: bytes, as: UTF8.self).contains(text)
     }
 }

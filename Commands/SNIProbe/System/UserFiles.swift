@@ -31,10 +31,14 @@ enum UserFiles {
 
     /// Returns the error for a file that cannot be read.
     static func unreadable(_ path: String, code: Int32) -> UsageError {
-        let words = errnoText(code)
-        return UsageError(
-            "cannot read \(quoted(path)): \(words.prefix(1).lowercased() + words.dropFirst())",
-            code: ExitCode.noInput
-        )
+        UsageError("cannot read \(quoted(path)): \(Words.system(code))", code: ExitCode.noInput)
+    }
+}
+
+extension [UInt8] {
+    /// Whether the bytes contain this text.
+    func contain(_ text: String) -> Bool {
+        let mark = Array(text.utf8)
+        return indices.contains { self[$0] == mark[0] && self[$0...].starts(with: mark) }
     }
 }

@@ -45,23 +45,12 @@ struct ProbeAddresses: Hashable, Sendable {
         count = 1 << free
         port = nil
         let mask = UInt64(count - 1)
-        let words = address.words
-        first = Self.address(words.high, low: words.low & ~mask, like: address)
+        first = IPAddress(address.family, high: address.words.high, low: address.words.low & ~mask)
     }
 
     /// Returns the address at this distance from the first.
     subscript(index: Int) -> IPAddress {
         guard count > 1 else { return first }
-        let words = first.words
-        return Self.address(words.high, low: words.low + UInt64(index), like: first)
-    }
-
-    private static func address(_ high: UInt64, low: UInt64, like other: IPAddress) -> IPAddress {
-        var bytes: [UInt8] = []
-        let isV6 = other.family == .v6
-        if isV6 { bytes += (0..<8).map { UInt8(truncatingIfNeeded: high >> (56 - 8 * UInt64($0))) } }
-        let width: UInt64 = isV6 ? 8 : 4
-        bytes += (0..<width).map { UInt8(truncatingIfNeeded: low >> (8 * (width - 1 - $0))) }
-        return IPAddress(bytes: bytes) ?? other
+        return IPAddress(first.family, high: first.words.high, low: first.words.low + UInt64(index))
     }
 }

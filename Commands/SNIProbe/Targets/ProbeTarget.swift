@@ -104,8 +104,5 @@ struct Probe: Hashable, Sendable {
 
 extension IPAddress {
     /// What stands in place of an address where there is none.
-    static let unspecified: IPAddress = {
-        guard let address = IPAddress(bytes: [0, 0, 0, 0]) else { fatalError("no address has four bytes") }
-        return address
-    }()
+    static let unspecified = IPAddress(.v4, high: 0, low: 0)
 }

@@ -27,8 +27,9 @@ enum ResolverSpec: Hashable, Sendable {
             self = try Self.https(text)
         } else if let rest = Self.rest(of: text, after: "alibaba://") {
             guard let at = rest.firstIndex(of: "@"), at > rest.startIndex else {
-                throw UsageError(
-                    "--resolver \(quoted(text)): Alibaba's HTTPDNS needs an account and the IP of a server",
+                throw Self.bad(
+                    text,
+                    why: "Alibaba's HTTPDNS needs an account and the IP of a server",
                     hint: "alibaba://ACCOUNT@IP; the secret is taken from SNI_PROBE_ALIBABA_SECRET"
                 )
             }
@@ -85,12 +86,16 @@ enum ResolverSpec: Hashable, Sendable {
         }
     }
 
+    private static func bad(_ text: String, why: String, hint: String? = nil) -> UsageError {
+        UsageError("--resolver \(quoted(text)): \(why)", hint: hint)
+    }
+
     /// Parses `IP`, `IP:port`, or `IP?subnet=NETWORK/LENGTH`.
     private static func dns(_ rest: Substring, text: String) throws(UsageError) -> ResolverSpec {
         let parts = rest.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let server = try servers(parts[0], text: text)
         guard server.count == 1 else {
-            throw UsageError("--resolver \(quoted(text)): give one server at a time")
+            throw bad(text, why: "give one server at a time")
         }
         guard parts.count > 1 else { return .dns(server[0], nil) }
         let value = parts[1].hasPrefix("subnet=") ? parts[1].dropFirst(7) : ""
@@ -98,8 +103,9 @@ enum ResolverSpec: Hashable, Sendable {
         guard ends.count == 2, let address = IPAddress(String(ends[0])), let length = Int(ends[1]),
             let subnet = PlainDNS.ClientSubnet(address, prefixLength: length)
         else {
-            throw UsageError(
-                "--resolver \(quoted(text)): after the ? there is subnet=NETWORK/LENGTH",
+            throw bad(
+                text,
+                why: "after the ? there is subnet=NETWORK/LENGTH",
                 hint: "such as dns://192.0.2.53?subnet=203.0.113.0/24"
             )
         }
@@ -118,14 +124,15 @@ enum ResolverSpec: Hashable, Sendable {
             throw UsageError("--resolver \(quoted(text)) is not a URL")
         }
         guard !ranges.isEmpty else {
-            throw UsageError(
-                "--resolver \(quoted(text)): the IP of \(target.name) is missing",
+            throw bad(
+                text,
+                why: "the IP of \(target.name) is missing",
                 hint: "a resolver's own name cannot be resolved by it: write the IP after the URL, \(url)@IP"
             )
         }
         let endpoints = ranges.map { Endpoint($0.first, port: $0.port ?? url.port) }
         guard ranges.allSatisfy({ $0.count == 1 }) else {
-            throw UsageError("--resolver \(quoted(text)): a resolver has addresses, not networks")
+            throw bad(text, why: "a resolver has addresses, not networks")
         }
         let path = url.path == "/" ? "/dns-query" : url.path
         return .https(name: target.host.name?.text, path: path, endpoints)
@@ -136,10 +143,10 @@ enum ResolverSpec: Hashable, Sendable {
         do throws(TargetError) {
             ranges = try TargetWord.addresses(list)
         } catch {
-            throw UsageError("--resolver \(quoted(text)): \(error.words.what)")
+            throw bad(text, why: error.words.what)
         }
         guard ranges.allSatisfy({ $0.count == 1 }) else {
-            throw UsageError("--resolver \(quoted(text)): a resolver has addresses, not networks")
+            throw bad(text, why: "a resolver has addresses, not networks")
         }
         return ranges.map { Endpoint($0.first, port: $0.port) }
     }

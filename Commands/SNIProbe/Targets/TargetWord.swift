@@ -31,7 +31,7 @@ enum TargetWord: Equatable {
     private static func url(_ word: String) throws(TargetError) -> TargetWord {
         var text = Substring(word)
         var ranges: [ProbeAddresses] = []
-        if let scheme = word.range(of: "://"),
+        if let scheme = word.firstRange(of: "://"),
             let path = word[scheme.upperBound...].firstIndex(where: { "/?#".contains($0) }),
             let at = word[path...].lastIndex(of: "@"),
             let found = try? addresses(word[word.index(after: at)...])
@@ -57,7 +57,7 @@ enum TargetWord: Equatable {
 
     /// Returns the host of a URL that cannot be parsed: the text between the scheme and the port or path.
     private static func hostPart(of url: Substring) -> String {
-        guard let scheme = String(url).range(of: "://") else { return "" }
+        guard let scheme = String(url).firstRange(of: "://") else { return "" }
         let authority = String(url)[scheme.upperBound...].prefix { !"/?#".contains($0) }
         return String(authority.split(separator: "@").last?.prefix { $0 != ":" } ?? "")
     }
@@ -137,15 +137,5 @@ extension String {
             }
         }
         return false
-    }
-
-    /// Returns the first range of `text` in this string.
-    fileprivate func range(of text: String) -> Range<String.Index>? {
-        var start = startIndex
-        while start < endIndex {
-            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
-            start = index(after: start)
-        }
-        return nil
     }
 }

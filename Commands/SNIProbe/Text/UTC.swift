@@ -66,7 +66,6 @@ enum UTC {
     }
 
     private static func padded(_ number: Int, width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        Words.padded("\(number)", to: width, with: "0")
     }
 }

@@ -1,3 +1,5 @@
+internal import DirectCore
+
 /// Numbers and durations as readable text.
 enum Words {
     /// Returns a number of days: `1 day`, `83 days`.
@@ -26,16 +28,6 @@ enum Words {
         return count >= 3600 ? "\(sign)\(count / 3600) h" : "\(sign)\(count / 60) m"
     }
 
-    /// Returns a time limit: `5 s`, `500 ms`, `10 min`.
-    static func span(_ duration: Duration) -> String {
-        let (seconds, attoseconds) = duration.components
-        guard attoseconds == 0 else {
-            let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
-            return milliseconds < 1000 ? "\(milliseconds) ms" : "\(tenths(milliseconds / 100)) s"
-        }
-        return seconds >= 120 && seconds % 60 == 0 ? "\(seconds / 60) min" : "\(seconds) s"
-    }
-
     /// Returns a duration in milliseconds, with one decimal place if it is below ten.
     static func milliseconds(_ duration: Duration) -> String {
         let tenth = self.tenth(duration)
@@ -58,6 +50,23 @@ enum Words {
             return "it says nothing"
         }
         return "'\(PlainText.cut(PlainText.harmless(String(line), unicode: true), to: 80, mark: "..."))'"
+    }
+
+    /// Returns a text with this character before it, up to a width.
+    static func padded(_ text: String, to width: Int, with character: Character = " ") -> String {
+        String(repeating: character, count: max(0, width - text.count)) + text
+    }
+
+    /// Returns a text that goes on a sentence.
+    static func lowered(_ text: String) -> String { text.prefix(1).lowercased() + text.dropFirst() }
+
+    /// Returns the description of an `errno` without its number.
+    static func system(_ code: Int32) -> String { lowered(errnoText(code)) }
+
+    /// Returns a list of some of so many: `a, b and 3 more`.
+    static func list(_ shown: some Collection<String>, of count: Int) -> String {
+        let more = count > shown.count ? " and \(grouped(count - shown.count)) more" : ""
+        return shown.joined(separator: ", ") + more
     }
 
     /// Returns a number with commas between the thousands.

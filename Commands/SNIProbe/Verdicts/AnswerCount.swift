@@ -16,9 +16,7 @@ struct AnswerCount {
         fileprivate(set) var count = 1
 
         /// The certificate, if there is one.
-        var leaf: ServedCertificate? {
-            if case .success(let served) = outcome { served.chain.leaf } else { nil }
-        }
+        var leaf: ServedCertificate? { (try? outcome.get())?.chain.leaf }
     }
 
     /// The answers, the most frequent first, equally frequent ones in the order in which they came.
@@ -33,7 +31,7 @@ struct AnswerCount {
         total = all.count
         let identity = try? target.identity
         for handshake in all {
-            let answer = Self.answer(handshake, identity, now)
+            let answer = Self.answer(handshake, for: identity, at: now)
             let known = answers.firstIndex {
                 $0.kind == answer.kind && $0.leaf?.summary.sha256 == answer.leaf?.summary.sha256
             }
@@ -78,58 +76,47 @@ struct AnswerCount {
         case broken
     }
 
-    private static func answer(_ handshake: Handshake, _ identity: ServerIdentity?, _ now: Int) -> Answer {
+    private static func answer(_ handshake: Handshake, for identity: ServerIdentity?, at now: Int) -> Answer {
         switch handshake.outcome {
         case .failure(let failure):
-            return Answer(outcome: handshake.outcome, kind: kind(failure), words: words(failure))
+            let (kind, words) = meaning(of: failure)
+            return Answer(outcome: handshake.outcome, kind: kind, words: words)
         case .success(let served):
             let leaf = served.chain.leaf
             let names = leaf.map { ServedNames($0).first(1) } ?? "other names"
             guard served.chain.match(identity) != nil else {
-                return Answer(
-                    outcome: handshake.outcome,
-                    kind: .fault(.nameMismatch),
-                    words: "serve \(names)"
-                )
+                let kind = Kind.fault(.nameMismatch)
+                return Answer(outcome: handshake.outcome, kind: kind, words: "serve \(names)")
             }
             let hash = leaf.map { Hex.encode(Array($0.summary.sha256.prefix(4))) } ?? ""
             let fault =
                 ChainVerdict(served.chain, now: now).faults.first ?? StapleVerdict(served, now: now).fault
-            return Answer(
-                outcome: handshake.outcome,
-                kind: fault.map { .fault($0.id) } ?? .right,
-                words: fault.map { "serve certificate \(hash): \($0.brief)" }
-                    ?? "serve the right certificate \(hash)"
-            )
+            guard let fault else {
+                return Answer(
+                    outcome: handshake.outcome,
+                    kind: .right,
+                    words: "serve the right certificate \(hash)"
+                )
+            }
+            let words = "serve certificate \(hash): \(fault.brief)"
+            return Answer(outcome: handshake.outcome, kind: .fault(fault.id), words: words)
         }
     }
 
-    private static func kind(_ failure: HandshakeFailure) -> Kind {
+    private static func meaning(of failure: HandshakeFailure) -> (Kind, String) {
         switch failure {
-        case .alert, .closed, .reset: .refused
-        case .silentTCP, .silentTLS: .silent
-        case .notConnected, .badAddress: .notConnected
-        case .notTLS, .noUpgrade: .notTLS
-        case .broken, .cancelled: .broken
-        }
-    }
-
-    private static func words(_ failure: HandshakeFailure) -> String {
-        switch failure {
-        case .alert, .closed, .reset: "refuse the handshake (\(SNIWords.text(of: failure)))"
-        case .silentTCP, .silentTLS: "do not answer"
-        case .notConnected, .badAddress: "cannot be connected to"
-        case .notTLS, .noUpgrade: "do not use TLS"
-        case .broken, .cancelled: "fail in the handshake"
+        case .alert, .closed, .reset: (.refused, "refuse the handshake (\(SNIWords.text(of: failure)))")
+        case .silentTCP, .silentTLS: (.silent, "do not answer")
+        case .notConnected, .badAddress: (.notConnected, "cannot be connected to")
+        case .notTLS, .noUpgrade: (.notTLS, "do not use TLS")
+        case .broken, .cancelled: (.broken, "fail in the handshake")
         }
     }
 }
 
 extension Handshake {
     /// Whether it was not finished for want of time, and so says nothing of the server.
-    fileprivate var wasCutShort: Bool {
-        if case .failure(.cancelled) = outcome { true } else { false }
-    }
+    fileprivate var wasCutShort: Bool { failure == .cancelled }
 }
 
 extension Observation {

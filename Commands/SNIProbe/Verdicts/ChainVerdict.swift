@@ -16,20 +16,11 @@ struct ChainVerdict {
     }
 
     private mutating func addDate(_ fault: ChainJudgement.Fault) {
+        let dates = chain.certificate(at: fault.depth)?.summary
         switch fault.kind {
-        case .expired:
-            append(
-                dated(.expired, fault: fault, date: chain.dates(at: fault.depth)?.notAfter, words: "expired")
-            )
+        case .expired: append(dated(.expired, fault: fault, date: dates?.notAfter, words: "expired"))
         case .notYetValid:
-            append(
-                dated(
-                    .notYetValid,
-                    fault: fault,
-                    date: chain.dates(at: fault.depth)?.notBefore,
-                    words: "not valid yet"
-                )
-            )
+            append(dated(.notYetValid, fault: fault, date: dates?.notBefore, words: "not valid yet"))
         default: break
         }
     }
@@ -46,30 +37,17 @@ struct ChainVerdict {
         case .weakSignature: append(weakDigest(fault))
         case .issuerIsNotCA:
             append(
-                Fault(
-                    .certificateInvalid,
-                    "issuer \(chain.subject(at: fault.depth) ?? "above") is not a CA"
-                )
+                Fault(.certificateInvalid, "issuer \(chain.subject(at: fault.depth) ?? "above") is not a CA")
             )
         case .outsideNameConstraints:
-            append(
-                Fault(
-                    .certificateInvalid,
-                    "name is outside the issuer's name constraints",
-                    brief: "outside the issuer's name constraints"
-                )
-            )
+            let words = "outside the issuer's name constraints"
+            append(Fault(.certificateInvalid, "name is \(words)", brief: words))
         // This error repeats that an issuer is not a CA.
         case .wrongPurpose where fault.depth > 0 && faults.contains { $0.id == .certificateInvalid }:
             break
         case .wrongPurpose:
-            append(
-                Fault(
-                    .wrongPurpose,
-                    "certificate is not for TLS servers\(place(fault))",
-                    brief: "not for servers"
-                )
-            )
+            let words = "certificate is not for TLS servers\(place(fault))"
+            append(Fault(.wrongPurpose, words, brief: "not for servers"))
         default: append(Fault(.certificateInvalid, "\(fault.reason)\(place(fault))"))
         }
     }
@@ -91,11 +69,9 @@ struct ChainVerdict {
                 brief: "intermediate missing"
             )
         }
-        return Fault(
-            .intermediateMissing,
-            "intermediate certificate missing: the one that was sent has the same name, but another key",
-            brief: "intermediate has another key"
-        )
+        let words =
+            "intermediate certificate missing: the one that was sent has the same name, but another key"
+        return Fault(.intermediateMissing, words, brief: "intermediate has another key")
     }
 
     private func unknownIssuer(_ name: NameText?) -> Fault {
@@ -125,11 +101,8 @@ struct ChainVerdict {
 
     private func weakDigest(_ fault: ChainJudgement.Fault) -> Fault {
         let algorithm = chain.certificate(at: fault.depth).map { " (\($0.signature))" } ?? ""
-        return Fault(
-            .weakCertificate,
-            "signature too weak\(algorithm)\(place(fault))",
-            brief: "weak signature\(algorithm)"
-        )
+        let words = "signature too weak\(algorithm)\(place(fault))"
+        return Fault(.weakCertificate, words, brief: "weak signature\(algorithm)")
     }
 
     private func place(_ fault: ChainJudgement.Fault) -> String {
@@ -193,6 +166,4 @@ extension ExaminedChain {
     }
 
     fileprivate func subject(at depth: Int) -> String? { certificate(at: depth)?.subject.short }
-
-    fileprivate func dates(at depth: Int) -> CertificateSummary? { certificate(at: depth)?.summary }
 }

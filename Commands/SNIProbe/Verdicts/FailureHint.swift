@@ -8,8 +8,6 @@ struct FailureHint {
     let sni: SNIFinding.Verdict
     let settings: ProbeSettings
 
-    private var host: HintText.Hole { .host }
-    private var address: HintText.Hole { .ip }
     fileprivate var port: UInt16 { observation.probe.port }
     private var serverName: HintText? {
         observation.first?.serverName.map { $0 == observation.probe.target.name ? "\(.host)" : "\($0)" }
@@ -22,7 +20,7 @@ struct FailureHint {
         case .notConnected(let error) where error.meansRefused:
             "nothing listens on port \(port) there, or a firewall rejects it"
         case .notConnected:
-            "\(address) cannot be reached from here: check the IP, the route and the firewall"
+            "\(.ip) cannot be reached from here: check the IP, the route and the firewall"
         case .silentTCP: "the machine is down, the IP is wrong, or a firewall drops packets to port \(port)"
         case .silentTLS where observation.first?.hasReceivedBytes == true:
             "the server began to answer but did not continue: it is overloaded, or its large packets are lost on the "
@@ -32,7 +30,7 @@ struct FailureHint {
         case .alert where failure.isAboutVersions, .broken where failure.isAboutVersions: versions
         case .alert(let alert): advice(on: alert)
         case .closed, .reset: lost
-        case .notTLS(.http): "try http://\(host):\(port)/ or another port"
+        case .notTLS(.http): "try http://\(.host):\(port)/ or another port"
         case .noUpgrade:
             "TLS is not set up there for this protocol, or port \(port) speaks another one"
         case .notTLS(.http2):
@@ -61,7 +59,7 @@ struct FailureHint {
 
     /// Whether the other of the two handshakes, with or without SNI, failed in the same way.
     private var isAlikeOnBothSides: Bool {
-        guard case .failure(let other)? = observation.second?.outcome else { return false }
+        guard let other = observation.second?.failure else { return false }
         return other == failure || sni == .noDifference
     }
 
@@ -71,7 +69,7 @@ struct FailureHint {
                 "the port is open but the handshake is not answered, with the name and without: a proxy, an overloaded "
                 + "server, or a service without TLS"
         }
-        let hasOtherAnswer = observation.second?.outcome.hasAnswered == true
+        let hasOtherAnswer = observation.second?.hasAnswered == true
         guard let serverName else {
             if hasOtherAnswer {
                 return "with the name the same IP answers: it may require one, and none was sent: " + withName
@@ -102,18 +100,18 @@ struct FailureHint {
         switch sni {
         case .refused:
             return
-                "\(address) refuses \(serverName)\(often); without a name it shows its default certificate. Set the "
+                "\(.ip) refuses \(serverName)\(often); without a name it shows its default certificate. Set the "
                 + "host up there, or check the IP" + orSeveral
         case .noDifference where alert == .unrecognizedName:
             return
-                "\(address) serves other hosts only, by strict SNI; \(serverName) is not among them\(often)"
+                "\(.ip) serves other hosts only, by strict SNI; \(serverName) is not among them\(often)"
         case .noDifference:
             return refusesBoth
         case .unknown where alert != .unrecognizedName:
             return settings.skipsDefault
                 ? "without --skip-default sni-probe says whether it is the name that is refused"
                 : "it may be the name, or the ciphers: compare with --no-sni"
-        default: return "\(address) does not know \(serverName). Set the host up there, or check the IP"
+        default: return "\(.ip) does not know \(serverName). Set the host up there, or check the IP"
         }
     }
 
@@ -165,12 +163,7 @@ extension FailureHint {
     }
 }
 
-extension Result<Handshake.Served, HandshakeFailure> {
+extension Handshake {
     /// Whether the server answered, even if it rejected the handshake.
-    fileprivate var hasAnswered: Bool {
-        switch self {
-        case .success: true
-        case .failure(let failure): failure.isRejection
-        }
-    }
+    fileprivate var hasAnswered: Bool { failure?.isRejection ?? true }
 }

@@ -26,7 +26,7 @@ extension FailureVerdict {
         sni: SNIFinding.Verdict,
         settings: ProbeSettings
     ) -> Fault {
-        let limit = Words.span(settings.timeout)
+        let limit = settings.timeout.text
         return switch failure {
         case .badAddress(let why): Fault(.unreachable, why)
         case .notConnected(let error): connectFault(error)
@@ -48,23 +48,24 @@ extension FailureVerdict {
                 brief: "not TLS: \(other.rawValue)"
             )
         case .noUpgrade(let bytes):
-            Fault(
-                .notTLS,
-                "the server does not change to TLS: \(Words.lastLine(bytes))",
-                brief: "no STARTTLS: \(Words.lastLine(bytes))"
-            )
-        case .broken where failure.lacksSecureRenegotiation:
-            Fault(
-                .handshakeBroken,
-                "server lacks secure renegotiation (RFC 5746)",
-                brief: "no secure renegotiation"
-            )
+            noUpgrade(Words.lastLine(bytes))
+        case .broken where failure.lacksSecureRenegotiation: noSecureRenegotiation
         case .broken where failure.isAboutVersions: versionFault(.handshakeBroken, settings: settings)
         case .broken(_, let why):
             Fault(.handshakeBroken, "the handshake failed: \(why)", brief: "handshake: \(why)")
         case .cancelled: Fault(.handshakeBroken, "not finished")
         }
     }
+
+    private static func noUpgrade(_ line: String) -> Fault {
+        Fault(.notTLS, "the server does not change to TLS: \(line)", brief: "no STARTTLS: \(line)")
+    }
+
+    private static let noSecureRenegotiation = Fault(
+        .handshakeBroken,
+        "server lacks secure renegotiation (RFC 5746)",
+        brief: "no secure renegotiation"
+    )
 
     private static let clientFault = Fault(.handshakeRefused, "server wants a client certificate")
 
@@ -89,11 +90,8 @@ extension FailureVerdict {
         if sent, alert == .unrecognizedName || mayRefuseName(alert) && sni == .refused {
             return Fault(.sniRefused, "server refused the name", brief: "refused the name")
         }
-        return Fault(
-            .handshakeRefused,
-            "server refused the handshake: \(alert.words)",
-            brief: "refused: \(alert.words)"
-        )
+        let words = alert.words
+        return Fault(.handshakeRefused, "server refused the handshake: \(words)", brief: "refused: \(words)")
     }
 
     private static func lostFault(

@@ -33,8 +33,7 @@ struct HintGroup {
             if place.address.isEmpty { return place.host }
             return severalHosts ? "\(place.host) @ \(place.address)" : place.address
         }
-        let more = count > shown.count ? " and \(Words.grouped(count - shown.count)) more" : ""
-        let list = shown.joined(separator: ", ") + more
+        let list = Words.list(shown, of: count)
         let unit = severalHosts ? "probes" : "IPs"
         let words = words(severalHosts: severalHosts)
         return count == 1 ? "\(list): \(words)" : "on \(Words.grouped(count)) \(unit) (\(list)): \(words)"

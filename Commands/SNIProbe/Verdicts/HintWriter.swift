@@ -6,8 +6,6 @@ struct HintWriter {
     let record: ProbeRecord
     let settings: ProbeSettings
 
-    private var host: HintText.Hole { .host }
-    private var address: HintText.Hole { .ip }
     private var often: String { record.observation.often }
     private var orSeveral: String { record.observation.orSeveral }
 
@@ -32,14 +30,14 @@ struct HintWriter {
         case .keyMismatch:
             "the key and the certificate are not a pair: find the key that the certificate was requested with"
         case .nameMismatch where record.checkedFile != nil && !isNearMiss:
-            "the certificate is for other names: have one issued with \(host) as DNS SAN, or check the file"
+            "the certificate is for other names: have one issued with \(.host) as DNS SAN, or check the file"
         case .expired where record.checkedFile != nil && !isLeafCurrent,
             .tooFewDays where record.checkedFile != nil:
             "renew it before it is deployed"
         case .notExpected where record.checkedFile != nil:
             "the file has another certificate than --expect says"
         case .answersVary:
-            "several servers seem to answer behind \(address), and not all are set up alike for \(host): --repeat 20 "
+            "several servers seem to answer behind \(.ip), and not all are set up alike for \(.host): --repeat 20 "
                 + "counts the answers of more handshakes"
         case .defaultCertificate where isNearMiss, .nameMismatch where isNearMiss: nearMiss
         case .defaultCertificate where record.sni.sent == nil: noNameSent
@@ -69,7 +67,7 @@ struct HintWriter {
         case .chainSize:
             "curl, OpenSSL and GnuTLS accept 100 KiB: send the chain of this certificate and nothing else"
         case .tooFewDays where record.chainEnd?.above == true: renewIssuer
-        case .tooFewDays: "renew it on \(address), or find out why the renewed one is not there"
+        case .tooFewDays: "renew it on \(.ip), or find out why the renewed one is not there"
         case .notExpected:
             "this IP shows another certificate than the one given with --expect: is it deployed there?"
         case .httpStatus: status
@@ -83,7 +81,7 @@ struct HintWriter {
         "the certificate is not the same on all IPs: see which of them the renewal has not reached"
 
     private var stranger: HintText {
-        let start: HintText = "\(address) does not know \(host)\(often). Set the host up there, or "
+        let start: HintText = "\(.ip) does not know \(.host)\(often). Set the host up there, or "
         switch record.observation.probe.source {
         case .resolvers(let names):
             return start
@@ -110,7 +108,7 @@ struct HintWriter {
         }
         if record.target.usesTLS { return "TLS is fine; the HTTP server behind it is not" }
         return outcome?.firstByteTime == nil || outcome?.failure == .speaksTLS
-            ? "the port may be one for TLS: try https://\(host):\(port)/"
+            ? "the port may be one for TLS: try https://\(.host):\(port)/"
             : "another service than HTTP answers on port \(port), or the server is broken"
     }
 
@@ -127,7 +125,7 @@ struct HintWriter {
     }
 
     private var nearMiss: HintText {
-        "the certificate is close, but does not cover \(host): have one issued with that name as DNS SAN"
+        "the certificate is close, but does not cover \(.host): have one issued with that name as DNS SAN"
     }
 
     private var isLeafCurrent: Bool { record.leaf?.isCurrent(at: record.judgedAt) ?? false }
@@ -152,11 +150,11 @@ struct HintWriter {
         switch record.sni.verdict {
         case .needed, .neededStrict:
             return
-                "this IP holds several certificates. The client must send SNI \(host); checking the default "
+                "this IP holds several certificates. The client must send SNI \(.host); checking the default "
                 + "certificate against another name cannot work here."
         default:
             return
-                "\(address) does not know \(host), with SNI or without\(often). Set the host up there, or check the IP"
+                "\(.ip) does not know \(.host), with SNI or without\(often). Set the host up there, or check the IP"
         }
     }
 
@@ -167,28 +165,26 @@ struct HintWriter {
         }
         if let sent = record.sni.sent, sent != record.target.host.name?.text {
             return
-                "the name sent was \(sent), the certificate is checked against \(host): leave out --sni to ask "
+                "the name sent was \(sent), the certificate is checked against \(.host): leave out --sni to ask "
                 + "for the host itself"
         }
         switch record.sni.verdict {
         case .selectsWrong where answersOtherwise:
             return
-                "\(address) has an entry for \(host), with the wrong certificate\(often): without SNI "
+                "\(.ip) has an entry for \(.host), with the wrong certificate\(often): without SNI "
                 + "another one comes. Look at what is set up for that name" + "\(orSeveral)"
         case .unknown where settings.skipsDefault:
             return "without --skip-default sni-probe says whether this is the IP's default certificate"
-        default: return "look at what is set up for \(host) on \(address)"
+        default: return "look at what is set up for \(.host) on \(.ip)"
         }
     }
 
     /// Whether the other handshake got a certificate. If it was refused, this certificate may be the one for
     /// all names.
-    private var answersOtherwise: Bool {
-        if case .success? = record.observation.second?.outcome { true } else { false }
-    }
+    private var answersOtherwise: Bool { record.observation.second?.served != nil }
 
     private var expired: HintText {
-        "renew it on \(address); other IPs may have the new one already: "
+        "renew it on \(.ip); other IPs may have the new one already: "
             + "sni-probe \(.target) --same"
     }
 

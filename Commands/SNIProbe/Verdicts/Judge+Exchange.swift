@@ -9,56 +9,31 @@ extension Judge {
                 chosen != "http/1.1"
             {
                 let words = "no request sent: the server chose \(chosen)"
-                record.faults.append(Fault(.httpBroken, words, brief: "server chose \(chosen)"))
+                record.fail(.httpBroken, words, brief: "server chose \(chosen)")
             }
             return
         }
         switch exchange.failure {
         case .timedOut:
-            let limit = Words.span(settings.timeout)
-            record.faults.append(
-                Fault(
-                    .timeoutHTTP,
-                    "no complete answer to the request in \(limit)",
-                    brief: "no answer to the request"
-                )
-            )
+            let words = "no complete answer to the request in \(settings.timeout.text)"
+            record.fail(.timeoutHTTP, words, brief: "no answer to the request")
         case .speaksTLS:
-            record.faults.append(
-                Fault(.httpBroken, "not plain HTTP: the server speaks TLS", brief: "not HTTP: TLS")
-            )
+            record.fail(.httpBroken, "not plain HTTP: the server speaks TLS", brief: "not HTTP: TLS")
         case .uncleanEnd:
-            record.warnings.append(
-                Warning(
-                    id: .uncleanEnd,
-                    text: "the response ended without close_notify: it may be incomplete"
-                )
-            )
+            record.warn(.uncleanEnd, "the response ended without close_notify: it may be incomplete")
         case .broken where exchange.beginsAsHTTP2:
-            record.faults.append(
-                Fault(
-                    .httpBroken,
-                    "the server answers in HTTP/2, which was not agreed on",
-                    brief: "HTTP/2, not agreed on"
-                )
-            )
+            let words = "the server answers in HTTP/2, which was not agreed on"
+            record.fail(.httpBroken, words, brief: "HTTP/2, not agreed on")
         case .broken(let why), .unsendable(let why):
-            record.faults.append(
-                Fault(.httpBroken, "the HTTP exchange failed: \(why)", brief: "HTTP failed: \(why)")
-            )
+            record.fail(.httpBroken, "the HTTP exchange failed: \(why)", brief: "HTTP failed: \(why)")
         case nil: break
         }
         if let status = exchange.head?.status.code, !settings.acceptedStatus.contains(status) {
-            record.faults.append(
-                Fault(
-                    .httpStatus,
-                    "HTTP status \(status), not in \(settings.acceptedStatus.text)",
-                    brief: "HTTP status \(status)"
-                )
-            )
+            let words = "HTTP status \(status), not in \(settings.acceptedStatus.text)"
+            record.fail(.httpStatus, words, brief: "HTTP status \(status)")
         }
         if record.passed, redirectsToItself(record) {
-            record.warnings.append(Warning(id: .redirectsToItself, text: "redirects to itself"))
+            record.warn(.redirectsToItself, "redirects to itself")
         }
     }
 

@@ -52,11 +52,7 @@ struct Judge: Sendable {
     /// Returns the record of a target that could not be resolved.
     ///
     /// - Parameters:
-    ///   - target: The target.
-    ///   - why: The resolver's error.
     ///   - advice: The first half of the hint. The second half says that an IP can be given instead.
-    ///   - time: The time that the resolver took.
-    ///   - begin: The start of the query.
     ///   - resolver: The name of the resolver, if there are several.
     func record(
         unresolved target: ProbeTarget,
@@ -96,21 +92,27 @@ struct Judge: Sendable {
         record.faults += chain.faults
         if served.chain.byteCount > Self.mostOthersTake {
             let size = "\(Words.grouped(served.chain.byteCount >> 10)) KiB of certificates"
-            record.faults.append(Fault(.chainSize, "\(size), which clients refuse", brief: size))
+            record.fail(.chainSize, "\(size), which clients refuse", brief: size)
         }
         let staple = StapleVerdict(served, now: now)
         if let fault = staple.fault { record.faults.append(fault) }
+        let issuer = record.observation.revocation.map { StapleVerdict($0, now: now) }
+        if let fault = issuer?.fault, staple.fault?.id != .revoked { record.faults.append(fault) }
         for other in record.observation.otherKeys { judge(other, record: &record) }
         record.faults += expectationFaults(record)
         guard record.faults.isEmpty else { return }
         if let warning = variation(of: record.observation) { record.warnings.append(warning) }
-        if let warning = staple.warning { record.warnings.append(warning) }
+        record.warnings += [staple.warning, issuer?.warning].compactMap { $0 }
         warnOfEnds(in: served.chain, to: &record)
+        let others = served.chain.otherStores.filter { !$0.isTrusted }.map(\.label)
+        if !others.isEmpty {
+            record.warn(.notTrustedByAll, "not trusted by \(others.joined(separator: ", "))")
+        }
         if !served.chain.isInOrder {
-            record.warnings.append(
-                served.chain.hasSurplus
-                    ? Warning(id: .chainSurplus, text: "superfluous certificates sent")
-                    : Warning(id: .chainOrder, text: "chain sent in the wrong order")
+            let isLonger = served.chain.hasSurplus
+            record.warn(
+                isLonger ? .chainSurplus : .chainOrder,
+                isLonger ? "superfluous certificates sent" : "chain sent in the wrong order"
             )
         }
     }
@@ -127,12 +129,13 @@ struct Judge: Sendable {
         if let fault = StapleVerdict(served, now: now).fault { faults.append(fault) }
         faults += tooFewDays(served.chain)
         for fault in faults {
+            let kind = other.kind.rawValue
             var fault = Fault(
                 fault.id,
-                "\(other.kind.rawValue) certificate: \(fault.text)",
-                brief: "\(other.kind.rawValue): \(fault.brief)"
+                "\(kind) certificate: \(fault.text)",
+                brief: "\(kind): \(fault.brief)"
             )
-            fault.key = other.kind.rawValue
+            fault.key = kind
             record.faults.append(fault)
         }
     }
@@ -151,8 +154,8 @@ struct Judge: Sendable {
         let needed = chain.path(at: now).map(\.summary)
         for certificate in chain.certificates where !needed.contains(certificate.summary) {
             guard let left = certificate.secondsLeft(at: now), left < 0 else { continue }
-            let text = "\(certificate.subject.short) is sent, and expired \(Words.distance(-left)) ago"
-            record.warnings.append(Warning(id: .expiredSent, text: text))
+            let name = certificate.subject.short
+            record.warn(.expiredSent, "\(name) is sent, and expired \(Words.distance(-left)) ago")
         }
     }
 
@@ -165,7 +168,7 @@ struct Judge: Sendable {
             return
         }
         let verb = name.hasPrefix("issuer") ? "has " : ""
-        record.warnings.append(Warning(id: .expiresSoon, text: "\(name)\(verb)\(Words.left(time)) left"))
+        record.warn(.expiresSoon, "\(name)\(verb)\(Words.left(time)) left")
     }
 
     /// The fault that the first certificate of a chain to end has too few days left.
@@ -180,28 +183,19 @@ struct Judge: Sendable {
         let left = Words.left(seconds)
         let unit = seconds < 86_400 ? " days" : ""
         let who = index == 0 ? "" : "issuer \(certificate.subject.short) has "
-        return [
-            Fault(
-                .tooFewDays,
-                "\(who)\(left) left, fewer than \(Words.grouped(least))\(unit)",
-                brief: index == 0 ? "\(left) left" : "issuer: \(left) left"
-            )
-        ]
+        let text = "\(who)\(left) left, fewer than \(Words.grouped(least))\(unit)"
+        return [Fault(.tooFewDays, text, brief: "\(index == 0 ? "" : "issuer: ")\(left) left")]
     }
 
     /// OpenSSL's default limit for all certificates of a chain together; GnuTLS has a similar one.
     private static let mostOthersTake = 100 << 10
 
     private func nameFault(_ record: ProbeRecord) -> Fault {
-        let names = record.leaf.map { ServedNames($0).first(1) } ?? ""
-        let brief = nameBrief(record, names: names)
-        if record.sni.sent == nil, record.target.host.name != nil {
-            return Fault(.defaultCertificate, "wrong certificate, no SNI sent", brief: brief)
-        }
-        switch record.sni.verdict {
-        case .noDifference: return Fault(.defaultCertificate, "wrong certificate", brief: brief)
-        default: return Fault(.nameMismatch, "wrong certificate", brief: brief)
-        }
+        let brief = nameBrief(record, names: record.leaf.map { ServedNames($0).first(1) } ?? "")
+        let isUnsent = record.sni.sent == nil && record.target.host.name != nil
+        if isUnsent { return Fault(.defaultCertificate, "wrong certificate, no SNI sent", brief: brief) }
+        let isDefault = record.sni.verdict == .noDifference
+        return Fault(isDefault ? .defaultCertificate : .nameMismatch, "wrong certificate", brief: brief)
     }
 
     private func nameBrief(_ record: ProbeRecord, names: String) -> String {

@@ -14,12 +14,6 @@ struct ResolverVerdict {
         return givers.isEmpty || givers.count == answering.count ? nil : givers
     }
 
-    /// Returns a line about a failed record; `nil` if all resolvers lead to its address.
-    func line(about record: ProbeRecord) -> String? {
-        guard let some, let fault = record.faults.first else { return nil }
-        return "\(address) is given by \(Self.list(some)) only, and fails: \(fault.brief)"
-    }
-
     /// Adds to the hint of a failed record whose users get its address.
     func complete(_ record: inout ProbeRecord) {
         guard let some, let fault = record.faults.first else { return }
@@ -28,7 +22,7 @@ struct ResolverVerdict {
         record.hint = Hint(kind: fault.id, words: words, place: record.hintPlace)
     }
 
-    private static func list(_ names: [String]) -> String {
+    static func list(_ names: [String]) -> String {
         names.count < 2
             ? names.joined() : names.dropLast().joined(separator: ", ") + " and \(names[names.count - 1])"
     }

@@ -15,48 +15,63 @@ struct StapleVerdict {
         let isRequired = served.chain.leaf?.requiresStaple == true
         guard let staple = served.staple else {
             if isRequired {
-                fault = Fault(
-                    .stapleMissing,
-                    "the certificate requires a stapled OCSP response, and the server sends none",
-                    brief: "required OCSP staple missing"
-                )
+                let words = "\(Self.requirement), and the server sends none"
+                fault = Fault(.stapleMissing, words, brief: "required OCSP staple missing")
             }
             return
         }
         if case .revoked(let since, let reason) = staple.status {
-            let when = since.map { " on \(UTC.day($0))" } ?? ""
-            fault = Fault(
-                .revoked,
-                "revoked\(when)" + (reason.map { " (\($0))" } ?? ""),
-                brief: "revoked\(when)"
-            )
+            fault = Self.revoked(since: since, reason: reason)
             return
         }
         // An untrusted chain has a fault already, and without its issuer no response can be checked.
         guard let defect = Self.defect(of: staple, now: now), served.chain.judgement.isTrusted else { return }
         if isRequired {
-            fault = Fault(
-                .stapleMissing,
-                "the certificate requires a stapled OCSP response, and \(defect)",
-                brief: "required OCSP staple unusable"
-            )
+            let words = "\(Self.requirement), and \(defect)"
+            fault = Fault(.stapleMissing, words, brief: "required OCSP staple unusable")
         } else {
             warning = Warning(id: .stapleUnusable, text: defect)
         }
     }
 
+    /// The verdict on what the issuer says, with `--revocation`.
+    init(_ revocation: Revocation, now: Int) {
+        let who = revocation.source?.words ?? ""
+        guard let answer = revocation.judgement else {
+            warning = Warning(id: .revocationUnknown, text: "revocation unknown: \(revocation.failure)")
+            return
+        }
+        if case .revoked(let since, let reason) = answer.status {
+            fault = Self.revoked(since: since, reason: reason, who: ", says \(who)")
+        } else if let defect = Self.defect(of: answer, now: now, "the answer of \(who)") {
+            warning = Warning(id: .revocationUnknown, text: "revocation unknown: \(defect)")
+        }
+    }
+
+    private static func revoked(since: Int?, reason: String?, who: String = "") -> Fault {
+        let when = since.map { " on \(UTC.day($0))" } ?? ""
+        let why = reason.map { " (\($0))" } ?? ""
+        return Fault(.revoked, "revoked\(when)\(why)\(who)", brief: "revoked\(when)")
+    }
+
+    private static let requirement = "the certificate requires a stapled OCSP response"
+
     /// Why a response does not show that the certificate is good; `nil` if it does.
-    static func defect(of staple: StapleJudgement, now: Int) -> String? {
+    static func defect(
+        of staple: StapleJudgement,
+        now: Int,
+        _ what: String = "the stapled OCSP response"
+    ) -> String? {
         switch staple.status {
-        case .unusable(let why): return "the stapled OCSP response is unusable: \(why)"
-        case .unknown: return "the stapled OCSP response says that its issuer does not know the certificate"
+        case .unusable(let why): return "\(what) is unusable: \(why)"
+        case .unknown: return "\(what) says that its issuer does not know the certificate"
         case .good, .revoked: break
         }
         if let end = staple.nextUpdate, end + tolerance < now {
-            return "the stapled OCSP response is out of date since \(Words.distance(now - end))"
+            return "\(what) is out of date since \(Words.distance(now - end))"
         }
         if let start = staple.thisUpdate, start - tolerance > now {
-            return "the stapled OCSP response is not valid yet"
+            return "\(what) is not valid yet"
         }
         return nil
     }
@@ -75,4 +90,9 @@ extension StapleJudgement {
         case .good: StapleVerdict.defect(of: self, now: now) == nil ? "good" : "out_of_date"
         }
     }
+}
+
+extension Revocation {
+    /// The status as one word of the JSON output.
+    func word(now: Int) -> String { judgement?.word(now: now) ?? "no_answer" }
 }

@@ -12,6 +12,8 @@ enum Vector: Sendable {
     case cache(CacheVector)
     case redirect(RedirectVector)
     case hsts(HSTSVector)
+    case path(PathVector)
+    case exchange(ExchangeVector)
 
     init(_ topic: Topic, _ value: JSONValue) throws(FieldError) {
         func read<Body: TopicVector>() throws(FieldError) -> Body {
@@ -31,6 +33,8 @@ enum Vector: Sendable {
         case .cache: self = .cache(try read())
         case .redirect: self = .redirect(try read())
         case .hsts: self = .hsts(try read())
+        case .path: self = .path(try read())
+        case .values, .proxy, .auth, .exchange: self = .exchange(try read())
         }
     }
 
@@ -46,13 +50,15 @@ enum Vector: Sendable {
         case .cache(let vector): vector.head
         case .redirect(let vector): vector.head
         case .hsts(let vector): vector.head
+        case .path(let vector): vector.head
+        case .exchange(let vector): vector.head
         }
     }
 
     /// The certificates and servers that the vector refers to. They must exist.
     var mentions: Mentions {
         switch self {
-        case .response, .request, .decoding, .cookies, .cache, .redirect, .hsts: Mentions()
+        case .response, .request, .decoding, .cookies, .cache, .redirect, .hsts, .path, .exchange: Mentions()
         case .names(let vector): Mentions(certificates: [vector.certificate])
         case .handshake(let vector): vector.mentions
         case .routes(let vector): vector.mentions

@@ -9,6 +9,8 @@ struct VectorFolder: Sendable {
     let certificates: String
     /// The path of the folder with the programs that make clients speak the contract.
     let clients: String
+    /// The version of the set, which every result has. "none" if the folder has no file `vectors/VERSION`.
+    let version: String
 
     /// Reads `vectors` and `certificates` in the folder `fixtures`.
     ///
@@ -23,6 +25,8 @@ struct VectorFolder: Sendable {
         servers = reading.servers
         certificates = "\(fixtures)/certificates"
         clients = "\(fixtures)/clients"
+        let text = (try? Files.contents(of: "\(fixtures)/vectors/VERSION")) ?? []
+        version = text.isEmpty ? "none" : String(decoding: text.prefix { $0 > 0x20 }, as: UTF8.self)
     }
 
     func vectors(of topics: [Topic]) -> [Vector] {

@@ -49,6 +49,7 @@ extension Job.Settings {
         }
         if let certificate { members.append(("certificate", .string(certificate))) }
         if !resumes { members.append(("resume", .bool(false))) }
+        if let ech { members.append(("ech", .string(ech))) }
         if usesMap { members.append(("addresses", .string("map"))) }
         if let addressTexts { members.append(("addressTexts", .texts(addressTexts))) }
         if let dialling, dialling.isOfAnotherKind { members.append(("dialling", dialling.json)) }
@@ -56,6 +57,8 @@ extension Job.Settings {
         if let limits { members.append(("limits", limits)) }
         if let decoding { members.append(("decoding", decoding)) }
         if let stale { members.append(("stale", .number(text: "\(stale)"))) }
+        if let proxy { members.append(("proxy", .object(members: proxy.members))) }
+        if let credentials { members.append(("credentials", .object(members: credentials.members))) }
         return members
     }
 }
@@ -69,6 +72,25 @@ extension Job.RedirectSettings {
         if sendsReferer { members.append(("referer", .bool(true))) }
         if !surviving.isEmpty { members.append(("surviving", .texts(surviving))) }
         return .object(members: members)
+    }
+}
+
+extension Job.ProxyChoice {
+    fileprivate var members: [(String, JSONValue)] {
+        var members: [(String, JSONValue)] = [("at", .string(place))]
+        if let user { members.append(("user", .string(user))) }
+        if let password { members.append(("password", .string(password))) }
+        if isAnsweredByDigest { members.append(("digest", .bool(true))) }
+        if isGivenAddresses { members.append(("addresses", .bool(true))) }
+        return members
+    }
+}
+
+extension Job.Credentials {
+    fileprivate var members: [(String, JSONValue)] {
+        var members: [(String, JSONValue)] = [("user", .string(user)), ("password", .string(password))]
+        if !schemes.isEmpty { members.append(("schemes", .texts(schemes))) }
+        return members
     }
 }
 

@@ -76,6 +76,8 @@ struct Job: Sendable {
         /// The path of a PEM file with the client's certificate and key.
         var certificate: String?
         @Or<True> var resumes: Bool
+        /// A list of configurations for Encrypted Client Hello in Base64, without which the name is not sent.
+        var ech: String?
         /// Whether the addresses belong to the client's own map instead of the request.
         @IsMap var usesMap: Bool
         /// The addresses of the request as texts, which need not be addresses. They come before those of the
@@ -91,14 +93,42 @@ struct Job: Sendable {
         var decoding: JSONValue?
         /// The time for which a cache may use stale responses if the origin cannot be reached, in seconds.
         var stale: Int64?
+        /// The proxy for all requests.
+        var proxy: ProxyChoice?
+        /// User name and password for the origin of the first request.
+        var credentials: Credentials?
 
         init() {}
 
         private enum CodingKeys: String, CodingKey {
             case follows = "follow", redirects, fields = "headers", decodes = "decode", versions, certificate
-            case resumes = "resume", usesMap = "addresses", addressTexts, dialling, leniency, limits,
-                decoding, stale
+            case resumes = "resume", ech, usesMap = "addresses", addressTexts, dialling, leniency, limits,
+                decoding, stale, proxy, credentials
         }
+    }
+
+    /// A proxy that the client is told to use.
+    struct ProxyChoice: Decodable, Sendable {
+        /// Its address with the port. In a vector it is the name of a server.
+        var place: String
+        var user: String?
+        var password: String?
+        /// Whether the client is told to answer its challenges by Digest.
+        @Or<False> var isAnsweredByDigest: Bool
+        /// Whether the proxy is given the addresses of the job instead of names.
+        @Or<False> var isGivenAddresses: Bool
+
+        private enum CodingKeys: String, CodingKey {
+            case place = "at", user, password, isAnsweredByDigest = "digest", isGivenAddresses = "addresses"
+        }
+    }
+
+    /// What a client is told for the origin of its first request.
+    struct Credentials: Decodable, Sendable {
+        var user: String
+        var password: String
+        /// The schemes to use: `basic`, `digest`. Empty: the client chooses.
+        @OrEmpty var schemes: [String]
     }
 
     /// The settings of redirects. What is `nil` or `false` is left to the client.

@@ -1,6 +1,12 @@
 /// A JUnit report in XML, as continuous integration servers read it: a suite for each client and topic.
 struct JUnitReport: Report {
+    /// The version of the vectors.
+    let vectors: String
     private var suites: [(name: String, rows: [Row])] = []
+
+    init(vectors: String = "none") {
+        self.vectors = vectors
+    }
 
     mutating func add(_ row: Row) {
         let name = "\(row.client) \(row.head.topic.rawValue)"
@@ -20,6 +26,8 @@ struct JUnitReport: Report {
             for row in suite.rows { counts.count(row) }
             text += "  <testsuite name=\"\(Self.escaped(suite.name))\" tests=\"\(suite.rows.count)\""
             text += " failures=\"\(counts.failed)\" skipped=\"\(counts.left)\" errors=\"\(counts.broken)\">\n"
+            text +=
+                "    <properties><property name=\"vectors\" value=\"\(Self.escaped(vectors))\"/></properties>\n"
             for row in suite.rows { text += Self.element(row) }
             text += "  </testsuite>\n"
         }

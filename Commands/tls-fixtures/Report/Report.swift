@@ -1,3 +1,5 @@
+internal import CommandKit
+internal import DirectCore
 internal import DirectJSON
 
 /// An output format. Rows are added as they come, and the totals at the end.
@@ -8,22 +10,27 @@ protocol Report {
 
 /// A report with one JSON object on each line: one for each vector, then one with the totals.
 struct JSONReport: Report {
+    /// The version of the vectors.
+    let vectors: String
+
     mutating func add(_ row: Row) {
         Terminal.write("\(Self.object(row))\n")
     }
 
     mutating func finish(_ score: Score) {
-        Terminal.write("\(Self.object(score))\n")
+        Terminal.write("\(object(score))\n")
     }
 
     /// Returns the JSON object for the totals.
-    static func object(_ score: Score) -> JSONValue {
+    func object(_ score: Score) -> JSONValue {
         .object([
             "totals": .object([
                 "passed": .number(score.passed), "failed": .number(score.failed),
                 "differ": .number(score.choices), "left": .number(score.left),
                 "broken": .number(score.broken),
-            ])
+            ]),
+            "vectors": .string(vectors),
+            "program": .string(PackageVersion.text),
         ])
     }
 

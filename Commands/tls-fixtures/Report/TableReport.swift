@@ -1,7 +1,12 @@
+internal import CommandKit
+internal import DirectCore
+
 /// A report for people: progress during the run, every failure in full, then a table.
 struct TableReport: Report {
     /// The number of rows that will be added.
     let expectedCount: Int
+    /// The version of the vectors.
+    let vectors: String
     private let showsProgress = Terminal.isTerminal
     private var scores: [Key: Score] = [:]
     private var order: [Key] = []
@@ -16,8 +21,9 @@ struct TableReport: Report {
         var topic: Topic
     }
 
-    init(expectedCount: Int) {
+    init(expectedCount: Int, vectors: String = "none") {
         self.expectedCount = expectedCount
+        self.vectors = vectors
     }
 
     mutating func add(_ row: Row) {
@@ -45,6 +51,7 @@ struct TableReport: Report {
             Terminal.write(Terminal.harmless("left out, \(count): \(reason)\n"))
         }
         for line in triesLines { Terminal.write(Terminal.harmless(line)) }
+        Terminal.write(Terminal.harmless("vectors \(vectors), tls-fixtures \(PackageVersion.text)\n"))
         Terminal.write("\(score.lastLine)\n")
     }
 

@@ -19,7 +19,7 @@ enum ClientChoice {
     }
 
     private static let placeholders = [
-        "{url}", "{host}", "{port}", "{address}", "{addresses}", "{ca}", "{proxy}",
+        "{url}", "{host}", "{port}", "{address}", "{addresses}", "{ca}", "{ech}", "{proxy}",
     ]
 
     /// The names in `clients.json`. None if there is no such file.

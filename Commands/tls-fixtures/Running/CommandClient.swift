@@ -24,7 +24,7 @@ struct CommandClient: VectorClient {
             let address = route.addresses.first
         else { return .left("the vector gives no address") }
         let proxy = command.contains("{proxy}") ? JobProxy.start(for: job) : nil
-        let line = filled(request, route, address: address, roots: job.roots, proxyPort: proxy?.port)
+        let line = filled(request, route, address: address, job, proxyPort: proxy?.port)
         let outcome = await onThread { [limit] in ShellCommand.run(line, within: limit * job.patience) }
         // The proxy stops when it is released.
         withExtendedLifetime(proxy) {}
@@ -52,6 +52,7 @@ struct CommandClient: VectorClient {
         if settings.usesMap || settings.addressTexts != nil {
             return "it has no address map, or the vector gives no address"
         }
+        if settings.ech != nil, !command.contains("{ech}") { return "it cannot be told an ECHConfigList" }
         if settings.dialling?.isOfAnotherKind == true { return "it cannot be told how to try addresses" }
         guard let route = job.routes.first, let address = route.addresses.first else {
             return "the vector gives no address"
@@ -75,7 +76,7 @@ struct CommandClient: VectorClient {
         _ request: Job.Request,
         _ route: Job.Route,
         address: String,
-        roots: String,
+        _ job: Job,
         proxyPort: UInt16?
     ) -> String {
         let addresses = route.addresses.map { $0.withoutPort }
@@ -85,7 +86,8 @@ struct CommandClient: VectorClient {
             "{port}": String(route.port),
             "{address}": Shell.quoted(address.withoutPort),
             "{addresses}": Shell.quoted(addresses.joined(separator: ",")),
-            "{ca}": Shell.quoted(roots),
+            "{ca}": Shell.quoted(job.roots),
+            "{ech}": Shell.quoted(job.settings.ech ?? ""),
             "{proxy}": proxyPort.map { String($0) } ?? "",
         ]
         var line = command

@@ -1,4 +1,5 @@
 internal import CommandKit
+internal import DirectCore
 internal import DirectCoding
 internal import DirectHTTP
 internal import DirectHTTP1
@@ -15,7 +16,7 @@ struct OurClient: VectorClient {
     var facts: ClientDescription {
         ClientDescription(
             name: "direct-http",
-            version: "0.1",
+            version: PackageVersion.text,
             codings: ContentCoding.available.map(\.name),
             givesReasons: true
         )
@@ -24,6 +25,9 @@ struct OurClient: VectorClient {
     func run(_ job: Job) async -> JobOutcome {
         if job.time != nil, job.kept.contains(.hsts) {
             return .left("its list of HSTS takes no time of a job")
+        }
+        if let credentials = job.settings.credentials, credentials.schemes.count != 1 {
+            return .left("it is told the scheme of its credentials")
         }
         let visit: OurVisit
         do {
@@ -48,6 +52,8 @@ private final class OurVisit {
     private let clock = JobClock()
     /// The passing of time, if it is held.
     private let held: HeldRun?
+    /// One for all requests: it remembers nonces.
+    private let authenticator: (any Authenticator)?
     /// The client of all requests, if it keeps connections or sessions.
     private let shared: HTTPClient?
 
@@ -57,7 +63,8 @@ private final class OurVisit {
         var configuration = HTTPClient.Configuration()
         try job.settings.apply(to: &configuration)
         configuration.tls.roots = .only([.pemFile(job.roots)])
-        if job.settings.usesMap || job.routes.count > 1 {
+        let isGivenAddresses = job.settings.proxy?.isGivenAddresses ?? true
+        if isGivenAddresses, job.settings.usesMap || job.routes.count > 1 {
             for route in job.routes {
                 try configuration.addresses.set(
                     route.addresses.map { Endpoint(stringLiteral: $0) },
@@ -66,6 +73,11 @@ private final class OurVisit {
                     port: route.port
                 )
             }
+        }
+        authenticator = job.settings.credentials.map { credentials in
+            credentials.schemes == ["digest"]
+                ? .digest(user: credentials.user, password: credentials.password)
+                : .basic(user: credentials.user, password: credentials.password)
         }
         // Nothing that is not in the job may be connected to.
         configuration.resolver = NoResolver()
@@ -143,8 +155,14 @@ private final class OurVisit {
         if let body = asked.body {
             request.body = asked.isStream ? .stream(AsyncStream(once: body)) : .bytes(body)
         }
+        // The client writes this field itself.
+        if request.headers["Expect"] == "100-continue" {
+            request.headers.remove("Expect")
+            request.expectsContinue = true
+        }
+        request.authenticator = authenticator
         if !asked.upgrade.isEmpty { request.upgrade = asked.upgrade }
-        let isWithRequest = !job.settings.usesMap && job.routes.count == 1
+        let isWithRequest = !job.settings.usesMap && job.routes.count == 1 && job.settings.proxy == nil
         let texts =
             job.settings.addressTexts
             ?? (isWithRequest ? job.settings.spelling ?? job.routes[0].addresses : nil)
@@ -187,6 +205,7 @@ extension Job.Settings {
             let pem = try Files.contents(of: certificate)
             configuration.tls.clientIdentity = ClientIdentity(certificateChain: pem, privateKey: pem)
         }
+        if let ech { configuration.encryptedClientHello = .config(try ECHConfigList(base64: ech)) }
         configuration.dialling.stagger = .milliseconds(RouteVector.Dialling().stagger)
         if let dialling {
             configuration.dialling.stagger = .milliseconds(dialling.stagger)
@@ -194,6 +213,7 @@ extension Job.Settings {
             configuration.dialling.onCertificateMismatch =
                 dialling.passesOverWrongServers ? .tryNext : .fail
         }
+        if let proxy { try proxy.apply(to: &configuration) }
         if let leniency { configuration.leniency = try StrictDecoder.decode(from: leniency) }
         if let limits { configuration.limits = try StrictDecoder.decode(from: limits) }
         if let decoding {
@@ -205,6 +225,21 @@ extension Job.Settings {
             configuration.decoding.maximumInputWithoutOutput = limits.inputWithoutOutput
             configuration.decoding.maximumCodings = bounds.codings
         }
+    }
+}
+
+extension Job.ProxyChoice {
+    fileprivate func apply(to configuration: inout HTTPClient.Configuration) throws {
+        var proxy = try Proxy(place)
+        if let user, let password {
+            if isAnsweredByDigest {
+                let origin = try HTTPURL("http://\(place)/").origin
+                configuration.proxyAuthenticators[origin] = .digest(user: user, password: password)
+            } else {
+                proxy.credentials = Proxy.Credentials(user: user, password: password)
+            }
+        }
+        configuration.proxy = ProxySettings(proxy)
     }
 }
 

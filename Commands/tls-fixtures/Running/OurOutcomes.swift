@@ -107,6 +107,7 @@ extension Ending {
         switch error {
         case .certificateRejected(let fault): self.init(fault.kind)
         case .nameMismatch: self = .fault(.wrongName)
+        case .encryptedClientHelloRejected, .encryptedClientHelloUnavailable: self = .fault(.unencrypted)
         case .noPeerCertificate: self = .fault(.badCertificate)
         case .alertReceived(let alert): self = .alert(alert.number)
         case .unexpectedProtocol: self = .fault(.wrongProtocol)

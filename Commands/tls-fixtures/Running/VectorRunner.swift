@@ -211,6 +211,8 @@ extension Vector {
         case .cache(let vector): vector.trials(authority)
         case .redirect(let vector): vector.trials(authority)
         case .hsts(let vector): vector.trials(authority)
+        case .path(let vector): vector.trials(authority)
+        case .exchange(let vector): vector.trials(authority)
         }
     }
 
@@ -226,7 +228,7 @@ extension Vector {
             differences = vector.differences()
         case .cache(let vector): differences = await vector.differences()
         case .redirect(let vector): differences = await vector.differences()
-        case .names, .handshake, .routes, .hsts: return .left("")
+        case .names, .handshake, .routes, .hsts, .path, .exchange: return .left("")
         }
         return differences.isEmpty ? .passed : .failed(differences)
     }

@@ -11,9 +11,16 @@ internal import Glibc
 /// The default location of the fixtures.
 enum FixtureFolder {
     /// The nearest `Fixtures` folder above the current folder, else above this program, which SwiftPM builds
-    /// inside the package. `nil` if there is none.
+    /// inside the package, else where an installed package has it. `nil` if there is none.
     static var found: String? {
-        above(currentFolder) ?? program.flatMap(above)
+        above(currentFolder) ?? program.flatMap { above($0) ?? beside($0) }
+    }
+
+    /// The one of an installed package: below `share`, beside the folder of the program.
+    private static func beside(_ program: String) -> String? {
+        let prefix = program.split(separator: "/", omittingEmptySubsequences: false).dropLast(2)
+        let candidate = prefix.joined(separator: "/") + "/share/tls-fixtures/Fixtures"
+        return Files.isFolder("\(candidate)/vectors") ? candidate : nil
     }
 
     private static var currentFolder: String {

@@ -37,6 +37,8 @@ enum Ending: Hashable, Sendable {
         case wrongProtocol
         /// The data received was not HTTP or broke its rules.
         case badHTTP
+        /// A name that is to be encrypted could not be.
+        case unencrypted
         /// The certificate does not cover the requested name.
         case wrongName
         /// The certificate has expired.

@@ -97,6 +97,7 @@ extension ByteScript.Step: Decodable {
             try members.optional("send").map { .bytes($0) },
             try members.optional("raw").map { .rawBytes($0) },
             try members.optional("alert").map { .alert($0) },
+            try members.optional("awaitBytes").map { .awaitBytes($0) },
             try members.optional("mute").map { .mute(afterBytes: $0) },
             try members.optional("updateKeys").map { .updateKeys(times: $0) },
             try members.optional("pause", as: Int.self).map { .pause(.milliseconds($0)) },
@@ -104,7 +105,7 @@ extension ByteScript.Step: Decodable {
         let given = steps.compactMap(\.self)
         guard given.count == 1 else {
             throw members.value.fault(
-                "a step has exactly one of send, raw, alert, mute, updateKeys and pause"
+                "a step has exactly one of send, raw, alert, awaitBytes, mute, updateKeys and pause"
             )
         }
         self = given[0]

@@ -20,4 +20,15 @@ enum Topic: String, CaseIterable, Sendable {
     case redirect
     /// Names that want TLS.
     case hsts
+    /// What the path sees of an encrypted name.
+    case path
+    // The vectors of all topics below are exchanges. One more of them is a case here and a folder.
+    /// The name and the address, which are two values.
+    case values
+    /// Requests through proxies.
+    case proxy
+    /// User names, passwords, and challenges.
+    case auth
+    /// What comes before, instead of and behind a response.
+    case exchange
 }

@@ -111,7 +111,8 @@ extension CertificateFolder {
 }
 
 extension ProtocolVersion {
-    fileprivate var forServers: FixtureTLSSettings.Version {
+    /// The version in the fixtures' type.
+    var forServers: FixtureTLSSettings.Version {
         switch self {
         case .tls10: .tls10
         case .tls11: .tls11

@@ -54,7 +54,7 @@ extension HTTPClient {
         public var timeouts = Timeouts()
         /// Default fields, sent with every request that does not have them itself. `Proxy-Authorization` is
         /// ignored here: it belongs in the settings of a proxy.
-        public var headers: HTTPHeaders = ["User-Agent": "direct-http/0.1", "Accept": "*/*"]
+        public var headers: HTTPHeaders = ["User-Agent": PackageVersion.userAgent, "Accept": "*/*"]
         /// Whether and how redirects are followed. ``HTTPClient/Request/redirects`` overrides it.
         public var redirects = RedirectPolicy()
         /// The responses and failures that are retried. `nil`, the default, retries none;
@@ -102,7 +102,7 @@ extension HTTPClient {
         public var maximumConnections: Int? = max(1, Descriptors.limit / 2)
         /// The highest number of idle connections to all origins. The default is a quarter of the descriptors
         /// that the process may have, but at most 1024.
-        public var maximumIdleConnections = min(1024, Descriptors.limit / 4)
+        public var maximumIdleConnections: Int = min(1024, Descriptors.limit / 4)
         /// The time that an idle connection is kept open.
         public var idleTimeout: Duration = .seconds(60)
         /// The highest age at which a connection is reused: it stays at its address, and the name may have

@@ -214,7 +214,7 @@ extension HTTPError.Reason: CustomStringConvertible {
         case .overtaken: "overtaken by another address"
         case .tls(let error): "\(error)"
         case .http(let error): "\(error)"
-        case .timedOut(let limit): "timed out after \(limit)"
+        case .timedOut(let limit): "timed out after \(limit.text)"
         case .connectionClosed: "the peer closed the connection before the response was complete"
         case .redirect(let fault): "\(fault)"
         case .bodyTooLarge(let limit): "the body is larger than \(limit) bytes"
@@ -284,6 +284,6 @@ public struct Attempt: Sendable, CustomStringConvertible {
 
     /// The endpoint, the source of its address, the phase, the reason and the time.
     public var description: String {
-        "\(endpoint) (\(source)): \(phase.rawValue): \(reason) (\(elapsed))"
+        "\(endpoint) (\(source)): \(phase.rawValue): \(reason) (\(elapsed.text))"
     }
 }

@@ -69,7 +69,7 @@ public struct HTTPTransaction: Sendable, CustomStringConvertible {
         if let proxy { text += "over \(proxy), " }
         text += isReused ? "reused" : "new connection"
         if let tls { text += ", \(tls)" }
-        return text + ", response after \(responseTime)"
+        return text + ", response after \(responseTime.text)"
     }
 }
 extension HTTPTransaction {

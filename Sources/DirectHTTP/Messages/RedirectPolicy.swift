@@ -127,7 +127,7 @@ public enum RedirectError: Error, Hashable, Sendable, CustomStringConvertible {
         case .location(let fault): "Location: \(fault)"
         case .downgrade: "a redirect from https to http"
         case .bodyNotReplayable: "a redirect requires the body again, and it can be sent only once"
-        case .delay(let delay): "a redirect asks for a delay of \(delay), more than allowed"
+        case .delay(let delay): "a redirect asks for a delay of \(delay.text), more than allowed"
         case .bodyAcrossOrigins: "a redirect would send the body to another origin"
         }
     }

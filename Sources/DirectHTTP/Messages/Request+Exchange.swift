@@ -70,13 +70,23 @@ extension Request {
     /// Returns the request's own fields, and those that follow from its body and its options.
     func completedHeaders(_ defaults: HTTPHeaders) -> HTTPHeaders {
         var headers = headers
-        if let type = body.contentType, !headers.contains("Content-Type"), !defaults.contains("Content-Type")
-        {
+        if let type = contentType, !headers.contains("Content-Type"), !defaults.contains("Content-Type") {
             headers.add("Content-Type", type)
         }
         if body.isGzipped, !headers.contains("Content-Encoding") { headers.add("Content-Encoding", "gzip") }
         if !upgrade.isEmpty { headers.add("Upgrade", upgrade.joined(separator: ", ")) }
         return headers
+    }
+
+    /// The type of the body. That of OPTIONS has one in any case (RFC 9110, section 9.3.7).
+    private var contentType: String? {
+        body.contentType ?? (isOptionsWithBody ? "application/octet-stream" : nil)
+    }
+
+    /// Whether this is an OPTIONS request with a body, which may be empty.
+    var isOptionsWithBody: Bool {
+        if case .none = body.content { return false }
+        return method == .options
     }
 
     /// The fields about the next recipient that the client writes: `Connection` and `Upgrade`.

@@ -76,7 +76,7 @@ extension ResolverError.Reason: CustomStringConvertible {
         case .noSuchName: "the name does not exist"
         case .noAddresses: "the name has no address"
         case .notListed: "the name is not listed"
-        case .timedOut(let limit): "no answer within \(limit)"
+        case .timedOut(let limit): "no answer within \(limit.text)"
         case .malformed(let fault): "the answer makes no sense: \(fault)"
         case .refused(let words): "the server refused: \(words)"
         case .request(let error): "\(error)"

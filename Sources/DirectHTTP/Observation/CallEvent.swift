@@ -56,7 +56,7 @@ public struct CallEvent: Sendable, CustomStringConvertible {
 
     /// The number of the call, the time and the event.
     public var description: String {
-        "#\(call) \(time): \(kind)"
+        "#\(call) \(time.text): \(kind)"
     }
 }
 
@@ -67,7 +67,7 @@ extension CallEvent.Kind: CustomStringConvertible {
         case .began(let method, let url): "\(method) \(url.map { "\($0)" } ?? "without a URL")"
         case .resolved(let name, let endpoints, let source, let time):
             "\(name) resolved to \(endpoints.map { "\($0)" }.joined(separator: ", ")) (\(source))"
-                + (time.map { " after \($0)" } ?? "")
+                + (time.map { " after \($0.text)" } ?? "")
         case .resolverFailed(let name, let error): "\(name) not resolved: \(error)"
         case .attempted(let endpoint, let name): "trying \(endpoint) for \(name)"
         case .attemptFailed(let attempt): "failed: \(attempt)"

@@ -76,7 +76,7 @@ public struct CallReport: Sendable, CustomStringConvertible {
         let times = exchanges.count == 1 ? "1 request" : "\(exchanges.count) requests"
         let stop = retryStop.map { ", not retried: \($0)" } ?? ""
         let failures = exchanges.flatMap(\.resolverFailures).map { ", not resolved by \($0)" }.joined()
-        return "\(method) \(target): \(outcome), \(times), \(duration)\(stop)\(failures)"
+        return "\(method) \(target): \(outcome), \(times), \(duration.text)\(stop)\(failures)"
     }
 }
 

@@ -52,16 +52,16 @@ final class Calls: CallLayer {
         guard isContinued || isPrepared || request.hasCredentials else {
             return try await send(request, trail: nil, through: layers, log: log)
         }
-        let start = fields.records == nil ? nil : await askForRecords(request)
+        let start = fields.records == nil ? nil : try await askForRecords(request)
         let hop = firstHop(request, original: original, isContinued: isContinued)
         return try await send(hop, through: layers, log: log, from: start)
     }
 
     /// Asks whether the URL has to be changed to `https`. Returns when that began.
     @inline(never)
-    private func askForRecords(_ request: Request) async -> Instant {
+    private func askForRecords(_ request: Request) async throws(CancellationError) -> Instant {
         let call = call(for: request)
-        await fields.askForRecords(of: request, call: call)
+        try await fields.askForRecords(of: request, call: call)
         return call.start
     }
 

@@ -25,7 +25,8 @@ struct CookiesAndHSTS: Sendable {
             url = upgraded
             request.parsedURL = .success(upgraded)
         }
-        if let cookies { request.headers.add(cookies: cookies.cookies(for: url)) }
+        // RFC 9110, section 9.3.8: the response to TRACE discloses what it sends.
+        if let cookies, request.method != .trace { request.headers.add(cookies: cookies.cookies(for: url)) }
         return request
     }
 

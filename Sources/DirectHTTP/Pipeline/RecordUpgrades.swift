@@ -6,7 +6,8 @@ internal import DirectTransport
 ///
 /// A layer asks for the records of a URL before it is used (`ask`). From then on the URL is changed wherever
 /// HSTS would change it, until the time to live of the records ends. The resolver is not asked where it does
-/// not choose the addresses: for requests with addresses, mapped hosts, proxies and Unix domain sockets.
+/// not choose the addresses: for requests with addresses, mapped hosts, proxies, Unix domain sockets, and
+/// with a transport of the program's own.
 final class RecordUpgrades: Sendable {
     /// The `http` origins that have records, and until when that is known.
     private let known = Locked<[Origin: Instant]>([:])
@@ -17,7 +18,7 @@ final class RecordUpgrades: Sendable {
 
     /// `nil` if the client does not want that.
     init?(_ configuration: HTTPClient.Configuration) {
-        guard configuration.upgradesByHTTPSRecords else { return nil }
+        guard configuration.upgradesByHTTPSRecords, configuration.transport == nil else { return nil }
         planner = RoutePlanner(configuration)
         hasUnixSocket = Set(configuration.unixSockets.keys)
         proxy = configuration.proxy
@@ -42,11 +43,15 @@ final class RecordUpgrades: Sendable {
 
     /// Asks for the records of a URL, within the limits of a call. If there is no answer, the URL stays as it
     /// is.
-    fileprivate func ask(about url: HTTPURL, for request: Request, call: Call) async {
+    fileprivate func ask(
+        about url: HTTPURL,
+        for request: Request,
+        call: Call
+    ) async throws(CancellationError) {
         guard url.scheme == .http, isInCharge(of: url, for: request) else { return }
         let deadline = call.limit.deadline(.resolve, stall: call.timeouts.resolve, from: loop.now)
         let secure = url.with(scheme: .https)
-        guard let records = await planner.records(for: request, of: secure, deadline),
+        guard let records = try await planner.records(for: request, of: secure, deadline),
             !records.records.isEmpty
         else { return }
         let time = max(records.timeToLive ?? Self.shortest, Self.shortest).clampedNanoseconds
@@ -75,16 +80,20 @@ final class RecordUpgrades: Sendable {
 
 extension ClientFields {
     /// Asks for the HTTPS records of a request's URL, if they may change it.
-    func askForRecords(of request: Request, call: Call) async {
+    func askForRecords(of request: Request, call: Call) async throws(CancellationError) {
         guard case .success(let url) = request.parsedURL else { return }
-        await askForRecords(of: request, at: url, call: call)
+        try await askForRecords(of: request, at: url, call: call)
     }
 
     /// Asks for the HTTPS records of a URL, if they may change it.
     ///
     /// - Parameter request: The request for the URL, with the addresses that it has there.
-    func askForRecords(of request: Request, at url: HTTPURL, call: Call) async {
+    func askForRecords(
+        of request: Request,
+        at url: HTTPURL,
+        call: Call
+    ) async throws(CancellationError) {
         guard let records, upgrades(url, for: request) == nil else { return }
-        await records.ask(about: url, for: request, call: call)
+        try await records.ask(about: url, for: request, call: call)
     }
 }

@@ -137,11 +137,11 @@ struct Redirects: Sendable {
         _ policy: RedirectPolicy,
         _ call: Call,
         history: [Hop]
-    ) async throws(HTTPError) -> NextHop? {
+    ) async throws -> NextHop? {
+        if fields.records != nil, let url = try? NextHop.target(of: response.head, at: response.url) {
+            try await fields.askForRecords(of: hop.withAddresses(for: url), at: url, call: call)
+        }
         do throws(RedirectError) {
-            if fields.records != nil, let url = try NextHop.target(of: response.head, at: response.url) {
-                await fields.askForRecords(of: hop.withAddresses(for: url), at: url, call: call)
-            }
             return try NextHop(after: hop.request, at: response.url, response.head, policy) { url in
                 fields.upgradesURLs ? fields.upgrades(url, for: hop.withAddresses(for: url)) : nil
             }

@@ -65,7 +65,9 @@ final class RoundTrip: NetworkLayer {
         let log = call.log?.beginExchange(request.method, url: url, tags: request.explicitTags)
         let defaults = fields.defaults(for: request, trail)
         let options = rates == nil ? request.exchangeBox : limited(request.exchangeBox)
-        let hasAllFields = options == nil && request.body.contentType == nil && !request.body.isGzipped
+        let hasAllFields =
+            options == nil && request.body.contentType == nil && !request.body.isGzipped
+            && !request.isOptionsWithBody
         let headers = hasAllFields ? request.headers : request.completedHeaders(defaults)
         do throws(DialFailure) {
             let settings = try settings(of: request, to: url, trail)

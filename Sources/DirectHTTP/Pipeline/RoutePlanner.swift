@@ -91,7 +91,11 @@ struct RoutePlanner: Sendable {
 
     /// Returns what the resolver knows of the HTTPS records of an origin; `nil` if it does not know, or if no
     /// resolver of the program's is in charge.
-    func records(for request: Request, of url: HTTPURL, _ deadline: Deadline) async -> HTTPSRecords? {
+    func records(
+        for request: Request,
+        of url: HTTPURL,
+        _ deadline: Deadline
+    ) async throws(CancellationError) -> HTTPSRecords? {
         guard let name = url.host.name, let query = query(for: request, name: name, port: url.port) else {
             return nil
         }
@@ -100,9 +104,14 @@ struct RoutePlanner: Sendable {
         if let known = try? resolver.knownAnswer(for: name, port: url.port, context: context) {
             return known.https
         }
-        return try? await askForeignCode(until: context.deadline, on: loop) {
-            try await resolver.resolve(name, port: url.port, context: context)
-        }.https
+        do throws(ForeignFailure) {
+            return try await askForeignCode(until: context.deadline, on: loop) {
+                try await resolver.resolve(name, port: url.port, context: context)
+            }.https
+        } catch {
+            if case .cancelled = error { throw CancellationError() }
+            return nil
+        }
     }
 
     /// Returns the route to a Unix domain socket. It has no address, so it is known by one that nothing has.

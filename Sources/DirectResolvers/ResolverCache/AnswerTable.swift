@@ -131,16 +131,24 @@ struct AnswerTable {
     /// The shortest time between two questions for a name that has an answer, in nanoseconds.
     static let shortestRepeat: UInt64 = 5_000_000_000
 
-    /// Keeps an answer. An answer with a zone, with too many endpoints, or from one author too many cannot be
-    /// kept: the old answer is removed then.
+    /// Keeps an answer, and returns it as it is kept. An answer with a zone, with too many endpoints, or from
+    /// one author too many cannot be kept: the old answer is removed then.
     ///
-    /// An answer is valid no longer than its HTTPS records. If the records did not come in time for it, those
-    /// of the old answer are kept for their own time.
-    mutating func keep(_ answer: Resolution, for key: AnswerKey, at now: Instant) {
+    /// An answer is valid no longer than its HTTPS records. If the records did not come in time for it, it
+    /// gets those of the old answer, for the time that is left to them.
+    @discardableResult
+    mutating func keep(_ answer: Resolution, for key: AnswerKey, at now: Instant) -> Resolution {
+        var answer = answer
+        if answer.https == nil, let old = entries[key], let held = old.https, now < held.expiry {
+            answer.add(held.left(at: now), of: key.host, from: contents(of: old).endpoints)
+        }
         guard !answer.endpoints.isEmpty,
             let packed = PackedAnswer(answer.endpoints, canonicalName: answer.canonicalName),
             let author = index(of: answer.source.author)
-        else { return forget(key) }
+        else {
+            forget(key)
+            return answer
+        }
         let told = answer.timeToLive?.clampedNanoseconds ?? rules.otherwise
         let toldOfRecords = answer.https?.timeToLive?.clampedNanoseconds ?? told
         let span = span(min(told, toldOfRecords))
@@ -154,10 +162,9 @@ struct AnswerTable {
         )
         if let records = answer.https {
             entry.https = HeldRecords(records, until: now.advanced(byNanoseconds: self.span(toldOfRecords)))
-        } else if let old = entries[key]?.https, now < old.expiry {
-            entry.https = old
         }
         put(packed.bytes, entry: entry, key: key, for: span, now: now)
+        return answer
     }
 
     /// Returns a time to live within the limits.

@@ -83,8 +83,9 @@ extension CachingResolver {
 
     /// Keeps an answer that was not asked for by a query of the cache.
     func keep(_ answer: InFlightQuery.Outcome, for key: AnswerKey, of generation: Int) {
+        var answer = answer
         let now = now
-        if state.withLock({ $0.keep(answer, for: key, of: generation, at: now) }) { saveSoon() }
+        if state.withLock({ $0.keep(&answer, for: key, of: generation, at: now) }) { saveSoon() }
     }
 
     /// Joins the query for this key that is in flight, or starts one. Without a waiter the answer is wanted
@@ -181,7 +182,8 @@ extension CachingResolver {
         let now = now
         let (waiters, hasChanged) = state.withLock { state -> ([InFlightQuery.Waiter], Bool) in
             if state.queries[query.key] === query { state.queries[query.key] = nil }
-            let isKept = state.keep(answer, for: query.key, of: query.generation, at: now)
+            var answer = answer
+            let isKept = state.keep(&answer, for: query.key, of: query.generation, at: now)
             let given = answer.map { answer in
                 var answer = remembering(answer, for: query.key, of: query.generation)
                 if let failure { answer.fallback = { _ in throw failure } }
@@ -200,10 +202,11 @@ extension CachingResolver {
         var answer = answer
         answer.fallback = { [self] context in
             guard let next = try await ask(context) else { return nil }
+            var answer = InFlightQuery.Outcome.success(next)
             let now = now
-            let hasChanged = state.withLock { $0.keep(.success(next), for: key, of: generation, at: now) }
+            let hasChanged = state.withLock { $0.keep(&answer, for: key, of: generation, at: now) }
             if hasChanged { saveSoon() }
-            return remembering(next, for: key, of: generation)
+            return remembering(try answer.get(), for: key, of: generation)
         }
         return answer
     }

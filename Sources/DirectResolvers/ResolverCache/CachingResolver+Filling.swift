@@ -95,7 +95,7 @@ public struct CachedAnswer: Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         let name = port.map { "\(host):\($0)" } ?? "\(host)"
         let list = endpoints.isEmpty ? "no address" : endpoints.map { "\($0)" }.joined(separator: ", ")
-        return "\(name): \(list), \(age) old, \(isStale ? "stale" : "valid for \(timeLeft)")"
+        return "\(name): \(list), \(age.text) old, \(isStale ? "stale" : "valid for \(timeLeft.text)")"
     }
 }
 

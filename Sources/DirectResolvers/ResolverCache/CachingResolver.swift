@@ -63,8 +63,8 @@ public final class CachingResolver: Resolver {
         /// The maximum number of cached names.
         public var capacity = 100_000
         /// The path of a file that keeps the answers from one run to the next. It is read when the first name
-        /// is asked for, and written by ``save()`` and a few seconds after a change. `nil` keeps them in
-        /// memory only.
+        /// is asked for, and written by ``save()`` and a few seconds after a change. Answers with HTTPS
+        /// records are not in it, because the keys in those change often. `nil` keeps all in memory only.
         public var file: String?
 
         /// Creates the default settings.
@@ -111,8 +111,10 @@ public final class CachingResolver: Resolver {
         /// Keeps an answer if its query began in the current generation; returns whether the table has
         /// changed. An answer to a question that was asked in another network is not kept, however late it
         /// comes.
+        ///
+        /// - Parameter answer: Gets the HTTPS records that it lacks, if the table has them.
         mutating func keep(
-            _ answer: InFlightQuery.Outcome,
+            _ answer: inout InFlightQuery.Outcome,
             for key: AnswerKey,
             of generation: Int,
             at now: Instant
@@ -121,8 +123,8 @@ public final class CachingResolver: Resolver {
         {
             guard generation == self.generation else { return false }
             switch answer {
-            case .success(let answer):
-                table.keep(answer, for: key, at: now)
+            case .success(let given):
+                answer = .success(table.keep(given, for: key, at: now))
                 return true
             case .failure(let error as ResolverError):
                 table.keep(error, for: key, at: now)

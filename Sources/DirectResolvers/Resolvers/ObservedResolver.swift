@@ -29,7 +29,7 @@ public struct ResolverEvent: Sendable, CustomStringConvertible {
     public let outcome: Outcome
 
     /// The resolver, the host, the outcome and the time.
-    public var description: String { "\(resolver): \(host): \(outcome) (\(duration))" }
+    public var description: String { "\(resolver): \(host): \(outcome) (\(duration.text))" }
 }
 
 extension ResolverEvent.Outcome: CustomStringConvertible {

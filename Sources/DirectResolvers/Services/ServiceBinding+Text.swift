@@ -5,7 +5,8 @@ internal import DirectCore
 extension ServiceBinding {
     /// Parses the text; `nil` if it is malformed.
     init?(text: String) {
-        guard let words = Self.words(text), words.count >= 2 else { return nil }
+        guard let marked = Self.words(text), marked.count >= 2 else { return nil }
+        let words = marked.map { $0.map(UInt8.init(truncatingIfNeeded:)) }
         if words[0] == Array("#".utf8) {
             let digits = String(decoding: words[2...].joined(), as: UTF8.self)
             guard let data = Hex.decode(digits), Self.number(words[1]) == data.count else { return nil }
@@ -22,17 +23,23 @@ extension ServiceBinding {
             guard let value = Self.value(Array(word.dropFirst(name.count + 1)), of: key) else { return nil }
             parameters.append((key, value))
         }
-        var data = priority.bigEndianBytes
-        for label in words[1].split(separator: UInt8(ascii: ".")) {
-            guard label.count < 64 else { return nil }
-            data += [UInt8(label.count)] + label
-        }
-        data.append(0)
+        guard let name = Self.name(marked[1]) else { return nil }
+        var data = priority.bigEndianBytes + name
         for (key, value) in parameters.sorted(by: { $0.key < $1.key }) {
             guard let length = UInt16(exactly: value.count) else { return nil }
             data += key.bigEndianBytes + length.bigEndianBytes + value
         }
         self.init(data)
+    }
+
+    /// Returns a name as messages have it; `nil` if a label is empty or too long.
+    private static func name(_ word: [UInt16]) -> [UInt8]? {
+        let dot = UInt16(UInt8(ascii: "."))
+        guard word != [dot] else { return [0] }
+        let text = word.last == dot ? word.dropLast() : word[...]
+        let labels = text.split(separator: dot, omittingEmptySubsequences: false)
+        guard labels.allSatisfy({ (1..<64).contains($0.count) }) else { return nil }
+        return labels.flatMap { [UInt8($0.count)] + $0.map(UInt8.init(truncatingIfNeeded:)) } + [0]
     }
 
     private static func number(_ text: some Collection<UInt8>) -> Int? {
@@ -87,10 +94,10 @@ extension ServiceBinding {
     }
 
     /// Returns the words of a line of a zone file without quotation marks and escapes (RFC 1035, section
-    /// 5.1); `nil` if a quotation or an escape does not end.
-    private static func words(_ text: String) -> [[UInt8]]? {
+    /// 5.1); `nil` if a quotation or an escape does not end. The bytes of escapes are marked by `escape`.
+    private static func words(_ text: String) -> [[UInt16]]? {
         var rest = Array(text.utf8)[...]
-        var words: [[UInt8]] = []
+        var words: [[UInt16]] = []
         var (isInWord, isQuoted) = (false, false)
         while let byte = rest.popFirst() {
             if !isQuoted, byte == UInt8(ascii: " ") {
@@ -103,12 +110,14 @@ extension ServiceBinding {
             case UInt8(ascii: "\""): isQuoted.toggle()
             case UInt8(ascii: "\\"):
                 guard let escaped = escaped(&rest) else { return nil }
-                words[words.count - 1].append(escaped)
-            default: words[words.count - 1].append(byte)
+                words[words.count - 1].append(UInt16(escaped) | escape)
+            default: words[words.count - 1].append(UInt16(byte))
             }
         }
         return isQuoted ? nil : words
     }
+
+    private static let escape: UInt16 = 0x100
 
     /// Reads what follows a backslash: a character, or the number of a byte in three digits.
     private static func escaped(_ rest: inout ArraySlice<UInt8>) -> UInt8? {

@@ -77,9 +77,12 @@ extension ServiceClient {
             guard let own, !(error is CancellationError) else { throw error }
             return own
         }
+        // Where every record has configurations, nothing is to be connected to without: the addresses of the
+        // targets are no less awaited than those of the name.
+        let isReliant = chain.records.allHaveConfigurations
         let isOwn = { (name: DomainName) in name == host || name == own?.canonicalName }
         let targets = chain.records.map(\.target).filter { !isOwn($0) }
-        let others = try await resolve(targets, until: end, at: visit)
+        let others = try await resolve(targets, until: isReliant ? visit.end : end, at: visit)
         var records: [HTTPSRecord] = []
         for var record in chain.records {
             let known = isOwn(record.target) ? own : try? others[record.target]?.get()
@@ -90,17 +93,15 @@ extension ServiceClient {
         }
         // Records without any address say nothing, for now.
         if records.isEmpty, !chain.records.isEmpty {
-            return try own ?? (others.values.first { !$0.isDenial } ?? found).get()
+            if let own, !isReliant { return own }
+            _ = try (others.values.first { !$0.isDenial } ?? found).get()
+            throw ResolverError.Reason.noAddresses
         }
-        var endpoints = records.flatMap(\.endpoints)
-        // Where every record has configurations, nothing is to be connected to without (RFC 9848, section 5).
-        if !records.allHaveConfigurations { endpoints += own?.endpoints ?? [] }
-        guard !endpoints.isEmpty else { return try found.get() }
         var resolution = own ?? Resolution([], source: .resolver(name))
-        resolution.endpoints = endpoints.withoutRepeats
+        resolution.add(HTTPSRecords(records, timeToLive: chain.timeToLive), isReliant: isReliant)
+        guard !resolution.endpoints.isEmpty else { return try found.get() }
         let times = [own?.timeToLive, chain.timeToLive] + others.values.map { try? $0.get().timeToLive }
         resolution.timeToLive = times.compactMap { $0 }.min()
-        resolution.https = HTTPSRecords(records, timeToLive: chain.timeToLive)
         return resolution
     }
 
@@ -210,20 +211,5 @@ extension Result<Resolution, any Error> {
     /// Whether it says that there are no addresses.
     fileprivate var isDenial: Bool {
         if case .failure(let reason as ResolverError.Reason) = self { reason.isFinal } else { false }
-    }
-}
-
-extension [HTTPSRecord] {
-    /// Whether there are records, and each has configurations for Encrypted Client Hello.
-    fileprivate var allHaveConfigurations: Bool {
-        !isEmpty && allSatisfy { $0.encryptedClientHello != nil }
-    }
-}
-
-extension Array where Element: Hashable {
-    /// Each element at its first place only.
-    var withoutRepeats: [Element] {
-        var known: Set<Element> = []
-        return filter { known.insert($0).inserted }
     }
 }

@@ -39,7 +39,7 @@ final class ServiceClient: Sendable {
             // A question has little time, which it must not spend in a queue for a connection.
             $0.maximumConnectionsPerOrigin = 64
             $0.maximumBufferedBody = Self.largestBody
-            $0.headers = ["User-Agent": "direct-http/0.1"]
+            $0.headers = ["User-Agent": PackageVersion.userAgent]
         }
         list = Locked(
             ServerList(

@@ -55,8 +55,8 @@ struct CertificateReader {
         return names
     }
 
-    var subject: String { text(X509_get_subject_name(certificate)) }
-    var issuer: String { text(X509_get_issuer_name(certificate)) }
+    var subject: String { Self.text(X509_get_subject_name(certificate)) }
+    var issuer: String { Self.text(X509_get_issuer_name(certificate)) }
     var notBefore: Int? { ASN1Value(X509_get0_notBefore(certificate))?.secondsSince1970 }
     var notAfter: Int? { ASN1Value(X509_get0_notAfter(certificate))?.secondsSince1970 }
 
@@ -68,16 +68,16 @@ struct CertificateReader {
 
     /// The certificate in DER.
     var der: [UInt8] {
-        encoded { i2d_X509(certificate, $0) }
+        Self.encoded { i2d_X509(certificate, $0) }
     }
 
     /// The public key with its algorithm (SubjectPublicKeyInfo) in DER.
     var publicKeyInfo: [UInt8] {
-        encoded { i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), $0) }
+        Self.encoded { i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), $0) }
     }
 
     /// Returns a name as RFC 2253 text, in which OpenSSL escapes control characters.
-    private func text(_ name: OpaquePointer?) -> String {
+    static func text(_ name: OpaquePointer?) -> String {
         guard let name, let memory = BIO_new(BIO_s_mem()) else { return "" }
         defer { BIO_free(memory) }
         ErrorQueue.clear()
@@ -92,8 +92,7 @@ struct CertificateReader {
         return String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
-    private func encoded(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8]
-    {
+    static func encoded(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8] {
         let count = Int(encode(nil))
         guard count > 0 else { return [] }
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, used in

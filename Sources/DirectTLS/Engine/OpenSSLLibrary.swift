@@ -1,7 +1,10 @@
 internal import CDirectOpenSSL
 
-/// OpenSSL's initialisation.
-enum OpenSSLLibrary {
+/// OpenSSL itself: its version and its initialisation.
+package enum OpenSSLLibrary {
+    /// The name and version of the library in use, such as "OpenSSL 3.0.19 27 Jan 2026".
+    package static var version: String { String(cString: OpenSSL_version(OPENSSL_VERSION)) }
+
     /// Loads OpenSSL's configuration file, as any program does: it may contain the administrator's policy or
     /// a FIPS provider (skipping it would save 0.3 ms). OpenSSL's own clean-up at `exit` is disabled: it
     /// would unload the library under threads that still use it.
@@ -15,7 +18,7 @@ enum OpenSSLLibrary {
     private static let mixture = mixture(
         headers: OPENSSL_VERSION_MAJOR,
         library: OPENSSL_version_major(),
-        says: String(cString: OpenSSL_version(OPENSSL_VERSION))
+        says: version
     )
 
     /// What is wrong if the functions that the linker found are not those of the headers: an app can contain

@@ -30,7 +30,7 @@ package struct ServedCertificate: Sendable {
         issuer = NameText(issuerOf: certificate)
         key = KeyText(of: certificate)
         signature = reader.signatureAlgorithm
-        issuerURLs = reader.issuerURLs(atMost: 4)
+        issuerURLs = reader.accessURLs(NID_ad_ca_issuers, atMost: 4)
         isSelfIssued =
             X509_NAME_cmp(X509_get_subject_name(certificate), X509_get_issuer_name(certificate)) == 0
         timestamps = reader.timestampCount
@@ -127,7 +127,8 @@ extension CertificateReader {
         return String(cString: name)
     }
 
-    fileprivate func issuerURLs(atMost limit: Int) -> [String] {
+    /// The URLs at which the issuer offers this, such as its certificate (RFC 5280, section 4.2.2.1).
+    func accessURLs(_ method: Int32, atMost limit: Int) -> [String] {
         ErrorQueue.clear()
         defer { ErrorQueue.clear() }
         guard let list = X509_get_ext_d2i(raw, NID_info_access, nil, nil) else { return [] }
@@ -137,7 +138,7 @@ extension CertificateReader {
         for index in 0..<max(0, OPENSSL_sk_num(stack)) where urls.count < limit {
             guard let entry = OPENSSL_sk_value(stack, index) else { continue }
             let access = entry.assumingMemoryBound(to: ACCESS_DESCRIPTION.self).pointee
-            guard OBJ_obj2nid(access.method) == NID_ad_ca_issuers else { continue }
+            guard OBJ_obj2nid(access.method) == method else { continue }
             var kind: Int32 = 0
             let value = ASN1Value(GENERAL_NAME_get0_value(access.location, &kind))
             guard let value, kind == GEN_URI else { continue }

@@ -12,7 +12,7 @@ extension ServedChain {
     }
 
     /// The certificates that were sent, followed by those of the path to a root. Owned by the caller.
-    private func completedChain(
+    func completedChain(
         _ leaf: OpaquePointer,
         roots: OpaquePointer,
         others: OpaquePointer

@@ -108,6 +108,13 @@ package final class ServedChain: @unchecked Sendable {
         }.explained(by: trial)
     }
 
+    /// Whether the other roots of the context lead to an acceptable chain, too.
+    package var otherVerdicts: [(label: String, isTrusted: Bool)] {
+        context.others.map { other in
+            (other.label, ServedChain(stack, context: other.context)?.judged().isTrusted ?? false)
+        }
+    }
+
     /// The server's own certificate. Borrowed.
     var leaf: OpaquePointer? {
         OPENSSL_sk_value(stack, 0).map { OpaquePointer($0) }

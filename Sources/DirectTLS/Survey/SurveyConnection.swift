@@ -57,6 +57,17 @@ package final class SurveyConnection: TLSLayer, @unchecked Sendable {
         )
     }
 
+    /// The authorities of which the server wants a client certificate, the first 20 of them; none if it
+    /// leaves the choice to the client (RFC 8446, section 4.2.4). Known even if the handshake has failed.
+    package var clientAuthorities: (names: [String], count: Int) {
+        guard let names = SSL_get0_peer_CA_list(ssl) else { return ([], 0) }
+        let count = OPENSSL_sk_num(names)
+        let shown = (0..<max(0, min(count, 20))).map { index in
+            CertificateReader.text(OPENSSL_sk_value(names, index).map { OpaquePointer($0) })
+        }
+        return (shown, Int(count))
+    }
+
     /// The certificates that the server sent, its own first; `nil` if there are none.
     package var served: ServedChain? {
         ServedChain(SSL_get_peer_cert_chain(ssl), context: context)

@@ -13,6 +13,9 @@ package final class SurveyContext: @unchecked Sendable {
     /// The judge that stands for the system's roots; `nil` if all roots are in the store.
     let judge: ChainJudge?
 
+    /// Contexts with other roots, which judge the same chains.
+    package let others: [(label: String, context: SurveyContext)]
+
     /// Reads files and may parse a bundle of certificates. Must not be called on an event loop.
     ///
     /// The versions are offered even if OpenSSL's configuration file forbids them to clients: a survey is to
@@ -22,8 +25,10 @@ package final class SurveyContext: @unchecked Sendable {
         versions: ClosedRange<TLSVersion> = .tls12 ... .tls13,
         rules: CertificateRules = .standard,
         identity: ClientIdentity? = nil,
-        judge: ChainJudge? = nil
+        judge: ChainJudge? = nil,
+        others: [(label: String, context: SurveyContext)] = []
     ) throws(TLSError) {
+        self.others = others
         try OpenSSLLibrary.start()
         ErrorQueue.clear()
         self.judge = roots.judge(judge)

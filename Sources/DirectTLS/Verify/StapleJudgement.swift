@@ -28,7 +28,7 @@ package struct StapleJudgement: Hashable, Sendable {
     /// Whether the response is valid now, with a tolerance for the clocks of client and responder.
     let isCurrent: Bool
 
-    private init(_ status: Status, thisUpdate: Int? = nil, nextUpdate: Int? = nil, isCurrent: Bool = false) {
+    init(_ status: Status, thisUpdate: Int? = nil, nextUpdate: Int? = nil, isCurrent: Bool = false) {
         (self.status, self.thisUpdate, self.nextUpdate) = (status, thisUpdate, nextUpdate)
         self.isCurrent = isCurrent
     }

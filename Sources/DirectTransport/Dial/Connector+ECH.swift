@@ -17,13 +17,15 @@ extension Connector {
     /// Returns a function that connects as the settings say.
     ///
     /// - Parameters:
-    ///   - configs: Returns the configurations of the server at an endpoint; `nil` for none.
+    ///   - configs: Returns the configurations of the server at an endpoint; `nil` for none. Looked for only
+    ///     if the settings ask for them.
     ///   - connect: Returns the function that connects with a connector's offer.
     func encrypting(
-        with configs: @escaping @Sendable (Endpoint) -> ECHConfigList?,
+        with configs: @autoclosure () -> @Sendable (Endpoint) -> ECHConfigList?,
         _ connect: @escaping @Sendable (Connector) -> Connect
     ) -> Connect {
         guard usesECH else { return connect(self) }
+        let configs = configs()
         return { endpoint throws(AttemptFailure) in
             let first: Connector
             do throws(TLSError) {

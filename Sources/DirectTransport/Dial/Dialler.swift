@@ -97,9 +97,7 @@ package struct Dialler: Sendable {
                 limits: limits,
                 detour: detour
             ) { selection in
-                connector.usesECH
-                    ? connector.encrypting(with: echConfigs(of: selection, for: destination.host), connect)
-                    : connect(connector)
+                connector.encrypting(with: echConfigs(of: selection, for: destination.host), connect)
             }
         } catch {
             throw unixSocket == nil ? error : error.withoutEndpoints

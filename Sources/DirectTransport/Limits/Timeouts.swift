@@ -99,7 +99,7 @@ public struct Timeouts: Hashable, Sendable {
         public static var unlimited: Speed { Speed(bytes: 0, in: .zero) }
 
         /// The number of bytes and the interval.
-        public var description: String { "\(bytes) bytes in \(time)" }
+        public var description: String { "\(bytes) bytes in \(time.text)" }
 
         /// The speed as machine words.
         package struct Watch: Hashable, Sendable {

@@ -66,8 +66,8 @@ public struct ConnectionState: Sendable, CustomStringConvertible {
     /// The connection as text.
     public var description: String {
         var text = "\(endpoint) (\(source)), "
-        text += idleTime.map { "idle for \($0)" } ?? "busy"
-        text += ", \(age) old, used \(uses) times"
+        text += idleTime.map { "idle for \($0.text)" } ?? "busy"
+        text += ", \(age.text) old, used \(uses) times"
         if let tls { text += ", \(tls.version)" }
         return text
     }

@@ -154,11 +154,21 @@ struct ServiceBindingTests {
             "1 . ipv4hint=1.2.3",
             "1 . ipv4hint=::1", "1 . ech=?", "1 . port=1 port=2", "1 . \"", "1 . alpn=\\", "1 . alpn=\\25",
             "1 . alpn=\\256", "\\# 4 000100", "\\# 3 0001", "\\# x 000100", "\\# 3 00010g", "1 . =1",
-            "1 \(String(repeating: "a", count: 64)). ",
+            "1 \(String(repeating: "a", count: 64)). ", "1 a..b", "1 .b", "1 a..", "1 \"\" port=1",
         ]
     )
     func malformedText(_ text: String) {
         #expect(ServiceBinding(text: text) == nil)
+    }
+
+    @Test("A dot in a name ends a label, unless it is escaped: then the name is no host's")
+    func escapedNames() throws {
+        #expect(try #require(ServiceBinding(text: "1 a.b.")).target == .test("a.b"))
+        #expect(try #require(ServiceBinding(text: "1 \\097.b")).target == .test("a.b"))
+        for text in ["1 a\\.b", "1 a\\046b"] {
+            let binding = try #require(ServiceBinding(text: text))
+            #expect(binding.target == nil && !binding.isUsable)
+        }
     }
 
     @Test("A parameter with an unknown name is left out, and makes the record useless where it is mandatory")

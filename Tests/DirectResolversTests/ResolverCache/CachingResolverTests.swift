@@ -88,6 +88,56 @@ struct CachingResolverTests {
         #expect(try await answer(cache).https == nil)
     }
 
+    /// A resolver whose answers have these records and endpoints, one after the other.
+    private func moving(_ answers: [(endpoints: [Endpoint], records: [HTTPSRecord]?)]) -> ScriptedResolver {
+        let rest = Locked(answers)
+        return ScriptedResolver("upstream") { _, _ in
+            let next = rest.withLock { $0.removeFirst() }
+            var answer = Resolution(next.endpoints, timeToLive: .seconds(5), source: .resolver("upstream"))
+            answer.https = next.records.map { HTTPSRecords($0, timeToLive: .seconds(60)) }
+            return answer
+        }
+    }
+
+    @Test("Late records keep their configurations beside other addresses, for the first caller, too")
+    func lateConfigurations() async throws {
+        let list = try ECHConfigList(ServiceData.ech)
+        var own = HTTPSRecord(.test("a.test"), port: 444)
+        (own.encryptedClientHello, own.endpoints) = (list, ["192.0.2.1:444"])
+        var other = HTTPSRecord(.test("b.test"), priority: 2)
+        (other.encryptedClientHello, other.endpoints) = (list, ["192.0.2.9"])
+        let bare: [Endpoint] = ["192.0.2.1"]
+        let cases: [(before: [Endpoint], records: [HTTPSRecord], after: [Endpoint])] = [
+            (own.endpoints, [own], ["192.0.2.2:444"]),
+            (own.endpoints + bare, [own], ["192.0.2.2:444", "192.0.2.2"]),
+            (own.endpoints + other.endpoints, [own, other], ["192.0.2.2:444", "192.0.2.9"]),
+            (other.endpoints, [other], ["192.0.2.9"]),
+            (other.endpoints + bare, [other], ["192.0.2.9", "192.0.2.2"]),
+        ]
+        for (before, records, after) in cases {
+            let cache = cache(moving([(before, records), (["192.0.2.2"], nil)])) { $0.refreshesAhead = false }
+            _ = try await answer(cache)
+            time.advance(by: .seconds(5))
+            for _ in 0..<2 {
+                let known = try await answer(cache)
+                #expect(known.endpoints == after)
+                let configured = known.endpoints.filter {
+                    known.https?.record(for: $0, port: 443)?.encryptedClientHello == list
+                }
+                #expect(configured == after.filter { $0 != "192.0.2.2" })
+            }
+        }
+        // A record without endpoints is about all of them.
+        own.endpoints = []
+        let cache = cache(moving([(bare, [own]), (["192.0.2.2"], nil)])) { $0.refreshesAhead = false }
+        _ = try await answer(cache)
+        time.advance(by: .seconds(5))
+        #expect(try await answer(cache).endpoints == ["192.0.2.2"])
+        #expect(
+            try await answer(cache).https?.record(for: "192.0.2.2", port: 443)?.encryptedClientHello == list
+        )
+    }
+
     @Test("An answer is used until its time to live ends, and is marked as cached")
     func timeToLive() async throws {
         let upstream = counting(timeToLive: .seconds(60))

@@ -141,7 +141,7 @@ struct WhileAskingTests {
         #expect(contents.map(\.age) == [.seconds(1), .seconds(4), .seconds(1)])
         #expect(contents.map(\.timeLeft) == [.seconds(59), .seconds(56), .seconds(4)])
         #expect(
-            contents[2].description == "none.test:443: no address, 1.0 seconds old, valid for 4.0 seconds"
+            contents[2].description == "none.test:443: no address, 1 s old, valid for 4 s"
         )
         time.advance(by: .seconds(57))
         #expect(cache.contents.map(\.isStale) == [false, true, true])

@@ -103,6 +103,40 @@ struct RecordUpgradeTests {
         #expect(try await mapped.get("http://a.test/").url.text == "http://a.test/")
     }
 
+    @Test("With a transport of its own a client asks no resolver")
+    func ownTransport() async throws {
+        let client = client {
+            $0.transport = { try HTTPClient.Response(to: $0, 200) }
+        }
+        #expect(try await client.get("http://a.test/").url.text == "http://a.test/")
+        #expect(resolver.asked.isEmpty)
+    }
+
+    @Test("A call that is cancelled while the records are asked for sends nothing")
+    func cancelled() async throws {
+        let times = Locked(0)
+        let silent = ScriptedResolver("silent", dependsOnPort: true) { [plain] _, port in
+            let isLast =
+                port == 443
+                && times.withLock {
+                    $0 += 1; return $0
+                } == 2
+            while isLast, !Task.isCancelled { await Task.yield() }
+            let time = Duration.seconds(port == 443 ? 0 : 60)
+            return Resolution([plain.endpoint], timeToLive: time, source: .resolver("silent"))
+        }
+        let client = client {
+            $0.resolver = CachingResolver(silent) { ($0.minimumTimeToLive, $0.staleTime) = (.zero, .zero) }
+        }
+        // The call has address and connection at hand, so nothing later notices that it is cancelled.
+        _ = try await client.get("http://a.test/")
+        let call = Task { try await client.get("http://a.test/") }
+        while silent.asked.count < 3 { await Task.yield() }
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+        #expect(plain.requests.count == 1)
+    }
+
     @Test("A resolver that fails leaves the URL as it is, and its error is that of the request")
     func failure() async throws {
         let failing = ScriptedResolver("failing", .refused("SERVFAIL"))

@@ -280,6 +280,57 @@ struct HTTPSRecordTests {
         gate.open()
     }
 
+    /// A zone where each record of `a.test` has configurations and the target has no address.
+    private static func reliant(_ others: [[UInt8]] = []) -> Zone {
+        var zone = Zone()
+        let record = ServiceData.record(1, "b.test", ech: ServiceData.ech)
+        zone.add("a.test", "192.0.2.1", https: [record] + others)
+        return zone
+    }
+
+    @Test("Where each record has configurations, the name is not reached without, whatever its targets lack")
+    func missingTargets() async throws {
+        let (server, _) = try server { $0 = Self.reliant() }
+        #expect(try await resolver(server).complaint() == "the name has no address")
+        let failing = try FixtureServer.dns { question in
+            let isTarget = Zone.question(question) == "b.test 1"
+            return isTarget ? .reply(to: question, code: 2) : Self.reliant().reply(to: question)
+        }
+        #expect(try await resolver(failing).complaint() == "the server refused: SERVFAIL")
+    }
+
+    @Test("A record without configurations lets the name be reached, though it has no address itself")
+    func missingBareTarget() async throws {
+        let (server, _) = try server {
+            $0 = Self.reliant([ServiceData.record(2, "c.test")])
+            $0.add("b.test", "192.0.2.2")
+        }
+        let answer = try await resolver(server).answer()
+        #expect(answer.endpoints == ["192.0.2.2", "192.0.2.1"])
+        #expect(answer.https?.records.map(\.target) == [.test("b.test")])
+    }
+
+    @Test("Where each record has configurations, late targets are awaited as the addresses are")
+    func lateReliantTarget() async throws {
+        let (gate, isAsked) = (Gate(), Locked(false))
+        let server = try FixtureServer.start(.plain) { request in
+            let message = try request.dnsMessage
+            if Zone.question(message) == "b.test 1" {
+                isAsked.withLock { $0 = true }
+                try request.wait(for: gate)
+            }
+            var zone = Self.reliant()
+            zone.add("b.test", "192.0.2.2")
+            return .bytes(zone.reply(to: message).bytes, ["Content-Type": "application/dns-message"])
+        }
+        let resolver = resolver(server, loop: time.loop)
+        async let asked = resolver.answer(on: time.loop)
+        while !isAsked.withLock({ $0 }) { await Task.yield() }
+        time.advance(by: .seconds(1))
+        gate.open()
+        #expect(try await asked.endpoints == ["192.0.2.2"])
+    }
+
     @Test("Records that are awaited come, however late")
     func awaitedRecords() async throws {
         let gate = Gate()

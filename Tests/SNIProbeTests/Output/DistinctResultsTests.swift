@@ -32,12 +32,12 @@ struct DistinctResultsTests {
             let sink = OutputSink.memory
             let output = make(sink)
             for record in records { output.add(record, isOnlyOne: false) }
-            output.finish(Tally(), interrupted: false)
+            output.finish(Digest(), interrupted: false)
             _ = output.flush()
             let text = String(decoding: sink.bytes, as: UTF8.self)
             #expect(text.contains("192.0.2.1") && text.contains("192.0.2.2"), "\(text)")
         }
-        let entries = records.compactMap(ReportEntry.init)
+        let entries = records.map { ReportEntry($0) }
         #expect(Set(entries.map(\.place)).count == 2)
     }
 
@@ -63,7 +63,7 @@ struct DistinctResultsTests {
 
     @Test("A picture counts all IPs of a certificate, also those that the report does not list")
     func countsOfPictures() throws {
-        var digest = ReportDigest()
+        var digest = Digest()
         for number in 0..<1500 {
             digest.add(try #require(ReportLine(ip: "10.0.\(number / 250).\(number % 250)").entry))
         }
@@ -75,7 +75,7 @@ struct DistinctResultsTests {
 
     @Test("A status of HTTP does not make a good certificate look bad")
     func statusOfOneIP() throws {
-        var digest = ReportDigest()
+        var digest = Digest()
         digest.add(try #require(ReportLine().entry))
         let bad = ReportLine(ip: "203.0.113.2", faults: [("http_status", "HTTP status 421")])
         digest.add(try #require(bad.entry))
@@ -96,7 +96,7 @@ struct DistinctResultsTests {
         let sink = OutputSink.memory
         let output = FailuresFirst(TextOutput(Style(), verbose: false, to: sink))
         for record in outcome.records { output.add(record, isOnlyOne: false) }
-        output.finish(Tally(), interrupted: false)
+        output.finish(Digest(), interrupted: false)
         _ = output.flush()
         #expect(String(decoding: sink.bytes, as: UTF8.self).hasPrefix("b.test\nFAIL"))
     }

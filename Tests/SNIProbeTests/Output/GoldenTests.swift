@@ -126,14 +126,14 @@ struct GoldenTests {
     @Test("Several results are a table of at most 80 columns with a summary")
     func manyResultsAreATable() throws {
         // Made by hand: the table's own text is what is looked at.
-        var tally = Tally()
+        var digest = Digest()
         var text = ""
         var width = 12
         for record in try TableSamples.records() {
-            tally.add(record)
+            digest.add(record)
             text += TableLine(record: record, style: style).text(addressWidth: &width) + "\n"
         }
-        text += Summary(tally: tally, style: style, interrupted: false, hints: true).text
+        text += Summary(digest: digest, style: style, interrupted: false, hints: true).text
         try expectGolden(text, "table.txt")
         for line in text.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
     }

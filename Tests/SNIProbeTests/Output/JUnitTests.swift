@@ -10,12 +10,12 @@ struct JUnitTests {
     private func document(_ records: [ProbeRecord]) throws -> MarkupReader {
         let sink = OutputSink.memory
         let output = JUnitOutput(to: sink)
-        var tally = Tally()
+        var digest = Digest()
         for record in records {
-            tally.add(record)
+            digest.add(record)
             output.add(record, isOnlyOne: false)
         }
-        output.finish(tally, interrupted: false)
+        output.finish(digest, interrupted: false)
         #expect(output.flush())
         return MarkupReader(sink.bytes)
     }

@@ -54,16 +54,16 @@ struct SmallNumbersTests {
 
     @Test("More certificates than fit are counted")
     func moreCertificates() async throws {
-        var tally = Tally()
-        for _ in 0..<12 { tally.add(try await record(.publicLeaf(host))) }
-        let text = Summary(tally: tally, style: style, interrupted: false, hints: false).text
+        var digest = Digest()
+        for _ in 0..<12 { digest.add(try await record(.publicLeaf(host))) }
+        let text = Summary(digest: digest, style: style, interrupted: false, hints: false).text
         #expect(text.contains("12 certificates: "))
         #expect(text.hasSuffix("and 4 more\n"))
     }
 
     @Test("A hint for several IPs lists them and names none of them alone")
     func hintsNameTheirIPs() async throws {
-        var tally = Tally()
+        var digest = Digest()
         for last in 1...7 {
             let address = try #require(IPAddress("203.0.113.\(last)"))
             let probe = Probe(
@@ -74,9 +74,9 @@ struct SmallNumbersTests {
             )
             let handshake = Handshake(serverName: host, outcome: .failure(.alert(.unrecognizedName)))
             let observation = Observation(probe: probe, time: 0, first: handshake)
-            tally.add(Judge(settings: ProbeSettings(), now: 0).record(of: observation))
+            digest.add(Judge(settings: ProbeSettings(), now: 0).record(of: observation))
         }
-        let text = try #require(tally.hints.first?.text(severalHosts: false))
+        let text = try #require(digest.hints.first)
         #expect(
             text.hasPrefix(
                 "on 7 IPs (203.0.113.1, 203.0.113.2, 203.0.113.3, 203.0.113.4, 203.0.113.5 and 2 more): "
@@ -99,24 +99,24 @@ struct SmallNumbersTests {
             TableLine(record: $0, style: style).tabSeparated.split(separator: "\t").last.map(String.init)
         }
         #expect(urls == ["\(place)/a", "\(place)/b"])
-        var tally = Tally()
+        var digest = Digest()
         let output = NagiosOutput(style)
         for record in outcome.records {
-            tally.add(record)
+            digest.add(record)
             output.add(record, isOnlyOne: false)
         }
-        let line = output.line(tally, interrupted: false)
+        let line = output.line(digest, interrupted: false)
         #expect(line.contains("\(host):\(server.port)/a @ 127.0.0.1 HTTP status 500"))
         #expect(line.contains("\(host):\(server.port)/b @ 127.0.0.1 HTTP status 500"))
     }
 
     @Test("An interrupted run does not say that all passed")
     func interrupted() async throws {
-        var tally = Tally()
-        tally.add(try await record(.publicLeaf(host)))
-        tally.unfinished = 100
-        tally.isCutShort = true
-        let text = Summary(tally: tally, style: style, interrupted: true, hints: false).text
+        var digest = Digest()
+        digest.add(try await record(.publicLeaf(host)))
+        digest.unfinished = 100
+        digest.isCutShort = true
+        let text = Summary(digest: digest, style: style, interrupted: true, hints: false).text
             .replacing("\n", with: " ")
         #expect(
             text.contains(

@@ -1,3 +1,5 @@
+import DirectCore
+
 @testable import SNIProbe
 
 /// The manual page in man(7) format.
@@ -5,6 +7,9 @@ enum ManualPage {
     static var text: String {
         head + options + rest
     }
+
+    /// The date of the last change to the content.
+    private static let date = "2026-11-21"
 
     private static var options: String {
         var text = ".SH OPTIONS\n"
@@ -37,7 +42,7 @@ enum ManualPage {
 
     private static let head = """
         .\\" Made by scripts/make/pages.
-        .TH SNI-PROBE 1 \(Version.date) "sni-probe \(Version.text)" "direct-http"
+        .TH SNI-PROBE 1 \(date) "sni-probe \(PackageVersion.text)" "direct-http"
         .SH NAME
         sni\\-probe \\- which certificate an IP serves for a name, and what is wrong with it
         .SH SYNOPSIS

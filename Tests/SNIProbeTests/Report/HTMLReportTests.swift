@@ -7,7 +7,7 @@ import Testing
 @Suite("HTML reports")
 struct HTMLReportTests {
     private func report(_ lines: [ReportLine], incomplete: String? = nil) throws -> MarkupReader {
-        var digest = ReportDigest()
+        var digest = Digest()
         for line in lines { digest.add(try #require(line.entry)) }
         var page = HTMLPage()
         HTMLReport(digest: digest, incomplete: incomplete).write(to: &page)
@@ -25,8 +25,9 @@ struct HTMLReportTests {
         ).records
         let sink = OutputSink.memory
         let output = HTMLOutput(to: sink)
-        for record in records { output.add(record, isOnlyOne: false) }
-        output.finish(Tally(), interrupted: true)
+        var digest = Digest()
+        for record in records { digest.add(record) }
+        output.finish(digest, interrupted: true)
         #expect(output.flush())
         let report = MarkupReader(sink.bytes)
         let text = report.texts("body").joined()
@@ -35,7 +36,7 @@ struct HTMLReportTests {
             for fault in record.faults {
                 #expect(text.contains(fault.text) && text.contains(fault.id.rawValue))
             }
-            guard let hash = ReportEntry(record)?.certificate?.hash else { continue }
+            guard let hash = ReportEntry(record).certificate?.hash else { continue }
             #expect(hash.count == 64 && text.contains(hash.prefix(8)))
         }
         #expect(text.contains("127.0.0.1 port \(good.port)"))

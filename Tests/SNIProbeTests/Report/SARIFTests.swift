@@ -36,7 +36,7 @@ struct SARIFTests {
         let sink = OutputSink.memory
         let output = SARIFOutput(to: sink)
         for record in records { output.add(record, isOnlyOne: false) }
-        output.finish(Tally(), interrupted: false)
+        output.finish(Digest(), interrupted: false)
         #expect(output.flush())
         let log = try JSONReader.read(sink.bytes)
         #expect(SARIFCheck(log).faults == [])

@@ -46,9 +46,9 @@ struct ResolverTests {
         #expect(outcome.records.map(\.passed) == [true, false])
         let failed = try #require(outcome.records.last)
         #expect(failed.hint?.text.hasSuffix("Only users of \(Self.word(bad)) get 127.0.0.3") == true)
-        var tally = Tally()
-        for record in outcome.records { tally.add(record) }
-        let text = Summary(tally: tally, style: Style(width: 200), interrupted: false, hints: false).text
+        var digest = Digest()
+        for record in outcome.records { digest.add(record) }
+        let text = Summary(digest: digest, style: Style(width: 200), interrupted: false, hints: false).text
         #expect(text.contains("a.test: the resolvers differ\n  \(Self.word(good))"))
         #expect(text.contains("127.0.0.2, 127.0.0.3  (TTL 60 s, "))
         #expect(text.contains("127.0.0.3 is given by \(Self.word(bad)) only, and fails: wrong: b.test\n"))
@@ -97,10 +97,10 @@ struct ResolverTests {
             trusting: root.rootPEM
         )
         #expect(outcome.records.last?.hint?.text.contains("only users") == false)
-        var tally = Tally()
-        for record in outcome.records { tally.add(record) }
-        #expect(tally.resolverVerdicts.isEmpty)
-        let text = Summary(tally: tally, style: Style(), interrupted: false, hints: false).text
+        var digest = Digest()
+        for record in outcome.records { digest.add(record) }
+        #expect(digest.resolverLines.isEmpty)
+        let text = Summary(digest: digest, style: Style(), interrupted: false, hints: false).text
         #expect(text.contains("a.test: all 2 resolvers give the same"))
     }
 

@@ -42,15 +42,9 @@ private func probeBlocking(
     var options = try Options(arguments)
     if let roots { options.settings.roots = .only([.pem(Array(roots.utf8))]) }
     let output = CollectedOutput()
-    let resolvers = try options.namedResolvers
     let console = Console(isTerminal: false, errorsAreTerminal: false, usesColor: false, unicode: true)
-    let code = Run(
-        options,
-        try ProbeFeed(options),
-        to: output,
-        in: Run.Surroundings(alarm: Alarm(), console: console, lookups: lookups, loop: loop),
-        resolvers: resolvers
-    ).run()
+    let surroundings = Run.Surroundings(alarm: Alarm(), console: console, lookups: lookups, loop: loop)
+    let code = try Run(options, to: output, in: surroundings).run()
     return Outcome(records: output.records, code: code)
 }
 
@@ -58,7 +52,7 @@ private final class CollectedOutput: RecordOutput {
     var records: [ProbeRecord] = []
 
     func add(_ record: ProbeRecord, isOnlyOne: Bool) { records.append(record) }
-    func finish(_ tally: Tally, interrupted: Bool) {}
+    func finish(_ digest: Digest, interrupted: Bool) {}
     func flush() -> Bool { true }
 }
 

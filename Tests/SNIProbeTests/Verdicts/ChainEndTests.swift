@@ -43,7 +43,7 @@ struct ChainEndTests {
         let sink = OutputSink.memory
         let metrics = PrometheusOutput(to: sink)
         metrics.add(warned, isOnlyOne: true)
-        metrics.finish(Tally(), interrupted: false)
+        metrics.finish(Digest(), interrupted: false)
         _ = metrics.flush()
         let lines = String(decoding: sink.bytes, as: UTF8.self)
         #expect(lines.contains("# TYPE sni_probe_chain_not_after_seconds gauge"))

@@ -248,14 +248,14 @@ struct HintTests {
 
     @Test("The summary has one hint for each cause of a fault")
     func eachCauseOfAFaultHasItsHintInTheSummary() async throws {
-        var tally = Tally()
+        var digest = Digest()
         for alert: UInt8 in [40, 70, 116, 40, 70] {
             let server = try FixtureServer.start(
                 behaviour: .bytes([.awaitArrival, .alert(alert), .awaitClose])
             )
-            tally.add(try await record(["a.test@\(server.authority)"]))
+            digest.add(try await record(["a.test@\(server.authority)"]))
         }
-        #expect(tally.hints.count == 3)
+        #expect(digest.hints.count == 3)
     }
 
     @Test("The hint claims no entry for the host if the server refuses handshakes without a name")

@@ -27,12 +27,12 @@ struct ThresholdTests {
         let arguments = ["\(host)@\(server.authority)"] + options
         let records = try await probe(arguments, trusting: lab.root.rootPEM).records
         let output = NagiosOutput(Style(), try Options(arguments).settings)
-        var tally = Tally()
+        var digest = Digest()
         for record in records {
-            tally.add(record)
+            digest.add(record)
             output.add(record, isOnlyOne: true)
         }
-        return (output.line(tally, interrupted: false), output.exitCode(tally))
+        return (output.line(digest, interrupted: false), output.exitCode(digest))
     }
 
     @Test("Option --warn-days replaces the rule of two weeks")

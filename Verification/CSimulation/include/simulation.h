@@ -144,6 +144,8 @@ int sim_tls_is_established(struct sim_tls *tls);
 int sim_tls_is_resumed(struct sim_tls *tls);
 // Asks the client for a certificate, of any issuer.
 void sim_tls_ask(struct sim_tls *tls);
+// Staples an OCSP response to the certificate, for a client that asks for one.
+void sim_tls_staple(struct sim_tls *tls, const void *bytes, size_t count);
 // The serial number of the client's certificate; 0 without one.
 long sim_tls_client(struct sim_tls *tls);
 // The server name that the client has sent; NULL if none. Valid until the next call.

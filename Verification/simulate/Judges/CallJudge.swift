@@ -19,6 +19,9 @@ struct CallJudge {
     /// Judges a response.
     func judge(_ response: ReceivedResponse) {
         note("\(response.status), \(response.body.count) bytes")
+        if let injection = call.injection {
+            world.fault("injection", "call \(number) has been answered: \(injection)")
+        }
         world.kernel.count("caller: response")
         judgeTime(isSuccess: true)
         ResponseJudge(world: world, number: number, start: start, response: response).judge()
@@ -73,10 +76,11 @@ struct CallJudge {
     /// A server that stops in the middle of a response costs the limit of reading, and no more.
     private func judgeStall() {
         // A redirect or a retry may have followed.
-        guard call.download == nil, plan.client.hedging == nil, let limit = plan.client.readLimit,
+        guard call.download == nil, plan.client.hedging == nil,
             plan.client.transfers?.receivingRate == nil,
             let stalled = world.calls[number].stalled,
             let last = world.calls[number].tries.last, last.reply.ending == .stalls, last.time <= stalled,
+            let limit = limit(of: last.reply),
             last.reply.status == 200,
             ![.slowly, .firstPiece, .none].contains(call.reading), plan.network.resets == 0,
             // Until the upload has ended, its own limit counts.
@@ -89,6 +93,12 @@ struct CallJudge {
         if passed > UInt64(limit) * 1000 + onTheWay + world.slack {
             world.fault("stall", "call \(number) waited \(passed / 1000) microseconds for more of a body")
         }
+    }
+
+    /// The limit that a reply which stalls has reached; `nil` if another request may follow.
+    private func limit(of reply: ReplyPlan) -> Int? {
+        guard reply.stop?.isInHead == true else { return plan.client.readLimit ?? 60_000_000 }
+        return plan.client.retries ? nil : plan.client.responseLimit ?? 60_000_000
     }
 
     /// Judges the call's time against its deadline and its cancellation.

@@ -36,6 +36,12 @@ extension Reasons {
                 "roots or pins", [.certificate],
                 call.tls?.isWrong == true && hosts.contains { plan.hosts[$0].isSecure }
             ),
+            ("injection", [.other, .content], call.injection != nil),
+            (
+                "staple", [.certificate],
+                call.tls == .staple
+                    && hosts.contains { plan.hosts[$0].isSecure && plan.hosts[$0].staple != .good }
+            ),
             ("resolver", [.name, .limit, .connection], hasBadAnswer),
             ("names", [.name], plan.namesMayVanish && hasMoved),
             ("lookup", [.name], plan.kernel?.lookups?.fails == true && asksSystem),
@@ -290,7 +296,8 @@ extension Reasons {
         // Plain requests are passed on without a tunnel, if the client has only names.
         let needsTunnel = plan.client.resolving != .system || hosts.contains { plan.hosts[$0].isSecure }
         let hasNoLogin = peers.login.map { !$0.isAccepted || $0.digest.uses != nil } ?? false
-        return peers.hasWrongProxy || hasNoLogin || peers.refusal != nil && needsTunnel
+        return peers.hasWrongProxy || peers.isProxyGone == true || hasNoLogin
+            || peers.refusal != nil && needsTunnel
     }
 
     /// Whether the call may have asked the system's resolver.

@@ -130,7 +130,7 @@ struct KeepingJudge {
     var certainCookies: [Kept] {
         var all: [Kept] = []
         for host in plan.hosts.indices {
-            for kind in CookieKind.allCases {
+            for kind in CookieKind.allCases where kind != .tabbed || plan.keeping?.cookies == .json {
                 if !certain(kind, of: host, before: kernel.now).isEmpty {
                     all.append(.cookie(kind, host: host))
                 }

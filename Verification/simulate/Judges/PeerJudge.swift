@@ -18,6 +18,7 @@ struct PeerJudge {
         _ tls: (isOldVersion: Bool, identity: Int)?
     ) {
         judgeDomain(head)
+        judgeCount(head)
         if let tls { judgeTLS(tls) }
         // Whatever the client sends for a call, it sends before the call is cancelled or at once.
         if let cancelled = world.calls[number].cancelled, let sent = world.lastSends[connection.number] {
@@ -40,6 +41,14 @@ struct PeerJudge {
         }
     }
 
+    /// A jar keeps so many cookies of a site, and no more.
+    private func judgeCount(_ head: ReceivedHead) {
+        guard let cookie = head.value(of: "cookie"), cookie.contains("many") else { return }
+        world.kernel.count("judge: number of cookies")
+        let count = cookie.split(separator: ";").count
+        if count > 180 { world.fault("limit", "call \(number) sends \(count) cookies") }
+    }
+
     /// A request with TLS settings is sent on a connection that was made with them.
     private func judgeTLS(_ tls: (isOldVersion: Bool, identity: Int)) {
         // A redirect from another origin has dropped them.
@@ -53,7 +62,8 @@ struct PeerJudge {
         }
         guard let settings = call.tls, isOwn, plan.hosts[host].isSecure else { return }
         world.kernel.count("judge: TLS settings of a request")
-        if settings.isWrong || settings == .oldVersion && !tls.isOldVersion {
+        let hasProof = settings != .staple || (plan.hosts[host].staple ?? .none) == .good
+        if settings.isWrong || !hasProof || settings == .oldVersion && !tls.isOldVersion {
             world.fault("TLS settings", "call \(number) is sent on a connection that was not made for it")
         }
     }
@@ -73,6 +83,7 @@ struct PeerJudge {
 
     /// Judges an error: a line of the framing without end costs its limit, and no more.
     func judge(_ error: any Error) {
+        if let error = error as? HTTPError { judgePhase(error) }
         guard let error = error as? HTTPError, case .http(let reason) = error.reason,
             call.replies.count == 1, let reply = call.replies.first, reply.ending == .floods,
             [.chunkLine, .trailers].contains(reply.flood), world.calls[number].requests > 0
@@ -81,6 +92,36 @@ struct PeerJudge {
         if case .truncatedChunks = reason {
             world.fault("limit", "call \(number) has read a line without end to the end")
         }
+    }
+}
+
+extension PeerJudge {
+    /// An error names the phase that the call had come to, and with it who has caused it.
+    private func judgePhase(_ error: HTTPError) {
+        world.kernel.count("judge: phase of an error")
+        let (kind, peers) = (ErrorKind(error), plan.peers)
+        let isOfProxy = error.phase == .proxy
+        if isOfProxy, plan.client.proxy == .none { fault(error, "without a proxy") }
+        let isProxyBad = peers?.isProxyGone == true || peers?.hasWrongProxy == true
+        if isProxyBad, [.connection, .certificate].contains(kind), !isOfProxy {
+            fault(error, "which the proxy has caused")
+        }
+        if kind == .certificate, !isOfProxy, error.phase != .tls { fault(error, "of a certificate") }
+        let hasPlainHosts = plan.hosts.allSatisfy { !$0.isSecure }
+        if error.phase == .tls, hasPlainHosts, plan.client.proxy != .https { fault(error, "without TLS") }
+        let state = world.calls[number]
+        if error.phase == .body, state.sentFields.isEmpty, call.vector == nil, call.sequence == nil,
+            call.resource == nil, call.kind != .events
+        {
+            fault(error, "without a head")
+        }
+        if let injection = call.injection, error.phase != .request, kind != .limit, kind != .cancelled {
+            fault(error, "of a request with a line break in it (\(injection))")
+        }
+    }
+
+    private func fault(_ error: HTTPError, _ words: String) {
+        world.fault("phase", "call \(number) has an error of \(error.phase), \(words): \(error)")
     }
 }
 

@@ -97,7 +97,7 @@ enum ErrorKind {
         case .connectionClosed, .system, .overtaken: self = .connection
         case .tls(let error):
             switch error {
-            case .certificateRejected, .nameMismatch, .keyNotPinned, .certificatesTooLarge:
+            case .certificateRejected, .nameMismatch, .staple, .keyNotPinned, .certificatesTooLarge:
                 self = .certificate
             default: self = .connection
             }

@@ -5,6 +5,7 @@ extension Kernel {
     /// Sends bytes in segments that arrive in order.
     func transmit(_ bytes: [UInt8], on connection: SimulatedConnection, isUp: Bool) {
         connection[isUp].send(bytes.count)
+        carries(bytes, connection, isUp)
         var start = 0
         while start < bytes.count {
             let half = (connection[isUp].grown(network.segmentLimit) + 1) / 2

@@ -46,6 +46,8 @@ final class Kernel: @unchecked Sendable {
     var lookUp: (String) -> [IPAddress] = { _ in [] }
     /// Sees what the client sends.
     var sees: (SimulatedConnection, UnsafeRawBufferPointer) -> Void = { _, _ in }
+    /// Sees what the path carries, in either direction.
+    var carries: ([UInt8], SimulatedConnection, _ isUp: Bool) -> Void = { _, _, _ in }
     /// Sees a connection that the client closes.
     var closes: (SimulatedConnection) -> Void = { _ in }
     /// Decides the fate of a connection attempt.

@@ -47,15 +47,17 @@ struct KeepingPlan: Codable, Equatable {
 /// The cookies that servers set where a program keeps them. Each kind has a name of its own.
 enum CookieKind: Int, CaseIterable {
     case session, short, long
+    /// Has a tab in its name, which only one of the formats can keep.
+    case tabbed
 
-    var name: String { "cookie\(rawValue)" }
+    var name: String { self == .tabbed ? "cookie\t\(rawValue)" : "cookie\(rawValue)" }
 
     /// The seconds that it is good for; `nil` for the session.
     var lifetime: Int? {
         switch self {
         case .session: nil
         case .short: 2
-        case .long: 3600
+        case .long, .tabbed: 3600
         }
     }
 }

@@ -17,7 +17,14 @@ final class Material {
     /// certificate.
     private(set) var pins: [KeyPin] = []
     let identities: [ClientIdentity]
+    /// What the servers of each host staple.
+    private(set) var staples: [Int: [HostPlan.Staple: [UInt8]]] = [:]
     private var contexts: [String: UnsafeMutableRawPointer] = [:]
+    /// The configurations of the servers' key for Encrypted Client Hello, and those of a key that none has;
+    /// `nil` without OpenSSL 4.
+    private(set) var configs, staleConfigs: ECHConfigList?
+    /// Whether the servers of this world have it.
+    private var encryptsNames = false
 
     /// The kinds of certificates that a server of a name may have.
     enum Certificate: String, CaseIterable {
@@ -60,12 +67,42 @@ final class Material {
         }
         let profile = CertificateProfile(SequenceVector.hosts.map { .dns($0) })
         do throws(FixtureError) { try addLists(authority) } catch { fatalError("\(error)") }
+        for host in 0..<Self.mostHosts {
+            do throws(FixtureError) { try addStaples(host, authority, stranger) } catch {
+                fatalError("\(error)")
+            }
+        }
+        for vector in NameVector.all.values.sorted(by: { $0.name < $1.name }) {
+            add(vector.load(), named: "names " + vector.certificate)
+        }
         guard let valid = try? authority.issue(profile), let other = try? stranger.issue(profile) else {
             fatalError("no certificate for the names of vectors")
         }
         add(valid, name: Self.vectorName, kind: .valid)
         add(other, name: Self.vectorName, kind: .unknownIssuer)
         add(authority.certificate(for: "other.test"), name: Self.vectorName, kind: .otherName)
+        do throws(FixtureError) { try addKeys(authority, stranger) } catch { fatalError("\(error)") }
+    }
+
+    /// Adds servers that encrypt the names of the hosts. Their certificates are for the public name as well.
+    private func addKeys(_ authority: TestAuthority, _ stranger: TestAuthority) throws(FixtureError) {
+        guard FixtureECHKey.isSupported else { return }
+        let keys = [
+            try FixtureECHKey(publicName: Self.publicName), try FixtureECHKey(publicName: Self.publicName),
+        ]
+        (configs, staleConfigs) = (
+            try? ECHConfigList(keys[0].configList), try? ECHConfigList(keys[1].configList)
+        )
+        for name in (0..<Self.mostHosts).map(Self.name) {
+            let profile = CertificateProfile([.dns(name), .dns(Self.publicName)])
+            add(try authority.issue(profile), named: "encrypted valid \(name)")
+            add(authority.certificate(for: "other.test"), named: "encrypted otherName \(name)")
+            add(try stranger.issue(profile), named: "encrypted unknownIssuer \(name)")
+            for kind in Certificate.allCases {
+                guard let context = contexts["encrypted \(kind) \(name)"] else { continue }
+                try FixtureECH(keys[0]).install(in: OpaquePointer(context))
+            }
+        }
     }
 
     /// The name of a host of the world.
@@ -74,6 +111,7 @@ final class Material {
     static func name(_ host: Int) -> String { host == 0 ? "host0.test" : "host\(host).host0.test" }
 
     static let proxyName = "proxy.test"
+    static let publicName = "cover.test"
     static let resolverName = "dns.test"
     /// What the certificate for all names of vectors is kept under.
     static let vectorName = "vectors"
@@ -82,10 +120,34 @@ final class Material {
     func context(for name: String, kind: Certificate, list: AddressPlan.CertificateList?)
         -> UnsafeMutableRawPointer
     {
-        guard let context = contexts[list?.rawValue ?? "\(kind) \(name)"] else {
+        let usual = list?.rawValue ?? "\(kind) \(name)"
+        guard
+            let context = encryptsNames ? contexts["encrypted \(usual)"] ?? contexts[usual] : contexts[usual]
+        else {
             fatalError("\(name) has no certificate")
         }
         return context
+    }
+
+    /// The context of a server that shows a vector's certificate.
+    func context(of vector: NameVector) -> UnsafeMutableRawPointer {
+        guard let context = contexts["names " + vector.certificate] else { fatalError(vector.name) }
+        return context
+    }
+
+    private func addStaples(_ host: Int, _ authority: TestAuthority, _ stranger: TestAuthority)
+        throws(FixtureError)
+    {
+        let own = authority.certificate(for: Self.name(host))
+        staples[host] = [
+            .good: try authority.ocspResponse(for: own),
+            .ofAnother: try authority.ocspResponse(for: authority.certificate(for: "other.test")),
+            .revoked: try authority.ocspResponse(for: own, .revoked),
+            .unknown: try authority.ocspResponse(for: own, .unknown),
+            .expired: try authority.ocspResponse(for: own, from: 1_700_000_000, to: 1_700_100_000),
+            .byAnother: try stranger.ocspResponse(for: own),
+            .noise: [0x30, 3, 10, 1, 0],
+        ]
     }
 
     /// Adds the lists of certificates that are to cost their clients time and memory. Each is for all hosts.
@@ -107,7 +169,9 @@ final class Material {
     ///
     /// - Parameter sharesTicketKeys: Whether servers with certificates for other names have the keys of the
     ///   first host's.
-    func beginWorld(seed: UInt64, sharesTicketKeys: Bool) {
+    /// - Parameter encryptsNames: Whether the hosts' servers have a key for Encrypted Client Hello.
+    func beginWorld(seed: UInt64, sharesTicketKeys: Bool, encryptsNames: Bool) {
+        self.encryptsNames = encryptsNames
         for (number, name) in contexts.keys.sorted().enumerated() {
             guard let context = contexts[name] else { continue }
             let isShared =

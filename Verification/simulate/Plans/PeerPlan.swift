@@ -9,6 +9,8 @@ struct PeerPlan: Codable, Equatable {
     /// Whether a server with a certificate for another name has the ticket keys of another host: it can
     /// resume the sessions of that one.
     var sharesTicketKeys = false
+    /// Whether nothing listens at the proxy's address.
+    var isProxyGone: Bool?
 
     struct Login: Codable, Equatable {
         var digest = HostPlan.Digest()
@@ -31,7 +33,18 @@ extension ReplyPlan {
         case retryAfter
         /// Sets a cookie for the host and those below it.
         case domainCookie
+        /// Sets as many cookies as fit into a head.
+        case manyCookies
     }
+
+    /// The line in which a server stops, before its end.
+    enum Stop: String, Codable, CaseIterable {
+        case status, field, chunkSize, chunkExtension, trailer
+
+        var isInHead: Bool { self == .status || self == .field }
+    }
+
+    static let cookiesOfMany = 120
 
     /// Whether the connection must not be used again.
     var isLast: Bool { word == .announcesClose || word == .isOld }
@@ -51,11 +64,27 @@ extension CallPlan {
         case rightPin, wrongPin
         /// Has a certificate for servers that ask for one.
         case identity, otherIdentity
+        /// Wants a server's certificate to be confirmed by its issuer.
+        case staple
 
         /// Whether no server can be proved with it.
         var isWrong: Bool { self == .otherRoots || self == .wrongPin }
         /// The number of its certificate; 0 if it has none.
         var identityNumber: Int { self == .identity ? 1 : self == .otherIdentity ? 2 : 0 }
+    }
+}
+
+extension HostPlan {
+    /// What a server staples to its certificate: what its issuer says of it, or anything else.
+    enum Staple: String, Codable, CaseIterable {
+        case good, none, ofAnother, revoked, unknown, expired, byAnother, noise
+    }
+}
+
+extension CallPlan {
+    /// Where a request has a line break and a field that its caller must not get in.
+    enum Injection: String, Codable, CaseIterable {
+        case path, query, host, port, user, method, fieldName, fieldValue, lineFeed, spaces, zero
     }
 }
 
@@ -80,7 +109,7 @@ extension Plan {
     /// Lets peers and callers say more, in most worlds. A generator of its own leaves all else as it is.
     mutating func sayMore() {
         var dice = Dice(seed: seed ^ 0x9EE2)
-        switch dice.below(30) {
+        switch dice.below(34) {
         case 0..<8: sayWords(&dice)
         case 8..<12: answerByVectors(&dice)
         case 12..<14: misuseProxy(&dice)
@@ -92,6 +121,8 @@ extension Plan {
         case 22..<26: playSequences(&dice)
         case 26..<29: useRareBodies(&dice)
         case 29: sendHostileLists(&dice)
+        case 30: fillJar(&dice)
+        case 31..<33: inject(&dice)
         default: break
         }
     }
@@ -108,7 +139,9 @@ extension Plan {
                 if reply.word == .isOldAndKept { reply.framing = .length }
                 if [.trailers, .chunkExtensions].contains(reply.word) { reply.framing = .chunked }
                 if reply.word == .retryAfter { reply.status = dice.one(of: [503, 429]) }
-                if reply.word == .domainCookie, keeping != nil { reply.word = nil }
+                if reply.word == .domainCookie || reply.word == .manyCookies, keeping != nil {
+                    reply.word = nil
+                }
                 if reply.word == nil || dice.chance(20), !isStrict, reply.ending == .complete {
                     reply.status = dice.one(of: [204, 205, 304, 429, 500, 502, 504])
                     if reply.hasNoContent { (reply.size, reply.framing, reply.isCoded) = (0, .length, false) }
@@ -144,7 +177,7 @@ extension Plan {
         guard keeping == nil, resolvers == nil, client.acceptsAnyCertificate != true,
             !hosts.contains(where: { $0.hasSocket == true })
         else { return }
-        let names = SequenceVector.Topic.allCases.compactMap { SequenceVector.names[$0] }
+        let names = SequenceVector.Topic.allCases.compactMap { SequenceVector.usualNames[$0] }
         let drawn = names.compactMap { names in
             dice.chance(80) ? SequenceVector.all[dice.one(of: names)] : nil
         }
@@ -166,9 +199,9 @@ extension Plan {
         for vector in vectors { play(vector, &dice) }
     }
 
-    private mutating func play(_ vector: SequenceVector, _ dice: inout Dice) {
+    mutating func play(_ vector: SequenceVector, _ dice: inout Dice, isTroubled: Bool? = nil) {
         let isSecure = vector.places.contains(where: \.isSecure)
-        var host = HostPlan(drawnFrom: &dice, isSecure: isSecure, isTroubled: dice.chance(20))
+        var host = HostPlan(drawnFrom: &dice, isSecure: isSecure, isTroubled: isTroubled ?? dice.chance(20))
         for address in host.addresses.indices { host.addresses[address].isV6 = false }
         if (host.ticketPause ?? 0) > 1_000_000 { host.ticketPause = nil }
         hosts.append(host)
@@ -191,6 +224,8 @@ extension Plan {
             let algorithm = dice.one(of: ["SHA-256", "MD5", "SHA-256-sess"])
             let digest = HostPlan.Digest(algorithm: algorithm, uses: dice.one(of: [nil, nil, 1, 3]))
             peers?.login = PeerPlan.Login(digest: digest, isAccepted: dice.chance(75))
+        } else if dice.chance(30) {
+            peers?.isProxyGone = true
         } else if client.proxy == .https, dice.chance(50) {
             peers?.hasWrongProxy = true
         } else {
@@ -225,6 +260,7 @@ extension Plan {
         (client.responseLimit, client.perOrigin) = (nil, nil)
         for host in hosts.indices where dice.chance(70) {
             (hosts[host].isSecure, hosts[host].asksForIdentity) = (true, dice.chance(60))
+            hosts[host].staple = dice.one(of: HostPlan.Staple.allCases)
         }
         for call in calls.indices where calls[call].download == nil && dice.chance(40) {
             calls[call].tls = dice.one(of: CallPlan.TLS.allCases)

@@ -20,6 +20,12 @@ extension Plan {
         }
         if dice.chance(30) { chainCalls(&dice) }
         if client.caches || dice.chance(10) { shareResources(&dice) }
+        defer { stopInLines() }
+        var other = Dice(seed: seed ^ 0x7EC17A1)
+        if other.chance(10) {
+            recite(&other)
+            return
+        }
         if dice.chance(40) {
             calmDown()
             if dice.chance(50) {
@@ -52,6 +58,7 @@ extension Plan {
         default: break
         }
         sayMore()
+        encryptNames()
         // What has to be done on a disk is tried again on the loop of the process, which is a real one.
         if files != nil || keeping != nil || calls.contains(where: { $0.kind == .file }) {
             kernel?.threadFailures = 0

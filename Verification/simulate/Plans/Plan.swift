@@ -20,6 +20,8 @@ struct Plan: Codable, Equatable {
     var kernel: KernelPlan?
     /// What proxies and servers do that most do not.
     var peers: PeerPlan?
+    /// How names are encrypted; `nil` if they are not.
+    var encryption: EncryptionPlan?
 
     /// Whether the task that makes the call is cancelled at some time.
     func isCancelled(_ number: Int) -> Bool {
@@ -129,6 +131,8 @@ struct HostPlan: Codable, Equatable {
     var port: Int?
     /// Whether it asks clients for a certificate.
     var asksForIdentity: Bool?
+    /// What it staples to its certificate, for clients that ask.
+    var staple: Staple?
     /// Whether the client reaches it at a Unix domain socket.
     var hasSocket: Bool?
 }
@@ -230,6 +234,12 @@ struct CallPlan: Codable, Equatable {
     var vector: String?
     /// The vector whose requests it makes, one after the other. Their host is the last one.
     var sequence: String?
+    /// The vector of a name and a certificate that its server shows it.
+    var proof: String?
+    /// Whether it has a client of its own, with the settings of its vector.
+    var isAlone: Bool?
+    /// Where its request has bytes that would end a line of it.
+    var injection: Injection?
     /// The number of connections that a prewarming call asks for.
     var count = 1
     /// The replies to the requests of this call; the last one is repeated.
@@ -307,6 +317,8 @@ struct ReplyPlan: Codable, Equatable {
     var emptyMembers: Int?
     /// What it says beside its status and its length.
     var word: Word?
+    /// In which line it stops, if it stalls: otherwise in the middle of the body.
+    var stop: Stop?
 }
 
 extension ReplyPlan {

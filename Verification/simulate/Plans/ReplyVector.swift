@@ -15,15 +15,21 @@ struct ReplyVector: Sendable {
     let content: [UInt8]?
     /// Whether the connection may serve another request.
     let mayBeReused: Bool
+    /// The settings of the client that it is about.
+    let limits: [String: Int]
+    let leniency: [String]
 
-    /// All vectors whose verdict holds for any client with the usual limits, by name.
+    /// All vectors whose verdict holds for any client that has their settings, by name.
     static let all: [String: ReplyVector] = {
         let vectors =
             read("response", as: Response.self).compactMap(ReplyVector.init)
             + read("decoding", as: Decoding.self).compactMap(ReplyVector.init)
         return Dictionary(uniqueKeysWithValues: vectors.map { ($0.name, $0) })
     }()
-    static let names = all.keys.sorted()
+    /// Those for any client with the usual settings, and those for clients with settings of their own.
+    static let names = all.keys.filter { all[$0]?.isSpecial == false }.sorted()
+    static let specialNames = all.keys.filter { all[$0]?.isSpecial == true }.sorted()
+    var isSpecial: Bool { !limits.isEmpty || !leniency.isEmpty }
 
     static func read<Format: Decodable>(_ topic: String, as: Format.Type) -> [Format] {
         let folder = "Fixtures/vectors/\(topic)"
@@ -96,8 +102,8 @@ struct ReplyVector: Sendable {
         let others = [
             " 30", " 401", " 407", " 408", " 417", " 42", " 502", " 503", " 504", "oding: gzip", "ookie:",
         ]
-        guard ["GET", "HEAD"].contains(vector.method ?? "GET"), vector.leniency == nil, vector.limits == nil,
-            vector.upgrade == nil, !["open", "tunnel"].contains(expect.outcome), expect.leftover ?? 0 == 0,
+        guard ["GET", "HEAD"].contains(vector.method ?? "GET"), vector.upgrade == nil,
+            !["open", "tunnel"].contains(expect.outcome), expect.leftover ?? 0 == 0,
             !others.contains(where: vector.input.contains)
         else { return nil }
         (name, method) = (vector.name, vector.method ?? "GET")
@@ -106,6 +112,7 @@ struct ReplyVector: Sendable {
         isComplete = expect.outcome == "end"
         (status, content) = (expect.status, expect.content.map(Self.latin))
         mayBeReused = isComplete && (expect.reuse ?? "reusable") == "reusable"
+        (limits, leniency) = (vector.limits ?? [:], vector.leniency ?? [])
     }
 
     private init?(_ vector: Decoding) {
@@ -118,6 +125,7 @@ struct ReplyVector: Sendable {
         (endsCleanly, endsUncleanly, status) = (false, false, 200)
         (isComplete, content) = (!vector.isFault, vector.content.map(Self.latin))
         mayBeReused = true
+        (limits, leniency) = ([:], [])
     }
 
     static func latin(_ text: String) -> [UInt8] {

@@ -1,4 +1,5 @@
 internal import DirectCore
+internal import DirectHTTP
 internal import FoundationEssentials
 
 /// A vector of Fixtures/vectors that takes requests one after the other: of the topics `redirect`, `cookies`
@@ -33,7 +34,7 @@ struct SequenceVector: Sendable {
         var content = ""
     }
 
-    enum Topic: String, CaseIterable { case redirect, cookies, cache }
+    enum Topic: String, CaseIterable { case redirect, cookies, cache, hsts }
 
     /// The date at which vectors, and worlds, begin.
     static let start: Int64 = 1_800_000_000
@@ -42,19 +43,25 @@ struct SequenceVector: Sendable {
     let topic: Topic
     let steps: [Step]
     let keepsCookies, keepsHSTS: Bool
+    /// What else a client has to be told.
+    private(set) var settings = Settings()
+    /// Whether it can be shown to a client with the usual settings.
+    var isUsual: Bool { !settings.areSpecial && topic != .hsts }
 
     /// The longest time that it may take, in seconds.
     var duration: Int { (steps.map(\.time).max() ?? 0) + steps.count }
 
-    /// All vectors that a client with the usual settings can be shown beside other calls, by name.
+    /// All vectors that can be shown beside other calls, by name.
     static let all: [String: SequenceVector] = {
         let vectors =
             ReplyVector.read("redirect", as: Redirect.self).compactMap(SequenceVector.init)
             + ReplyVector.read("cookies", as: Cookies.self).compactMap(SequenceVector.init)
             + ReplyVector.read("cache", as: Cache.self).compactMap(SequenceVector.init)
+            + ReplyVector.read("hsts", as: HSTS.self).compactMap(SequenceVector.init)
         return Dictionary(uniqueKeysWithValues: vectors.map { ($0.name, $0) })
     }()
     static let names = Dictionary(grouping: all.values, by: \.topic).mapValues { $0.map(\.name).sorted() }
+    static let usualNames = names.mapValues { $0.filter { all[$0]?.isUsual == true } }.filter { !$1.isEmpty }
     /// The names of all their servers.
     static let hosts = Set(all.values.flatMap(\.hosts)).sorted()
 
@@ -75,10 +82,11 @@ struct SequenceVector: Sendable {
     }
 
     /// `nil` if the steps are not for servers with names, each port with TLS or without.
-    private init?(_ name: String, _ topic: Topic, _ steps: [Step?], settings: Set<String> = []) {
+    private init?(_ name: String, _ topic: Topic, _ steps: [Step?], settings: Settings = Settings()) {
         (self.name, self.topic, self.steps) = (name, topic, steps.compactMap { $0 })
-        keepsCookies = topic == .cookies || settings.contains("cookies")
-        keepsHSTS = settings.contains("hsts")
+        keepsCookies = topic == .cookies || settings.cookies == true
+        keepsHSTS = topic == .hsts || settings.hsts == true
+        self.settings = settings
         let ports = Dictionary(grouping: places, by: \.port).values
         let isPossible = places.allSatisfy {
             $0.host != "localhost" && IPAddress($0.host) == nil && !$0.host.hasPrefix("[")
@@ -117,8 +125,46 @@ struct SequenceVector: Sendable {
 
         let name: String
         let request: Request
-        let client: [String: Anything]?
+        let client: Settings?
         let answers: [Answer]
+        let expect: Expectation
+    }
+
+    /// The settings of the client of a redirect.
+    struct Settings: Decodable {
+        private(set) var cookies, hsts, referer, downgrade, bodyAcrossOrigins, follows: Bool?
+        private(set) var limit: Int?
+        private(set) var surviving: [String]?
+        private(set) var headers: [VectorField]?
+
+        var areSpecial: Bool {
+            referer != nil || downgrade != nil || bodyAcrossOrigins != nil || follows != nil || limit != nil
+                || surviving != nil || headers != nil
+        }
+
+        /// Gives a client these settings.
+        func set(_ settings: inout HTTPClient.Configuration) {
+            settings.redirects.isFollowing = follows ?? true
+            settings.redirects.insecureAllowsDowngrade = downgrade ?? false
+            settings.redirects.carriesBodyAcrossOrigins = bodyAcrossOrigins ?? true
+            settings.redirects.sendsReferer = referer ?? false
+            settings.redirects.extraCrossOriginFields = surviving ?? []
+            settings.redirects.limit = limit ?? settings.redirects.limit
+            for field in headers ?? [] { settings.headers[field.name] = field.value }
+        }
+    }
+
+    private struct HSTS: Decodable {
+        struct Response: Decodable {
+            let url: String
+            let set: [String]
+        }
+
+        struct Request: Decodable { let url, reached: String }
+        struct Expectation: Decodable { let requests: [Request] }
+
+        let name: String
+        let responses: [Response]
         let expect: Expectation
     }
 
@@ -188,11 +234,9 @@ struct SequenceVector: Sendable {
 
     private init?(_ vector: Redirect) {
         let (asked, expect) = (vector.request, vector.expect)
-        let settings = Set((vector.client ?? [:]).keys)
-        guard asked.addresses == nil,
-            vector.answers.allSatisfy({ $0.location?.mayBeAField ?? true }),
-            settings.isSubset(of: ["cookies", "hsts"])
+        guard asked.addresses == nil, vector.answers.allSatisfy({ $0.location?.mayBeAField ?? true })
         else { return nil }
+        let settings = vector.client ?? Settings()
         var step = Step(
             method: asked.method ?? "GET",
             url: asked.url,
@@ -217,6 +261,21 @@ struct SequenceVector: Sendable {
             (step.status, step.finalURL) = (expect.status ?? 200, expect.url ?? expect.requests.last?.url)
         }
         self.init(vector.name, .redirect, [step], settings: settings)
+    }
+
+    private init?(_ vector: HSTS) {
+        guard vector.responses.flatMap(\.set).allSatisfy(\.mayBeAField) else { return nil }
+        let first = vector.responses.map { response -> Step? in
+            guard var arrival = VectorPlace(response.url).map({ Arrival(place: $0) }) else { return nil }
+            arrival.answer = response.set.map { VectorField(name: "Strict-Transport-Security", value: $0) }
+            return Step(url: response.url, arrivals: [arrival], status: 200)
+        }
+        let then = vector.expect.requests.map { request in
+            VectorPlace(request.reached).map {
+                Step(url: request.url, arrivals: [Arrival(place: $0)], status: 200)
+            }
+        }
+        self.init(vector.name, .hsts, first + then)
     }
 
     /// Not for fields with a control character, whose response is refused as a whole.

@@ -66,7 +66,8 @@ final class Callers: @unchecked Sendable {
 
     private func make(_ number: Int, with client: HTTPClient?) async {
         let call = plan.calls[number]
-        guard let client else { return }
+        guard var client else { return }
+        if call.isAlone == true { client = world.newClient(ClientMaker(world, alone: number).configuration) }
         if !call.follows || call.start > 0 { await kernel.sleep(microseconds: call.start) }
         if call.follows, call.work > 0 {
             kernel.count("caller: work between calls")
@@ -86,6 +87,8 @@ final class Callers: @unchecked Sendable {
                 judge.note("prewarmed")
             } else if let download = DownloadJudge(world, number: number) {
                 try await save(number, with: client, judge: download)
+            } else if let proof = ProofJudge(world, number: number) {
+                try await proof.ask(client)
             } else if let play = world.sequences.first(where: { $0.number == number }) {
                 try await play.play(with: client, in: world)
             } else if let vector = VectorJudge(world, number: number) {
@@ -98,7 +101,7 @@ final class Callers: @unchecked Sendable {
         } catch {
             if let vector = VectorJudge(world, number: number) {
                 vector.judge(error)
-            } else if call.sequence != nil {
+            } else if call.sequence != nil || call.proof != nil {
                 kernel.explain("  call \(number): \(error)")
                 world.calls[number].error = error
             } else {
@@ -169,7 +172,13 @@ final class Callers: @unchecked Sendable {
 
     private func request(_ number: Int) -> HTTPClient.Request {
         let call = plan.calls[number]
-        var request = HTTPClient.Request(method(of: call.kind), world.url(ofCall: number), body: body(number))
+        let url = world.url(ofCall: number)
+        var request = HTTPClient.Request(
+            method(of: call.kind),
+            call.injection?.url(url) ?? url,
+            body: body(number)
+        )
+        inject(call.injection, into: &request)
         if call.resource != nil || call.download != nil { request.headers.add("X-Call", "\(number)") }
         if let variant = call.variant { request.headers.add("X-Variant", "\(variant)") }
         if call.carriesSecrets {
@@ -192,6 +201,16 @@ final class Callers: @unchecked Sendable {
         if let tls = call.tls { request.tls = ClientMaker(world).settings(tls, forHost: call.host) }
         if plan.client.resolving == .request { request.addresses = world.endpoints(ofHost: call.host) }
         return request
+    }
+
+    private func inject(_ injection: CallPlan.Injection?, into request: inout HTTPClient.Request) {
+        let line = CallPlan.Injection.line
+        switch injection {
+        case .method: request.method = HTTPMethod(stringLiteral: "GET /x HTTP/1.1\(line)\r\nX:")
+        case .fieldName: request.headers.add("X-A: 1\(line)\r\nX-B", "1")
+        case .fieldValue: request.headers.add("X-A", "1\(line)")
+        default: break
+        }
     }
 
     private func setTransfers(of request: inout HTTPClient.Request, _ number: Int) {

@@ -9,10 +9,11 @@ struct ClientMaker {
     private let plan: ClientPlan
     /// The run of the program that the client is for, if it keeps files.
     private let run: ProgramRun?
+    /// The call that it is for, if it is for one alone.
+    private let number: Int?
 
-    init(_ world: World, run: ProgramRun? = nil) {
-        self.world = world
-        self.run = run
+    init(_ world: World, run: ProgramRun? = nil, alone number: Int? = nil) {
+        (self.world, self.run, self.number) = (world, run, number)
         plan = world.plan.client
     }
 
@@ -84,8 +85,38 @@ struct ClientMaker {
         if plan.addsUserBelowCache { settings.networkInterceptors.append(addUser) }
         if plan.observes { settings.observer = { [world] _ in world.kernel.count("caller: event observed") } }
         setAddresses(&settings)
+        setEncryption(&settings)
         setProxy(&settings)
+        if let number { setVector(of: world.plan.calls[number], &settings) }
         return settings
+    }
+
+    /// What the vector of a call is about.
+    private func setVector(of call: CallPlan, _ settings: inout HTTPClient.Configuration) {
+        if call.proof != nil { settings.tls.roots = .only([.der(NameVector.root)]) }
+        if let vector = call.sequence.flatMap({ SequenceVector.all[$0] }) {
+            settings.cookies = vector.keepsCookies ? CookieJar() : nil
+            settings.hsts = vector.keepsHSTS ? HSTSStore() : nil
+            settings.cache =
+                vector.topic == .cache ? try? ResponseCache(clock: { [loop = world.loop] in loop.date }) : nil
+            vector.settings.set(&settings)
+        }
+        guard let vector = call.vector.flatMap({ ReplyVector.all[$0] }) else { return }
+        let limits = vector.limits
+        settings.limits.headBytes = limits["headBytes"] ?? settings.limits.headBytes
+        settings.limits.fieldCount = limits["fieldCount"] ?? settings.limits.fieldCount
+        settings.limits.lineBytes = limits["lineBytes"] ?? settings.limits.lineBytes
+        settings.limits.interimCount = limits["interimCount"] ?? settings.limits.interimCount
+        settings.limits.chunkExtensionBytes =
+            limits["chunkExtensionBytes"] ?? settings.limits.chunkExtensionBytes
+        settings.limits.trailerBytes = limits["trailerBytes"] ?? settings.limits.trailerBytes
+        settings.limits.trailerCount = limits["trailerCount"] ?? settings.limits.trailerCount
+        settings.leniency.acceptsBareLineFeeds = vector.leniency.contains("acceptsBareLineFeeds")
+        settings.leniency.acceptsDoubtfulFraming = vector.leniency.contains("acceptsDoubtfulFraming")
+        settings.leniency.acceptsBareLineFeedsInChunks =
+            vector.leniency.contains("acceptsBareLineFeedsInChunks")
+        settings.leniency.acceptsWhitespaceAfterChunkSizes =
+            vector.leniency.contains("acceptsWhitespaceAfterChunkSizes")
     }
 
     /// An interceptor that builds the request anew from its parts.
@@ -143,6 +174,7 @@ struct ClientMaker {
             let pin = kind == .rightPin ? Material.shared.pins[host] : nil
             let text = "sha256/" + Base64.encode(pin?.sha256 ?? [UInt8](repeating: 7, count: 32))
             try? tls.pins.add([text], for: Material.name(host))
+        case .staple: tls.stapling = .required
         case .identity, .otherIdentity:
             tls.clientIdentity = Material.shared.identities[kind.identityNumber - 1]
         }
@@ -168,9 +200,14 @@ struct ClientMaker {
         switch plan.resolving {
         case .system, .request: return
         case .map:
-            for host in world.plan.hosts.indices {
+            let only = number.map { world.plan.calls[$0].host }
+            for host in world.plan.hosts.indices where only.map({ $0 == host }) ?? true {
                 let names =
-                    (world.sequence(ofHost: host)?.vector.hosts).map(Array.init) ?? [Material.name(host)]
+                    (world.sequence(ofHost: host)?.vector.hosts).map(Array.init)
+                    ?? [
+                        world.proof(ofHost: host).map { VectorPlace.plain($0.vector.identity) }
+                            ?? Material.name(host)
+                    ]
                 for pattern in names.compactMap({ try? HostPattern($0) }) {
                     try? settings.addresses.set(world.endpoints(ofHost: host), for: pattern)
                 }
@@ -178,6 +215,16 @@ struct ClientMaker {
         case .resolver: settings.resolver = WorldResolver(world: world)
         case .cachingResolver:
             settings.resolver = CachingResolver(WorldResolver(world: world), loop: world.loop)
+        }
+    }
+
+    private func setEncryption(_ settings: inout HTTPClient.Configuration) {
+        guard let encryption = world.plan.encryption else { return }
+        settings.encryptedClientHello = .whenAvailable
+        let list = encryption.isStale ? Material.shared.staleConfigs : Material.shared.configs
+        for host in world.plan.hosts.indices {
+            guard let name = try? DomainName(Material.name(host)) else { continue }
+            settings.addresses.setEncryptedClientHello(list, for: name)
         }
     }
 

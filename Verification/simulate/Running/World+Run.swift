@@ -32,7 +32,8 @@ extension World {
         let world = World(plan, isTraced: isTraced)
         Material.shared.beginWorld(
             seed: plan.seed,
-            sharesTicketKeys: plan.peers?.sharesTicketKeys == true
+            sharesTicketKeys: plan.peers?.sharesTicketKeys == true,
+            encryptsNames: plan.encryption != nil
         )
         world.run()
         if sim_live_connections() != before {

@@ -21,6 +21,7 @@ extension World {
         kernel.misuses = { [unowned self] in fault("descriptors", $0) }
         kernel.accept = { [unowned self] connection, address, port in
             if address == proxyAddress {
+                if plan.peers?.isProxyGone == true { return .refused }
                 judgeBinding(of: connection)
                 return .accepted { [self] in serveProxy($0, port: port) }
             }
@@ -57,6 +58,10 @@ extension World {
             lastSends[connection.number] = kernel.now
             connection.sentSinceRequest += bytes.count
             PoolJudge(world: self).judge(bytes, sentOn: connection)
+        }
+        if plan.encryption != nil {
+            let judge = PathJudge(self)
+            kernel.carries = { judge.judge($0, on: $1, isUp: $2) }
         }
         kernel.closes = { [unowned self] in PoolJudge(world: self).judgeClose(of: $0) }
         kernel.seesDatagram = { [unowned self] in ResolverJudge(world: self).judgeSending(of: $1, on: $0) }

@@ -36,10 +36,20 @@ final class OriginServer: @unchecked Sendable {
         self.certificate = certificate
         let host = plan.hosts[ownHost]
         var top = wire
+        if let proof = world.proof(ofHost: ownHost) {
+            let context = Material.shared.context(of: proof.vector)
+            let http = HTTPWire(TLSWire(over: wire, context, as: host, in: kernel))
+            do throws(WireError) { try await proof.answer(http) } catch { await wire.close(politely: false) }
+            return
+        }
         if isSecure {
             let name = world.sequence(ofHost: ownHost) == nil ? Material.name(ownHost) : Material.vectorName
             if let list { kernel.count("fault: certificates \(list)") }
-            top = TLSWire(over: wire, name: name, certificate, list: list, as: host, in: kernel)
+            let tls = TLSWire(over: wire, name: name, certificate, list: list, as: host, in: kernel)
+            if let staple = host.staple, let bytes = Material.shared.staples[ownHost]?[staple] {
+                tls.staple(bytes)
+            }
+            top = tls
         }
         let isProven =
             !isSecure || certificate == .valid || plan.client.acceptsAnyCertificate == true
@@ -108,6 +118,9 @@ final class OriginServer: @unchecked Sendable {
     /// Answers a request. Returns false if the connection is over.
     private func answer(_ head: ReceivedHead, on http: HTTPWire) async throws(WireError) -> Bool {
         if let play = sequence(of: head) { return try await answer(head, of: play, on: http) }
+        if head.value(of: "x-injected") != nil {
+            world.fault("injection", "\(head.target) has a line of its own")
+        }
         guard let (host, number) = destination(of: head) else { throw .broken }
         (connection.times.lastRequest, connection.sentSinceRequest) = (kernel.now, 0)
         world.calls[number].arrivals.append((connection, kernel.now))

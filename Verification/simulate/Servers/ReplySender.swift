@@ -81,6 +81,10 @@ struct ReplySender {
         let text = headText
         let fields = text.split(separator: "\r\n").dropFirst().map { String($0) }
         world.calls[number].sentFields[place, default: []].append(fields)
+        if let stop = reply.stop, stop.isInHead, reply.ending == .stalls {
+            try await write(Array(text.utf8.prefix(stop == .status ? 10 : 30)))
+            return try await stall()
+        }
         try await write(Array(text.utf8))
         if let tls = http.wire as? TLSWire, world.plan.hosts[host].updatesKeys {
             world.kernel.count("server: key update")
@@ -99,13 +103,7 @@ struct ReplySender {
         switch reply.ending {
         case .complete: break
         case .stalls:
-            // To HEAD there is nothing more to come, and the client may use the connection for its next
-            // request.
-            if !isHead { world.calls[number].stalled = world.kernel.now }
-            request.connection.beginAbsence()
-            await world.kernel.sleep(microseconds: 100_000_000)
-            request.connection.endAbsence()
-            return false
+            return try await stall()
         case .floods: return false
         case .addsBytes:
             // Never a response: one that came a moment later could be the response to the next request.
@@ -113,6 +111,17 @@ struct ReplySender {
         case .closes, .breaksOff, .closesBefore: return false
         }
         return reply.framing != .untilClose || isHead
+    }
+
+    /// Sends nothing more for a long time.
+    private func stall() async throws(WireError) -> Bool {
+        // To HEAD there is nothing more to come, and the client may use the connection for its next request.
+        if !isHead || reply.stop?.isInHead == true { world.calls[number].stalled = world.kernel.now }
+        if let stop = reply.stop { world.kernel.count("fault: stop in a line, \(stop)") }
+        request.connection.beginAbsence()
+        await world.kernel.sleep(microseconds: 100_000_000)
+        request.connection.endAbsence()
+        return false
     }
 
     private var headText: String {
@@ -175,6 +184,9 @@ struct ReplySender {
         case .retryAfter: "Retry-After: \(number % 2)\r\n"
         case .domainCookie:
             "Set-Cookie: wide=wide-secret\(host)-; Domain=\(Material.name(host)); Path=/\r\n"
+        case .manyCookies:
+            (0..<ReplyPlan.cookiesOfMany).map { "Set-Cookie: many\(number)-\(place)-\($0)=1; Path=/\r\n" }
+                .joined()
         case .isOld, .chunkExtensions, .relativeLocation, nil: ""
         }
     }
@@ -224,6 +236,9 @@ struct ReplySender {
             } else {
                 try await write(Array(part))
             }
+        }
+        if isCut, reply.ending == .stalls, let line = reply.stop?.beginning {
+            try await write(Array(line.utf8))
         }
         guard reply.framing == .chunked, !isCut else { return }
         try await write(Array("0\r\n\(reply.word == .trailers ? "X-Last: 1\r\n" : "")\r\n".utf8))

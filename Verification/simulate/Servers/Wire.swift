@@ -59,7 +59,7 @@ final class TLSWire: Wire, @unchecked Sendable {
     /// - Parameters:
     ///   - name: The name that the certificate is for, and its kind.
     ///   - host: The server's properties.
-    init(
+    convenience init(
         over below: any Wire,
         name: String,
         _ kind: Material.Certificate,
@@ -67,15 +67,27 @@ final class TLSWire: Wire, @unchecked Sendable {
         as host: HostPlan,
         in kernel: Kernel
     ) {
-        isMalformed = list == .malformed
-        self.below = below
-        self.ticketPause = host.ticketPause
-        self.kernel = kernel
         let context = Material.shared.context(for: name, kind: kind, list: list)
+        self.init(over: below, context, as: host, isMalformed: list == .malformed, in: kernel)
+    }
+
+    /// Creates the server of a context.
+    init(
+        over below: any Wire,
+        _ context: UnsafeMutableRawPointer,
+        as host: HostPlan,
+        isMalformed: Bool = false,
+        in kernel: Kernel
+    ) {
+        (self.below, self.kernel, self.isMalformed) = (below, kernel, isMalformed)
+        self.ticketPause = host.ticketPause
         let hasPause: Int32 = host.ticketPause == nil ? 0 : 1
         tls = sim_tls_new(context, Int32(host.tickets), host.isOldTLS || isMalformed ? 1 : 0, hasPause)
         if host.asksForIdentity == true { sim_tls_ask(tls) }
     }
+
+    /// Staples bytes to the certificate, for a client that asks.
+    func staple(_ bytes: [UInt8]) { sim_tls_staple(tls, bytes, bytes.count) }
 
     deinit {
         sim_tls_free(tls)

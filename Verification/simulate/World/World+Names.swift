@@ -63,12 +63,19 @@ extension World {
     /// The vector whose names a host has.
     func sequence(ofHost host: Int) -> SequencePlay? { sequences.first { $0.host == host } }
 
+    /// The vector whose certificate a host shows.
+    func proof(ofHost host: Int) -> ProofJudge? {
+        plan.calls.indices.first { plan.calls[$0].host == host && plan.calls[$0].proof != nil }
+            .flatMap { ProofJudge(self, number: $0) }
+    }
+
     func endpoints(ofHost host: Int) -> [Endpoint] {
         plan.hosts[host].addresses.indices.map { Endpoint(address($0, ofHost: host)) }
     }
 
     /// The address of a place in a host's list.
     func address(_ place: Int, ofHost host: Int) -> IPAddress {
+        if let address = proofAddresses[host] { return address }
         let isV6 = plan.hosts[host].addresses[place].isV6
         let last = UInt8(place + 1)
         return isV6

@@ -33,6 +33,8 @@ final class World: @unchecked Sendable {
     let sequences: [SequencePlay]
     /// The proxy's check of logins.
     private(set) var proxyGate: DigestGate?
+    /// The addresses that are asked for instead of names, by host.
+    let proofAddresses: [Int: IPAddress]
     /// What is known of each call.
     var calls: [CallState]
     /// The open connections of each host's servers that have had a request.
@@ -142,6 +144,8 @@ final class World: @unchecked Sendable {
 
     init(_ plan: Plan, isTraced: Bool = false) {
         self.plan = plan
+        let proofs = plan.calls.map { ($0.host, $0.proof.flatMap { NameVector.all[$0]?.address }) }
+        proofAddresses = Dictionary(proofs.compactMap { host, address in address.map { (host, $0) } }) { $1 }
         sequences = plan.calls.indices.compactMap { SequencePlay(plan, call: $0) }
         kernel = Kernel(
             seed: plan.seed,

@@ -1,6 +1,6 @@
 """docs/Clients.md: the tables that fit on a page."""
 
-from results import RIGHTS, TOPICS
+from results import RIGHTS
 
 HEAD = """# Clients compared
 
@@ -54,7 +54,7 @@ def text(board):
         words = {"must": "What an RFC demands", "should": "What an RFC recommends", "choice": "Choices of this package"}
         parts.append(f"\n## {words[right]}\n\n")
         rows = [["topic", *titles]]
-        for topic, title in TOPICS.items():
+        for topic, title in board.topics().items():
             counts = [client.count(right=right, topic=topic).text for client in clients]
             if any(count != "–" for count in counts):
                 rows.append([title, *counts])

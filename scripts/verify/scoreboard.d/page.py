@@ -1,8 +1,14 @@
-"""docs/Clients.html: one page without scripts, in which each cell opens what failed and why."""
+"""docs/Clients.html: one page in which each cell opens what failed, over the page, with links to what the vectors say.
 
+A few lines of script filter by text and close what is open when a link is followed; everything else works without.
+"""
+
+import json
+import re
 from html import escape
+from pathlib import Path
 
-from results import FAILED, RIGHTS, TOPICS, file_of, right_of
+from results import FAILED, RIGHTS, file_of, right_of
 
 STYLE = """
 :root { color-scheme: light dark; --line: #8884; --bad: #b3261e; --good: #1b7f3b; }
@@ -18,8 +24,51 @@ td.number { text-align: right; font-variant-numeric: tabular-nums; }
 details > summary { cursor: pointer; }
 ul { margin: .3rem 0; padding-left: 1.1rem; } li { margin: .3rem 0; overflow-wrap: anywhere; min-width: 14rem; }
 code { font-size: .9em; } small { opacity: .8; }
-@media print { details { display: block; } th[scope=col] { position: static; } }
+button.cell { font: inherit; background: none; border: 0; padding: 0; cursor: pointer; text-decoration: underline dotted; }
+[popover] { max-width: min(46rem, 92vw); max-height: 80vh; overflow: auto; border: 1px solid var(--line); padding: .5rem 1rem; }
+[popover]::backdrop { background: #0004; }
+.filter { position: sticky; top: 0; z-index: 1; background: Canvas; padding: .5rem 0; border-bottom: 1px solid var(--line); }
+.filter label { margin-right: .8rem; white-space: nowrap; }
+.vector { border-top: 1px solid var(--line); padding: .3rem 0; scroll-margin-top: 9rem; }
+.vector:target { background: #fd06; }
+[hidden] { display: none !important; }
+@media print { th[scope=col], .filter { position: static; } }
 """
+
+SCRIPT = """
+const text = document.getElementById("text");
+function filter() {
+  const wanted = text.value.trim().toLowerCase();
+  for (const part of document.querySelectorAll("[data-names]")) {
+    part.hidden = wanted !== "" && !part.dataset.names.toLowerCase().includes(wanted);
+  }
+  for (const topic of document.querySelectorAll("section")) {
+    topic.hidden = !topic.querySelector("[data-names]:not([hidden])");
+  }
+}
+text.addEventListener("input", filter);
+addEventListener("hashchange", () => {
+  for (const open of document.querySelectorAll("[popover]:popover-open")) open.hidePopover();
+});
+filter();
+"""
+
+VECTORS = Path(__file__).resolve().parents[3] / "Fixtures" / "vectors"
+
+
+def anchor(name):
+    """The place of a vector in the page: its name, which never changes its meaning."""
+    return "v-" + re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-") + f"-{len(name)}"
+
+
+def lines_of(topic):
+    """File and line of each vector of a topic."""
+    found = {}
+    for path in sorted((VECTORS / topic).glob("*.json")):
+        for number, line in enumerate(path.read_text().split("\n"), 1):
+            if match := re.match(r'\s*\{?\s*"name": ("(?:[^"\\]|\\.)*")', line):
+                found.setdefault(json.loads(match[1]), f"../Fixtures/vectors/{topic}/{path.name}#L{number}")
+    return found
 
 
 def cell(client, topic, file):
@@ -34,23 +83,24 @@ def cell(client, topic, file):
     if not failed:
         return f'<td class="number good">{len(run)}</td>'
     colour = "bad" if hard else ""
-    summary = f'<span class="{colour}">{len(hard)} of {len(run)}</span>'
-    if len(failed) > len(hard):
-        summary += f" <small>+{len(failed) - len(hard)} choices</small>"
+    more = f" <small>+{len(failed) - len(hard)} choices</small>" if len(failed) > len(hard) else ""
     items = "".join(item(row) for row in sorted(failed, key=lambda row: RIGHTS.index(right_of(row))))
-    return f'<td><details><summary>{summary}</summary><ul>{items}</ul></details></td>'
+    place = f"c-{client.name}-{topic}-{file}"
+    return (f'<td><button class="cell {colour}" popovertarget="{place}">{len(hard)} of {len(run)}</button>{more}'
+            f'<div popover id="{place}"><b>{escape(client.title)}, {escape(file)}</b><ul>{items}</ul></div></td>')
 
 
 def item(row):
+    right = right_of(row)
+    link = f'<a href="#{anchor(row["name"])}">{escape(row["name"])}</a> <small>({right})</small>'
     if row["outcome"] == "withheld":
-        return "<li>an attack, withheld</li>"
+        return f'<li class="{right}">an attack, withheld</li>'
     differences = "".join(
         f"<br>{escape(found['what'])}: expected <code>{escape(short(found['expected']))}</code>, "
         f"got <code>{escape(short(found['got']))}</code>"
         for found in row["differences"][:4]
     )
-    return (f"<li><b>{escape(row['name'])}</b> <small>({right_of(row)}, {escape(row['reference'])})</small><br>"
-            f"{escape(row['why'])}{differences}</li>")
+    return f'<li class="{right}">{link}{differences}</li>'
 
 
 def short(text):
@@ -76,16 +126,58 @@ def overview(board):
 def topic_table(board, topic):
     heads = "".join(f'<th scope="col">{escape(client.title)}</th>' for client in board.clients)
     rows = "".join(
-        f'<tr><th scope="row">{escape(file)}</th>{"".join(cell(client, topic, file) for client in board.clients)}</tr>'
+        f'<tr data-names="{escape(" ".join(names_of(board, topic, file)))}"><th scope="row">{escape(file)}</th>'
+        f'{"".join(cell(client, topic, file) for client in board.clients)}</tr>'
         for file in board.files(topic)
     )
-    return (f'<div class="wide"><table><thead><tr><th scope="col">file</th>{heads}</tr></thead>'
-            f"<tbody>{rows}</tbody></table></div>")
+    table = f'<thead><tr><th scope="col">file</th>{heads}</tr></thead><tbody>{rows}</tbody>'
+    return f'<div class="wide"><table class="files">{table}</table></div>'
+
+
+def names_of(board, topic, file):
+    return [row["name"] for row in board.clients[0].rows if row["topic"] == topic and file_of(row) == file]
+
+
+def vector_list(board, topic):
+    """Each vector that a client fails, with its rule, its file and these clients."""
+    failing, places = {}, lines_of(topic)
+    for client in board.clients:
+        for row in client.failures(topic=topic):
+            if row["outcome"] != "withheld":
+                failing.setdefault(row["name"], (row, []))[1].append(client.title)
+    entries = "".join(
+        f'<div class="vector {row["right"]}" id="{anchor(name)}" data-names="{escape(name)} {escape(" ".join(titles))}">'
+        f'<a href="#{anchor(name)}">#</a> <b>{escape(name)}</b> <small>({row["right"]}, {escape(row["reference"])})</small>'
+        + (f' <a href="{places[name]}">the vector</a>' if name in places else "")
+        + f'<br>{escape(row["why"])}<br><small>not as it says: {escape(", ".join(titles))}</small></div>'
+        for name, (row, titles) in failing.items()
+    )
+    return f"<details><summary>{len(failing)} vectors that a client fails</summary>{entries}</details>" if entries else ""
+
+
+def controls(board):
+    """What is shown: rights, clients and a text. The first two are rules of the style."""
+    rights = "".join(f'<label><input type="checkbox" id="r-{right}" checked> {right}</label>' for right in RIGHTS)
+    clients = "".join(
+        f'<label><input type="checkbox" id="k-{number}" checked> {escape(client.title)}</label>'
+        for number, client in enumerate(board.clients)
+    )
+    search = '<label>name <input type="search" id="text" placeholder="part of a name"></label>'
+    return f'<div class="filter">{search}{rights}<details><summary>clients</summary>{clients}</details></div>'
+
+
+def rules(board):
+    hidden = [(f"#r-{right}", f".{right}") for right in RIGHTS]
+    hidden += [
+        (f"#k-{number}", f".files tr > :nth-child({number + 2})") for number, _ in enumerate(board.clients)
+    ]
+    return "\n".join(f"body:has({box}:not(:checked)) {what} {{ display: none; }}" for box, what in hidden)
 
 
 def text(board):
     topics = "".join(
-        f"<h2>{escape(title)}</h2>{topic_table(board, topic)}" for topic, title in TOPICS.items() if board.files(topic)
+        f"<section><h2>{escape(title)}</h2>{topic_table(board, topic)}{vector_list(board, topic)}</section>"
+        for topic, title in board.topics().items()
     )
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -93,16 +185,18 @@ def text(board):
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>HTTP clients compared by the vectors of direct-http</title>
-<style>{STYLE}</style>
+<style>{STYLE}{rules(board)}</style>
 </head>
 <body>
 <h1>HTTP clients compared</h1>
 <p>Made by <code>scripts/verify/scoreboard</code> on {board.date}. Each cell has the number of vectors that the client fails, of those
-that it was shown, and opens what failed and why. A vector judges by a known attack, by a MUST or a SHOULD of an RFC, or by a
-choice of direct-http; choices are not failures. A dash means that the client cannot be asked. How a client fails an attack is
-withheld unless that is public.</p>
+that it was shown, and opens what failed. Below each table are these vectors with their rules. A vector judges by a known attack, by a
+MUST or a SHOULD of an RFC, or by a choice of direct-http; choices are not failures. A dash means that the client cannot be asked. How a
+client fails an attack is withheld unless that is public.</p>
 {overview(board)}
+{controls(board)}
 {topics}
+<script>{SCRIPT}</script>
 </body>
 </html>
 """

@@ -15,6 +15,11 @@ TOPICS = {
     "cache": "cache",
     "redirect": "redirects",
     "hsts": "HSTS",
+    "path": "what the path sees",
+    "values": "name and address",
+    "proxy": "proxies",
+    "auth": "authentication",
+    "exchange": "exchanges",
 }
 # A vector that is a choice of this package does not fail: the client differs. What is withheld has failed.
 FAILED = ["failed", "withheld", "differs"]
@@ -148,6 +153,12 @@ class Board:
     @property
     def date(self):
         return max(client.date for client in self.clients)
+
+    def topics(self):
+        """The topics with rows, and their titles. A topic without a title has its name."""
+        found = dict.fromkeys(row["topic"] for client in self.clients for row in client.rows)
+        ordered = [topic for topic in TOPICS if topic in found] + [topic for topic in found if topic not in TOPICS]
+        return {topic: TOPICS.get(topic, topic) for topic in ordered}
 
     def files(self, topic):
         """The files of a topic in the order of the vectors."""

@@ -1,0 +1,165 @@
+internal import DirectCore
+internal import DirectHTTP
+internal import DirectIO
+
+/// What the responder of `--listen` answers: one probe for each scrape of `/probe`, in the form of
+/// blackbox_exporter, and on `/metrics` the last round over the command's own targets.
+///
+/// A request only chooses among these targets, unless the user has allowed all: whoever reaches the port
+/// could otherwise make this machine connect to what only it can reach.
+final class ProbeService: Sendable {
+    private let options: Options
+    private let context: Result<SurveyContext, TLSError>
+    private let state = Locked(State())
+    private let requests: BlockingWork
+    private let rounds = BlockingWork(threadLimit: 1)
+
+    private struct State {
+        var listed = ListedTargets()
+        var lastRound = ""
+        /// The number of answers by status.
+        var answers: [Int: Int] = [:]
+        /// The pipes that wake finished runs; they live as long as the process.
+        var alarms: [Alarm] = []
+    }
+
+    /// The number of requests that wait for their turn.
+    private static let mostWaiting = 64
+    /// The number of IPs of one request that are probed at the same time.
+    private static let jobsOfRequest = 4
+    /// The time that the answer takes on its way, which Prometheus' limit includes. As of blackbox_exporter.
+    private static let timeOfAnswer = Duration.milliseconds(500)
+
+    /// - Throws: ``UsageError`` if the files of targets cannot be used.
+    init(_ options: Options, context: Result<SurveyContext, TLSError>) throws(UsageError) {
+        (self.options, self.context) = (options, context)
+        requests = BlockingWork(threadLimit: options.jobs ?? 16)
+        let listed = try ListedTargets(options)
+        state.withLock { $0.listed = listed }
+        if !listed.isEmpty { rounds.submit { self.goRound() } }
+    }
+
+    /// Answers a request, at once or later, on this or another thread.
+    func answer(_ request: ServedRequest, _ reply: @escaping @Sendable (ServedReply) -> Void) {
+        switch request.path {
+        case "/probe":
+            do throws(ServedReply) {
+                let options = try self.options(for: request)
+                guard requests.waiting < Self.mostWaiting else {
+                    throw ServedReply(503, "too many probes are waiting")
+                }
+                let limit = max(.milliseconds(100), options.settings.timeout)
+                let end = Instant.now.advanced(
+                    byNanoseconds: (request.patience ?? limit * 4).clampedNanoseconds
+                )
+                requests.submit { reply(ServedReply(200, self.probe(options, until: end))) }
+            } catch {
+                reply(error)
+            }
+        case "/metrics": reply(ServedReply(200, metrics))
+        case "/":
+            reply(
+                ServedReply(200, "sni-probe \(Version.text)\n/probe?target=TARGET&module=MODULE\n/metrics\n")
+            )
+        default: reply(ServedReply(404, "there is /probe?target=TARGET and /metrics"))
+        }
+    }
+
+    func count(_ reply: ServedReply) { state.withLock { $0.answers[reply.status, default: 0] += 1 } }
+
+    private var metrics: String {
+        let (round, answers) = state.withLock { ($0.lastRound, $0.answers.sorted { $0.key < $1.key }) }
+        let lines = answers.map { "sni_probe_answers_total{code=\"\($0.key)\"} \($0.value)\n" }
+        let head =
+            "# HELP sni_probe_answers_total The answers of --listen.\n# TYPE sni_probe_answers_total counter\n"
+        return round + head + lines.joined()
+    }
+
+    /// The options of the probe that a request asks for.
+    private func options(for request: ServedRequest) throws(ServedReply) -> Options {
+        guard let text = request.query["target"], !text.isEmpty else {
+            throw ServedReply(400, "the parameter target is missing")
+        }
+        var options = options
+        (options.files, options.requestOptions, options.shard) = ([], [], nil)
+        (options.same, options.wait, options.jobs) = (false, nil, Self.jobsOfRequest)
+        try options.settings.take(module: request.query["module"] ?? "tls")
+        let listed = state.withLock { $0.listed }
+        options.words = [
+            try listed.word(
+                for: text,
+                of: self.options.settings.upgrade,
+                allowsAny: self.options.listensForAny
+            )
+        ]
+        if case .target(let target, _) = options.words[0], options.settings.upgrade != nil, target.url != nil
+        {
+            throw ServedReply(400, "the module is for hosts, and the target is a URL")
+        }
+        if let patience = request.patience {
+            let rest = max(patience - Self.timeOfAnswer, patience / 2)
+            options.settings.timeout = min(options.settings.timeout, rest)
+        }
+        return options
+    }
+
+    /// Probes one target. Blocks.
+    private func probe(_ options: Options, until end: Instant) -> String {
+        let output = ScrapeOutput()
+        run(options, to: output, until: end)
+        return output.text
+    }
+
+    private func run(_ options: Options, to output: any RecordOutput, until end: Instant) {
+        let alarm = state.withLock { $0.alarms.popLast() } ?? Alarm()
+        defer { state.withLock { $0.alarms.append(alarm) } }
+        let console = Console(isTerminal: false, errorsAreTerminal: false, usesColor: false, unicode: true)
+        var surroundings = Run.Surroundings(alarm: alarm, console: console, context: context)
+        surroundings.end = end
+        do throws(UsageError) {
+            _ = try Run(options, to: output, in: surroundings).run()
+        } catch {
+            Console.complain(error.text)
+        }
+    }
+
+    /// Probes all targets of the command again and again. A file that has become unusable is complained of,
+    /// and the targets stay what they were.
+    private func goRound() {
+        let pause = Alarm()
+        while !Interrupts.hasCome {
+            let (start, sink) = (Instant.now, OutputSink.memory)
+            run(options, to: PrometheusOutput(to: sink), until: .never)
+            let gauges = [
+                (
+                    "sni_probe_round_end_seconds", "The end of the last round, in seconds since 1970.",
+                    "\(UnixTime.now.seconds)"
+                ),
+                (
+                    "sni_probe_round_seconds", "The duration of the last round.",
+                    Seconds.text(Instant.now.since(start))
+                ),
+            ]
+            let text = String(decoding: sink.bytes, as: UTF8.self) + gauges.map(ScrapeOutput.gauge).joined()
+            let listed = try? ListedTargets(options)
+            state.withLock { state in
+                state.lastRound = text
+                if let listed { state.listed = listed }
+            }
+            _ = pause.sleep(orInputAt: nil, limit: options.watch ?? .seconds(60))
+        }
+    }
+}
+
+extension ProbeSettings {
+    /// Takes what the module of a request sets: `tls` nothing, `http_2xx` what is accepted, and the name of a
+    /// protocol what is spoken before TLS.
+    fileprivate mutating func take(module: String) throws(ServedReply) {
+        switch (module, StartTLS(rawValue: module)) {
+        case ("tls", _): break
+        case ("http_2xx", _): acceptedStatus = StatusRanges(ranges: [200...299])
+        case (_, let upgrade?): self.upgrade = upgrade
+        default: throw ServedReply(400, "the modules are tls, http_2xx and the protocols of --starttls")
+        }
+    }
+}

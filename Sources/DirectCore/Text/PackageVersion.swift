@@ -1,0 +1,6 @@
+/// The version of the package: the one place that has it. `scripts/release` writes it here and into the pages.
+package enum PackageVersion {
+    package static let text = "0.1.0"
+    /// What requests say unless the caller sets a `User-Agent`.
+    package static let userAgent = "direct-http/\(text)"
+}

@@ -1,0 +1,232 @@
+import DirectCore
+import DirectIO
+import DirectTestCommands
+import DirectTestPeers
+import Foundation
+import TLSFixtures
+import Testing
+
+@testable import SNIProbe
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// The program while it serves, at a port that the system has chosen.
+private final class Serving: Sendable {
+    private let program: RunningProgram
+    private let port: UInt16
+
+    init(_ arguments: [String]) throws {
+        program = try RunningProgram(
+            arguments + ["--listen", "127.0.0.1:0"],
+            wrapper: ["/bin/sh", "-c", #"exec "$@" 2>&1"#, "sh"]
+        )
+        let line = try program.readLine()
+        port = try #require(line.split(separator: ":").last.flatMap { UInt16($0.dropLast()) }, "\(line)")
+    }
+
+    func connect() throws -> Peer {
+        #if canImport(Darwin)
+        let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #else
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #endif
+        let address = try #require(IPAddress("127.0.0.1"))
+        let code = try address.withSocketAddress(port: port) { Foundation.connect(descriptor, $0, $1) }
+        #expect(code == 0)
+        return Peer(descriptor: descriptor)
+    }
+
+    /// The whole answer to these bytes.
+    func answer(to text: String) throws -> String {
+        let peer = try connect()
+        try peer.send(text)
+        return try rest(of: peer)
+    }
+
+    func rest(of peer: Peer) throws -> String {
+        var all: [UInt8] = []
+        while case let more = try peer.receive(), !more.isEmpty { all += more }
+        return String(decoding: all, as: UTF8.self)
+    }
+
+    func get(_ path: String, _ fields: String = "") throws -> String {
+        try answer(to: "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n\(fields)\r\n")
+    }
+
+    /// Stops it, and returns its exit code.
+    func stop() -> Int32 {
+        program.interrupt()
+        return program.finish().code
+    }
+}
+
+@Suite("Serving metrics")
+struct ListenTests {
+    private let root = TestAuthority()
+
+    /// Serves with the root of the tests in a file.
+    private func serve(_ arguments: [String], _ body: @escaping @Sendable (Serving) throws -> Void)
+        async throws
+    {
+        let file = NSTemporaryDirectory() + "listen-\(UUID().uuidString).pem"
+        try root.rootPEM.write(toFile: file, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        try await onOwnThread {
+            let serving = try Serving(["--ca", file] + arguments)
+            let result = Result { try body(serving) }
+            #expect(serving.stop() == 0)
+            try result.get()
+        }
+    }
+
+    private func status(_ answer: String) -> Substring? { answer.split(separator: " ").dropFirst().first }
+
+    @Test("A scrape of a listed target has the metrics of blackbox_exporter and those of each IP")
+    func listedTarget() async throws {
+        let server = try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in .text("") }
+        let word = "a.test@\(server.authority)"
+        try await serve([word, "https://a.test/@\(server.authority)"]) { serving throws in
+            let good = try serving.get("/probe?target=\(word.replacing(":", with: "%3A"))&module=tls")
+            #expect(good.hasPrefix("HTTP/1.1 200 OK\r\n"))
+            #expect(good.contains("\nprobe_success 1\n"))
+            #expect(good.contains("\nprobe_ssl_earliest_cert_expiry "))
+            #expect(good.contains(#"sni_probe_success{host="a.test",ip="127.0.0.1","#))
+            // Without IPs a request means those of the list.
+            #expect(try serving.get("/probe?target=a.test").contains("\nprobe_success 1\n"))
+            let page = try serving.get("/probe?target=https://a.test/&module=http_2xx")
+            #expect(page.contains("\nprobe_http_status_code 200\n"))
+            let head = try serving.answer(to: "HEAD /metrics HTTP/1.1\r\nHost: localhost:1\r\n\r\n")
+            #expect(head.hasPrefix("HTTP/1.1 200") && head.hasSuffix("\r\n\r\n"))
+        }
+    }
+
+    @Test("A target that is not on the list is not connected to, nor is another IP or port of one that is")
+    func unlistedTarget() async throws {
+        let server = try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in .text("") }
+        let inner = try Listener.atOwnAddress()
+        try await serve(["a.test@\(server.authority)"]) { serving throws in
+            let place = "\(inner.address):\(inner.port)"
+            for target in [
+                place, "a.test@\(place)", "a.test:\(inner.port)", "a.test@\(server.authority),\(place)",
+                "http://\(place)/", "http://a.test/@\(place)", "https://a.test/@\(server.authority)",
+            ] {
+                #expect(try status(serving.get("/probe?target=\(target)")) == "403", "\(target)")
+            }
+            #expect(try status(serving.get("/probe?target=@\(place)")) == "400")
+            #expect(try status(serving.get("/probe?target=a.test&module=smtp@x")) == "400")
+        }
+        // Only what has connected by now would be accepted.
+        inner.stop()
+        #expect(throws: (any Error).self) { _ = try inner.accept() }
+    }
+
+    @Test("Option --listen-any allows other targets, with few IPs, and nothing secret to show to them")
+    func anyTarget() async throws {
+        let server = try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in .text("") }
+        try await serve(["--listen-any"]) { serving throws in
+            let good = try serving.get("/probe?target=a.test@\(server.authority)")
+            #expect(good.contains("\nprobe_success 1\n"))
+            #expect(try status(serving.get("/probe?target=a.test@127.0.0.0/24")) == "400")
+            #expect(try serving.get("/metrics").contains("sni_probe_answers_total{code=\"400\"} 1\n"))
+        }
+        let secret = ["--listen", "127.0.0.1:0", "--listen-any", "-H", "Authorization: x"]
+        #expect(throws: UsageError.self) { try Options(secret) }
+    }
+
+    @Test("A scrape ends within the time that Prometheus waits, with what is known by then")
+    func patience() async throws {
+        let silent = try Listener()
+        try await serve(["a.test@127.0.0.1:\(silent.port)", "--timeout", "24h"]) { serving throws in
+            let late = try serving.get("/probe?target=a.test", "X-Prometheus-Scrape-Timeout-Seconds: 1\r\n")
+            #expect(late.contains("\nprobe_success 0\n"))
+            #expect(late.contains(#"fault="timeout_tls"} 1"#))
+        }
+    }
+
+    @Test("Heads that never end, connections without a request and too many probes are refused")
+    func limits() async throws {
+        let silent = try Listener()
+        let arguments = ["a.test@127.0.0.1:\(silent.port)", "--timeout", "24h", "--jobs", "1"]
+        try await serve(arguments) { serving throws in
+            let endless = try serving.answer(
+                to: "GET / HTTP/1.1\r\nA: " + String(repeating: "a", count: 9000)
+            )
+            #expect(status(endless) == "431")
+            // The oldest of the idle connections gives way.
+            let idle = try (0..<Responder.mostConnections).map { _ in try serving.connect() }
+            #expect(try status(serving.get("/")) == "200")
+            #expect(try serving.rest(of: idle[0]).isEmpty)
+            idle.forEach { $0.finishSending() }
+            // One is probed, 64 wait.
+            let request = "GET /probe?target=a.test HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+            let probes = try (0..<66).map { _ in try serving.connect() }
+            for probe in probes { try probe.send(request) }
+            var answers: [Int32: Substring?] = [:]
+            var list = probes.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+            #expect(poll(&list, nfds_t(list.count), 20_000) > 0)
+            for probe in probes where list.contains(where: { $0.fd == probe.descriptor && $0.revents != 0 }) {
+                answers[probe.descriptor] = status(try serving.rest(of: probe))
+            }
+            #expect(!answers.isEmpty && answers.values.allSatisfy { $0 == "503" })
+        }
+    }
+
+    @Test(
+        "A request that is not for this server, or not plain HTTP/1.1, is refused",
+        arguments: [
+            ("GET / HTTP/1.1\r\nHost: evil.example", 421),
+            ("GET / HTTP/1.1\r\nHost: localhost.evil.example", 421),
+            ("GET / HTTP/1.1\r\nHost: 127.0.0.1.evil.example:80", 421), ("GET / HTTP/1.1", 400),
+            ("GET / HTTP/1.1\r\nHost: a\r\nHost: 127.0.0.1", 400),
+            ("POST / HTTP/1.1\r\nHost: 127.0.0.1", 405),
+            ("CONNECT a:1 HTTP/1.1\r\nHost: 127.0.0.1", 405),
+            ("GET http://a/ HTTP/1.1\r\nHost: 127.0.0.1", 400),
+            ("GET / HTTP/2\r\nHost: 127.0.0.1", 505), ("GET  / HTTP/1.1\r\nHost: 127.0.0.1", 400),
+            ("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n b: c", 400), ("GET / HTTP/1.1\nHost: 127.0.0.1", 400),
+            ("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nA: b\nC: d", 400),
+            ("GET /?a=%4 HTTP/1.1\r\nHost: 127.0.0.1", 400),
+            ("GET /?a=1&a=2 HTTP/1.1\r\nHost: 127.0.0.1", 400),
+            ("GET /?a=%FF HTTP/1.1\r\nHost: 127.0.0.1", 400),
+            ("GET /\u{0} HTTP/1.1\r\nHost: 127.0.0.1", 400), ("", 400),
+        ]
+    )
+    func refusals(_ head: String, _ status: Int) {
+        do throws(ServedReply) {
+            _ = try ServedRequest(head: Array(head.utf8)[...], names: ["localhost"])
+            Issue.record("accepted")
+        } catch {
+            #expect(error.status == status)
+        }
+    }
+
+    @Test("A request for an IP, localhost or a given name is accepted, and its query decoded")
+    func requests() throws {
+        for host in ["[::1]:9115", "192.0.2.1:9115", "LOCALHOST.", "probe.example:9115"] {
+            let head =
+                "GET /probe?target=https%3A%2F%2Fa.test%2f%3Fq&module=tls HTTP/1.1\r\nHost: \(host)\r\nA: b"
+            let request = try ServedRequest(
+                head: Array(head.utf8)[...],
+                names: ["localhost", "probe.example"]
+            )
+            #expect(request.path == "/probe")
+            #expect(request.query == ["target": "https://a.test/?q", "module": "tls"])
+        }
+    }
+
+    @Test(
+        "Options that make no sense beside --listen are refused",
+        arguments: [
+            ["--listen-any", "a.test"], ["--listen", "9115", "a.test"], ["--listen", "a.test:1", "a.test"],
+            ["--listen", "127.0.0.1", "a.test"], ["--listen", "127.0.0.1:1"],
+            ["--listen", "127.0.0.1:1", "-f", "-"],
+            ["--listen", "127.0.0.1:1", "-q", "a.test"], ["--listen", "127.0.0.1:1", "--json", "a.test"],
+        ]
+    )
+    func mistakes(_ arguments: [String]) {
+        #expect(throws: UsageError.self) { try Options(arguments) }
+    }
+}

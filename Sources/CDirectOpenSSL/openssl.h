@@ -36,6 +36,7 @@
 #include <OpenSSL/evp.h>
 #include <OpenSSL/ocsp.h>
 #include <OpenSSL/pem.h>
+#include <OpenSSL/pkcs12.h>
 #include <OpenSSL/ssl.h>
 #include <OpenSSL/x509.h>
 #include <OpenSSL/x509_vfy.h>
@@ -51,6 +52,7 @@
 #include <openssl/evp.h>
 #include <openssl/ocsp.h>
 #include <openssl/pem.h>
+#include <openssl/pkcs12.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <openssl/x509_vfy.h>

@@ -34,13 +34,15 @@ struct CertificateCheck {
 
     /// The results, one for each name.
     func records() throws(UsageError) -> [ProbeRecord] {
-        let certificates = try CertificateFiles.certificates(at: file == "-" ? "/dev/stdin" : file)
+        let path = file == "-" ? "/dev/stdin" : file
+        let content = try CertificateFiles.deployed(at: path, passphrase: options.passphrase)
+        let certificates = content.certificates
         let context = try context(options.settings)
         guard let sent = ServedChain(der: certificates.map(\.summary.der), context: context) else {
             throw UsageError("there is no certificate in \(quoted(file))", code: ExitCode.noInput)
         }
         let served = Handshake.Served(facts: nil, chain: ChainCache().examine(sent), staple: nil)
-        let fault = try keyFault(certificates)
+        let fault = content.hasMatchingKey == false ? Self.strangeKey : try keyFault(certificates)
         return options.words.flatMap { word -> [ProbeRecord] in
             guard case .target(let target, _) = word else { return [] }
             return [record(served, of: target, fault)]
@@ -69,6 +71,12 @@ struct CertificateCheck {
         }
         return Fault(.keyMismatch, "the key is not that of the certificate", brief: "key does not fit")
     }
+
+    private static let strangeKey = Fault(
+        .keyMismatch,
+        "the key in the file is that of none of its certificates",
+        brief: "key does not fit"
+    )
 
     private func context(_ settings: ProbeSettings) throws(UsageError) -> SurveyContext {
         do throws(TLSError) {

@@ -3,7 +3,8 @@ struct CommandOption: Sendable {
     /// The identifiers of options.
     enum Key: Sendable, Hashable {
         case file, resolver, onlyIPv4, onlyIPv6, skipBad, shard
-        case serverName, noServerName, skipDefault, allKeys, deep, ech, tls, certificate, privateKey, alpn,
+        case serverName, noServerName, skipDefault, allKeys, deep, ech, tls, certificate, privateKey,
+            passphrase, alpn,
             startTLS,
             proxyHeader, method, header, insecure
         case roots, revocation, minimumDays, warningDays, criticalDays, strict, expect, same, status

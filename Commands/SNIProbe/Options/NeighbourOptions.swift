@@ -18,6 +18,7 @@ enum NeighbourOptions {
         "the host is the name; to send another one use --sni NAME": "-servername --servername --sni-name",
         "use --no-sni": "-noservername",
         "use --pem": "-showcerts",
+        "use --passphrase file:PATH or env:NAME": "-passin --pass -password",
         "use --ca FILE": "-CAfile --cacert --rootcert",
         "use --ca DIR": "-CApath --capath",
         "the host is always what the certificate is checked against": "-verify_hostname",

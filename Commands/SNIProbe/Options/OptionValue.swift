@@ -115,6 +115,22 @@ struct OptionValue {
         }
     }
 
+    /// The secret that the value names: a file, or a variable of the environment. The value itself is not
+    /// repeated: it may be the secret.
+    var secret: String {
+        get throws(UsageError) {
+            if text.hasPrefix("file:") { return try UserFiles.secret(at: String(text.dropFirst(5))) }
+            guard text.hasPrefix("env:") else {
+                let hint = "other users of this machine could read it on the command line"
+                throw UsageError("\(option) takes file:PATH or env:NAME", hint: hint)
+            }
+            guard let value = Console.variable(String(text.dropFirst(4))) else {
+                throw UsageError("\(option): there is no such variable in the environment")
+            }
+            return value
+        }
+    }
+
     /// The value as protocols for ALPN, separated by commas.
     var protocols: [String] {
         get throws(UsageError) {

@@ -35,6 +35,8 @@ struct Options: Sendable {
     /// The files of the client's certificate and its key.
     private var certificateFile: String?
     private(set) var keyFile: String?
+    /// The passphrase of the file of `check`.
+    private(set) var passphrase: String?
     var shard: Shard?
     var same = false
     /// The options of the command line that concern a request, and have no effect on a handshake alone.
@@ -97,6 +99,9 @@ struct Options: Sendable {
             if option.isForRequests { requestOptions.append("--" + option.long) }
         }
         guard detour == nil else { return }
+        guard passphrase == nil else {
+            throw UsageError("--passphrase is for sni-probe check", hint: "--key takes a file without one")
+        }
         settings.identity = try IdentityFiles.identity(certificate: certificateFile, key: keyFile)
         try takeWords(arguments.words[...])
         try checkTargets()
@@ -179,7 +184,7 @@ struct Options: Sendable {
     }
 
     private static let keysOfCheck: Set<CommandOption.Key> = [
-        .privateKey, .roots, .minimumDays, .warningDays, .criticalDays, .strict, .expect,
+        .privateKey, .passphrase, .roots, .minimumDays, .warningDays, .criticalDays, .strict, .expect,
         .json, .format, .output, .pem, .verbose, .quiet, .color,
     ]
 
@@ -225,6 +230,7 @@ struct Options: Sendable {
         case .ech: settings.triesECH = true
         case .certificate: certificateFile = value
         case .privateKey: keyFile = value
+        case .passphrase: passphrase = try OptionValue(option, value).secret
         case .alpn: settings.protocols = try OptionValue(option, value).protocols
         case .startTLS:
             guard let upgrade = StartTLS(rawValue: value) else {

@@ -64,9 +64,7 @@ struct NamedResolver: Sendable {
     private static func secret(_ variable: String) throws(UsageError) -> String? {
         if let value = Console.variable(variable) { return value }
         guard let path = Console.variable(variable + "_FILE") else { return nil }
-        let bytes = try UserFiles.contents(of: path, upTo: 64 << 10)
-        let text = String(decoding: bytes, as: UTF8.self)
-        return String(text.prefix { $0 != "\n" && $0 != "\r\n" })
+        return try UserFiles.secret(at: path)
     }
 }
 

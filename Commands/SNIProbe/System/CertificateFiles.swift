@@ -49,6 +49,31 @@ enum CertificateFiles {
         try certificates(in: contents(of: path), from: path)
     }
 
+    /// Returns the certificates of a file in PEM, DER or PKCS#12, and whether a key that is with them is
+    /// that of the first.
+    static func deployed(
+        at path: String,
+        passphrase: String?
+    ) throws(UsageError) -> (certificates: [ServedCertificate], hasMatchingKey: Bool?) {
+        let bytes = try contents(of: path)
+        guard isPKCS12(bytes) else { return (try certificates(in: bytes, from: path), nil) }
+        let why: String
+        do {
+            let file = try PKCS12File(bytes, passphrase: passphrase)
+            guard file.certificates.isEmpty else { return (file.certificates, file.hasMatchingKey) }
+            why = "there is no certificate in it"
+        } catch {
+            why =
+                switch error {
+                case .malformed: "it is PKCS#12, and damaged"
+                case .wrongPassphrase: passphrase == nil ? "it has a passphrase" : "the passphrase is wrong"
+                case .unreadable(let reason): "it is PKCS#12, which OpenSSL cannot read: \(reason)"
+                }
+        }
+        let hint = "--passphrase file:PATH or env:NAME; old files: openssl pkcs12 -legacy -in FILE -nokeys"
+        throw UsageError("\(quoted(path)): \(why)", hint: hint, code: ExitCode.noInput)
+    }
+
     private static func certificates(
         in bytes: [UInt8],
         from path: String
@@ -57,13 +82,6 @@ enum CertificateFiles {
             return try readCertificates(bytes)
         } catch {
             if isPEM(bytes), !holdsCertificate(bytes) { throw noCertificate(in: bytes, from: path) }
-            if isPKCS12(bytes) {
-                throw UsageError(
-                    "\(quoted(path)) is PKCS#12, and sni-probe reads PEM and DER",
-                    hint: "openssl pkcs12 -in FILE -nokeys | sni-probe check - NAME",
-                    code: ExitCode.noInput
-                )
-            }
             throw UsageError("there is no certificate in \(quoted(path)): \(error)", code: ExitCode.noInput)
         }
     }

@@ -14,6 +14,12 @@ enum UserFiles {
         return bytes
     }
 
+    /// Returns the first line of a file with a secret.
+    static func secret(at path: String) throws(UsageError) -> String {
+        let text = String(decoding: try contents(of: path, upTo: 64 << 10), as: UTF8.self)
+        return String(text.prefix { $0 != "\n" && $0 != "\r\n" })
+    }
+
     /// Returns the names in a folder in alphabetical order. Names that begin with a dot are left out.
     static func names(in path: String) throws(UsageError) -> [String] {
         try reading { () throws(Files.Unreadable) in try Files.names(in: path) }

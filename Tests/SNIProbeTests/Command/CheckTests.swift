@@ -121,15 +121,80 @@ struct CheckTests {
         }
     }
 
-    @Test("PKCS#12 is recognised, and its hint says what to write")
-    func pkcs12() async throws {
+    @Test("A damaged file in PKCS#12 is an error")
+    func damagedPKCS12() async throws {
         try await withFiles(["a.p12": [0x30, 0x82, 1, 0, 2, 1, 3, 0x30, 0x82, 0, 0x10]]) { folder in
             do {
                 _ = try records(folder, "/a.p12", "a.test")
                 Issue.record("accepted")
             } catch let error as UsageError {
-                #expect(error.code == 66 && error.hint?.contains("openssl pkcs12") == true)
+                #expect(error.code == 66 && error.what.contains("damaged"))
             }
         }
+    }
+
+    private static let openssl = ["/usr/bin/openssl", "/usr/local/bin/openssl", "/opt/homebrew/bin/openssl"]
+        .first {
+            FileManager.default.isExecutableFile(atPath: $0)
+        }
+
+    @Test(
+        "PKCS#12 is judged like PEM, and a passphrase that is missing or wrong is an error",
+        .enabled(if: Self.openssl != nil, "needs openssl")
+    )
+    func pkcs12() async throws {
+        let leaf = try lab.issuer.issue(.publicLeaf(host))
+        let files = [
+            "leaf.pem": pem(leaf), "key.pem": Array(leaf.keyPEM.utf8),
+            "chain.pem": pem(lab.issuer.certificate),
+            "right": Array("a b c\n".utf8), "wrong": Array("a b\n".utf8), "none": Array("\n".utf8),
+            "other.key": Array(lab.standard.keyPEM.utf8),
+        ]
+        try await withFiles(files) { folder in
+            func export(_ name: String, _ words: String..., passphrase: String) throws {
+                let base = [
+                    "pkcs12", "-export", "-out", folder + name, "-passout", "file:\(folder)/\(passphrase)",
+                ]
+                let process = Process()
+                process.executableURL = URL(filePath: try #require(Self.openssl))
+                process.arguments = base + words.map { $0.hasPrefix("/") ? folder + $0 : $0 }
+                try process.run()
+                process.waitUntilExit()
+                #expect(process.terminationStatus == 0)
+            }
+            try export(
+                "/full.p12",
+                "-in",
+                "/leaf.pem",
+                "-inkey",
+                "/key.pem",
+                "-certfile",
+                "/chain.pem",
+                passphrase: "right"
+            )
+            try export("/leaf.p12", "-in", "/leaf.pem", "-nokeys", passphrase: "none")
+            let right = "--passphrase=file:\(folder)/right"
+            #expect(try records(folder, "/full.p12", right, host)[0].faults.isEmpty)
+            #expect(try records(folder, "/full.p12", right, "a.test")[0].faults.map(\.id) == [.nameMismatch])
+            #expect(try records(folder, "/leaf.p12", host)[0].faults.map(\.id) == [.intermediateMissing])
+            let strange = try records(folder, "/full.p12", right, "--key", "/other.key", host)[0]
+            #expect(strange.faults.map(\.id) == [.keyMismatch])
+            for (words, what) in [
+                ([], "it has a passphrase"), (["--passphrase=file:\(folder)/wrong"], "passphrase is wrong"),
+            ] {
+                do {
+                    let arguments = ["--ca", folder + "/root.pem", folder + "/full.p12", host] + words
+                    let (options, file) = try #require(try Options.ofCheck(arguments))
+                    _ = try CertificateCheck(options, of: file).records()
+                    Issue.record("accepted")
+                } catch let error as UsageError {
+                    #expect(error.code == 66 && error.what.contains(what), "\(error)")
+                }
+            }
+        }
+        for words in [["--passphrase", "secret"], ["--passphrase", "env:NO_SUCH_VARIABLE_HERE"]] {
+            #expect(throws: UsageError.self) { try Options.ofCheck(["x.pem", "a.test"] + words) }
+        }
+        #expect(throws: UsageError.self) { try Options(["a.test", "--passphrase", "file:/dev/null"]) }
     }
 }

@@ -98,7 +98,7 @@ enum ManualPage {
         Remarks on probes that passed; with \\-\\-strict they are faults.
         \(warnings)
         .SS Certificates before they are deployed
-        sni\\-probe check judges the certificates in a file (PEM or DER; \\- is standard input) for each NAME as if a server
+        sni\\-probe check judges the certificates in a file (PEM, DER or PKCS#12; \\- is standard input) for each NAME as if a server
         sent them in this order, with the same faults, hints, exit status and formats. With \\-\\-key it tells whether the
         key is that of the first certificate. It takes the options of what to accept and of output. A host called
         "check" is probed as check:443.

@@ -58,7 +58,7 @@ enum ManualPage {
         Connects to the IPs you choose, sends the host's name (SNI), checks the certificate against it, and says what is
         wrong and what to do about it.
         A second handshake without the name, made at the same time, tells what the IP serves by default.
-        It connects to nothing that was not named: no revocation servers, no DNS when IPs are given.
+        It connects to nothing that was not named: no revocation servers (without \\-\\-revocation), no DNS when IPs are given.
         .SH TARGETS
         .TP
         .B www.example.com

@@ -89,7 +89,7 @@ struct CallJudge {
         world.kernel.count("judge: stall")
         let passed = world.kernel.now - stalled
         // What was sent before may still be on its way.
-        let onTheWay = UInt64(plan.network.longestDelay) * 1000 * 40 + UInt64(limit) * 20
+        let onTheWay = UInt64(plan.network.longestDelay) * 1000 * 40
         if passed > UInt64(limit) * 1000 + onTheWay + world.slack {
             world.fault("stall", "call \(number) waited \(passed / 1000) microseconds for more of a body")
         }
@@ -97,8 +97,8 @@ struct CallJudge {
 
     /// The limit that a reply which stalls has reached; `nil` if another request may follow.
     private func limit(of reply: ReplyPlan) -> Int? {
-        guard reply.stop?.isInHead == true else { return plan.client.readLimit ?? 60_000_000 }
-        return plan.client.retries ? nil : plan.client.responseLimit ?? 60_000_000
+        // A head that has begun is more of a response (`Timeouts.read`).
+        reply.stop?.isInHead == true && plan.client.retries ? nil : plan.client.readLimit ?? 60_000_000
     }
 
     /// Judges the call's time against its deadline and its cancellation.

@@ -33,13 +33,13 @@ extension Reasons {
             ("vector", [.content, .connection, .limit], hasBadVector),
             ("refusal by a proxy", [.proxy, .connection, .certificate, .download], isRefused),
             (
-                "roots or pins", [.certificate],
+                "roots or pins", [.certificate, .connection],
                 call.tls?.isWrong == true && hosts.contains { plan.hosts[$0].isSecure }
             ),
             ("limit of a body", [.content], hasLargeBody),
             ("injection", [.other, .content], call.injection != nil),
             (
-                "staple", [.certificate],
+                "staple", [.certificate, .connection],
                 call.tls == .staple
                     && hosts.contains { plan.hosts[$0].isSecure && plan.hosts[$0].staple != .good }
             ),

@@ -106,7 +106,8 @@ extension PeerJudge {
         let (kind, peers) = (ErrorKind(error), plan.peers)
         let isOfProxy = error.phase == .proxy
         if isOfProxy, plan.client.proxy == .none { fault(error, "without a proxy") }
-        let isProxyBad = peers?.isProxyGone == true || peers?.hasWrongProxy == true
+        let isUnproved = peers?.hasWrongProxy == true && plan.client.acceptsAnyCertificate != true
+        let isProxyBad = plan.client.proxy != .none && (peers?.isProxyGone == true || isUnproved)
         if isProxyBad, [.connection, .certificate].contains(kind), !isOfProxy {
             fault(error, "which the proxy has caused")
         }

@@ -52,26 +52,28 @@ final class Calls: CallLayer {
         guard isContinued || isPrepared || request.hasCredentials else {
             return try await send(request, trail: nil, through: layers, log: log)
         }
+        return try await prepareAndSend(request, original, isContinued, through: layers, log: log)
+    }
+
+    // Not inlined: all other requests would need the room, which costs them 160 instructions.
+    @inline(never)
+    private func prepareAndSend(
+        _ request: Request,
+        _ original: Request,
+        _ isContinued: Bool,
+        through layers: InnerLayers,
+        log: CallLog?
+    ) async throws -> Response {
         let start = fields.records == nil ? nil : try await askForRecords(request)
         let hop = firstHop(request, original: original, isContinued: isContinued)
-        return try await send(hop, through: layers, log: log, from: start)
+        return try await send(hop.request, trail: hop.trail, through: layers, log: log, from: start)
     }
 
     /// Asks whether the URL has to be changed to `https`. Returns when that began.
-    @inline(never)
     private func askForRecords(_ request: Request) async throws(CancellationError) -> Instant {
         let call = call(for: request)
         try await fields.askForRecords(of: request, call: call)
         return call.start
-    }
-
-    private func send(
-        _ hop: HopRequest,
-        through layers: InnerLayers,
-        log: CallLog?,
-        from start: Instant?
-    ) async throws -> Response {
-        try await send(hop.request, trail: hop.trail, through: layers, log: log, from: start)
     }
 
     /// Returns the client's layers, or others for a call that has a cookie store or a hedging policy of its

@@ -217,8 +217,8 @@ final class RoundTrip: NetworkLayer {
         of request: Request,
         _ settings: ConnectionSettings.Box?
     ) -> ProxyEntry? {
-        guard settings?.settings.unixSocket == nil else { return nil }
-        if request.hasOptions, let own = request.proxy { return proxies.entry(for: url, of: own) }
+        guard hasProxies || request.hasOptions, settings?.settings.unixSocket == nil else { return nil }
+        if let own = request.proxy { return proxies.entry(for: url, of: own) }
         return hasProxies ? proxies.entry(for: url) : nil
     }
 

@@ -216,7 +216,8 @@ struct KeepingJudge {
     /// Notes the policies that were kept. The file may be older than the latest one that was learned, so they
     /// count from the first time that they were sent, also with a redirect.
     func noteFoundPolicies() {
-        for host in plan.hosts.indices where run.foundHSTS.contains(Material.name(host)) {
+        let names = run.foundHSTS.split(whereSeparator: \.isWhitespace).map { String($0.drop { $0 == "." }) }
+        for host in plan.hosts.indices where names.contains(Material.name(host)) {
             let earlier = (0..<run.number).compactMap {
                 world.sentPolicies[World.Policy(run: $0, host: host)]
             }

@@ -114,8 +114,8 @@ extension PeerJudge {
         if kind == .certificate, !isOfProxy, error.phase != .tls { fault(error, "of a certificate") }
         let hasPlainHosts = plan.hosts.allSatisfy { !$0.isSecure }
         if error.phase == .tls, hasPlainHosts, plan.client.proxy != .https { fault(error, "without TLS") }
-        let state = world.calls[number]
-        if error.phase == .body, state.sentFields.isEmpty, call.vector == nil, call.sequence == nil,
+        if error.phase == .body, world.calls[number].sentFields.isEmpty, call.vector == nil,
+            call.sequence == nil,
             call.resource == nil, call.download == nil, ![.events, .raw, .tunnel].contains(call.kind)
         {
             fault(error, "without a head")

@@ -1,8 +1,7 @@
 internal import DirectCore
 internal import DirectHTTP
 
-/// Judges a call whose server shows it the certificate of a vector: no byte of its request is sent if that
-/// does not prove the name.
+/// Judges a call that is shown a vector's certificate: if that does not prove the name, nothing is sent.
 struct ProofJudge {
     let world: World
     let number: Int

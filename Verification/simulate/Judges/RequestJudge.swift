@@ -109,7 +109,8 @@ struct RequestJudge {
         let call = plan.calls[number]
         let limit = UInt64(plan.client.continueLimit ?? 1_000_000) * 1000
         let way = UInt64(plan.network.longestDelay) * 1000
-        let slack = world.slack + UInt64(call.uploadPause * 1000)
+        let fileThreads = call.kind == .file ? 4 * plan.network.longestThreadStart : 0
+        let slack = world.slack + UInt64((call.uploadPause + fileThreads) * 1000)
         // The server itself may have been late when the head came: callers' work, and what a task takes until
         // its second yield, keep it from running, too.
         let late = UInt64(plan.network.jobCost * 10 + plan.network.byteCost * 660_000) + world.callersWork

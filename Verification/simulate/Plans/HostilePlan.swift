@@ -25,8 +25,7 @@ extension Plan {
     }
 
     /// The most cookies of a site that its jars keep, and of all sites.
-    static let cookiesOfSite = 60
-    static let cookiesOfAll = 100
+    static let (cookiesOfSite, cookiesOfAll) = (60, 100)
     var fillsJars: Bool { calls.contains { $0.replies.contains { $0.word == .manyCookies } } }
 
     /// Callers put line breaks where a request would have them as its own.

@@ -8,8 +8,8 @@ internal import Synchronization
 /// ```
 ///
 /// Redirects, retries and answers to challenges are requests of their own. Responses of a cache are not
-/// logged, because no request is made for them. The values of secret fields, and those of queries, are
-/// replaced by `***`; bodies are never logged. No value can break a line or control a terminal.
+/// logged, because no request is made for them. The values of secret fields, of queries and of fragments are
+/// left out or replaced by `***`; bodies are never logged. No value can break a line or control a terminal.
 public struct HTTPLogger: Sendable {
     /// How much is logged.
     public enum Level: Int, Hashable, Comparable, Sendable {
@@ -113,9 +113,10 @@ public struct HTTPLogger: Sendable {
             return field.value
         }
         if let url = try? HTTPURL(field.value) { return url.redacted.text }
-        // A relative reference, or a list of URLs: nothing behind the first question mark, and no user.
+        // A relative reference, or a list of URLs: nothing of a query or a fragment, and no user.
         guard !field.value.contains("@") else { return "***" }
-        return field.value.firstIndex(of: "?").map { field.value[...$0] + "***" } ?? field.value
+        let end = field.value.firstIndex { $0 == "?" || $0 == "#" }
+        return end.map { field.value[...$0] + "***" } ?? field.value
     }
 
     private static func size(of request: HTTPClient.Request) -> String {

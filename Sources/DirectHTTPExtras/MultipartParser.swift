@@ -107,20 +107,21 @@ struct MultipartParser {
     /// Returns the part of these bytes, which begin with the line break of the delimiter.
     private static func part(_ content: [UInt8]) throws(MultipartError) -> MultipartPart {
         guard content.count >= 2 else { throw .badFields }
-        var (headers, place) = (HTTPHeaders(), 2)
+        var (headers, lines, place) = (HTTPHeaders(), 0, 2)
         var field: (name: String, value: String)?
         while true {
             guard let end = lineEnd(in: content, from: place) else { throw .badFields }
             let line = content[place..<end]
             place = min(end + 2, content.count)
+            lines += 1
+            guard lines <= 100 || line.isEmpty else { throw .badFields }
             if let first = line.first, first == 32 || first == 9 {
-                guard let folded = field else { throw .badFields }
-                field = (folded.name, folded.value + " " + text(line))
+                guard field != nil else { throw .badFields }
+                field?.value += " " + text(line)
                 continue
             }
             if let whole = field { headers.add(whole.name, whole.value) }
             guard !line.isEmpty else { break }
-            guard headers.count < 100 else { throw .badFields }
             field = try self.field(line)
         }
         return MultipartPart(headers: headers, body: Array(content[place...]))

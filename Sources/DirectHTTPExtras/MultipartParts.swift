@@ -57,7 +57,7 @@ public enum MultipartError: Error, Hashable, Sendable, CustomStringConvertible {
     case partTooLarge(limit: Int)
     /// There are more parts than the limit.
     case tooManyParts(limit: Int)
-    /// The header fields of a part are malformed, or more than 100.
+    /// The header fields of a part are malformed, or have more than 100 lines.
     case badFields
     /// The body ends without its last delimiter: parts may be missing.
     case truncated

@@ -75,6 +75,20 @@ struct HTTPLoggerTests {
         #expect(text.contains("failed in other code") && text.contains("failed: "))
     }
 
+    @Test(
+        "The fragment of a redirect, in which servers put tokens, is not shown",
+        arguments: [
+            "/to#token=secret", "app:to#token=secret", "https://b.test/to#secret", "/to?a=secret#secret",
+        ]
+    )
+    func fragments(location: String) async throws {
+        let client = client(.headers) {
+            $0.transport = { try .init(to: $0, 201, headers: ["Location": location]) }
+        }
+        _ = try await client.get("http://a.test/")
+        #expect(!text.contains("secret") && text.contains("Location: "), "\(text)")
+    }
+
     @Test("A value breaks no line and controls no terminal")
     func oneLine() async throws {
         let client = client(.headers) {

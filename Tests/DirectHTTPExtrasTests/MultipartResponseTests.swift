@@ -50,15 +50,24 @@ struct MultipartResponseTests {
         #expect(ranges.map { $0.headers["Content-Range"] } == ["bytes 0-1/4", "bytes 3-3/4"])
     }
 
+    @Test("A part may have 100 lines of fields, each of a field or of a folded one")
+    func lines() async throws {
+        let parts = try await read(
+            "--b\r\nA: b" + String(repeating: "\r\n c", count: 99) + "\r\n\r\nd\r\n--b--"
+        )
+        #expect(parts.first?.headers["A"]?.utf8.count == 1 + 2 * 99 && parts.first?.body == [0x64])
+    }
+
     private static let faulty: [(String, MultipartError)] = {
         let fields = String(repeating: "A: b\r\n", count: 101)
+        let folded = "A: b" + String(repeating: "\r\n c", count: 100)
         let long = String(repeating: "x", count: 1001)
         let lines = String(repeating: "\r\n--bx", count: 1000)
         let many = String(repeating: "--b\r\n\r\n\r\n", count: 12)
         let blanks = String(repeating: " ", count: 2000)
         var faulty: [(String, MultipartError)] = []
         for text in ["", "--b\r\n\r\nx", "--b\r\n\r\nx\r\n--b"] { faulty.append((text, .truncated)) }
-        for line in ["no colon", " folded: first", "A b: c", "A: b\nC: d", "A: b\0", ": x", fields] {
+        for line in ["no colon", " folded: first", "A b: c", "A: b\nC: d", "A: b\0", ": x", fields, folded] {
             faulty.append(("--b\r\n\(line)\r\n\r\n\r\n--b--", .badFields))
         }
         faulty.append(("--b\r\n--b--", .badFields))

@@ -23,7 +23,7 @@ extension HTTPClient {
         }
         let fields = ClientFields(configuration)
         let crossing = fields.crossing(by: request.redirects ?? configuration.redirects)
-        let trail = HopRequest.beginning(request, of: configuration.baseURL, by: crossing).trail
+        let trail = HopRequest.beginning(request, by: crossing).trail
         if request.tls == nil {
             var tls = configuration.tls
             if trail?.isForeign(to: url) == true { tls.clientIdentity = nil }

@@ -103,7 +103,7 @@ final class Calls: CallLayer {
         let hop =
             isContinued
             ? HopRequest(continuing: original, crossing)
-            : .beginning(original, of: configuration.baseURL, by: crossing)
+            : .beginning(original, by: crossing)
         guard isIntercepted else { return hop.upgraded(by: fields) }
         return hop.rebuilt(as: request, shown: [original], crossing)
     }

@@ -11,6 +11,8 @@ final class ClientFields: Sendable {
     let hsts: HSTSStore?
     /// Knows which origins have HTTPS records; `nil` if those do not matter.
     let records: RecordUpgrades?
+    /// The URL whose origin the client's settings are for; `nil` if they are for every one.
+    let base: HTTPURL?
     private let headers: HTTPHeaders
     private let settings: DecodingSettings
     private let loop: EventLoop
@@ -21,6 +23,7 @@ final class ClientFields: Sendable {
         var headers = configuration.headers
         headers.remove("Proxy-Authorization")
         self.headers = headers
+        base = configuration.baseURL
         hsts = configuration.hsts
         records = RecordUpgrades(configuration)
         settings = configuration.decoding

@@ -19,18 +19,18 @@ struct HopRequest: Sendable {
     /// `nil` as long as the call has crossed no origin and has no authenticator.
     private(set) var trail: Trail?
 
-    /// Makes the first request of a call.
-    static func beginning(_ request: Request) -> HopRequest {
+    /// Makes the first request of a call, of a client without a base URL.
+    private static func beginning(_ request: Request) -> HopRequest {
         var hop = HopRequest(request.introducingURLUser())
         if hop.request.authenticator != nil { hop.takeAuthenticator() }
         return hop
     }
 
-    /// Makes the first request of a call of a client whose settings are for the origin of a base URL. At
-    /// another origin the call begins as if a redirect had led there, but with all that was set for it.
-    static func beginning(_ request: Request, of base: HTTPURL?, by crossing: Crossing) -> HopRequest {
+    /// Makes the first request of a call. The settings of a client with a base URL are for its origin: at
+    /// another one the call begins as if a redirect had led there, but with all that was set for it.
+    static func beginning(_ request: Request, by crossing: Crossing) -> HopRequest {
         var hop = beginning(request)
-        guard let base, !request.isFor(base.origin) else { return hop }
+        guard let base = crossing.fields.base, !request.isFor(base.origin) else { return hop }
         var facts = hop.facts
         let authenticator = facts.authenticator
         facts.leaveOrigin(crossing, byServer: false)
@@ -118,7 +118,7 @@ extension HopRequest {
             if let authenticator = former.trail?.authenticator, next.authenticator == nil {
                 next.authenticator = authenticator
             }
-            return HopRequest.beginning(next)
+            return HopRequest.beginning(next, by: crossing)
         }
         for copied in shown {
             next = next.withoutCopies(of: crossing.fields.upgraded(copied), surviving: crossing.surviving)

@@ -80,7 +80,7 @@ final class Pipeline: Sendable {
         let call = calls.call(for: request)
         try await fields.askForRecords(of: request, call: call)
         let crossing = fields.crossing(by: request.redirects ?? configuration.redirects)
-        let hop = HopRequest.beginning(fields.upgraded(request), of: configuration.baseURL, by: crossing)
+        let hop = HopRequest.beginning(fields.upgraded(request), by: crossing)
         try await roundTrip.warm(for: hop, call: call, count: count)
     }
 }

@@ -95,6 +95,19 @@ struct BaseURLTests {
         }
     }
 
+    @Test("An interceptor that makes a URL of an invalid one takes none of the client's secrets elsewhere")
+    func repairedURL() async throws {
+        for (url, secret) in [("https://cdn.test/x", nil), ("https://api.test/x", "secret")] {
+            let script = Script((200, [:]))
+            let client = try client(script) {
+                $0.headers = ["X-Api-Key": "secret"]
+                $0.interceptors.append { request, forward in try await forward(request.replacing(url: url)) }
+            }
+            _ = try await client.get("//cdn.test/x")
+            #expect(script.urls == [url] && script.requests.map { $0.headers["X-Api-Key"] } == [secret])
+        }
+    }
+
     @Test("A redirect back to the base, and one away from it, carries no more than from any other origin")
     func redirects() async throws {
         let back = Script((302, ["Location": "https://api.test/v2/"]), (200, [:]))

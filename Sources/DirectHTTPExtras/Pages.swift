@@ -52,7 +52,9 @@ private struct PageSequence: AsyncSequence, Sendable {
     let limit: Int
     let next: @Sendable (HTTPClient.BufferedResponse) throws -> HTTPURL?
 
-    func makeAsyncIterator() -> Iterator { Iterator(pages: self, request: first) }
+    func makeAsyncIterator() -> Iterator {
+        Iterator(pages: self, request: first.resolved(against: client.configuration.baseURL))
+    }
 
     struct Iterator: AsyncIteratorProtocol {
         let pages: PageSequence
@@ -79,10 +81,17 @@ private struct PageSequence: AsyncSequence, Sendable {
             // The URL that was asked for, not the one that a redirect has led to.
             let url = page.history.first?.url ?? page.url
             seen.insert(url)
-            let origin = home ?? url.origin
+            let origin = home ?? Self.home(of: request, sentTo: url)
             home = origin
             following = try pages.next(page).map { follow($0, from: request, within: origin) }
             return page
+        }
+
+        /// Returns the origin that the request is for: its own also if an interceptor sent it to another one,
+        /// where its secrets must not go, but not if it was sent over https instead.
+        private static func home(of request: HTTPClient.Request, sentTo url: HTTPURL) -> Origin {
+            guard let own = try? request.url else { return url.origin }
+            return url.scheme == .https && own.isSamePlace(as: url) ? url.origin : own.origin
         }
 
         /// Returns the request for a further page.

@@ -52,9 +52,7 @@ private struct PageSequence: AsyncSequence, Sendable {
     let limit: Int
     let next: @Sendable (HTTPClient.BufferedResponse) throws -> HTTPURL?
 
-    func makeAsyncIterator() -> Iterator {
-        Iterator(pages: self, request: first.resolved(against: client.configuration.baseURL))
-    }
+    func makeAsyncIterator() -> Iterator { Iterator(pages: self, request: first) }
 
     struct Iterator: AsyncIteratorProtocol {
         let pages: PageSequence
@@ -67,7 +65,7 @@ private struct PageSequence: AsyncSequence, Sendable {
 
         init(pages: PageSequence, request: HTTPClient.Request) {
             self.pages = pages
-            following = .success(request)
+            following = .success(request.resolved(against: pages.client.configuration.baseURL))
         }
 
         mutating func next() async throws -> HTTPClient.BufferedResponse? {

@@ -65,7 +65,7 @@ private struct PageSequence: AsyncSequence, Sendable {
 
         init(pages: PageSequence, request: HTTPClient.Request) {
             self.pages = pages
-            following = .success(request)
+            following = .success(request.resolved(against: pages.client.configuration.baseURL))
         }
 
         mutating func next() async throws -> HTTPClient.BufferedResponse? {
@@ -79,10 +79,17 @@ private struct PageSequence: AsyncSequence, Sendable {
             // The URL that was asked for, not the one that a redirect has led to.
             let url = page.history.first?.url ?? page.url
             seen.insert(url)
-            let origin = home ?? url.origin
+            let origin = home ?? Self.home(of: request, sentTo: url)
             home = origin
             following = try pages.next(page).map { follow($0, from: request, within: origin) }
             return page
+        }
+
+        /// Returns the origin that the request is for: its own also if an interceptor sent it to another one,
+        /// where its secrets must not go, but not if it was sent over https instead.
+        private static func home(of request: HTTPClient.Request, sentTo url: HTTPURL) -> Origin {
+            guard let own = try? request.url else { return url.origin }
+            return url.scheme == .https && own.isSamePlace(as: url) ? url.origin : own.origin
         }
 
         /// Returns the request for a further page.

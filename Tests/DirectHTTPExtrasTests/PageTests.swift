@@ -112,6 +112,37 @@ struct PageTests {
         }
     }
 
+    @Test(
+        "An origin that an interceptor chose for the first page gets no later one with the request's secrets"
+    )
+    func elsewhere() async throws {
+        let base = try HTTPURL("https://a.test/")
+        for (first, other) in [("/1", "https://b.test"), ("https://a.test/1", "http://a.test")] {
+            let (client, requests) = client(["\(other)/1": "/2"]) {
+                $0.baseURL = base
+                $0.interceptors.append { request, forward in
+                    try await forward(request.replacing(url: "\(other)\(request.url.path)"))
+                }
+            }
+            var request = HTTPClient.Request(.get, first, headers: ["X-Key": "k"])
+            request.authenticator = .bearer("t")
+            let (texts, error) = try await pages(client, request)
+            #expect(try texts.count == 1 && error == .otherOrigin(HTTPURL(other).origin))
+            for sent in requests.withLock({ $0 }) {
+                #expect(sent.headers["X-Key"] == nil && sent.headers["Authorization"] == nil)
+            }
+        }
+    }
+
+    @Test("A first page that HSTS moves to https is followed there")
+    func upgraded() async throws {
+        let store = HSTSStore()
+        let (client, _) = client(["https://a.test/1": "/2"]) { $0.hsts = store }
+        store.add(.init(try DomainName("a.test"), until: UnixTime(seconds: .max)))
+        let (texts, error) = try await pages(client, HTTPClient.Request(.get, "http://a.test/1"))
+        #expect(texts == ["https://a.test/1", "https://a.test/2"] && error == nil)
+    }
+
     @Test("A redirect to another origin does not make that the origin of the pages, and a base URL works")
     func redirected() async throws {
         let (client, _) = client(["http://b.test/1": "http://b.test/2"])

@@ -1,4 +1,4 @@
-internal import DirectCore
+package import DirectCore
 
 /// Makes URLs of the relative references that requests were made from. It stands around all layers, which
 /// therefore know URLs only.
@@ -22,7 +22,7 @@ final class BaseURL: CallLayer {
 extension Request {
     /// Returns the request with its reference resolved against a client's base URL; the same request if it
     /// has a URL. What cannot be resolved is reported when the request is sent.
-    func resolved(against base: HTTPURL?) -> Request {
+    package func resolved(against base: HTTPURL?) -> Request {
         // A value that gets in front of a path, as in `"\(prefix)/items"`, must not choose the host: it would
         // be sent what is for the base (axios, CVE-2025-27152).
         guard let base, case .failure = parsedURL, let reference = options.reference,

@@ -101,9 +101,7 @@ final class Calls: CallLayer {
     private func firstHop(_ request: Request, original: Request, isContinued: Bool) -> HopRequest {
         let crossing = fields.crossing(by: original.redirects ?? redirects.policy)
         let hop =
-            isContinued
-            ? HopRequest(continuing: original, crossing)
-            : .beginning(original, by: crossing)
+            isContinued ? HopRequest(continuing: original, crossing) : .beginning(original, by: crossing)
         guard isIntercepted else { return hop.upgraded(by: fields) }
         return hop.rebuilt(as: request, shown: [original], crossing)
     }

@@ -1,9 +1,9 @@
-internal import DirectCore
+package import DirectCore
 
 extension HTTPURL {
     /// Whether the other URL has the same host and port. The default ports of the two schemes count as the
     /// same, for the step from `http` to `https`.
-    func isSamePlace(as other: HTTPURL) -> Bool {
+    package func isSamePlace(as other: HTTPURL) -> Bool {
         guard host == other.host else { return false }
         return port == other.port || hasDefaultPort && other.hasDefaultPort
     }

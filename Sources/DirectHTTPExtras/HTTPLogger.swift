@@ -70,6 +70,8 @@ public struct HTTPLogger: Sendable {
     private static let credentialFields: Set<String> = [
         "authorization", "proxy-authorization", "authentication-info", "proxy-authentication-info", "cookie",
         "cookie2", "set-cookie", "set-cookie2", "x-api-key", "api-key", "x-auth-token", "x-csrf-token",
+        "x-xsrf-token",
+        "x-goog-api-key", "private-token", "x-vault-token",
         "x-amz-security-token",
     ]
 

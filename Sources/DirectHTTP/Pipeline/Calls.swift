@@ -52,15 +52,21 @@ final class Calls: CallLayer {
         guard isContinued || isPrepared || request.hasCredentials else {
             return try await send(request, trail: nil, through: layers, log: log)
         }
-        return try await prepareAndSend(request, original, isContinued, through: layers, log: log)
+        return try await prepareAndSend(
+            request,
+            original: original,
+            isContinued: isContinued,
+            through: layers,
+            log: log
+        )
     }
 
     // Not inlined: all other requests would need the room, which costs them 160 instructions.
     @inline(never)
     private func prepareAndSend(
         _ request: Request,
-        _ original: Request,
-        _ isContinued: Bool,
+        original: Request,
+        isContinued: Bool,
         through layers: InnerLayers,
         log: CallLog?
     ) async throws -> Response {

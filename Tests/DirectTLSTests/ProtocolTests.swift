@@ -88,12 +88,8 @@ struct ProtocolTests {
         }
     }
 
-    @Test(
-        "A newest version of OpenSSL's configuration file holds unless the settings name a newer one",
-        .ownProcess
-    )
-    func newestVersionOfTheConfigurationFile() async throws {
-        let file = try ConfigurationFile(
+    private static func fileUpToTLS12() throws -> ConfigurationFile {
+        try ConfigurationFile(
             """
             openssl_conf = start
             [start]
@@ -104,6 +100,14 @@ struct ProtocolTests {
             MaxProtocol = TLSv1.2
             """
         )
+    }
+
+    @Test(
+        "A newest version of OpenSSL's configuration file holds unless the settings name a newer one",
+        .ownProcess
+    )
+    func newestVersionOfTheConfigurationFile() async throws {
+        let file = try Self.fileUpToTLS12()
         defer { withExtendedLifetime(file) {} }
         await #expect(processExitsWith: .success) { [path = file.path as String] in
             setenv("OPENSSL_CONF", path, 1)
@@ -125,17 +129,7 @@ struct ProtocolTests {
         .enabled(if: EncryptedClientHello.isSupported, "needs OpenSSL 4")
     )
     func encryptionWithoutItsVersion() async throws {
-        let file = try ConfigurationFile(
-            """
-            openssl_conf = start
-            [start]
-            ssl_conf = tls
-            [tls]
-            system_default = versions
-            [versions]
-            MaxProtocol = TLSv1.2
-            """
-        )
+        let file = try Self.fileUpToTLS12()
         defer { withExtendedLifetime(file) {} }
         await #expect(processExitsWith: .success) { [path = file.path as String] in
             setenv("OPENSSL_CONF", path, 1)

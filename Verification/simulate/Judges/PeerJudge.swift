@@ -43,9 +43,10 @@ struct PeerJudge {
 
     /// A server that says when to come again is not asked before.
     private func judgeRetry() {
+        let isCut = plan.network.resets > 0 || plan.hosts[host].addresses.contains { $0.fate != .works }
         guard let last = world.calls[number].tries.last, last.reply.word == .retryAfter, number % 2 == 1,
             [429, 503].contains(last.reply.status), last.reply.ending == .complete, !last.reply.isEarly,
-            plan.client.hedging == nil, plan.network.resets == 0, call.download == nil
+            plan.client.hedging == nil, plan.client.responseLimit == nil, !isCut, call.download == nil
         else { return }
         world.kernel.count("judge: Retry-After")
         if world.kernel.now < last.time + 1_000_000_000 {

@@ -59,8 +59,6 @@ extension ReplyPlan {
         var isInHead: Bool { self == .status || self == .field }
     }
 
-    static let cookiesOfMany = 45
-
     /// Whether the connection must not be used again.
     var isLast: Bool { word == .announcesClose || word == .isOld }
 

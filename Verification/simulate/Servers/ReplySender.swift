@@ -185,7 +185,7 @@ struct ReplySender {
         case .domainCookie:
             "Set-Cookie: wide=wide-secret\(host)-; Domain=\(Material.name(host)); Path=/\r\n"
         case .manyCookies:
-            (0..<ReplyPlan.cookiesOfMany).map { "Set-Cookie: many\(number)-\(place)-\($0)=1; Path=/\r\n" }
+            (0..<45).map { "Set-Cookie: many\(number)-\(place)-\($0)=1; Path=/\r\n" }
                 .joined()
         case .isOld, .chunkExtensions, .relativeLocation, nil: ""
         }

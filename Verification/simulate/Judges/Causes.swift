@@ -18,7 +18,7 @@ extension Reasons {
             ("cut upload", [.connection], hasCutUpload),
             ("key update in an upload", [.connection], hasUpdatedKeys),
             ("body sent once", [.redirect], hasSentBodyOnce),
-            ("reset", [.connection], connections.contains(where: wasReset)),
+            ("reset", [.connection, .name], connections.contains(where: wasReset)),
             ("address", [.connection, .limit], connections.contains { isBad($0, proof: false) }),
             ("certificate", [.certificate], connections.contains { isBad($0, proof: true) }),
             (
@@ -311,10 +311,11 @@ extension Reasons {
             || plan.resolvers == nil && [.system, .request].contains(plan.client.resolving)
     }
 
-    /// Whether a resolver has not answered as it should, a little before the call or during it: the failure
-    /// may have been kept.
+    /// Whether a resolver has not answered, a little before the call or during it: that may have been kept.
     private var hasBadAnswer: Bool {
-        guard let resolvers = plan.resolvers, !resolvers.isGood else { return false }
+        guard let resolvers = plan.resolvers else { return false }
+        // The network loses datagrams.
+        guard !resolvers.isGood else { return resolvers.asksByDatagram && plan.network.resets > 0 }
         let kept = UInt64(max(resolvers.cache?.negative ?? 0, resolvers.cache?.shortest ?? 0)) * 1000
         let lifetime = UInt64(resolvers.lifetime) * 1_000_000_000
         if world.badAnswers.contains(where: { $0 <= end && $0 + max(kept, lifetime) + lateness >= start }) {

@@ -121,8 +121,8 @@ extension PeerJudge {
         {
             fault(error, "without a head")
         }
-        if let injection = call.injection, error.phase != .request, kind != .limit, kind != .cancelled {
-            fault(error, "of a request with a line break in it (\(injection))")
+        if call.injection != nil, error.phase != .request, ![.limit, .cancelled, .name].contains(kind) {
+            fault(error, "of a request with a line break in it")
         }
     }
 

@@ -89,7 +89,7 @@ public final class MockRouter: Sendable {
         return route
     }
 
-    /// Answers requests, as a client's ``HTTPClient/Configuration/transport``.
+    /// Answers requests, as a client's `Configuration.transport`.
     public var transport: Forward {
         { [self] request in
             let routes = state.withLock { $0.routes }

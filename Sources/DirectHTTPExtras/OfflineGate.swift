@@ -12,7 +12,7 @@ internal import Synchronization
 ///
 /// The package does not watch the network itself: what it would see is a guess, such as a route of a VPN. As
 /// an interceptor of calls the gate is before the cache, so offline nothing is answered; as a network
-/// interceptor it lets the cache answer, and its wait is within ``Timeouts/total``.
+/// interceptor it lets the cache answer, and its wait is within `Timeouts.total`.
 public final class OfflineGate: Sendable {
     private struct State {
         var isOnline = true

@@ -5,7 +5,7 @@ extension HTTPClient {
     /// its link with the relation `next` leads to (RFC 8288), and so on.
     ///
     /// Each page is a call with the same request at another URL: fields, addresses and settings apply each
-    /// time. The sequence fails with the error of ``BufferedResponse/requiringSuccess(keeping:)`` for any
+    /// time. The sequence fails with the error of `BufferedResponse.requiringSuccess(keeping:)` for any
     /// status but 2xx, and with a ``PageError`` if a server leads to another origin, to a page that was there
     /// before, or to more pages than the limit.
     ///

@@ -8,8 +8,8 @@ internal import Synchronization
 /// ```
 ///
 /// Each request on the network takes a token, so redirects, retries and hedges count, and answers of a cache
-/// do not. A request without a token waits for its turn, in the order of arrival, within ``Timeouts/total``:
-/// a call whose turn is later ends with ``HTTPError/Reason/timedOut(after:)``. One that is cancelled gives
+/// do not. A request without a token waits for its turn, in the order of arrival, within `Timeouts.total`:
+/// a call whose turn is later ends with `Reason.timedOut(after:)`. One that is cancelled gives
 /// its place up if no other has come after it.
 public final class RequestRate: Sendable {
     /// Nanoseconds from token to token.

@@ -13,7 +13,7 @@ internal import Synchronization
 /// the same for all of its requests, so each client needs an interceptor of its own.
 ///
 /// The response is read whole, up to the limit, before anyone gets it; one that is larger is
-/// ``HTTPError/Reason/bodyTooLarge(limit:)`` for all. Use `where` to leave out what is to be streamed.
+/// `Reason.bodyTooLarge(limit:)` for all. Use `where` to leave out what is to be streamed.
 ///
 /// A caller that is cancelled stops waiting, and the others go on: if it was the one whose request it is, the
 /// next one makes it anew. After a request with an unsafe method has begun, later GETs join none that began

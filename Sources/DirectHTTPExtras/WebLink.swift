@@ -12,7 +12,7 @@ public struct WebLink: Hashable, Sendable {
 }
 
 extension HTTPClient.Response {
-    /// The links of the `Link` fields. See ``HTTPClient/BufferedResponse/links``.
+    /// The links of the `Link` fields. See `BufferedResponse.links`.
     public var links: [WebLink] { LinkFields.links(of: headers, at: url) }
 }
 

@@ -50,7 +50,7 @@ extension Reasons {
                 "thread", [.name, .connection, .download, .cache],
                 plan.kernel.map { $0.threadFailures > 0 } == true
             ),
-            ("stop", [.limit], isStopped),
+            ("stop", [.limit, .name], isStopped),
             ("damage", [.cache], hasReadCache && plan.mayFindDamage(number)),
             ("file", [.download, .content, .connection, .limit], isFileUnclear),
         ]

@@ -109,7 +109,7 @@ extension PeerJudge {
         if isOfProxy, plan.client.proxy == .none { fault(error, "without a proxy") }
         let isUnproved = peers?.hasWrongProxy == true && plan.client.acceptsAnyCertificate != true
         let isProxyBad = plan.client.proxy != .none && (peers?.isProxyGone == true || isUnproved)
-        if isProxyBad, [.connection, .certificate].contains(kind), !isOfProxy {
+        if isProxyBad, call.download == nil, [.connection, .certificate].contains(kind), !isOfProxy {
             fault(error, "which the proxy has caused")
         }
         if kind == .certificate, !isOfProxy, error.phase != .tls { fault(error, "of a certificate") }

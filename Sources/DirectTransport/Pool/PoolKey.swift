@@ -33,7 +33,7 @@ package struct PoolKey: Hashable {
     package func hash(into hasher: inout Hasher) {
         origin.hash(into: &hasher)
         // One origin may have a profile for each of a thousand certificates, and as many proxies.
-        if let proxy { hasher.combine(proxy.profile.number) }
+        if let proxy { proxy.proxy.hash(into: &hasher) }
         if let profile { hasher.combine(profile.number) }
     }
 }

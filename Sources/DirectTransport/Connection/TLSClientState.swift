@@ -8,9 +8,8 @@ final class TLSClientState: Sendable {
     let sessions: SessionCache
     private let settings: TLSSettings
     private let made = Locked<Made?>(nil)
-    /// Held while the context is made, on threads that may block. Nothing else waits for it. It guards no
-    /// value, but the thread sanitizer misreads a lock of `Void`.
-    private let making = Locked(false)
+    /// Held while the context is made, on threads that may block. Nothing else waits for it.
+    private let making = Locked(())
 
     private struct Made {
         let context: TLSContext

@@ -1,5 +1,4 @@
 public import DirectHTTP
-internal import Synchronization
 
 /// What a client does while the program knows that there is no network: its calls fail at once, or wait for
 /// the network.
@@ -14,14 +13,7 @@ internal import Synchronization
 /// an interceptor of calls the gate is before the cache, so offline nothing is answered; as a network
 /// interceptor it lets the cache answer, and its wait is within `Timeouts.total`.
 public final class OfflineGate: Sendable {
-    private struct State {
-        var isOnline = true
-        var lastWaiter = 0
-        /// A waiter has a place before it waits, and loses it when it is cancelled.
-        var waiters: [Int: CheckedContinuation<Void, any Error>?] = [:]
-    }
-
-    private let state = Mutex(State())
+    private let network = Latch<Void>(())
     private let longest: Duration?
     private let clock: any Clock<Duration>
 
@@ -39,17 +31,8 @@ public final class OfflineGate: Sendable {
 
     /// Whether there is a network. Setting it to `true` lets all calls go on that wait.
     public var isOnline: Bool {
-        get { state.withLock { $0.isOnline } }
-        set {
-            let waiters = state.withLock { state in
-                state.isOnline = newValue
-                guard newValue else { return [CheckedContinuation<Void, any Error>]() }
-                let waiting = state.waiters.values.compactMap { $0 }
-                state.waiters = state.waiters.filter { $0.value == nil }
-                return waiting
-            }
-            for waiter in waiters { waiter.resume() }
-        }
+        get { network.isOpen }
+        set { newValue ? network.open(with: ()) : network.close() }
     }
 
     /// The interceptor that fails or waits, with ``OfflineError``.
@@ -65,38 +48,15 @@ public final class OfflineGate: Sendable {
 
     private func waitForNetwork(within longest: Duration) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await self.opening() }
+            group.addTask { [network] in
+                if let place = network.enter() { try await network.value(at: place) }
+            }
             group.addTask { [clock] in
                 try await clock.sleep(for: longest)
                 throw OfflineError()
             }
             defer { group.cancelAll() }
             try await group.next()
-        }
-    }
-
-    /// Waits until there is a network, or the task is cancelled.
-    private func opening() async throws {
-        let number = state.withLock { state in
-            state.lastWaiter += 1
-            state.waiters[state.lastWaiter] = .some(nil)
-            return state.lastWaiter
-        }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let result = state.withLock { state -> Result<Void, any Error>? in
-                    guard let place = state.waiters.removeValue(forKey: number), place == nil else {
-                        return .failure(CancellationError())
-                    }
-                    if state.isOnline { return .success(()) }
-                    state.waiters[number] = .some(continuation)
-                    return nil
-                }
-                if let result { continuation.resume(with: result) }
-            }
-        } onCancel: {
-            let waiter = state.withLock { $0.waiters.removeValue(forKey: number) ?? nil }
-            waiter?.resume(throwing: CancellationError())
         }
     }
 }

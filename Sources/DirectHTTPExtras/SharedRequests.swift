@@ -19,6 +19,11 @@ internal import Synchronization
 /// next one makes it anew. After a request with an unsafe method has begun, later GETs join none that began
 /// before it ended: they would miss what it has changed.
 public final class SharedRequests: Sendable {
+    /// What a request has come to; `nil` if the caller that made it was cancelled, and it has to be made
+    /// anew.
+    private typealias Landing = Result<(response: HTTPClient.Response, body: [UInt8]), any Error>?
+    private typealias Flight = Latch<Landing>
+
     private let limit: Int
     private let fits: @Sendable (HTTPClient.Request) -> Bool
     private let flights = Mutex<[Key: Flight]>([:])
@@ -52,7 +57,7 @@ public final class SharedRequests: Sendable {
                 guard let waiter else {
                     return try await lead(flight, for: key, by: { try await forward(request) })
                 }
-                if let (response, body) = try await flight.landing(for: waiter)?.get() {
+                if let (response, body) = try await flight.value(at: waiter)?.get() {
                     return response.replacing(body: body)
                 }
             }
@@ -62,7 +67,7 @@ public final class SharedRequests: Sendable {
     /// Returns the request that is in flight with the number of a waiter, or a new one, to be made.
     private func enter(_ key: Key) -> (Flight, waiter: Int?) {
         flights.withLock { flights in
-            if let flight = flights[key], let waiter = flight.board() { return (flight, waiter) }
+            if let flight = flights[key], let waiter = flight.enter() { return (flight, waiter) }
             let flight = Flight()
             flights[key] = flight
             return (flight, nil)
@@ -86,9 +91,9 @@ public final class SharedRequests: Sendable {
 
     private typealias Forward = () async throws -> HTTPClient.Response
 
-    private func end(_ flight: Flight, for key: Key, with result: Flight.Landing?) {
+    private func end(_ flight: Flight, for key: Key, with result: Landing) {
         flights.withLock { if $0[key] === flight { $0[key] = nil } }
-        flight.end(with: result)
+        flight.open(with: result)
     }
 }
 
@@ -103,60 +108,5 @@ private struct Key: Hashable, Sendable {
         guard request.method == .get, request.body.isNone, !request.setsOptions, let url = try? request.url
         else { return nil }
         (self.url, headers, addresses) = (url, request.headers, request.addresses)
-    }
-}
-
-/// One request, and those that wait for it.
-private final class Flight: Sendable {
-    typealias Landing = Result<(response: HTTPClient.Response, body: [UInt8]), any Error>
-
-    private struct State {
-        /// A waiter has a place before it waits, and loses it when it is cancelled.
-        var waiters: [Int: CheckedContinuation<Landing?, any Error>?] = [:]
-        var count = 0
-        var isOver = false
-        /// `nil` if the one who has made the request was cancelled.
-        var result: Landing?
-    }
-
-    private let state = Mutex(State())
-
-    /// Returns the number of one more waiter; `nil` if the request has ended.
-    func board() -> Int? {
-        state.withLock { state in
-            guard !state.isOver else { return nil }
-            state.count += 1
-            state.waiters[state.count] = .some(nil)
-            return state.count
-        }
-    }
-
-    /// Waits for the result; `nil` if there is none, and the request has to be made anew.
-    func landing(for waiter: Int) async throws -> Landing? {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let result = state.withLock { state -> Result<Landing?, any Error>? in
-                    guard state.waiters[waiter] != nil else { return .failure(CancellationError()) }
-                    if state.isOver { return .success(state.result) }
-                    state.waiters[waiter] = .some(continuation)
-                    return nil
-                }
-                if let result { continuation.resume(with: result) }
-            }
-        } onCancel: {
-            let continuation = state.withLock { $0.waiters.removeValue(forKey: waiter) ?? nil }
-            continuation?.resume(throwing: CancellationError())
-        }
-    }
-
-    /// Gives the result to all that wait.
-    func end(with result: Landing?) {
-        let waiting = state.withLock { state in
-            (state.isOver, state.result) = (true, result)
-            let waiting = state.waiters.compactMapValues { $0 }
-            for number in waiting.keys { state.waiters[number] = nil }
-            return waiting.values
-        }
-        for continuation in waiting { continuation.resume(returning: result) }
     }
 }

@@ -9,24 +9,14 @@ package struct SurveyOffer {
     package var offersHTTP: Bool
     /// The protocols to offer by ALPN instead, best first. Each has 1 to 255 bytes.
     package var protocols: [String] = []
-    package var keys: SurveyKeys
+    package var keys = SurveyKeys.all
     /// The only version of TLS; `nil` for those of the context.
     package var version: TLSVersion?
     /// The configuration of Encrypted Client Hello; `nil` for a hello in clear text.
     package var ech: ECHConfigList?
 
-    package init(
-        serverName: String?,
-        offersHTTP: Bool = false,
-        keys: SurveyKeys = .all,
-        version: TLSVersion? = nil,
-        ech: ECHConfigList? = nil
-    ) {
-        self.serverName = serverName
-        self.offersHTTP = offersHTTP
-        self.keys = keys
-        self.version = version
-        self.ech = ech
+    package init(serverName: String?, offersHTTP: Bool = false) {
+        (self.serverName, self.offersHTTP) = (serverName, offersHTTP)
     }
 }
 

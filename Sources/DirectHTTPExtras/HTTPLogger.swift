@@ -43,7 +43,8 @@ public struct HTTPLogger: Sendable {
         _ write: @escaping @Sendable (String) -> Void
     ) {
         self.level = level
-        hidden = Self.credentialFields.union(secretFields.map { $0.lowercased() })
+        let names = SecretFields.names.union(Self.furtherFields).union(secretFields)
+        hidden = Set(names.map { $0.lowercased() })
         self.write = write
     }
 
@@ -67,13 +68,8 @@ public struct HTTPLogger: Sendable {
         let value = Self.last.wrappingAdd(1, ordering: .relaxed).newValue
     }
 
-    private static let credentialFields: Set<String> = [
-        "authorization", "proxy-authorization", "authentication-info", "proxy-authentication-info", "cookie",
-        "cookie2", "set-cookie", "set-cookie2", "x-api-key", "api-key", "x-auth-token", "x-csrf-token",
-        "x-xsrf-token",
-        "x-goog-api-key", "private-token", "x-vault-token",
-        "x-amz-security-token",
-    ]
+    /// Names that only a log leaves out.
+    private static let furtherFields = ["X-Xsrf-Token", "X-Goog-Api-Key", "Private-Token", "X-Vault-Token"]
 
     private func logged(
         _ request: HTTPClient.Request,

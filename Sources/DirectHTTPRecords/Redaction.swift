@@ -8,11 +8,7 @@ internal import DirectHTTP1
 /// User and password of a URL are left out in any case, except with ``insecureNone``.
 public struct Redaction: Sendable {
     /// The header fields whose values are hidden. Names are compared ignoring case.
-    public var fields: Set<String> = [
-        "Authorization", "Proxy-Authorization", "Authentication-Info", "Proxy-Authentication-Info", "Cookie",
-        "Cookie2", "Set-Cookie", "Set-Cookie2", "X-Api-Key", "Api-Key", "X-Auth-Token", "X-Csrf-Token",
-        "X-Amz-Security-Token",
-    ]
+    public var fields: Set<String> = SecretFields.names
     /// The items of queries and of bodies in `application/x-www-form-urlencoded` whose values are hidden.
     /// Names are compared ignoring case. The query of a URL in `Location`, `Content-Location` or `Referer`
     /// counts as well.

@@ -60,3 +60,12 @@ extension ResponseBody: CustomReflectable {
     /// Never shows the content.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
+
+/// The header fields whose values are left out of texts and files unless the program says otherwise.
+package enum SecretFields {
+    package static let names: Set<String> = [
+        "Authorization", "Proxy-Authorization", "Authentication-Info", "Proxy-Authentication-Info", "Cookie",
+        "Cookie2", "Set-Cookie", "Set-Cookie2", "X-Api-Key", "Api-Key", "X-Auth-Token", "X-Csrf-Token",
+        "X-Amz-Security-Token",
+    ]
+}

@@ -326,6 +326,7 @@ extension ReplyPlan {
 }
 
 extension CallPlan {
+    var mayChangeCaches: Bool { isAlone != true && ![.get, .head, .prewarm, .raw, .events].contains(kind) }
     /// Whether one of its replies may never end.
     var isFlooded: Bool { replies.contains { $0.ending == .floods } }
 

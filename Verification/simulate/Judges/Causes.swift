@@ -16,7 +16,6 @@ extension Reasons {
             ("socket", [.redirect, .other], hasRedirect && plan.hosts.contains { $0.hasSocket == true }),
             ("lost request", [.connection], !isRepeatable && connections.contains(where: hasLostRequest)),
             ("cut upload", [.connection], hasCutUpload),
-            ("key update in an upload", [.connection], hasUpdatedKeys),
             ("body sent once", [.redirect], hasSentBodyOnce),
             ("reset", [.connection, .name], connections.contains(where: wasReset)),
             ("address", [.connection, .limit], connections.contains { isBad($0, proof: false) }),
@@ -209,12 +208,6 @@ extension Reasons {
     private var updatesKeys: Bool { hosts.contains { hasTLS($0) && plan.hosts[$0].updatesKeys } }
     private func hasTLS(_ host: Int) -> Bool { plan.hosts[host].isSecure || plan.client.proxy == .https }
 
-    /// Whether a server may have asked for new keys in the middle of an upload. OpenSSL (3.0.19) answers in
-    /// its way of reading, and fails if a record of the upload has been sent in part ("bad length").
-    private var hasUpdatedKeys: Bool {
-        !isRepeatable && replies.contains(where: \.isEarly) && updatesKeys
-    }
-
     /// Whether a request would have to be sent again whose body can be sent once.
     private var hasSentBodyOnce: Bool {
         guard [.stream, .streamOfKnownLength].contains(call.kind) else { return false }
@@ -280,9 +273,11 @@ extension Reasons {
         connection.place.map { plan.hosts[$0.host].addresses[$0.address].list != nil } ?? false
     }
 
-    /// Whether an address of the host works, and the client knows it: after a bad status it tries others.
+    /// Whether an address of the host works, and the client knows it: after a bad status it tries others. In
+    /// TLS 1.2 a ticket is part of the handshake.
     private func hasBetterAddress(_ host: HostPlan) -> Bool {
         plan.resolvers == nil && plan.kernel?.lookups == nil && host.hasSocket != true
+            && host.ticketPause ?? 0 <= 1_000_000
             && !replies.contains { [421, 502, 503, 504].contains($0.status) }
             && host.addresses.contains { $0.fate == .works }
     }

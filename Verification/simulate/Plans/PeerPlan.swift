@@ -355,6 +355,8 @@ extension Plan {
             calls[call].start = dice.one(of: [1, 4, 11, 25, 40, 50]) * 1_000_000
             calls[call].replies = [ReplyPlan(size: 100, lifetime: dice.one(of: [1, 10, 20, 45]))]
         }
+        guard dice.chance(50) else { return }
+        for call in calls.indices { calls[call].replies[0].isRestored = true }
     }
 
     /// Servers are at other ports.

@@ -305,6 +305,8 @@ struct ReplyPlan: Codable, Equatable {
     /// Whether it has a validator, and whether it confirms a response that the client has.
     var hasTag: Bool?
     var confirms: Bool?
+    /// Whether it is a file that was restored: of an earlier date than those before it, with other bytes.
+    var isRestored: Bool?
     /// Whether the content is coded, if the request accepts that.
     var isCoded = false
     var flood = Flood.bytes

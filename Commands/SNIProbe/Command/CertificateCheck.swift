@@ -43,10 +43,7 @@ struct CertificateCheck {
         }
         let served = Handshake.Served(facts: nil, chain: ChainCache().examine(sent), staple: nil)
         let fault = content.hasMatchingKey == false ? Self.strangeKey : try keyFault(certificates)
-        return options.words.flatMap { word -> [ProbeRecord] in
-            guard case .target(let target, _) = word else { return [] }
-            return [record(served, of: target, fault)]
-        }
+        return options.targets.map { record(served, of: $0.target, fault) }
     }
 
     private func record(_ served: Handshake.Served, of target: ProbeTarget, _ keyFault: Fault?) -> ProbeRecord

@@ -16,17 +16,16 @@ struct DigestText {
     }
 
     private var counts: String {
-        let hosts = digest.hosts.isOne ? "1 host" : "\(digest.hosts.text) hosts"
-        let count = digest.count == 1 ? "1 result" : "\(Words.grouped(digest.count)) results"
-        var text = "\(count) for \(hosts)"
+        var text = digest.extent
         if let times = digest.times {
             text += ", \(UTC.stamp(times.lowerBound)) to \(UTC.stamp(times.upperBound))"
         }
         text += "\n\(Words.grouped(digest.passed)) passed"
         if digest.warned > 0 { text += ", \(Words.grouped(digest.warned)) of them with warnings" }
         text += "; \(Words.grouped(digest.failed)) failed\n"
-        let needed = digest.verdicts[.needed, default: 0] + digest.verdicts[.neededStrict, default: 0]
-        if needed > 0 { text += "SNI needed on \(Words.grouped(needed)) that passed\n" }
+        if digest.needingSNI > 0 {
+            text += "SNI needed on \(Words.grouped(digest.needingSNI)) that passed\n"
+        }
         return text
     }
 

@@ -13,6 +13,8 @@ struct BadLines {
     func report() {
         guard count > 0 else { return }
         let shown = count > Self.mostShown ? "; the first \(Self.mostShown) are shown above" : ""
-        Console.complain("sni-probe: \(Words.count(count, "line")) of the input could not be used\(shown)\n")
+        Console.complain(
+            "sni-probe: \(Words.count(count, of: "line")) of the input could not be used\(shown)\n"
+        )
     }
 }

@@ -33,20 +33,20 @@ struct JSONText {
         members.append((key, .array(texts.map(JSONValue.string))))
     }
 
-    mutating func field(_ key: String, value text: String?) { add(key, text.map(JSONValue.string)) }
+    mutating func field(_ key: String, value text: String?) { add(key, value: text.map(JSONValue.string)) }
 
-    mutating func field(_ key: String, value number: Int?) { add(key, number.map(JSONValue.number)) }
+    mutating func field(_ key: String, value number: Int?) { add(key, value: number.map(JSONValue.number)) }
 
-    mutating func field(_ key: String, value flag: Bool?) { add(key, flag.map(JSONValue.bool)) }
+    mutating func field(_ key: String, value flag: Bool?) { add(key, value: flag.map(JSONValue.bool)) }
 
     /// Writes a member with a duration in milliseconds with one decimal place.
     mutating func field(_ key: String, milliseconds duration: Duration?) {
-        add(key, duration.map { .number(text: Words.tenths(Words.tenth($0))) })
+        add(key, value: duration.map { .number(text: Words.tenths(Words.tenth($0))) })
     }
 
-    mutating func null(_ key: String) { add(key, nil) }
+    mutating func null(_ key: String) { add(key, value: nil) }
 
-    private mutating func add(_ key: String, _ value: JSONValue?) {
+    private mutating func add(_ key: String, value: JSONValue?) {
         members.append((key, value ?? .null))
     }
 }

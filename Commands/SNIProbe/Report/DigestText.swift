@@ -7,8 +7,8 @@ struct DigestText {
 
     var text: String {
         var text = counts
-        text += table("faults", digest.faults) { Fault.ID(rawValue: $0)?.row.meaning }
-        text += table("warnings", digest.warnings) { Warning.ID(rawValue: $0)?.meaning }
+        text += table("faults", of: digest.faults) { Fault.ID(rawValue: $0)?.row.meaning }
+        text += table("warnings", of: digest.warnings) { Warning.ID(rawValue: $0)?.meaning }
         text += failures
         text += certificates
         for hint in digest.hints.prefix(12) { text += "\n" + style.hint(hint) }
@@ -29,7 +29,7 @@ struct DigestText {
         return text
     }
 
-    private func table(_ heading: String, _ issues: IssueCounts, meaning: (String) -> String?) -> String {
+    private func table(_ heading: String, of issues: IssueCounts, meaning: (String) -> String?) -> String {
         let rows = issues.sorted
         guard !rows.isEmpty else { return "" }
         let width = rows.map { Words.grouped($0.count).count }.max() ?? 0

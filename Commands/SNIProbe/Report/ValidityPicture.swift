@@ -23,7 +23,7 @@ struct ValidityPicture {
         let ended = rows.count { ($0.certificate.notAfter ?? .max) < now }
         let early = rows.count { ($0.certificate.notBefore ?? .min) > now }
         var parts = [
-            "\(Words.count(rows.count, "certificate")), the first to end first"
+            "\(Words.count(rows.count, of: "certificate")), the first to end first"
         ]
         if ended > 0 { parts.append("\(ended) ended before \(UTC.day(now))") }
         if early > 0 { parts.append("\(early) not valid yet") }

@@ -3,12 +3,12 @@ internal import DirectCore
 /// Numbers and durations as readable text.
 enum Words {
     /// Returns a number of things: `1 day`, `83 days`.
-    static func count(_ count: Int, _ thing: String) -> String {
+    static func count(_ count: Int, of thing: String) -> String {
         "\(grouped(count)) \(thing)" + (count == 1 ? "" : "s")
     }
 
     /// Returns a number of days: `1 day`, `83 days`.
-    static func days(_ count: Int) -> String { self.count(count, "day") }
+    static func days(_ count: Int) -> String { self.count(count, of: "day") }
 
     /// Returns a number of seconds in the largest unit that fits: `9 days`, `5 hours`, `40 minutes`.
     static func distance(_ seconds: Int) -> String {
@@ -17,7 +17,7 @@ enum Words {
         if years >= 2 { return "\(years) years" }
         let units = [(86_400, "day"), (3600, "hour"), (60, "minute")]
         let (size, unit) = units.first { seconds >= $0.0 } ?? (1, "second")
-        return count(seconds / size, unit)
+        return count(seconds / size, of: unit)
     }
 
     /// Returns the time that is left: `83 days`, and below one day `5 hours`.

@@ -63,7 +63,7 @@ struct Digest {
     var passed: Int { count - failed }
 
     /// How many results there are, and for how many hosts.
-    var extent: String { "\(Words.count(count, "result")) for \(hosts.text("host"))" }
+    var extent: String { "\(Words.count(count, of: "result")) for \(hosts.text("host"))" }
 
     /// The number of passed results that need SNI.
     var needingSNI: Int { verdicts[.needed, default: 0] + verdicts[.neededStrict, default: 0] }
@@ -197,7 +197,7 @@ struct DistinctCount {
 
     /// The number in words, with what is counted.
     func text(_ thing: String) -> String {
-        isFull ? "more than \(Words.count(Self.most, thing))" : Words.count(hashes.count, thing)
+        isFull ? "more than \(Words.count(Self.most, of: thing))" : Words.count(hashes.count, of: thing)
     }
 
     var isOne: Bool { hashes.count == 1 }

@@ -73,25 +73,17 @@ struct JSONRecord {
     /// Writes the result of the second handshake.
     private func handshake(_ key: String, handshake: Handshake?, text: inout JSONText) {
         guard let handshake else { return text.null(key) }
-        let identity = try? record.target.identity
+        let (chain, identity) = (handshake.served?.chain, try? record.target.identity)
         text.object(key) { text in
-            switch handshake.outcome {
-            case .success(let served):
-                let leaf = served.chain.leaf
-                text.field("result", value: "certificate")
-                text.field("sha256", value: leaf.map { Hex.encode($0.summary.sha256) })
-                text.list("names", texts: leaf.map { ServedNames($0).all.prefix(Self.mostNames) } ?? [])
-                text.field("matches_host", value: served.chain.match(identity) != nil)
-                text.null("alert")
-            case .failure(let failure):
-                text.field("result", value: failure.word)
-                text.null("sha256")
-                text.null("names")
-                text.null("matches_host")
-                text.field("alert", value: failure.alertName)
-            }
+            text.field("result", value: handshake.failure?.word ?? "certificate")
+            text.field("sha256", value: chain?.leaf.map { Hex.encode($0.summary.sha256) })
+            text.list("names", texts: chain.map { first($0.leaf.map { ServedNames($0).all } ?? []) })
+            text.field("matches_host", value: chain.map { $0.match(identity) != nil })
+            text.field("alert", value: handshake.failure?.alertName)
         }
     }
+
+    private func first(_ names: [String]) -> [String] { Array(names.prefix(Self.mostNames)) }
 
     private func tls(_ text: inout JSONText) {
         guard record.target.usesTLS, record.checkedFile == nil else { return text.null("tls") }
@@ -115,8 +107,8 @@ struct JSONRecord {
         let summary = leaf.summary
         text.object("certificate") { text in
             text.field("subject", value: leaf.subject.full)
-            text.list("names", texts: summary.dnsNames.prefix(Self.mostNames))
-            text.list("ips", texts: summary.ipAddresses.prefix(Self.mostNames))
+            text.list("names", texts: first(summary.dnsNames))
+            text.list("ips", texts: first(summary.ipAddresses))
             text.field(
                 "names_count",
                 value: summary.dnsNames.count + summary.ipAddresses.count + summary.omittedNames

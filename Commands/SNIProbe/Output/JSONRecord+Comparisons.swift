@@ -23,7 +23,7 @@ extension JSONRecord {
         text.object("baseline") { text in
             text.field("change", value: change.word)
             text.field("sha256", value: old?.hash)
-            if let old { text.list("faults", texts: old.faults) } else { text.null("faults") }
+            text.list("faults", texts: old?.faults)
             text.field("sni_verdict", value: old?.verdict)
         }
     }
@@ -33,13 +33,8 @@ extension JSONRecord {
         text.list("answers", elements: count.answers) { text, answer in
             text.field("count", value: answer.count)
             text.field("ok", value: answer.isRight)
-            if case .failure(let failure) = answer.outcome {
-                text.field("result", value: failure.word)
-                text.field("alert", value: failure.alertName)
-            } else {
-                text.field("result", value: "certificate")
-                text.null("alert")
-            }
+            text.field("result", value: answer.failure?.word ?? "certificate")
+            text.field("alert", value: answer.failure?.alertName)
             text.field("sha256", value: answer.leaf.map { Hex.encode($0.summary.sha256) })
             text.field("not_after", value: answer.leaf?.summary.notAfter.map(UTC.stamp))
             text.field("name", value: answer.leaf.map { ServedNames($0).first(1) })

@@ -29,8 +29,8 @@ struct JSONText {
         members.append((key, .array(objects)))
     }
 
-    mutating func list(_ key: String, texts: some Sequence<String>) {
-        members.append((key, .array(texts.map(JSONValue.string))))
+    mutating func list(_ key: String, texts: [String]?) {
+        add(key, value: texts.map { .array($0.map(JSONValue.string)) })
     }
 
     mutating func field(_ key: String, value text: String?) { add(key, value: text.map(JSONValue.string)) }

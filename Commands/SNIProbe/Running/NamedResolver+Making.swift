@@ -8,7 +8,8 @@ extension NamedResolver {
     /// - Parameter forRecords: Whether it is asked for HTTPS records. The system's resolver knows none, so
     ///   the DNS servers of its file are asked in its place.
     init(_ spec: ResolverSpec, _ options: Options, forRecords: Bool = false) throws(UsageError) {
-        var (name, resolver): (String, any Resolver) = (spec.name, SystemResolverOfRuns())
+        var name = spec.name
+        let resolver: any Resolver
         var settings = ServiceSettings()
         settings.families = options.family.map { $0 == .v4 ? .v4 : .v6 } ?? .both
         settings.attemptTimeout = options.settings.timeout
@@ -19,7 +20,7 @@ extension NamedResolver {
             let servers = Self.servers(in: try UserFiles.contents(of: Self.systemFile, upTo: 1 << 20))
             name = "system, by DNS at " + servers.map(\.description).joined(separator: ", ")
             resolver = PlainDNS(servers, settings)
-        case .system: break
+        case .system: resolver = SystemResolverOfRuns()
         case .dns(let server, let subnet): resolver = PlainDNS([server], clientSubnet: subnet, settings)
         case .https(let host, let path, let servers):
             resolver = DNSOverHTTPS(.https(servers, name: host), path: path, settings)
@@ -65,31 +66,19 @@ extension NamedResolver {
     }
 }
 
-extension HostReplies {
-    /// Asks all resolvers at the same time.
-    static func ask(
-        _ resolvers: [NamedResolver],
-        for host: DomainName,
-        port: UInt16,
-        family: IPAddress.Family?,
-        context: ResolveContext
-    ) async -> HostReplies {
-        let answers = await NamedResolver.ask(resolvers, for: host, port: port, context: context)
-        let replies = answers.map { answer in
-            let none = ResolverError(answer.resolver, .noAddresses)
-            let life = (try? answer.result.get())?.timeToLive
-            return ResolverReply(
-                resolver: answer.resolver,
-                result: answer.result.flatMap { resolution in
-                    let all = resolution.endpoints.map(\.address)
-                    let addresses = all.filter { family == nil || $0.family == family }
-                    return addresses.isEmpty ? .failure(none) : .success(addresses)
-                },
-                timeToLive: life.map { Int($0.components.seconds) },
-                time: answer.time
-            )
+extension ResolverReply {
+    /// Takes the addresses of one family, or of both.
+    init(_ answer: NamedResolver.Answer, family: IPAddress.Family?) {
+        let none = ResolverError(answer.resolver, .noAddresses)
+        let life = (try? answer.result.get())?.timeToLive
+        let result = answer.result.flatMap { resolution -> Result<[IPAddress], ResolverError> in
+            let addresses = resolution.endpoints.map(\.address).filter {
+                family == nil || $0.family == family
+            }
+            return addresses.isEmpty ? .failure(none) : .success(addresses)
         }
-        return HostReplies(host: host.text, replies: replies)
+        let seconds = life.map { Int($0.components.seconds) }
+        self.init(resolver: answer.resolver, result: result, timeToLive: seconds, time: answer.time)
     }
 }
 

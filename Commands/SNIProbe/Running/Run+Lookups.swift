@@ -17,13 +17,14 @@ extension Run {
             let deadline = start.advanced(byNanoseconds: options.settings.timeout.clampedNanoseconds)
             let context = ResolveContext(deadline: deadline, loop: loop)
             Task(executorPreference: loop) {
-                let replies = await HostReplies.ask(
+                let answers = await NamedResolver.ask(
                     resolvers,
                     for: host,
                     port: target.port,
-                    family: family,
                     context: context
                 )
+                let all = answers.map { ResolverReply($0, family: family) }
+                let replies = HostReplies(host: host.text, replies: all)
                 let time = loop.now.since(start)
                 mailbox.put(.answered(slot, replies, time, hints: await hints()))
             }

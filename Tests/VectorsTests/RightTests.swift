@@ -38,6 +38,18 @@ private struct OtherClient: VectorClient {
     }
 }
 
+/// Our client, which tells by a response what it could not reach, as a cache may.
+private struct GatewayClient: VectorClient {
+    var facts: ClientDescription { ClientDescription(name: "gateway", version: "", codings: []) }
+    var width: Int { 8 }
+
+    func run(_ job: Job) async -> JobOutcome {
+        guard case .done(let outcomes) = await OurClient().run(job) else { return .left("it did not run") }
+        let answer = ReportedResponse(status: 504, fields: [], body: [])
+        return .done(outcomes.map { $0.response == nil ? RequestOutcome(.response(answer)) : $0 })
+    }
+}
+
 @Suite("The right by which a vector judges", .idleLimit)
 struct RightTests {
     private static let folder = try? VectorFolder(fixtures: checkedInFixtures)
@@ -92,6 +104,33 @@ struct RightTests {
         guard case .failed(let differences) = row.outcome else { return #expect(Bool(false), "\(row)") }
         #expect(differences.first?.what == "requests")
         #expect(differences.first?.got.contains("http://b.test/") == true)
+    }
+
+    @Test("A redirect of an unsafe request need not be followed, and one of a safe request is to be")
+    func unsafeRedirects() async throws {
+        let client = OtherClient { $0.settings.follows = false }
+        for name in ["method: POST after 307", "method: unknown method after 307"] {
+            #expect(try await row(name, client).differsByChoice, "\(name)")
+        }
+        #expect(try await row("location: relative path", client).brokenRight == .must)
+    }
+
+    @Test("The port of the scheme may be in Host if it is in the URL")
+    func portOfTheScheme() async throws {
+        let client = OtherClient { job in
+            job.settings.follows = false
+            let again = Job.Request(url: "https://a.test:443/x")
+            job.requests.append(again)
+            job.requests[1].fields = [(Array("Host".utf8), Array("a.test:443".utf8))]
+        }
+        #expect(try await row("location: default port", client).outcome == .passed)
+    }
+
+    @Test("A cache may ask without a condition, and may say by 504 that it reached nothing")
+    func leniencyOfCaches() async throws {
+        let asking = OtherClient { $0.kept.remove(.cache) }
+        #expect(try await row("freshness: max-age=0", asking).differsByChoice)
+        #expect(try await row("stale: unreachable, must-revalidate", GatewayClient()).outcome == .passed)
     }
 
     @Test("Any of several right results passes, and this package's client has to give the first")

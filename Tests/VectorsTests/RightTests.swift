@@ -115,15 +115,13 @@ struct RightTests {
         #expect(try await row("location: relative path", client).brokenRight == .must)
     }
 
-    @Test("The port of the scheme may be in Host if it is in the URL")
-    func portOfTheScheme() async throws {
-        let client = OtherClient { job in
-            job.settings.follows = false
-            let again = Job.Request(url: "https://a.test:443/x")
-            job.requests.append(again)
-            job.requests[1].fields = [(Array("Host".utf8), Array("a.test:443".utf8))]
-        }
-        #expect(try await row("location: default port", client).outcome == .passed)
+    @Test("Host may have the port of the scheme, and no other")
+    func portOfTheScheme() {
+        #expect(RedirectVector.authority(of: "A.test:443", scheme: "https") == "a.test")
+        #expect(RedirectVector.authority(of: "a.test:80", scheme: "http") == "a.test")
+        #expect(RedirectVector.authority(of: "[::1]:443", scheme: "https") == "[::1]")
+        #expect(RedirectVector.authority(of: "a.test:80", scheme: "https") == "a.test:80")
+        #expect(RedirectVector.authority(of: nil, scheme: "https") == "none")
     }
 
     @Test("A cache may ask without a condition, and may say by 504 that it reached nothing")

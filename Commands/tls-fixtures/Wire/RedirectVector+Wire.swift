@@ -107,6 +107,14 @@ extension RedirectVector {
         return found
     }
 
+    /// A Host as all clients would write it: it has no case, and has the port of the scheme if the URL has it
+    /// (RFC 9112, section 3.2) or not (RFC 9110, section 4.2.3).
+    static func authority(of host: String?, scheme: String) -> String {
+        guard let host = host?.lowercased() else { return "none" }
+        let port = scheme == "https" ? ":443" : ":80"
+        return host.hasSuffix(port) ? String(host.dropLast(port.count)) : host
+    }
+
     /// Whether the caller gets a redirect of a request whose method is not safe, in place of a request. A user
     /// agent may redirect by itself, and is to take care with such methods (RFC 9110, section 15.4).
     private func isHandedOut(_ outcome: JobOutcome, after count: Int) -> Bool {
@@ -128,19 +136,11 @@ private final class RedirectScript: Sendable {
 
     var requests: [RedirectVector.Seen] { seen.withLock { $0 } }
 
-    /// The Host of a request as all clients would write it: it has no case, and a client may send the port of
-    /// the scheme if the URL has it (RFC 9112, section 3.2; RFC 9110, section 4.2.3).
-    private static func host(of request: FixtureRequest, scheme: String) -> String {
-        guard let host = request.host?.lowercased() else { return "none" }
-        let port = scheme == "https" ? ":443" : ":80"
-        return host.hasSuffix(port) ? String(host.dropLast(port.count)) : host
-    }
-
     func answer(_ request: FixtureRequest, scheme: String) throws -> FixtureReply {
         let text = try request.text
         let seen = RedirectVector.Seen(
             method: request.method,
-            url: "\(scheme)://\(Self.host(of: request, scheme: scheme))\(request.target)",
+            url: "\(scheme)://\(RedirectVector.authority(of: request.host, scheme: scheme))\(request.target)",
             fields: request.headers.fields.map { ($0.name, $0.value) },
             body: text.isEmpty ? "none" : text,
             isFromNetwork: true

@@ -378,6 +378,7 @@ class Client:
         if has("target-of-connect") and is_forwarded:
             target = f"{host}:80"
         fields = [] if has("no-host") else [("Host", host)]
+        headers = [each for each in headers if each[0].lower() != "host" or has("host-twice")]
         own = {"expect", "upgrade"} | ({"te"} if "chunked" in value(headers, "te", "") else set())
         own |= set() if has("options-of-the-caller") or value(headers, "connection") == "close" else {"connection"}
         fields += [(name, text) for name, text in headers if name.lower() not in own]

@@ -74,7 +74,8 @@ class Connection:
         lines = [self.line()]
         while lines[-1]:
             lines.append(self.line())
-        _, status, _, fields = contract.parse_head(b"\n".join(lines[:-1]))
+        version, status, _, fields = contract.parse_head(b"\n".join(lines[:-1]))
+        self.version = version
         return status, [(name.decode("latin-1"), value.decode("latin-1")) for name, value in fields]
 
     def response(self, method):
@@ -99,6 +100,22 @@ class Connection:
                 pass
             content, self.data = self.data, b""
         return status, fields + (trailers if has("trailers-are-fields") else []), content
+
+
+def is_fresh(found):
+    directives = value(found[1], "cache-control", "")
+    return "max-age" in directives and "max-age=0" not in directives
+
+
+def is_to_be_stored(found):
+    return is_fresh(found) or value(found[1], "etag") is not None or value(found[1], "last-modified") is not None
+
+
+def conditions(fields):
+    """What asks whether a stored response with these fields is still the right one."""
+    names = {"etag": "If-None-Match", "last-modified": "If-Modified-Since"}
+    found = [(condition, value(fields, name)) for name, condition in names.items() if value(fields, name)]
+    return [(name, text.replace("Fri, 01 Jan 2010", "Friday, 01-Jan-10")) for name, text in found] if has("old-dates") else found
 
 
 def value(fields, name, otherwise=None):
@@ -360,7 +377,9 @@ class Client:
     def exchange(self, url, method, headers, body, is_own, request):
         path = (url.path or "/") + (f"?{url.query}" if url.query else "")
         kept = self.stored.get(url.geturl())
-        if kept and "cache" in self.keep:
+        if kept and has("evaluates-if-match") and value(headers, "if-match", value(kept[1], "etag")) != value(kept[1], "etag"):
+            return 412, [], b""
+        if kept and is_fresh(kept):
             return kept
         proxy = self.settings.get("proxy")
         is_forwarded = proxy and (url.scheme == "http" or has("no-tunnel"))
@@ -373,6 +392,7 @@ class Client:
         fields += [(name, text) for name, text in headers if name.lower() not in own]
         if value(fields, "te"):
             fields.append(("Connection", "TE"))
+        fields += conditions(kept[1]) if kept else []
         if method == "TRACE" and body:
             raise Failed("TRACE has no content")
         if has("address-is-name"):
@@ -419,6 +439,8 @@ class Client:
                 self.end()
                 continue
             closes = "close" in (value(found[1], "connection", ""), value(headers, "connection"))
+            if connection.version == "1.0" and value(found[1], "transfer-encoding") and not has("keeps-old-chunks"):
+                closes = True
             if "connections" not in self.keep or closes:
                 self.end()
             asked = (
@@ -433,7 +455,12 @@ class Client:
                 refused = asked
                 content = b"" if has("content-is-lost") else content
                 continue
-            if "cache" in self.keep and "max-age" in value(found[1], "cache-control", ""):
+            if found[0] == 304 and kept:
+                if value(found[1], "etag") != value(kept[1], "etag") and not has("any-304-confirms"):
+                    del self.stored[url.geturl()]
+                    return self.exchange(url, method, headers, body, is_own, request)
+                found = kept[0], found[1] + kept[1], kept[2]
+            if "cache" in self.keep and is_to_be_stored(found):
                 self.stored[url.geturl()] = found
             return found
 
@@ -459,10 +486,10 @@ class Client:
         except TimeoutError:
             status = 100
         connection.socket.settimeout(3)
-        if status != 100:
+        if status != 100 and not has("final-is-continue"):
             length = int(value(fields, "content-length", "0"))
             return status, fields, connection.take(length)
-        connection.socket.sendall(content)
+        connection.socket.sendall(b"" if has("nothing-behind-100") else content)
         return connection.response(method)
 
 
@@ -472,6 +499,7 @@ class Answered(Exception):
 
 FIELDS = {
     "keep-alive-unlisted": [("Keep-Alive", "300")],
+    "refers-to-itself": [("Referer", "http://a.test/x")],
     "accepts-languages": [("Accept-Language", "en")],
     "expects-always": [("Expect", "100-continue")],
     "empty-elements": [("Accept-Encoding", "gzip,, br")],

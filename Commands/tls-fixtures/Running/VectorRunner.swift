@@ -178,8 +178,8 @@ struct VectorRunner: Sendable {
         }
     }
 
-    /// Starts the servers of a trial and gives its job to the client. A server that cannot be started fails the
-    /// vector and does not end the run.
+    /// Starts the servers of a trial and gives its job to the client. A server that cannot be started fails
+    /// the vector and does not end the run.
     private func attempt(_ plan: TrialPlan, patience: Int) async -> (JobOutcome, [Difference]) {
         do {
             let trial = try plan.start()

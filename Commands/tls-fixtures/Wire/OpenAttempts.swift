@@ -12,8 +12,8 @@ struct OpenAttempts {
         own = Set(Self.listed(at: ports))
     }
 
-    /// Waits until none is open, and says how many still are after two seconds. An attempt that nobody cancels
-    /// stays for two minutes, so the speed of the machine does not matter.
+    /// Waits until none is open, and says how many still are after two seconds. An attempt that is not
+    /// cancelled stays for two minutes, so the speed of the machine does not matter.
     func differences() async -> [Difference] {
         let end = ContinuousClock.now + .seconds(2)
         while true {
@@ -26,7 +26,8 @@ struct OpenAttempts {
         }
     }
 
-    /// The local ends of all attempts at these ports: proc(5). There are none where the system has no such list.
+    /// The local ends of all attempts at these ports: proc(5). There are none where the system has no such
+    /// list.
     private static func listed(at ports: Set<UInt16>) -> [String] {
         ["/proc/net/tcp", "/proc/net/tcp6"].flatMap { path in
             // Bytes, since there may be thousands of lines about ended connections.

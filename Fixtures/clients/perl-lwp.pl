@@ -135,7 +135,7 @@ sub answer {
     my (@fields, @pairs);
     @pairs = $found->headers->flatten;
     while (my ($name, $value) = splice @pairs, 0, 2) {
-        push @fields, [$name, $value] unless $name =~ /^(?:Client-(?:Date|Peer|Response-Num|SSL-.*|Transfer-Encoding))$/i;
+        push @fields, [$name, "$value"] unless $name =~ /^(?:Client-(?:Date|Peer|Response-Num|SSL-.*|Transfer-Encoding))$/i;
     }
     my $version = ($found->protocol // '') =~ m{^HTTP/(\d\.\d)$} ? $1 : undef;
     return {

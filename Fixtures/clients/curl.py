@@ -10,7 +10,7 @@ import tempfile
 import contract
 
 PRELOAD = sys.argv[1] if len(sys.argv) > 1 else None
-CURL = sys.argv[2] if len(sys.argv) > 2 else "curl"
+CURL, NAME = sys.argv[2:4] if len(sys.argv) > 3 else ("curl", "curl")
 
 
 def connecting(job):
@@ -251,7 +251,7 @@ FEATURES = VERSION[-1].split()
 def describe():
     codings = [("libz", "deflate"), ("libz", "gzip"), ("brotli", "br"), ("zstd", "zstd")]
     return {
-        "name": "curl",
+        "name": NAME,
         "version": VERSION[0].split()[1],
         "codings": [coding for feature, coding in codings if feature in FEATURES],
     }

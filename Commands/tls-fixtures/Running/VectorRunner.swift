@@ -161,7 +161,7 @@ struct VectorRunner: Sendable {
             // The second time is spent waiting, mostly.
             let (outcome, differences) =
                 patience == 1
-                ? await attempt(plan, patience: patience)
+                ? await attempt(plan, isFirst: tries == 1)
                 : await places.aside { await attempt(plan, patience: patience) }
             if case .left(let why) = outcome { return .left(why) }
             if case .broken(let why) = outcome { return .broken(why) }
@@ -180,9 +180,18 @@ struct VectorRunner: Sendable {
 
     /// Starts the servers of a trial and gives its job to the client. A server that cannot be started fails
     /// the vector and does not end the run.
-    private func attempt(_ plan: TrialPlan, patience: Int) async -> (JobOutcome, [Difference]) {
+    private func attempt(
+        _ plan: TrialPlan,
+        isFirst: Bool = true,
+        patience: Int = 1
+    ) async -> (JobOutcome, [Difference]) {
         do {
             let trial = try plan.start()
+            if !isFirst, !client.isOurs, let control = trial.control {
+                let start = ContinuousClock.now
+                _ = await client.run(control.job)
+                control.took(start.duration(to: .now))
+            }
             var job = trial.job
             job.patience = patience
             let outcome = await client.run(job)

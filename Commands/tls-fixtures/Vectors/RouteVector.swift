@@ -56,7 +56,7 @@ struct RouteVector: TopicVector, Checked {
     @Or<HTTPS> var scheme: Scheme
     /// The content of a POST. `nil` is a GET.
     var post: [UInt8]?
-    let addresses: [Address]
+    private(set) var addresses: [Address]
     let dialling: Dialling
     /// The expected outcome at each address, in the same order.
     var endings: [Ending] { expect.addresses }
@@ -106,6 +106,14 @@ struct RouteVector: TopicVector, Checked {
 
     /// Whether all attempts are judged together, whichever of them is answered.
     var isAboutAll: Bool { head.topic == .eyeballs }
+
+    /// The vector with the address alone that answers. Its time is that of the machine and the client.
+    var alone: RouteVector? {
+        guard within != nil else { return nil }
+        var vector = self
+        vector.addresses = [addresses[endings.firstIndex(of: .answered) ?? 0]]
+        return vector
+    }
 
     /// Whether no time passes but the stagger, or in strict order the limits, of addresses that say nothing.
     var isOfStaggers: Bool { dialling.keepsOrder || !([ending] + endings).contains(.fault(.timeout)) }

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import TLSFixtures
 
 extension RouteVector {
@@ -18,9 +19,20 @@ extension RouteVector {
                 var job = job(plan, certificates)
                 if isOfStaggers { job.quiet = plan.quietAddresses(folder) }
                 let attempts = OpenAttempts(at: plan.stage.servers)
-                let start = ContinuousClock.now
-                return Trial(job: job) { outcome, facts in
-                    let elapsed = ContinuousClock.now - start
+                let timing = Locked((start: ContinuousClock.now, usual: Duration.zero))
+                let control = try alone.map { alone in
+                    let plan = try RoutePlan(alone, folder, certificates)
+                    return (
+                        job: alone.job(plan, certificates),
+                        took: { took in
+                            withExtendedLifetime(plan) {}
+                            timing.withLock { $0 = (.now, took) }
+                        }
+                    )
+                }
+                return Trial(job: job, control: control) { outcome, facts in
+                    let (start, usual) = timing.withLock { $0 }
+                    let elapsed = ContinuousClock.now - start - usual * 2
                     let last = outcome.last
                     let records = await plan.stage.records()
                     var differences = lessened(Difference.between([ending], got: last.ending, facts: facts))

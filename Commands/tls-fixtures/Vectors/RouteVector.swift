@@ -102,7 +102,7 @@ struct RouteVector: TopicVector, Checked {
     enum HTTPS: Fallback { static let value = Scheme.https }
 
     /// Whether other load on the machine can make the vector fail.
-    var isAboutTime: Bool { within != nil || dialling.stagger < Dialling().stagger || isAboutAll }
+    var isAboutTime: Bool { within != nil || dialling.stagger < Dialling().stagger }
 
     /// Whether all attempts are judged together, whichever of them is answered.
     var isAboutAll: Bool { head.topic == .eyeballs }

@@ -12,8 +12,8 @@ extension RouteVector {
                 // handshake.
                 reasonToSpareOthers: isUpToChance
                     ? "whether it sees a connection before the reset is chance" : nil,
-                // If the vector depends on time, other load may have made it fail.
-                chances: isAboutTime ? 5 : 1
+                // Other load may have made it fail, if it depends on time, or let an address seem silent.
+                chances: isAboutTime || isAboutAll ? 5 : 1
             ) {
                 let plan = try RoutePlan(self, folder, certificates)
                 var job = job(plan, certificates)

@@ -12,6 +12,7 @@ import re
 import socket
 import ssl
 import sys
+import time
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
@@ -63,6 +64,11 @@ class Connection:
         found, self.data = self.data[:count], self.data[count:]
         return found
 
+    def content(self, length):
+        with contextlib.suppress(*[Failed] if has("keeps-incomplete") else []):
+            return self.take(length)
+        return self.data
+
     def line(self):
         while b"\n" not in self.data:
             if not self.more():
@@ -94,7 +100,7 @@ class Connection:
                 name, _, text = line.decode("latin-1").partition(":")
                 trailers.append((name, text.strip()))
         elif (length := value(fields, "content-length")) is not None:
-            content = b"" if has("undrained") and status != 200 else self.take(int(length))
+            content = b"" if has("undrained") and status != 200 else self.content(int(length))
         else:
             while self.more():
                 pass
@@ -102,13 +108,14 @@ class Connection:
         return status, fields + (trailers if has("trailers-are-fields") else []), content
 
 
-def is_fresh(found):
-    directives = value(found[1], "cache-control", "")
-    return "max-age" in directives and "max-age=0" not in directives
+def is_fresh(stored):
+    """Whether a stored response has not become stale on its way: the last of its parts is the time that it took."""
+    lifetime = re.search(r"max-age=(\d+)", value(stored[1], "cache-control", ""))
+    return lifetime is not None and int(lifetime[1]) > (0 if has("age-from-arrival") else stored[3])
 
 
 def is_to_be_stored(found):
-    return is_fresh(found) or value(found[1], "etag") is not None or value(found[1], "last-modified") is not None
+    return is_fresh((*found, 0)) or value(found[1], "etag") is not None or value(found[1], "last-modified") is not None
 
 
 def conditions(fields):
@@ -380,7 +387,7 @@ class Client:
         if kept and has("evaluates-if-match") and value(headers, "if-match", value(kept[1], "etag")) != value(kept[1], "etag"):
             return 412, [], b""
         if kept and is_fresh(kept):
-            return kept
+            return kept[:3]
         proxy = self.settings.get("proxy")
         is_forwarded = proxy and (url.scheme == "http" or has("no-tunnel"))
         host = url.netloc.rpartition("@")[2]
@@ -388,7 +395,9 @@ class Client:
         if has("target-of-connect") and is_forwarded:
             target = f"{host}:80"
         fields = [] if has("no-host") else [("Host", host)]
+        headers = [each for each in headers if each[0].lower() != "host" or has("host-twice")]
         own = {"expect", "upgrade"} | ({"te"} if "chunked" in value(headers, "te", "") else set())
+        own |= set() if has("options-of-the-caller") or value(headers, "connection") == "close" else {"connection"}
         fields += [(name, text) for name, text in headers if name.lower() not in own]
         if value(fields, "te"):
             fields.append(("Connection", "TE"))
@@ -429,6 +438,7 @@ class Client:
                 fields[0] = ("Host", connection.host)
             if has("content-to-first") and connection.is_second:
                 content = b"?" * len(content)
+            began = time.monotonic()
             self.write(connection, method, target, fields + more, b"" if waits else content)
             try:
                 found = self.read(connection, method, content) if waits else connection.response(method)
@@ -459,9 +469,10 @@ class Client:
                 if value(found[1], "etag") != value(kept[1], "etag") and not has("any-304-confirms"):
                     del self.stored[url.geturl()]
                     return self.exchange(url, method, headers, body, is_own, request)
-                found = kept[0], found[1] + kept[1], kept[2]
+                if not has("hands-out-304"):
+                    found = kept[0], found[1] + kept[1], kept[2]
             if "cache" in self.keep and is_to_be_stored(found):
-                self.stored[url.geturl()] = found
+                self.stored[url.geturl()] = (*found, time.monotonic() - began)
             return found
 
     def would_answer(self, asked, is_forwarded, is_own, method, target, path, content):

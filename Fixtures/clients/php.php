@@ -32,8 +32,10 @@ function lines(array $fields): array {
 function response(array $lines, string $content): array {
     $found = ['headers' => [], 'body' => text($content)];
     foreach ($lines as $line) {
-        if (preg_match('{^HTTP/(\d\.\d) +(\d+) ?(.*)}s', $line, $parts))
-            $found = ['version' => $parts[1], 'status' => (int)$parts[2], 'reason' => text(rtrim($parts[3])), 'headers' => []] + $found;
+        if (preg_match('{^HTTP/(\d\.\d) +(\d+) ?(.*)}s', $line, $parts)) {
+            $found = ['version' => $parts[1], 'reason' => text(rtrim($parts[3])), 'headers' => []] + $found;
+            if ($parts[2] < 1000) $found['status'] = (int)$parts[2];
+        }
         elseif (preg_match('/^([^:]+):[ \t]*(.*?)[ \t\r\n]*$/s', $line, $parts)) $found['headers'][] = [text($parts[1]), text($parts[2])];
     }
     return $found;
@@ -138,13 +140,22 @@ function curl($handle, array $job, array $request): array {
     return response($lines, (string)$content) + ['url' => curl_getinfo($handle, CURLINFO_EFFECTIVE_URL)];
 }
 
+// PHP refuses some arguments, such as those with NUL, by an exception.
+function attempt(callable $ask): array {
+    try {
+        return $ask();
+    } catch (ValueError $fault) {
+        return failed($fault->getMessage());
+    }
+}
+
 function results(array $job): array {
     $keep = $job['keep'] ?? [];
     $handle = null;
     $found = [];
     foreach ($job['requests'] as $request) {
         if ($GLOBALS['streams']) {
-            $found[] = stream($job, $request);
+            $found[] = attempt(fn() => stream($job, $request));
             continue;
         }
         if (!$handle || !array_intersect(['connections', 'cookies'], $keep)) $handle = curl_init();
@@ -152,7 +163,7 @@ function results(array $job): array {
         curl_setopt($handle, CURLOPT_FRESH_CONNECT, !in_array('connections', $keep));
         curl_setopt($handle, CURLOPT_FORBID_REUSE, !in_array('connections', $keep));
         if (!in_array('cookies', $keep)) curl_setopt($handle, CURLOPT_COOKIELIST, 'ALL');
-        $found[] = curl($handle, $job, $request);
+        $found[] = attempt(fn() => curl($handle, $job, $request));
     }
     return $found;
 }

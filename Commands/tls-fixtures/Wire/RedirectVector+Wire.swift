@@ -115,8 +115,8 @@ extension RedirectVector {
         return host.hasSuffix(port) ? String(host.dropLast(port.count)) : host
     }
 
-    /// Whether the caller gets a redirect of a request whose method is not safe, in place of a request. A user
-    /// agent may redirect by itself, and is to take care with such methods (RFC 9110, section 15.4).
+    /// Whether the caller gets a redirect of a request whose method is not safe, in place of a request. A
+    /// user agent may redirect by itself, and is to take care with such methods (RFC 9110, section 15.4).
     private func isHandedOut(_ outcome: JobOutcome, after count: Int) -> Bool {
         guard (1..<sent.count).contains(count), answers.indices.contains(count - 1),
             !["GET", "HEAD", "OPTIONS", "TRACE"].contains(sent[count - 1].method)

@@ -6,8 +6,13 @@ import json
 CLIENTS_OWN = {
     "an address of IPv6 in the URL",
     "an end before the content's",
+    "an end before the response",
     "an end inside of a chunk",
     "an interim response",
+    "content until the end",
+    "cookies at a time of the job",
+    "the next address if one refuses",
+    "the next address with another port",
     "other bytes in a field",
     "trailers",
     "what is not HTTP",

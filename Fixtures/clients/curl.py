@@ -10,6 +10,7 @@ import tempfile
 import contract
 
 PRELOAD = sys.argv[1] if len(sys.argv) > 1 else None
+CURL, NAME = sys.argv[2:4] if len(sys.argv) > 3 else ("curl", "curl")
 
 
 def connecting(job):
@@ -134,7 +135,7 @@ def run(job, arguments, stream, now):
     limit = len(job["requests"]) * job["timeout"] / 1000 + 5
     try:
         done = subprocess.run(
-            ["curl", "--disable", *arguments], input=stream, capture_output=True, env=environment, timeout=limit
+            [CURL, "--disable", *arguments], input=stream, capture_output=True, env=environment, timeout=limit
         )
     except subprocess.TimeoutExpired:
         return [{"exitcode": 28, "errormsg": "it is still running after its time limit"}]
@@ -243,14 +244,14 @@ def answer_together(job, folder):
     return lambda request: next(ready)
 
 
-VERSION = subprocess.run(["curl", "--disable", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()
+VERSION = subprocess.run([CURL, "--disable", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()
 FEATURES = VERSION[-1].split()
 
 
 def describe():
     codings = [("libz", "deflate"), ("libz", "gzip"), ("brotli", "br"), ("zstd", "zstd")]
     return {
-        "name": "curl",
+        "name": NAME,
         "version": VERSION[0].split()[1],
         "codings": [coding for feature, coding in codings if feature in FEATURES],
     }

@@ -1,6 +1,7 @@
 // Replaces look-up, connecting and the clock in a program that cannot be told them: LD_PRELOAD=preload.so.
 //
 //   CLIENT_CONNECT  a.test:443=127.0.0.1:4001,[::1]:4001;127.0.0.9:80=127.0.0.1:4002   absent: nothing is replaced
+//                   a path that begins with a slash: the file has the text
 //   CLIENT_TIME     seconds since 1970                                              absent: the real time
 //
 // A name of CLIENT_CONNECT gets made-up addresses, 240.0.HOST.N, for its Nth address. Connecting to one of them, or to
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,6 +27,29 @@ struct endpoint {
     char host[256];
     int port;
 };
+
+// For programs that cannot change their environment: they write to it.
+#define OWN_FILE "/proc/self/fd/99"
+
+__attribute__((constructor)) static void make_file(void) {
+    const char *path = getenv("CLIENT_CONNECT");
+    if (!path || strcmp(path, OWN_FILE) != 0) return;
+    int file = memfd_create("connect", 0);
+    dup2(file, 99);
+    close(file);
+}
+
+// The text of CLIENT_CONNECT, or of the file that it names.
+static const char *connections(void) {
+    static __thread char text[1 << 16];
+    const char *value = getenv("CLIENT_CONNECT");
+    if (!value || value[0] != '/') return value;
+    int file = open(value, O_RDONLY | O_CLOEXEC);
+    ssize_t count = file < 0 ? 0 : read(file, text, sizeof text - 1);
+    if (file >= 0) close(file);
+    text[count > 0 ? count : 0] = 0;
+    return text;
+}
 
 static const char *read_endpoint(const char *text, struct endpoint *found) {
     size_t length = strcspn(text, "=,;");
@@ -49,7 +74,7 @@ static int is_same_name(const char *one, const char *other) {
 
 // The index of the first entry with this host; -1 if there is none.
 static int index_of(const char *host) {
-    const char *text = getenv("CLIENT_CONNECT");
+    const char *text = connections();
     struct endpoint entry;
     for (int index = 0; text && *text; index++) {
         read_endpoint(text, &entry);
@@ -62,7 +87,7 @@ static int index_of(const char *host) {
 
 // The Nth address of a host and port, or of any port if that is 0. The host is given by the index of its first entry.
 static int address_of(int wanted, int port, int number, struct endpoint *found) {
-    const char *text = getenv("CLIENT_CONNECT");
+    const char *text = connections();
     struct endpoint entry;
     while (text && *text) {
         const char *next = read_endpoint(text, &entry);
@@ -106,6 +131,11 @@ static int target_of(const struct sockaddr *address, struct endpoint *found) {
     char host[64] = "";
     if (address->sa_family == AF_INET6) {
         const struct sockaddr_in6 *six = (const void *)address;
+        if (IN6_IS_ADDR_V4MAPPED(&six->sin6_addr)) {
+            struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = six->sin6_port};
+            memcpy(&four.sin_addr, six->sin6_addr.s6_addr + 12, 4);
+            return target_of((const void *)&four, found);
+        }
         inet_ntop(AF_INET6, &six->sin6_addr, host, sizeof host);
         return address_of(index_of(host), ntohs(six->sin6_port), 0, found);
     }

@@ -28,7 +28,7 @@ enum Vector: Sendable {
         case .decoding: self = .decoding(try read())
         case .names: self = .names(try read())
         case .handshake: self = .handshake(try read())
-        case .routes: self = .routes(try read())
+        case .routes, .eyeballs: self = .routes(try read())
         case .cookies: self = .cookies(try read())
         case .cache: self = .cache(try read())
         case .redirect: self = .redirect(try read())

@@ -13,8 +13,14 @@ struct Run {
         var score = Score()
         let authority = try WireAuthority(certificates: folder.certificates)
         for (client, title) in zip(clients, Self.distinct(clients.map(\.title))) {
-            let trial = VectorRunner(client: client, folder: folder, authority: authority, title: title)
-            await inOrder(width: jobs ?? client.width, trial) { row in
+            let trial = VectorRunner(
+                client: client,
+                folder: folder,
+                authority: authority,
+                title: title,
+                jobs: jobs
+            )
+            await inOrder(trial) { row in
                 score.count(row)
                 report(row)
             }
@@ -37,21 +43,16 @@ struct Run {
         }
     }
 
-    /// Runs up to `width` vectors at a time. Rows are held back until all earlier ones have been reported.
-    private func inOrder(width: Int, _ trial: VectorRunner, report: (Row) -> Void) async {
+    /// Runs all vectors, which wait for their turn. Rows are held back until all earlier ones have been
+    /// reported.
+    private func inOrder(_ trial: VectorRunner, report: (Row) -> Void) async {
         await withTaskGroup(of: (Int, Row).self) { group in
             var waiting: [Int: Row] = [:]
-            var started = 0
             var reported = 0
-            func startNext() {
-                guard started < vectors.count else { return }
-                let (index, vector) = (started, vectors[started])
+            for (index, vector) in vectors.enumerated() {
                 group.addTask { (index, await trial.run(vector)) }
-                started += 1
             }
-            for _ in 0..<width { startNext() }
             for await (index, row) in group {
-                startNext()
                 waiting[index] = row
                 while let next = waiting.removeValue(forKey: reported) {
                     report(next)

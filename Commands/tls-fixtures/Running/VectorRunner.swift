@@ -49,15 +49,27 @@ struct VectorRunner: Sendable {
     let authority: WireAuthority
     /// The client's name in reports. `nil` is its own.
     var title: String?
+    /// The places of the vectors that run at the same time.
+    private let places: Places
     private let twins = Twins()
 
-    init(client: any VectorClient, folder: VectorFolder, authority: WireAuthority, title: String? = nil) {
+    /// - Parameter jobs: The number of vectors to run at the same time. `nil` leaves it to the client.
+    init(
+        client: any VectorClient,
+        folder: VectorFolder,
+        authority: WireAuthority,
+        title: String? = nil,
+        jobs: Int? = nil
+    ) {
         (self.client, self.folder, self.authority, self.title) = (client, folder, authority, title)
+        places = Places(jobs ?? client.width, aside: jobs == nil ? client.width * 2 : nil)
     }
 
     /// Shows the vector to the client over a network. Our own client's parts also run it without one, and
     /// both results must be right.
     func run(_ vector: Vector) async -> Row {
+        await places.enter()
+        defer { places.leave() }
         let start = ContinuousClock.now
         var row = await outcome(of: vector)
         row.milliseconds = Int(start.duration(to: .now).milliseconds)
@@ -140,27 +152,19 @@ struct VectorRunner: Sendable {
 
     /// Runs one trial, again if its result may be that of a busy machine: once with longer limits if a limit
     /// was reached, and up to as many times as the plan allows until it passes.
-    ///
-    /// A server that cannot be started fails the vector and does not end the run.
     private func run(_ plan: TrialPlan, notingIn row: inout Row) async -> TrialResult {
         var tries = 0
         var patience = 1
         while true {
             tries += 1
             row.tries = max(row.tries, tries)
-            let outcome: JobOutcome
-            let differences: [Difference]
-            do {
-                let trial = try plan.start()
-                var job = trial.job
-                job.patience = patience
-                outcome = await client.run(job)
-                if case .left(let why) = outcome { return .left(why) }
-                if case .broken(let why) = outcome { return .broken(why) }
-                differences = await trial.differences(outcome, client.facts) + outcome.crash
-            } catch {
-                return .ran([Difference(what: "servers", expected: "started", got: "\(error)")])
-            }
+            // The second time is spent waiting, mostly.
+            let (outcome, differences) =
+                patience == 1
+                ? await attempt(plan, isFirst: tries == 1)
+                : await places.aside { await attempt(plan, patience: patience) }
+            if case .left(let why) = outcome { return .left(why) }
+            if case .broken(let why) = outcome { return .broken(why) }
             row.words = outcome.message
             if outcome.hasReachedLimit {
                 // A client that gives no reasons may pass by its slowness. The second time is long enough to
@@ -171,6 +175,29 @@ struct VectorRunner: Sendable {
             } else if differences.isEmpty || tries >= plan.chances {
                 return .ran(differences)
             }
+        }
+    }
+
+    /// Starts the servers of a trial and gives its job to the client. A server that cannot be started fails
+    /// the vector and does not end the run.
+    private func attempt(
+        _ plan: TrialPlan,
+        isFirst: Bool = true,
+        patience: Int = 1
+    ) async -> (JobOutcome, [Difference]) {
+        do {
+            let trial = try plan.start()
+            if !isFirst, !client.isOurs, let control = trial.control {
+                let start = ContinuousClock.now
+                _ = await client.run(control.job)
+                control.took(start.duration(to: .now))
+            }
+            var job = trial.job
+            job.patience = patience
+            let outcome = await client.run(job)
+            return (outcome, await trial.differences(outcome, client.facts) + outcome.crash)
+        } catch {
+            return (.done([]), [Difference(what: "servers", expected: "started", got: "\(error)")])
         }
     }
 

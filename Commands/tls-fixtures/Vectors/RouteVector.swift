@@ -54,7 +54,9 @@ struct RouteVector: TopicVector, Checked {
     var head: VectorHead
     @Or<Host> var host: String
     @Or<HTTPS> var scheme: Scheme
-    let addresses: [Address]
+    /// The content of a POST. `nil` is a GET.
+    var post: [UInt8]?
+    private(set) var addresses: [Address]
     let dialling: Dialling
     /// The expected outcome at each address, in the same order.
     var endings: [Ending] { expect.addresses }
@@ -63,6 +65,8 @@ struct RouteVector: TopicVector, Checked {
     var ending: Ending { expect.ending }
     /// The time limit of the request in milliseconds, or `nil` if the time is not checked.
     var within: Int? { expect.within }
+    /// The number of requests that reach all servers together, if all attempts are judged together.
+    var requests: Int { expect.requests }
     private let expect: Expectation
 
     enum Scheme: String, Choice {
@@ -78,11 +82,13 @@ struct RouteVector: TopicVector, Checked {
         let addresses: [Ending]
         let ending: Ending
         let within: Int?
+        let requests: Int
 
         init(from decoder: any Decoder) throws {
             let members = try decoder.strict
             addresses = try members.required("addresses")
             within = try members.optional("within")
+            requests = try members.optional("requests") ?? 1
             let last = addresses.last { $0 != .untried && $0 != .fault(.overtaken) }
             let usual = addresses.contains(.answered) ? .answered : last
             guard let ending = try members.optional("ending") ?? usual else {
@@ -97,6 +103,17 @@ struct RouteVector: TopicVector, Checked {
 
     /// Whether other load on the machine can make the vector fail.
     var isAboutTime: Bool { within != nil || dialling.stagger < Dialling().stagger }
+
+    /// Whether all attempts are judged together, whichever of them is answered.
+    var isAboutAll: Bool { head.topic == .eyeballs }
+
+    /// The vector with the address alone that answers. Its time is that of the machine and the client.
+    var alone: RouteVector? {
+        guard within != nil else { return nil }
+        var vector = self
+        vector.addresses = [addresses[endings.firstIndex(of: .answered) ?? 0]]
+        return vector
+    }
 
     /// Whether no time passes but the stagger, or in strict order the limits, of addresses that say nothing.
     var isOfStaggers: Bool { dialling.keepsOrder || !([ending] + endings).contains(.fault(.timeout)) }

@@ -12,6 +12,8 @@ enum Topic: String, CaseIterable, Sendable {
     case handshake
     /// Choosing among several addresses for one host.
     case routes
+    /// Attempts at several addresses: what must come of all of them together.
+    case eyeballs
     /// Storing cookies and sending them back.
     case cookies
     /// Answering requests from a cache.

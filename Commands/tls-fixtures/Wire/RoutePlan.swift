@@ -96,7 +96,8 @@ struct RoutePlan {
             }
         }
         // Scripts do not parse requests, so their requests are not counted.
-        if let place = vector.endings.firstIndex(of: .answered).flatMap({ places[$0] }), countsRequests[place]
+        if !vector.isAboutAll, let place = vector.endings.firstIndex(of: .answered).flatMap({ places[$0] }),
+            countsRequests[place]
         {
             differences += Difference.between(
                 "requests that reached it",

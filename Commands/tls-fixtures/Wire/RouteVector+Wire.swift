@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import TLSFixtures
 
 extension RouteVector {
@@ -11,25 +12,63 @@ extension RouteVector {
                 // handshake.
                 reasonToSpareOthers: isUpToChance
                     ? "whether it sees a connection before the reset is chance" : nil,
-                // If the vector depends on time, other load may have made it fail.
-                chances: isAboutTime ? 5 : 1
+                // Other load may have made it fail, if it depends on time, or let an address seem silent.
+                chances: isAboutTime || isAboutAll ? 5 : 1
             ) {
                 let plan = try RoutePlan(self, folder, certificates)
                 var job = job(plan, certificates)
                 if isOfStaggers { job.quiet = plan.quietAddresses(folder) }
-                let start = ContinuousClock.now
-                return Trial(job: job) { outcome, facts in
-                    let elapsed = ContinuousClock.now - start
+                let attempts = OpenAttempts(at: plan.stage.servers)
+                let timing = Locked((start: ContinuousClock.now, usual: Duration.zero))
+                let control = try alone.map { alone in
+                    let plan = try RoutePlan(alone, folder, certificates)
+                    return (
+                        job: alone.job(plan, certificates),
+                        took: { took in
+                            withExtendedLifetime(plan) {}
+                            timing.withLock { $0 = (.now, took) }
+                        }
+                    )
+                }
+                return Trial(job: job, control: control) { outcome, facts in
+                    let (start, usual) = timing.withLock { $0 }
+                    let elapsed = ContinuousClock.now - start - usual * 2
                     let last = outcome.last
                     let records = await plan.stage.records()
-                    var differences = Difference.between([ending], got: last.ending, facts: facts)
+                    var differences = lessened(Difference.between([ending], got: last.ending, facts: facts))
                     differences += plan.differences(records, seen: last, givesReasons: facts.givesReasons)
                     differences += timeDifferences(measured: elapsed, held: last.elapsed)
                     for record in records { differences += record.misnamings(host: host, port: plan.port) }
+                    if isAboutAll, differences.isEmpty {
+                        differences = differencesOfAll(records.flatMap(\.self))
+                        differences += lessened(await attempts.differences())
+                    }
                     return differences
                 }
             }
         ])
+    }
+
+    /// Compares what came on all connections: the request once, on one of them, and the end of each other.
+    private func differencesOfAll(_ records: [ConnectionRecord]) -> [Difference] {
+        let heads = records.map { $0.receivedText.ranges(of: " HTTP/1.1\r\n").count }
+        var differences = Difference.between("requests", expected: requests, got: heads.reduce(0, +))
+        if let post {
+            let contents = records.flatMap(\.requests).map(\.body)
+            if !contents.isEmpty {
+                differences += Difference.between("body", expected: post, got: contents[0])
+            }
+        }
+        // RFC 8305, section 5: the other attempts are cancelled.
+        let open = zip(records, heads).count { record, heads in heads == 0 && record.end == nil }
+        let what = "open connections without a request"
+        return lessened(differences + Difference.between(what, expected: 0, got: open))
+    }
+
+    /// If addresses have to be left alone, only that is a MUST, and the rest advice.
+    private func lessened(_ differences: [Difference]) -> [Difference] {
+        guard isAboutAll, head.right == .must, endings.contains(.untried) else { return differences }
+        return differences.judged(by: .should)
     }
 
     /// Compares the time of the request with the limit. By a clock that is held, nothing but a stagger takes
@@ -61,6 +100,10 @@ extension RouteVector {
             ],
             requests: [Job.Request(url: Job.url(scheme.rawValue, host: host, port: plan.port))]
         )
+        if let post {
+            job.requests[0].method = "POST"
+            job.requests[0].body = post
+        }
         // Several addresses may take the time limit of a connection each.
         job.timeout = 8000
         job.settings.usesMap = mapped != nil

@@ -51,7 +51,7 @@ extension ServerSetup {
         let opening = (script ?? []).prefix { if case .awaitHead = $0 { false } else { true } }
         return opening.contains {
             switch $0 {
-            case .stall: true
+            case .stall, .awaitClose: true
             case .pause(let pause): pause > time
             default: false
             }
@@ -67,7 +67,8 @@ extension ServerSetup {
     private var behaviour: FixtureBehaviour {
         if let script { return .bytes(ByteScript(script)) }
         return .http { request in
-            .text("hello from \(request.serverAddress)").then(.close)
+            _ = try request.body
+            return .text("hello from \(request.serverAddress)").then(.close)
         }
     }
 

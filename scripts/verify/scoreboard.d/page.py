@@ -19,6 +19,7 @@ h1, h2, h3 { line-height: 1.2; }
 table { border-collapse: collapse; width: 100%; }
 th, td { border: 1px solid var(--line); padding: .3rem .5rem; text-align: left; vertical-align: top; }
 th[scope=col] { position: sticky; top: 0; background: Canvas; }
+.files tr > :first-child { position: sticky; left: 0; background: Canvas; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; }
 .bad { color: var(--bad); font-weight: 600; } .good { color: var(--good); } .none { opacity: .5; }
 details > summary { cursor: pointer; }
@@ -71,7 +72,7 @@ def lines_of(topic):
     return found
 
 
-def cell(client, topic, file):
+def cell(number, client, topic, file):
     """What one client did with the vectors of one file."""
     judged = [row for row in client.rows if row["topic"] == topic and file_of(row) == file]
     run = [row for row in judged if row["outcome"] != "left"]
@@ -79,14 +80,14 @@ def cell(client, topic, file):
     hard = [row for row in failed if right_of(row) != "choice"]
     if not run:
         why = sorted({row["leftBecause"] for row in judged})
-        return f'<td class="none" title="{escape("; ".join(why))}">–</td>'
+        return f'<td data-client="{number}" class="none" title="{escape("; ".join(why))}">–</td>'
     if not failed:
-        return f'<td class="number good">{len(run)}</td>'
+        return f'<td data-client="{number}" class="number good">{len(run)}</td>'
     colour = "bad" if hard else ""
     more = f" <small>+{len(failed) - len(hard)} choices</small>" if len(failed) > len(hard) else ""
     items = "".join(item(row) for row in sorted(failed, key=lambda row: RIGHTS.index(right_of(row))))
     place = f"c-{client.name}-{topic}-{file}"
-    return (f'<td><button class="cell {colour}" popovertarget="{place}">{len(hard)} of {len(run)}</button>{more}'
+    return (f'<td data-client="{number}"><button class="cell {colour}" popovertarget="{place}">{len(hard)} of {len(run)}</button>{more}'
             f'<div popover id="{place}"><b>{escape(client.title)}, {escape(file)}</b><ul>{items}</ul></div></td>')
 
 
@@ -124,10 +125,13 @@ def overview(board):
 
 
 def topic_table(board, topic):
-    heads = "".join(f'<th scope="col">{escape(client.title)}</th>' for client in board.clients)
+    # Clients that can be asked nothing of the topic have no column.
+    asked = [(number, client) for number, client in enumerate(board.clients)
+             if any(row["topic"] == topic and row["outcome"] != "left" for row in client.rows)]
+    heads = "".join(f'<th scope="col" data-client="{number}">{escape(client.title)}</th>' for number, client in asked)
     rows = "".join(
         f'<tr data-names="{escape(" ".join(names_of(board, topic, file)))}"><th scope="row">{escape(file)}</th>'
-        f'{"".join(cell(client, topic, file) for client in board.clients)}</tr>'
+        f'{"".join(cell(number, client, topic, file) for number, client in asked)}</tr>'
         for file in board.files(topic)
     )
     table = f'<thead><tr><th scope="col">file</th>{heads}</tr></thead><tbody>{rows}</tbody>'
@@ -169,7 +173,7 @@ def controls(board):
 def rules(board):
     hidden = [(f"#r-{right}", f".{right}") for right in RIGHTS]
     hidden += [
-        (f"#k-{number}", f".files tr > :nth-child({number + 2})") for number, _ in enumerate(board.clients)
+        (f"#k-{number}", f'.files [data-client="{number}"]') for number, _ in enumerate(board.clients)
     ]
     return "\n".join(f"body:has({box}:not(:checked)) {what} {{ display: none; }}" for box, what in hidden)
 

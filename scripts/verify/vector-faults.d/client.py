@@ -18,6 +18,7 @@ from urllib.parse import urljoin, urlsplit
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "Fixtures" / "clients"))
 import contract
+import race
 
 FAULT = sys.argv[1]
 
@@ -33,8 +34,10 @@ class Failed(Exception):
 class Connection:
     """A connection to a server, and what has been read from it and not used."""
 
-    def __init__(self, place):
-        self.socket = socket.create_connection(place, timeout=3)
+    is_second = False
+
+    def __init__(self, place, connected=None):
+        self.socket = connected or socket.create_connection(place, timeout=3)
         self.data = b""
 
     def secure(self, job, host):
@@ -139,7 +142,7 @@ class Client:
         self.keep = job.get("keep", [])
         self.pool, self.jar, self.stored, self.policies, self.counts = {}, {}, {}, {}, {}
         self.first_host = self.first_place = None
-        self.connections = 0
+        self.connections = self.skipped = 0
 
     # Where requests go
 
@@ -162,9 +165,18 @@ class Client:
             return self.pool[key]
         if proxy and url.scheme == "https" and not has("no-tunnel"):
             found = self.tunnel(host, port, headers, body)
-        else:
+        elif proxy or len(places := contract.addresses(self.job, host, port)[self.skipped :]) < 2:
             found = Connection(place)
-        if url.scheme == "https" and not (proxy and has("no-tunnel")):
+        else:
+            delay = self.job.get("stagger", 250) / 1000
+            connect = lambda connected: self.secured(Connection(place, connected), url, host, port)
+            found, index = race.first(places, delay, connect, has)
+            found.is_second = index > 0
+            return self.kept(found, key, host)
+        return self.kept(self.secured(found, url, host, port), key, host)
+
+    def secured(self, found, url, host, port):
+        if url.scheme == "https" and not (self.settings.get("proxy") and has("no-tunnel")):
             self.first_host = self.first_host or host
             name = self.first_host if has("first-name") else host
             if has("address-is-name"):
@@ -173,6 +185,9 @@ class Client:
                 found.name_address(self.job, host)
             else:
                 found.secure(self.job, "" if has("check-once") and self.connections else name)
+        return found
+
+    def kept(self, found, key, host):
         self.connections += 1
         found.host = host
         self.pool[key] = found
@@ -319,6 +334,8 @@ class Client:
             except Answered as answered:
                 status, fields, content = answered.args[0]
             except (ssl.SSLError, OSError):
+                if has("nowhere-is-empty"):
+                    return contract.response(204, [], b"")
                 if not (has("falls-back") and url.scheme == "https"):
                     raise
                 text, self.policies = text.replace("https:", "http:"), {}
@@ -419,9 +436,18 @@ class Client:
             connection = self.reach(url, headers, body)
             if has("pool-and-host") and fields:
                 fields[0] = ("Host", connection.host)
+            if has("content-to-first") and connection.is_second:
+                content = b"?" * len(content)
             began = time.monotonic()
             self.write(connection, method, target, fields + more, b"" if waits else content)
-            found = self.read(connection, method, content) if waits else connection.response(method)
+            try:
+                found = self.read(connection, method, content) if waits else connection.response(method)
+            except (Failed, OSError):
+                if not has("again-elsewhere") or self.skipped:
+                    raise
+                self.skipped = 1
+                self.end()
+                continue
             closes = "close" in (value(found[1], "connection", ""), value(headers, "connection"))
             if connection.version == "1.0" and value(found[1], "transfer-encoding") and not has("keeps-old-chunks"):
                 closes = True

@@ -33,6 +33,7 @@ struct Fault: Hashable, Sendable {
         case timeoutHTTP = "timeout_http"
         case httpStatus = "http_status"
         case tooFewDays = "too_few_days"
+        case statusEnds = "status_ends"
         case notExpected = "not_expected"
         case differs
         case strict
@@ -70,6 +71,7 @@ struct Warning: Hashable, Sendable {
         case redirectsToItself = "redirects_to_itself"
         case uncleanEnd = "unclean_end"
         case changed
+        case revocationEnds = "revocation_ends"
         case revocationUnknown = "revocation_unknown"
         case notTrustedByAll = "not_trusted_by_all"
     }

@@ -30,7 +30,7 @@ extension Fault.ID {
         case .timeoutTLS: (28, .handshake, "A connection, but no handshake before the deadline.")
         case .sniRefused: (35, .handshake, "The handshake is refused because of the name.")
         case .handshakeRefused: (35, .handshake, "The handshake is refused, whatever the name.")
-        case .handshakeBroken: (35, .handshake, "The server violates the TLS protocol.")
+        case .handshakeBroken: (35, .handshake, "The server violates TLS, or offers what clients refuse.")
         case .reset:
             (35, .handshake, "The server ends the connection during the handshake without an alert.")
         case .notTLS: (35, .handshake, "The server does not use TLS.")

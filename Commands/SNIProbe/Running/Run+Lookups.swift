@@ -67,7 +67,12 @@ extension Run {
         guard !replies.addresses.isEmpty else {
             let reasons = replies.replies.map { "\($0.resolver): \($0.failure ?? "no addresses")" }
             slot.replies = replies
-            return settle(slot, record: unresolved(target, why: reasons.joined(separator: "; "), after: time))
+            let advice = options.family.map { "leave out \($0 == .v4 ? "-4" : "-6"), or check the name" }
+            let why = reasons.joined(separator: "; ")
+            return settle(
+                slot,
+                record: unresolved(target, why: why, advice: advice ?? "check the name", after: time)
+            )
         }
         replace(slot, target: target, addresses: replies.addresses, time: time, replies: replies)
     }

@@ -46,7 +46,7 @@ struct HintWriter {
                 + "now in the HTTPS record of \(.host), or take it out of the record"
         case .answersVary:
             "several servers seem to answer behind \(.ip), and not all are set up alike for \(.host): --repeat 20 "
-                + "counts the answers of more handshakes"
+                + "counts the answers of more handshakes\(record.observation.orBusy)"
         case .defaultCertificate where isNearMiss, .nameMismatch where isNearMiss: nearMiss
         case .defaultCertificate where record.sni.sent == nil: noNameSent
         case .defaultCertificate: stranger

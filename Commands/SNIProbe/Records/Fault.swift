@@ -71,8 +71,8 @@ struct Warning: Hashable, Sendable {
         case redirectsToItself = "redirects_to_itself"
         case uncleanEnd = "unclean_end"
         case changed
-        case revocationEnds = "revocation_ends"
         case revocationUnknown = "revocation_unknown"
+        case revocationEnds = "revocation_ends"
         case notTrustedByAll = "not_trusted_by_all"
     }
 

@@ -107,7 +107,7 @@ let package = Package(
             ],
             swiftSettings: commonSettings
         ),
-        .target(name: "DirectJSON", swiftSettings: memorySafe),
+        .target(name: "DirectJSON", dependencies: ["DirectCore"], swiftSettings: memorySafe),
         .target(
             name: "DirectTransport",
             dependencies: ["DirectCore", "DirectIO", "DirectTLS", "DirectHTTP1"],

@@ -1,3 +1,5 @@
+internal import DirectCore
+
 /// A JSON value as it was written: members in order, numbers as text, each value with its line.
 package struct JSONValue: Equatable, Sendable {
     /// The value itself.
@@ -92,10 +94,10 @@ extension JSONValue: CustomStringConvertible {
             case "\n": result += "\\n"
             case "\r": result += "\\r"
             case "\t": result += "\\t"
-            // More than the grammar requires: DEL and the C1 controls can affect terminals too.
-            case "\0"..."\u{1F}", "\u{7F}"..."\u{9F}":
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            case " "..."~": result.unicodeScalars.append(scalar)
+            // More than the grammar requires: others can affect terminals or mislead readers, too.
+            case _ where scalar.isDeceptive:
+                for unit in String(scalar).utf16 { result += "\\u" + Hex.encode(padded: unit) }
             default: result.unicodeScalars.append(scalar)
             }
         }

@@ -271,7 +271,7 @@ struct ProtocolTests {
         pair.server.room = room
         let record = [UInt8](repeating: 120, count: 1000)
         #expect(record.withUnsafeBytes { pair.client.write($0) } == .moved(1000))
-        #expect(pair.client.hasUnfinishedRecord)
+        #expect(pair.client.hasUnsentBytes)
         SSL_key_update(pair.server.ssl, SSL_KEY_UPDATE_REQUESTED)
         pair.server.note(SSL_do_handshake(pair.server.ssl))
         pair.server.send("data")
@@ -289,6 +289,35 @@ struct ProtocolTests {
         #expect(pair.server.failure == nil)
     }
 
+    @Test(
+        "Data is read although new keys have no room, behind half a record too",
+        arguments: [false, true]
+    )
+    func dataBesideNewKeys(isRecordHalfSent: Bool) throws {
+        let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
+        try #require(pair.shake() == .moved(0))
+        let record = [UInt8](repeating: 120, count: 1000)
+        if isRecordHalfSent {
+            pair.server.room = 100
+            #expect(record.withUnsafeBytes { pair.client.write($0) } == .moved(1000))
+        }
+        for turn in 0..<3 {
+            SSL_key_update(pair.server.ssl, SSL_KEY_UPDATE_REQUESTED)
+            pair.server.note(SSL_do_handshake(pair.server.ssl))
+            pair.server.send("data")
+            #expect(pair.read() == .moved(4))
+            guard turn == 0, !isRecordHalfSent else { continue }
+            // The keys are changed with the next record, whose write would wait for room.
+            pair.server.room = 0
+            #expect(record.withUnsafeBytes { pair.client.write($0) } == .moved(1000))
+        }
+        pair.server.room = .max
+        #expect(pair.write("more") == .moved(4))
+        pair.server.work()
+        #expect(pair.server.received == record + Array("more".utf8))
+        #expect(pair.server.failure == nil)
+    }
+
     @Test("A record that was begun is sent before the bytes of the next write")
     func recordThatWasBegunIsFinishedBeforeOtherBytes() throws {
         let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
@@ -296,7 +325,7 @@ struct ProtocolTests {
         pair.server.room = 100
         let old = Array(String(repeating: "A", count: 10_000).utf8)
         #expect(old.withUnsafeBytes { pair.client.write($0) } == .moved(10_000))
-        #expect(pair.client.hasUnfinishedRecord)
+        #expect(pair.client.hasUnsentBytes)
         // The caller has given up; what it writes next are other bytes, and fewer.
         let new = Array("BBB".utf8)
         #expect(new.withUnsafeBytes { pair.client.write($0) } == .wantsWrite)

@@ -38,6 +38,18 @@ private struct OtherClient: VectorClient {
     }
 }
 
+/// Our client, which tells by a response what it could not reach, as a cache may.
+private struct GatewayClient: VectorClient {
+    var facts: ClientDescription { ClientDescription(name: "gateway", version: "", codings: []) }
+    var width: Int { 8 }
+
+    func run(_ job: Job) async -> JobOutcome {
+        guard case .done(let outcomes) = await OurClient().run(job) else { return .left("it did not run") }
+        let answer = ReportedResponse(status: 504, fields: [], body: [])
+        return .done(outcomes.map { $0.response == nil ? RequestOutcome(.response(answer)) : $0 })
+    }
+}
+
 @Suite("The right by which a vector judges", .idleLimit)
 struct RightTests {
     private static let folder = try? VectorFolder(fixtures: checkedInFixtures)
@@ -92,6 +104,31 @@ struct RightTests {
         guard case .failed(let differences) = row.outcome else { return #expect(Bool(false), "\(row)") }
         #expect(differences.first?.what == "requests")
         #expect(differences.first?.got.contains("http://b.test/") == true)
+    }
+
+    @Test("A redirect of an unsafe request need not be followed, and one of a safe request is to be")
+    func unsafeRedirects() async throws {
+        let client = OtherClient { $0.settings.follows = false }
+        for name in ["method: POST after 307", "method: unknown method after 307"] {
+            #expect(try await row(name, client).differsByChoice, "\(name)")
+        }
+        #expect(try await row("location: relative path", client).brokenRight == .must)
+    }
+
+    @Test("Host may have the port of the scheme, and no other")
+    func portOfTheScheme() {
+        #expect(RedirectVector.authority(of: "A.test:443", scheme: "https") == "a.test")
+        #expect(RedirectVector.authority(of: "a.test:80", scheme: "http") == "a.test")
+        #expect(RedirectVector.authority(of: "[::1]:443", scheme: "https") == "[::1]")
+        #expect(RedirectVector.authority(of: "a.test:80", scheme: "https") == "a.test:80")
+        #expect(RedirectVector.authority(of: nil, scheme: "https") == "none")
+    }
+
+    @Test("A cache may ask without a condition, and may say by 504 that it reached nothing")
+    func leniencyOfCaches() async throws {
+        let asking = OtherClient { $0.kept.remove(.cache) }
+        #expect(try await row("freshness: max-age=0", asking).differsByChoice)
+        #expect(try await row("stale: unreachable, must-revalidate", GatewayClient()).outcome == .passed)
     }
 
     @Test("Any of several right results passes, and this package's client has to give the first")

@@ -1,6 +1,6 @@
 // TLS of simulated servers, on memory. See simulation.h.
 #ifdef __linux__
-#include "simulation.h"
+#include "seam.h"
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
@@ -78,6 +78,40 @@ static SSL_TICKET_RETURN accept_ticket(
     }
 }
 
+// What clients decode in each handshake. For a key, OpenSSL 3.0 looks through all of its decoders every time; so
+// all connections share what is decoded once. Certificates that are to cost memory are larger.
+static struct known {
+    const unsigned char *bytes;
+    long length;
+    X509 *certificate;
+} known[128];
+static int known_count;
+#define LARGEST_KNOWN 2048
+
+static void remember(SSL_CTX *context) {
+    X509 *certificate = SSL_CTX_get0_certificate(context);
+    unsigned char *bytes = NULL;
+    int length = i2d_X509(certificate, &bytes);
+    if (length <= 0 || length > LARGEST_KNOWN || known_count == sizeof known / sizeof *known) {
+        OPENSSL_free(bytes);
+        return;
+    }
+    known[known_count++] = (struct known){bytes, length, certificate};
+}
+
+X509 *d2i_X509(X509 **target, const unsigned char **bytes, long length) {
+    REAL(d2i_X509);
+    for (int at = 0; at < known_count; at++) {
+        if (known[at].length != length || memcmp(known[at].bytes, *bytes, (size_t)length) != 0) continue;
+        X509_up_ref(known[at].certificate);
+        *bytes += length;
+        if (!target) return known[at].certificate;
+        X509_free(*target);
+        return *target = known[at].certificate;
+    }
+    return real(target, bytes, length);
+}
+
 void *sim_tls_context(const char *chain, const char *key) {
     SSL_CTX *context = SSL_CTX_new(TLS_server_method());
     if (!context) return NULL;
@@ -95,6 +129,7 @@ void *sim_tls_context(const char *chain, const char *key) {
     // A server that asks for certificates resumes sessions of its own context only.
     SSL_CTX_set_session_id_context(context, (const unsigned char *)"world", 5);
     SSL_CTX_set_session_ticket_cb(context, enlarge_ticket, accept_ticket, NULL);
+    remember(context);
     return context;
 }
 

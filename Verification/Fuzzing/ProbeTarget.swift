@@ -1,3 +1,5 @@
+import DirectCore
+
 @testable import SNIProbe
 
 extension FuzzTarget {
@@ -52,7 +54,7 @@ private func checkWord(_ word: String) {
 private func requireHarmless(_ error: UsageError) {
     let text = error.what + (error.hint ?? "")
     require(
-        text.unicodeScalars.allSatisfy { !PlainText.isDeceptive($0) },
+        text.unicodeScalars.allSatisfy { !$0.isDeceptive },
         "harmless: \(text.debugDescription)"
     )
     require(text.utf8.count < 2000, "a short message")

@@ -43,14 +43,10 @@ struct CertificateCheck {
         }
         let served = Handshake.Served(facts: nil, chain: ChainCache().examine(sent), staple: nil)
         let fault = content.hasMatchingKey == false ? Self.strangeKey : try keyFault(certificates)
-        return options.words.flatMap { word -> [ProbeRecord] in
-            guard case .target(let target, _) = word else { return [] }
-            return [record(served, of: target, fault)]
-        }
+        return options.targets.map { record(served, of: $0.target, keyFault: fault) }
     }
 
-    private func record(_ served: Handshake.Served, of target: ProbeTarget, _ keyFault: Fault?) -> ProbeRecord
-    {
+    private func record(_ served: Handshake.Served, of target: ProbeTarget, keyFault: Fault?) -> ProbeRecord {
         let probe = Probe(target: target, address: .unspecified, port: target.port, source: .checked(file))
         let handshake = Handshake(serverName: target.host.name?.text, outcome: .success(served))
         let observation = Observation(probe: probe, time: UnixTime.milliseconds, first: handshake)

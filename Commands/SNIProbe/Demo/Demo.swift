@@ -15,67 +15,49 @@ enum Demo {
         let alarm = Alarm()
         Interrupts.watch(alarm)
         for (index, stop) in stops(servers).enumerated() {
-            let code = show(stop, given: options, servers: servers, alarm: alarm, isFirst: index == 0)
+            if index > 0 { _ = Console.write(Array("\n\n".utf8), to: 1) }
+            let (title, words) = (stop.key, stop.value)
+            let code = show(title, arguments: words, given: options, servers: servers, alarm: alarm)
             if let code { return code }
         }
         return ExitCode.passed
     }
 
-    /// One step: a heading, and the arguments of a run.
-    private struct Stop {
-        let title: String
-        let arguments: [String]
-    }
-
-    private static func stops(_ servers: DemoServers) -> [Stop] {
+    /// The steps: for each its heading, and the arguments of its run.
+    private static func stops(_ servers: DemoServers) -> KeyValuePairs<String, [String]> {
         [
-            Stop(
-                title: "A server that holds several certificates, asked for the right name:",
-                arguments: servers.words([.good], path: "/")
-            ),
-            Stop(
-                title: "The same server without SNI, as for a client with the IP in its URL:",
-                arguments: servers.words([.good]) + ["--no-sni"]
-            ),
-            Stop(title: "A server that does not know the host:", arguments: servers.words([.stranger])),
-            Stop(title: "A server whose certificate has expired:", arguments: servers.words([.expired])),
-            Stop(
-                title: "A server that sends its certificate without the issuer's:",
-                arguments: servers.words([.missing])
-            ),
-            Stop(
-                title: "A server whose certificate is revoked, as its own OCSP response says:",
-                arguments: servers.words([.revoked])
-            ),
-            Stop(
-                title: "An IP with several servers behind it, one of which does not know the host:",
-                arguments: servers.words([.mixed]) + ["--repeat", "8"]
-            ),
-            Stop(
-                title: "A whole pool at once:",
-                arguments: servers.words([.good, .renewed, .soon, .stranger, .missing, .refusing])
-            ),
+            "A server that holds several certificates, asked for the right name:":
+                servers.words([.good], path: "/"),
+            "The same server without SNI, as for a client with the IP in its URL:":
+                servers.words([.good]) + ["--no-sni"],
+            "A server that does not know the host:": servers.words([.stranger]),
+            "A server whose certificate has expired:": servers.words([.expired]),
+            "A server that sends its certificate without the issuer's:": servers.words([.missing]),
+            "A server whose certificate is revoked, as its own OCSP response says:":
+                servers.words([.revoked]),
+            "An IP with several servers behind it, one of which does not know the host:":
+                servers.words([.mixed]) + ["--repeat", "8"],
+            "A whole pool at once:":
+                servers.words([.good, .renewed, .soon, .stranger, .missing, .refusing]),
         ]
     }
 
     /// Runs one step. Returns the exit code if the demo must end after it, otherwise `nil`.
     private static func show(
-        _ stop: Stop,
+        _ title: String,
+        arguments: [String],
         given: Options,
         servers: DemoServers,
-        alarm: Alarm,
-        isFirst: Bool
+        alarm: Alarm
     ) -> Int32? {
         let console = Console.detect(given.color)
         let style = Style(console)
-        let lines = style.wrapped("# " + stop.title, indent: 0) + [command(stop.arguments, style: style)]
-        guard
-            Console.write(Array(((isFirst ? "" : "\n\n") + lines.joined(separator: "\n") + "\n").utf8), to: 1)
-        else {
+        let lines = style.wrapped("# " + title, indent: 0) + [command(arguments, style: style)]
+        guard Console.write(Array((lines.joined(separator: "\n") + "\n").utf8), to: 1) else {
             return Console.endOfOutput()
         }
         do throws(UsageError) {
-            var options = try Options(stop.arguments)
+            var options = try Options(arguments)
             options.settings.roots = .only([.pem(Array(servers.rootPEM.utf8))])
             let surroundings = Run.Surroundings(alarm: alarm, console: console)
             let code = try Run(options, to: TextOutput(style, verbose: false), in: surroundings).run()

@@ -1,13 +1,5 @@
 internal import DirectHTTP
 
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Musl)
-internal import Musl
-#else
-internal import Glibc
-#endif
-
 /// The reason why a probe has no finished handshake, or without TLS no connection.
 enum HandshakeFailure: Error, Hashable, Sendable {
     /// The address has a zone that this machine does not know.
@@ -60,7 +52,7 @@ enum HandshakeFailure: Error, Hashable, Sendable {
         case .failed(_, .address(let error)): self = .badAddress("\(error)")
         // A server that resets at once has accepted the connection: what would refuse it answers with
         // ECONNREFUSED.
-        case .failed(_, .system(let error)) where error.code == ECONNRESET: self = .reset
+        case .failed(_, .system(let error)) where error.meansReset: self = .reset
         case .failed(_, .system(let error)): self = .notConnected(error)
         case .failed(.connect, .timedOut): self = .silentTCP
         case .failed(_, .timedOut): self = .silentTLS

@@ -37,7 +37,7 @@ struct Observation: Sendable {
     var seconds: [Handshake] { (second.map { [$0] } ?? []) + secondAgain }
 
     /// The duration of each phase that was reached.
-    var phases: [(name: StaticString, time: Duration?)] {
+    var phases: [(name: String, time: Duration?)] {
         [
             ("dns", probe.resolveTime), ("tcp", first?.tcpTime ?? tcpTime),
             ("tls", first?.served == nil ? nil : first?.tlsTime), ("first_byte", exchange?.firstByteTime),

@@ -12,24 +12,19 @@ struct RecordReply: Sendable {
 
 /// The HTTPS records of the run's hosts. Each is asked for once, of all resolvers at the same time.
 final class RecordSource: Sendable {
-    struct Asked: Sendable {
-        let name: String
-        let resolver: any Resolver
-    }
-
     private struct Origin: Hashable {
         let host: DomainName
         let port: UInt16
     }
 
-    private let resolvers: [Asked]
+    private let resolvers: [NamedResolver]
     private let limit: Duration
     private let answers = Locked<[Origin: Task<[RecordReply], Never>]>([:])
 
     private static let mostOrigins = 10_000
 
     /// - Parameter limit: The time that the resolvers have.
-    init(_ resolvers: [Asked], limit: Duration) {
+    init(_ resolvers: [NamedResolver], limit: Duration) {
         (self.resolvers, self.limit) = (resolvers, limit)
     }
 
@@ -49,23 +44,9 @@ final class RecordSource: Sendable {
     private func ask(_ host: DomainName, port: UInt16, on loop: EventLoop) async -> [RecordReply] {
         let end = loop.now.advanced(byNanoseconds: limit.clampedNanoseconds)
         let context = ResolveContext(deadline: end, loop: loop)
-        return await withTaskGroup(of: (Int, RecordReply).self) { group in
-            for (index, asked) in resolvers.enumerated() {
-                group.addTask(executorPreference: loop) {
-                    let result: Result<[HTTPSRecord], ResolverError>
-                    do {
-                        let answer = try await asked.resolver.resolve(host, port: port, context: context)
-                        result = .success(answer.https?.records ?? [])
-                    } catch {
-                        let known = error as? ResolverError
-                        result = .failure(known ?? ResolverError(asked.name, .other(error)))
-                    }
-                    return (index, RecordReply(resolver: asked.name, result: result))
-                }
-            }
-            var replies: [(Int, RecordReply)] = []
-            for await reply in group { replies.append(reply) }
-            return replies.sorted { $0.0 < $1.0 }.map(\.1)
+        let answers = await NamedResolver.ask(resolvers, for: host, port: port, context: context)
+        return answers.map { answer in
+            RecordReply(resolver: answer.resolver, result: answer.result.map { $0.https?.records ?? [] })
         }
     }
 }

@@ -31,16 +31,7 @@ struct Arguments {
             throw UnknownOption(word).error
         }
         if option.takesValue {
-            if inline == nil, let next = rest.first, Self.isOption(next) {
-                throw UsageError(
-                    "--\(name) needs a value, and \(next) is an option",
-                    hint: "if that is the value: --\(name)=\(next)"
-                )
-            }
-            guard let value = inline ?? rest.popFirst() else {
-                throw UsageError("--\(name) needs a value: --\(name) \(option.value ?? "VALUE")")
-            }
-            options.append((option, value))
+            try take(option, as: "--\(name)", value: inline, rest: &rest)
         } else {
             guard inline == nil else { throw Self.unwanted(option, value: inline ?? "") }
             options.append((option, ""))
@@ -60,18 +51,28 @@ struct Arguments {
                 options.append((option, ""))
                 continue
             }
-            if letters.isEmpty, let next = rest.first, Self.isOption(next) {
-                throw UsageError("-\(letter) needs a value, and \(next) is an option")
-            }
-            let value =
-                letters.isEmpty
-                ? rest.popFirst() : String(letters.first == "=" ? letters.dropFirst() : letters)
-            guard let value else {
-                throw UsageError("-\(letter) needs a value: -\(letter) \(option.value ?? "")")
-            }
-            options.append((option, value))
-            return
+            let inline = letters.isEmpty ? nil : String(letters.first == "=" ? letters.dropFirst() : letters)
+            return try take(option, as: "-\(letter)", value: inline, rest: &rest)
         }
+    }
+
+    /// Takes an option with its value: the one that is written with it, or the next argument.
+    private mutating func take(
+        _ option: CommandOption,
+        as name: String,
+        value inline: String?,
+        rest: inout ArraySlice<String>
+    ) throws(UsageError) {
+        if inline == nil, let next = rest.first, Self.isOption(next) {
+            throw UsageError(
+                "\(name) needs a value, and \(next) is an option",
+                hint: "if that is the value: \(name)=\(next)"
+            )
+        }
+        guard let value = inline ?? rest.popFirst() else {
+            throw UsageError("\(name) needs a value: \(name) \(option.value ?? "VALUE")")
+        }
+        options.append((option, value))
     }
 
     /// Whether a word is one of the options, which is hardly meant as the value of another.

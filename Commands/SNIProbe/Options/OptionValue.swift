@@ -85,7 +85,7 @@ struct OptionValue {
             do throws(HTTPHostError) {
                 return try DomainName(bare).text
             } catch .notASCII {
-                throw UsageError(TargetError.notASCII(text, label: Punycode.name(text)))
+                throw UsageError(TargetError.notASCII(text))
             } catch {
                 throw UsageError("\(option): \(quoted(text)): \(error)")
             }

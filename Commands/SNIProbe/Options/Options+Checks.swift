@@ -20,8 +20,7 @@ extension Options {
                     "such as sni-probe www.example.com @203.0.113.7; --demo shows what it can do, --help the options"
             )
         }
-        let hasTarget = words.contains { if case .target = $0 { true } else { false } }
-        guard hasTarget else { throw UsageError(.noTarget) }
+        guard !targets.isEmpty else { throw UsageError(.noTarget) }
         try checkForgottenAt()
         try checkResolvers()
         guard requestOptions.isEmpty || hasURL else { throw requestOptionsWithoutRequest }
@@ -45,21 +44,32 @@ extension Options {
     }
 
     private func checkQuiet() throws(UsageError) {
-        if quiet, output != nil { throw UsageError("--quiet and --output contradict each other") }
+        if quiet { try refuse("--quiet", beside: ["--output": output != nil]) }
+    }
+
+    private func refuse(
+        _ option: String,
+        beside others: KeyValuePairs<String, Bool>
+    ) throws(UsageError) {
+        guard let other = others.first(where: \.value)?.key else { return }
+        throw UsageError("\(option) and \(other) contradict each other")
+    }
+
+    /// Refuses standard input, which can be read only once.
+    private func checkInput(of option: String) throws(UsageError) {
+        guard files.contains("-") else { return }
+        throw UsageError("\(option) reads its input in each round, and standard input can be read only once")
     }
 
     /// Refuses options for the output that have no effect together.
     private func checkOutput() throws(UsageError) {
         try checkQuiet()
         guard watch != nil else { return }
-        if files.contains("-") {
-            throw UsageError(
-                "--watch reads its input in each round, and standard input can be read only once"
-            )
-        }
-        if resume != nil { throw UsageError("--watch and --resume contradict each other") }
-        if wait != nil { throw UsageError("--watch and --wait contradict each other") }
-        if quiet { throw UsageError("--watch and --quiet contradict each other") }
+        try checkInput(of: "--watch")
+        try refuse(
+            "--watch",
+            beside: ["--resume": resume != nil, "--wait": wait != nil, "--quiet": quiet]
+        )
         guard output == nil, ![.text, .json].contains(format) else { return }
         throw UsageError(
             "--watch prints changes as text or JSON lines, not as \(format.rawValue)",
@@ -76,19 +86,15 @@ extension Options {
                 hint: "such as --listen 127.0.0.1:9115"
             )
         }
-        if files.contains("-") {
-            throw UsageError(
-                "--listen reads its input in each round, and standard input can be read only once"
-            )
-        }
-        let others = [
-            ("--output", output != nil), ("--baseline", baseline != nil), ("--resume", resume != nil),
-            ("--wait", wait != nil), ("--quiet", quiet), ("--verbose", verbose),
-            ("--format \(format.rawValue)", ![.text, .prometheus].contains(format)),
-        ]
-        if let other = others.first(where: \.1)?.0 {
-            throw UsageError("--listen and \(other) contradict each other")
-        }
+        try checkInput(of: "--listen")
+        try refuse(
+            "--listen",
+            beside: [
+                "--output": output != nil, "--baseline": baseline != nil, "--resume": resume != nil,
+                "--wait": wait != nil, "--quiet": quiet, "--verbose": verbose,
+                "--format \(format.rawValue)": ![.text, .prometheus].contains(format),
+            ]
+        )
         guard listensForAny, settings.identity != nil || !settings.headers.isEmpty else { return }
         throw UsageError(
             "--listen-any and \(settings.identity != nil ? "--cert" : "--header") contradict each other",
@@ -99,17 +105,11 @@ extension Options {
     /// Refuses an IP beside a host without IPs: the IP was most likely meant for the host, and its @ was
     /// forgotten.
     private func checkForgottenAt() throws(UsageError) {
-        var host: ProbeTarget?
-        var address: ProbeTarget?
-        for word in words {
-            guard case .target(let target, let own) = word else { return }
-            if target.host.name == nil, target.url == nil {
-                address = address ?? target
-            } else if target.host.name != nil, own.isEmpty {
-                host = host ?? target
-            }
-        }
-        guard let host, let address else { return }
+        guard targets.count == words.count,
+            let address = targets.first(where: { $0.target.host.name == nil && $0.target.url == nil })?
+                .target,
+            let host = targets.first(where: { $0.target.host.name != nil && $0.own.isEmpty })?.target
+        else { return }
         throw UsageError(
             "\(address.word) is a target of its own here, and \(host.word) has no IP",
             hint: "did you mean @\(address.word)?"
@@ -119,11 +119,8 @@ extension Options {
     private func checkResolvers() throws(UsageError) {
         // With --ech resolvers are asked for HTTPS records, whatever addresses there are.
         guard !resolvers.isEmpty, !settings.triesECH else { return }
-        let hasAddresses = words.contains { if case .addresses = $0 { true } else { false } }
-        let hasOpen = words.contains { word in
-            if case .target(_, let own) = word { own.isEmpty } else { false }
-        }
-        guard hasAddresses || !hasOpen else { return }
+        let hasAddresses = targets.count < words.count
+        guard hasAddresses || !targets.contains(where: \.own.isEmpty) else { return }
         throw UsageError("--resolver has no effect: every target has its IPs", hint: "leave out the IPs")
     }
 
@@ -142,10 +139,7 @@ extension Options {
                 hint: "such as --repeat 10"
             )
         }
-        let hasPlain = words.contains { word in
-            if case .target(let target, _) = word { !target.usesTLS } else { false }
-        }
-        guard settings.repeats > 1, hasPlain else { return }
+        guard settings.repeats > 1, !targets.allSatisfy(\.target.usesTLS) else { return }
         throw UsageError(
             "--repeat counts handshakes, and a target is http://",
             hint: "use https:// or a bare host"
@@ -173,12 +167,5 @@ extension Options {
             "\(names.joined(separator: ", ")) \(verb) for requests, and no target is a URL",
             hint: "a URL sends a request, a bare host does not: https://www.example.com/"
         )
-    }
-
-    /// Whether the command line has a URL. Files may have others.
-    var hasURL: Bool {
-        words.contains { word in
-            if case .target(let target, _) = word { target.url != nil } else { false }
-        }
     }
 }

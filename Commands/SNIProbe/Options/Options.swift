@@ -65,11 +65,14 @@ struct Options: Sendable {
     var detour: Detour?
 
     /// Whether some target may need TLS. The targets of files are not known yet.
-    var mayUseTLS: Bool {
-        !files.isEmpty
-            || words.contains { word in
-                if case .target(let target, _) = word { target.usesTLS } else { false }
-            }
+    var mayUseTLS: Bool { !files.isEmpty || targets.contains { $0.target.usesTLS } }
+
+    /// Whether the command line has a URL. Files may have others.
+    var hasURL: Bool { targets.contains { $0.target.url != nil } }
+
+    /// The targets of the command line, each with its own addresses.
+    var targets: [(target: ProbeTarget, own: [ProbeAddresses])] {
+        words.compactMap { if case .target(let target, let own) = $0 { (target, own) } else { nil } }
     }
 
     /// The value of `--shard`: every Nth probe, beginning with the Kth.

@@ -12,8 +12,9 @@ struct BadLines {
     /// Reports how many there were, if any.
     func report() {
         guard count > 0 else { return }
-        let lines = count == 1 ? "1 line" : "\(Words.grouped(count)) lines"
         let shown = count > Self.mostShown ? "; the first \(Self.mostShown) are shown above" : ""
-        Console.complain("sni-probe: \(lines) of the input could not be used\(shown)\n")
+        Console.complain(
+            "sni-probe: \(Words.count(count, of: "line")) of the input could not be used\(shown)\n"
+        )
     }
 }

@@ -39,7 +39,7 @@ struct DetailLines {
                 )
             }
             let count = record.observation.exchange?.bodyCount ?? 0
-            text += style.field("body", text: count == 1 ? "1 byte" : "\(Words.grouped(count)) bytes")
+            text += style.field("body", text: Words.count(count, of: "byte"))
             if let hash = record.observation.exchange?.bodyHash {
                 text += style.field("  sha256", text: style.hash(hash))
             }

@@ -4,10 +4,7 @@ internal import DirectHTTP
 /// JSON Lines output: one object for each result, in input order. All keys are always present.
 final class JSONOutput: BufferedOutput, RecordOutput {
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
-        var text = JSONText()
-        JSONRecord(record).write(to: &text)
-        text.endLine()
-        buffer.write(text.bytes)
+        buffer.write(JSONRecord(record).line)
     }
 }
 
@@ -23,38 +20,38 @@ struct JSONRecord {
         self.record = record
     }
 
-    /// Writes the object.
-    func write(to text: inout JSONText) {
-        text.object { text in
-            text.field("v", value: 1)
-            text.field("time", value: UTC.stamp(milliseconds: observation.time))
-            text.field("host", value: record.target.name)
-            text.field("ip", value: record.address?.description)
-            text.field("port", value: Int(observation.probe.port))
-            text.field("url", value: record.target.url.map { "\($0)" })
-            text.field("source", value: "\(observation.probe.source)")
-            text.field("ok", value: record.passed)
-            text.list("faults", elements: record.faults) { $0.issue($1.id.rawValue, words: $1.text) }
-            text.list("warnings", elements: record.warnings) { $0.issue($1.id.rawValue, words: $1.text) }
-            text.field("hint", value: record.hint?.text)
-            text.field("advice", value: record.hint?.words.marked)
-            sni(&text)
-            tls(&text)
-            certificate(&text)
-            answers(&text)
-            otherKeys(&text)
-            ech(&text)
-            chain(&text)
-            verify(&text)
-            http(&text)
-            text.object("ms") { text in
-                for (phase, time) in observation.phases { text.field(phase, milliseconds: time) }
-            }
-            text.field("resolver", value: record.failedResolver)
-            resolvers(&text)
-            baseline(&text)
-            text.field("attempts", value: observation.attempts)
+    /// The object, and the end of its line.
+    var line: [UInt8] { JSONText(write).bytes + [UInt8(ascii: "\n")] }
+
+    private func write(to text: inout JSONText) {
+        text.field("v", value: 1)
+        text.field("time", value: UTC.stamp(milliseconds: observation.time))
+        text.field("host", value: record.target.name)
+        text.field("ip", value: record.address?.description)
+        text.field("port", value: Int(observation.probe.port))
+        text.field("url", value: record.target.url.map { "\($0)" })
+        text.field("source", value: "\(observation.probe.source)")
+        text.field("ok", value: record.passed)
+        text.list("faults", elements: record.faults) { $0.issue($1.id.rawValue, words: $1.text) }
+        text.list("warnings", elements: record.warnings) { $0.issue($1.id.rawValue, words: $1.text) }
+        text.field("hint", value: record.hint?.text)
+        text.field("advice", value: record.hint?.words.marked)
+        sni(&text)
+        tls(&text)
+        certificate(&text)
+        answers(&text)
+        otherKeys(&text)
+        ech(&text)
+        chain(&text)
+        verify(&text)
+        http(&text)
+        text.object("ms") { text in
+            for (phase, time) in observation.phases { text.field(phase, milliseconds: time) }
         }
+        text.field("resolver", value: record.failedResolver)
+        resolvers(&text)
+        baseline(&text)
+        text.field("attempts", value: observation.attempts)
     }
 
     private func sni(_ text: inout JSONText) {
@@ -74,27 +71,19 @@ struct JSONRecord {
     }
 
     /// Writes the result of the second handshake.
-    private func handshake(_ key: StaticString, handshake: Handshake?, text: inout JSONText) {
+    private func handshake(_ key: String, handshake: Handshake?, text: inout JSONText) {
         guard let handshake else { return text.null(key) }
-        let identity = try? record.target.identity
+        let (chain, identity) = (handshake.served?.chain, try? record.target.identity)
         text.object(key) { text in
-            switch handshake.outcome {
-            case .success(let served):
-                let leaf = served.chain.leaf
-                text.field("result", value: "certificate")
-                text.field("sha256", value: leaf.map { Hex.encode($0.summary.sha256) })
-                text.list("names", texts: leaf.map { ServedNames($0).all.prefix(Self.mostNames) } ?? [])
-                text.field("matches_host", value: served.chain.match(identity) != nil)
-                text.null("alert")
-            case .failure(let failure):
-                text.field("result", value: failure.word)
-                text.null("sha256")
-                text.null("names")
-                text.null("matches_host")
-                text.field("alert", value: failure.alertName)
-            }
+            text.field("result", value: handshake.failure?.word ?? "certificate")
+            text.field("sha256", value: chain?.leaf.map { Hex.encode($0.summary.sha256) })
+            text.list("names", texts: chain.map { first($0.leaf.map { ServedNames($0).all } ?? []) })
+            text.field("matches_host", value: chain.map { $0.match(identity) != nil })
+            text.field("alert", value: handshake.failure?.alertName)
         }
     }
+
+    private func first(_ names: [String]) -> [String] { Array(names.prefix(Self.mostNames)) }
 
     private func tls(_ text: inout JSONText) {
         guard record.target.usesTLS, record.checkedFile == nil else { return text.null("tls") }
@@ -118,8 +107,8 @@ struct JSONRecord {
         let summary = leaf.summary
         text.object("certificate") { text in
             text.field("subject", value: leaf.subject.full)
-            text.list("names", texts: summary.dnsNames.prefix(Self.mostNames))
-            text.list("ips", texts: summary.ipAddresses.prefix(Self.mostNames))
+            text.list("names", texts: first(summary.dnsNames))
+            text.list("ips", texts: first(summary.ipAddresses))
             text.field(
                 "names_count",
                 value: summary.dnsNames.count + summary.ipAddresses.count + summary.omittedNames
@@ -145,11 +134,9 @@ struct JSONRecord {
         guard let chain = record.served?.chain else { return text.null("chain") }
         text.object("chain") { text in
             text.list("sent", elements: chain.certificates) { text, certificate in
-                text.object { text in
-                    text.field("subject", value: certificate.subject.full)
-                    text.field("sha256", value: Hex.encode(certificate.summary.sha256))
-                    text.field("not_after", value: certificate.summary.notAfter.map(UTC.stamp))
-                }
+                text.field("subject", value: certificate.subject.full)
+                text.field("sha256", value: Hex.encode(certificate.summary.sha256))
+                text.field("not_after", value: certificate.summary.notAfter.map(UTC.stamp))
             }
             text.field("count", value: chain.count)
             text.field("in_order", value: chain.isInOrder)
@@ -173,10 +160,8 @@ struct JSONRecord {
                 text.field("code", value: code?.code ?? 0)
                 text.field("text", value: code?.reason)
                 text.list("other_stores", elements: chain.otherStores) { text, store in
-                    text.object { text in
-                        text.field("label", value: store.label)
-                        text.field("ok", value: store.isTrusted)
-                    }
+                    text.field("label", value: store.label)
+                    text.field("ok", value: store.isTrusted)
                 }
             }
             text.object("staple") { text in
@@ -205,9 +190,9 @@ struct JSONRecord {
             text.field("status", value: exchange.head.map { Int($0.status.code) })
             text.field("reason", value: exchange.head?.reason)
             text.field("location", value: exchange.head?.headers["Location"])
-            text.field("hsts_max_age", value: exchange.head.flatMap(HSTS.maxAge))
+            text.field("hsts_max_age", value: exchange.head?.hstsMaximumAge)
             text.object("headers") { text in
-                for (name, values) in headers(exchange.head) { text.list(named: name, values) }
+                for (name, values) in headers(exchange.head) { text.list(name, texts: values) }
             }
             text.field("body_bytes", value: exchange.bodyCount)
             text.field("body_sha256", value: exchange.bodyHash.map { Hex.encode($0) })
@@ -228,10 +213,8 @@ struct JSONRecord {
 
 extension JSONText {
     fileprivate mutating func issue(_ id: String, words: String) {
-        object { text in
-            text.field("id", value: id)
-            text.field("text", value: words)
-        }
+        field("id", value: id)
+        field("text", value: words)
     }
 }
 

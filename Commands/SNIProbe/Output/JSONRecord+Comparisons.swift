@@ -7,14 +7,12 @@ extension JSONRecord {
         guard let replies = record.replies else { return text.null("resolvers") }
         let address = record.address
         text.list("resolvers", elements: replies.replies) { text, reply in
-            text.object { text in
-                text.field("resolver", value: reply.resolver)
-                text.field("gives_ip", value: address.map { reply.addresses.contains($0) })
-                text.list("addresses", texts: reply.addresses.map(\.description))
-                text.field("ttl", value: reply.timeToLive)
-                text.field("ms", milliseconds: reply.time)
-                text.field("error", value: reply.failure)
-            }
+            text.field("resolver", value: reply.resolver)
+            text.field("gives_ip", value: address.map { reply.addresses.contains($0) })
+            text.list("addresses", texts: reply.addresses.map(\.description))
+            text.field("ttl", value: reply.timeToLive)
+            text.field("ms", milliseconds: reply.time)
+            text.field("error", value: reply.failure)
         }
     }
 
@@ -25,7 +23,7 @@ extension JSONRecord {
         text.object("baseline") { text in
             text.field("change", value: change.word)
             text.field("sha256", value: old?.hash)
-            if let old { text.list("faults", texts: old.faults) } else { text.null("faults") }
+            text.list("faults", texts: old?.faults)
             text.field("sni_verdict", value: old?.verdict)
         }
     }
@@ -33,20 +31,13 @@ extension JSONRecord {
     func answers(_ text: inout JSONText) {
         guard !observation.repeats.isEmpty, let count = record.answers else { return text.null("answers") }
         text.list("answers", elements: count.answers) { text, answer in
-            text.object { text in
-                text.field("count", value: answer.count)
-                text.field("ok", value: answer.isRight)
-                if case .failure(let failure) = answer.outcome {
-                    text.field("result", value: failure.word)
-                    text.field("alert", value: failure.alertName)
-                } else {
-                    text.field("result", value: "certificate")
-                    text.null("alert")
-                }
-                text.field("sha256", value: answer.leaf.map { Hex.encode($0.summary.sha256) })
-                text.field("not_after", value: answer.leaf?.summary.notAfter.map(UTC.stamp))
-                text.field("name", value: answer.leaf.map { ServedNames($0).first(1) })
-            }
+            text.field("count", value: answer.count)
+            text.field("ok", value: answer.isRight)
+            text.field("result", value: answer.failure?.word ?? "certificate")
+            text.field("alert", value: answer.failure?.alertName)
+            text.field("sha256", value: answer.leaf.map { Hex.encode($0.summary.sha256) })
+            text.field("not_after", value: answer.leaf?.summary.notAfter.map(UTC.stamp))
+            text.field("name", value: answer.leaf.map { ServedNames($0).first(1) })
         }
     }
 
@@ -54,12 +45,10 @@ extension JSONRecord {
         guard !observation.otherKeys.isEmpty else { return text.null("other_keys") }
         text.list("other_keys", elements: observation.otherKeys) { text, other in
             let leaf = other.served?.chain.leaf
-            text.object { text in
-                text.field("key", value: other.kind.rawValue)
-                text.field("sha256", value: leaf.map { Hex.encode($0.summary.sha256) })
-                text.field("not_after", value: leaf?.summary.notAfter.map(UTC.stamp))
-                text.field("days_left", value: leaf?.daysLeft(at: record.judgedAt))
-            }
+            text.field("key", value: other.kind.rawValue)
+            text.field("sha256", value: leaf.map { Hex.encode($0.summary.sha256) })
+            text.field("not_after", value: leaf?.summary.notAfter.map(UTC.stamp))
+            text.field("days_left", value: leaf?.daysLeft(at: record.judgedAt))
         }
     }
 
@@ -68,21 +57,17 @@ extension JSONRecord {
         text.object("ech") { text in
             text.field("verdict", value: finding.verdict.rawValue)
             text.list("resolvers", elements: finding.replies) { text, reply in
-                text.object { text in
-                    text.field("resolver", value: reply.resolver)
-                    text.field("error", value: reply.failure)
-                    text.list("records", elements: reply.records) { $1.write(to: &$0) }
-                }
+                text.field("resolver", value: reply.resolver)
+                text.field("error", value: reply.failure)
+                text.list("records", elements: reply.records) { $1.write(to: &$0) }
             }
             text.list("handshakes", elements: finding.trials) { text, trial in
-                text.object { text in
-                    text.field("public_name", value: "\(trial.publicName)")
-                    text.field("verdict", value: trial.verdict.rawValue)
-                    text.field("fresh_keys_accepted", value: trial.retry.map { $0.served != nil })
-                    let refusal = trial.handshake.refusal
-                    text.field("public_name_proved", value: refusal.map { $0.proves(trial.publicName) })
-                    text.field("sha256", value: refusal?.chain.leaf.map { Hex.encode($0.summary.sha256) })
-                }
+                text.field("public_name", value: "\(trial.publicName)")
+                text.field("verdict", value: trial.verdict.rawValue)
+                text.field("fresh_keys_accepted", value: trial.retry.map { $0.served != nil })
+                let refusal = trial.handshake.refusal
+                text.field("public_name_proved", value: refusal.map { $0.proves(trial.publicName) })
+                text.field("sha256", value: refusal?.chain.leaf.map { Hex.encode($0.summary.sha256) })
             }
         }
     }
@@ -90,13 +75,11 @@ extension JSONRecord {
 
 extension HTTPSRecord {
     fileprivate func write(to text: inout JSONText) {
-        text.object { text in
-            text.field("priority", value: Int(priority))
-            text.field("target", value: target.text)
-            text.field("port", value: port.map(Int.init))
-            text.list("alpn", texts: protocols)
-            text.list("hints", texts: hints.map(\.description))
-            text.field("public_name", value: encryptedClientHello.map { "\($0.publicName)" })
-        }
+        text.field("priority", value: Int(priority))
+        text.field("target", value: target.text)
+        text.field("port", value: port.map(Int.init))
+        text.list("alpn", texts: protocols)
+        text.list("hints", texts: hints.map(\.description))
+        text.field("public_name", value: encryptedClientHello.map { "\($0.publicName)" })
     }
 }

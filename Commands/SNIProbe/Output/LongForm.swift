@@ -213,7 +213,7 @@ struct LongForm {
         } else if !head.reason.isEmpty {
             text += " \(style.safe(head.reason, upTo: 60))"
         }
-        if let age = HSTS.maxAge(head) { text += "   HSTS \(Words.distance(age))" }
+        if let age = head.hstsMaximumAge { text += "   HSTS \(Words.distance(age))" }
         return style.field("HTTP", text: text)
     }
 
@@ -246,17 +246,10 @@ struct LongForm {
     }
 }
 
-/// The part of Strict-Transport-Security that is shown.
-enum HSTS {
-    /// Returns the `max-age` in seconds (RFC 6797, section 6.1.1).
-    static func maxAge(_ head: ResponseHead) -> Int? {
-        guard let value = head.headers["Strict-Transport-Security"] else { return nil }
-        for directive in value.split(separator: ";") {
-            let parts = directive.split(separator: "=", maxSplits: 1).map {
-                $0.filter { $0 != " " && $0 != "\"" }
-            }
-            if parts.count == 2, parts[0].lowercased() == "max-age" { return Int(parts[1]) }
-        }
-        return nil
+extension ResponseHead {
+    /// The `max-age` of Strict-Transport-Security in seconds.
+    var hstsMaximumAge: Int? {
+        guard let field = headers["Strict-Transport-Security"] else { return nil }
+        return HSTSPolicy(Array(field.utf8)).map { Int($0.maximumAge) }
     }
 }

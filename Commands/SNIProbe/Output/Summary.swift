@@ -41,15 +41,11 @@ struct Summary {
 
     /// A sentence on how many of the passed probes need SNI. Empty if none does.
     private var sni: String {
-        let needed = digest.verdicts[.needed, default: 0]
-        let strict = digest.verdicts[.neededStrict, default: 0]
-        guard digest.passed > 0, needed + strict > 0 else { return "" }
+        guard digest.passed > 0, digest.needingSNI > 0 else { return "" }
         let names = digest.defaultNames.map { style.safe($0, upTo: 64) }.joined(separator: ", ")
         let shown = names.isEmpty ? "" : " (without it: \(names))"
-        if needed + strict == digest.passed {
-            return " SNI needed on all that passed\(shown)."
-        }
-        return " SNI needed on \(Words.grouped(needed + strict)) of them\(shown)."
+        if digest.needingSNI == digest.passed { return " SNI needed on all that passed\(shown)." }
+        return " SNI needed on \(Words.grouped(digest.needingSNI)) of them\(shown)."
     }
 
     /// The list of a host's certificates. Empty if there is only one, or more than one host.

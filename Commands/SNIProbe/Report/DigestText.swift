@@ -7,8 +7,8 @@ struct DigestText {
 
     var text: String {
         var text = counts
-        text += table("faults", digest.faults) { Fault.ID(rawValue: $0)?.row.meaning }
-        text += table("warnings", digest.warnings) { Warning.ID(rawValue: $0)?.meaning }
+        text += table("faults", of: digest.faults) { Fault.ID(rawValue: $0)?.row.meaning }
+        text += table("warnings", of: digest.warnings) { Warning.ID(rawValue: $0)?.meaning }
         text += failures
         text += certificates
         for hint in digest.hints.prefix(12) { text += "\n" + style.hint(hint) }
@@ -16,21 +16,20 @@ struct DigestText {
     }
 
     private var counts: String {
-        let hosts = digest.hosts.isOne ? "1 host" : "\(digest.hosts.text) hosts"
-        let count = digest.count == 1 ? "1 result" : "\(Words.grouped(digest.count)) results"
-        var text = "\(count) for \(hosts)"
+        var text = digest.extent
         if let times = digest.times {
             text += ", \(UTC.stamp(times.lowerBound)) to \(UTC.stamp(times.upperBound))"
         }
         text += "\n\(Words.grouped(digest.passed)) passed"
         if digest.warned > 0 { text += ", \(Words.grouped(digest.warned)) of them with warnings" }
         text += "; \(Words.grouped(digest.failed)) failed\n"
-        let needed = digest.verdicts[.needed, default: 0] + digest.verdicts[.neededStrict, default: 0]
-        if needed > 0 { text += "SNI needed on \(Words.grouped(needed)) that passed\n" }
+        if digest.needingSNI > 0 {
+            text += "SNI needed on \(Words.grouped(digest.needingSNI)) that passed\n"
+        }
         return text
     }
 
-    private func table(_ heading: String, _ issues: IssueCounts, meaning: (String) -> String?) -> String {
+    private func table(_ heading: String, of issues: IssueCounts, meaning: (String) -> String?) -> String {
         let rows = issues.sorted
         guard !rows.isEmpty else { return "" }
         let width = rows.map { Words.grouped($0.count).count }.max() ?? 0

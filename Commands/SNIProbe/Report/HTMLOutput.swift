@@ -4,8 +4,6 @@ final class HTMLOutput: BufferedOutput, RecordOutput {
 
     func finish(_ digest: Digest, interrupted: Bool) {
         let incomplete = interrupted ? "The run was interrupted: these are not all results." : nil
-        var page = HTMLPage()
-        HTMLReport(digest: digest, incomplete: incomplete).write(to: &page)
-        buffer.write(page.take())
+        buffer.write(HTMLReport(digest: digest, incomplete: incomplete).bytes)
     }
 }

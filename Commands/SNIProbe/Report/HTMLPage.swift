@@ -1,12 +1,7 @@
 /// Writes HTML. All text is escaped; only names of elements and attributes are written as they are.
 struct HTMLPage {
-    private var bytes: [UInt8] = []
-
-    /// Returns what was written so far, and forgets it.
-    mutating func take() -> [UInt8] {
-        defer { bytes.removeAll(keepingCapacity: true) }
-        return bytes
-    }
+    /// What was written so far.
+    private(set) var bytes: [UInt8] = []
 
     /// Writes markup that contains no text from outside.
     mutating func markup(_ text: StaticString) {

@@ -10,8 +10,14 @@ struct HTMLReport {
     /// More pictures than that are scrolled through by nobody, and one file has to stay small.
     private static let mostPictures = 50
 
-    /// Writes the report.
-    func write(to page: inout HTMLPage) {
+    /// The page.
+    var bytes: [UInt8] {
+        var page = HTMLPage()
+        write(to: &page)
+        return page.bytes
+    }
+
+    private func write(to page: inout HTMLPage) {
         page.markup("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n")
         page.markup("<meta http-equiv=\"Content-Security-Policy\" ")
         page.markup("content=\"default-src 'none'; style-src 'unsafe-inline'\"/>\n")
@@ -46,12 +52,10 @@ struct HTMLReport {
         page.element("h1", text: "Certificates: \(verdict)")
         page.endLine()
         if let times = digest.times {
-            let hosts = digest.hosts.isOne ? "1 host" : "\(digest.hosts.text) hosts"
-            let results = digest.count == 1 ? "1 result" : "\(Words.grouped(digest.count)) results"
             let begin = "\(UTC.day(times.lowerBound)) \(UTC.clock(times.lowerBound))"
             let end = "\(UTC.day(times.upperBound)) \(UTC.clock(times.upperBound))"
             let span = begin == end ? "at \(begin)" : "from \(begin) to \(end)"
-            page.element("p", ["class": "soft"], text: "\(results) for \(hosts), \(span) UTC, by sni-probe.")
+            page.element("p", ["class": "soft"], text: "\(digest.extent), \(span) UTC, by sni-probe.")
         }
         if let incomplete { page.element("p", ["class": "fail"], text: incomplete) }
         page.element("p", text: serverNames)
@@ -60,7 +64,7 @@ struct HTMLReport {
 
     /// A sentence on how many of the passed results need SNI.
     private var serverNames: String {
-        let needed = digest.verdicts[.needed, default: 0] + digest.verdicts[.neededStrict, default: 0]
+        let needed = digest.needingSNI
         let known = digest.passed - digest.verdicts[.unknown, default: 0]
         guard known > 0 else { return "Whether SNI is needed is not known." }
         if needed == 0 { return "SNI is needed on none that passed." }
@@ -186,9 +190,7 @@ struct HTMLReport {
         page.endLine()
     }
 
-    private func cut(_ text: String, to limit: Int = 120) -> String {
-        PlainText.cut(text, to: limit, mark: "…")
-    }
+    private func cut(_ text: String, to limit: Int = 120) -> String { PlainText.cut(text, to: limit) }
 }
 
 extension SNIFinding.Verdict {

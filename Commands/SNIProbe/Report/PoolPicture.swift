@@ -88,7 +88,7 @@ struct PoolPicture {
     /// Writes the picture. The number makes its identifiers unique in the page.
     func write(to page: inout HTMLPage, number: Int) {
         let height = max(sources.count * 24, targets.count * 44) + 12
-        let title = "Certificates of \(cut(host, to: 80))"
+        let title = "Certificates of \(PlainText.cut(host, to: 80))"
         page.picture("pool-\(number)", height: height, title: title, words: words) { page in
             for (index, source) in sources.enumerated() {
                 let y = middle(index, of: sources.count, height: height)
@@ -110,7 +110,7 @@ struct PoolPicture {
         page.shape("path", ["class": name, "d": "M400 \(y)C470 \(y) 470 \(end) 540 \(end)"])
         page.shape("circle", ["class": name, "cx": "400", "cy": "\(y)", "r": "4"])
         page.element("text", ["class": name, "x": "0", "y": "\(y + 4)"], text: source.state.word)
-        page.element("text", ["x": "44", "y": "\(y + 4)"], text: cut(source.label, to: 46))
+        page.element("text", ["x": "44", "y": "\(y + 4)"], text: PlainText.cut(source.label, to: 46))
     }
 
     private func draw(_ target: Target, y: Int, to page: inout HTMLPage) {
@@ -118,15 +118,11 @@ struct PoolPicture {
             "rect",
             ["class": target.state.rawValue, "x": "540", "y": "\(y - 14)", "width": "4", "height": "30"]
         )
-        page.element("text", ["x": "552", "y": "\(y - 1)"], text: cut(target.label, to: 46))
+        page.element("text", ["x": "552", "y": "\(y - 1)"], text: PlainText.cut(target.label, to: 46))
         page.element(
             "text",
             ["class": "soft", "x": "552", "y": "\(y + 15)"],
-            text: cut(target.detail, to: 46)
+            text: PlainText.cut(target.detail, to: 46)
         )
-    }
-
-    private func cut(_ text: String, to limit: Int) -> String {
-        PlainText.cut(text, to: limit, mark: "…")
     }
 }

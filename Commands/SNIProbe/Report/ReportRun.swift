@@ -84,12 +84,9 @@ final class ReportRun {
         case .sarif: buffer.write(log.tail(isComplete: true))
         case .text: buffer.write(DigestText(digest: digest, style: style).text)
         case .html:
-            let incomplete =
-                badLines.count > 0
-                ? "\(Words.grouped(badLines.count)) lines of the input could not be used." : nil
-            var page = HTMLPage()
-            HTMLReport(digest: digest, incomplete: incomplete).write(to: &page)
-            buffer.write(page.take())
+            let lines = "\(Words.count(badLines.count, of: "line")) of the input could not be used."
+            let report = HTMLReport(digest: digest, incomplete: badLines.count > 0 ? lines : nil)
+            buffer.write(report.bytes)
         default: break
         }
     }

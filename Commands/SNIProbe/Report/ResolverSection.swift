@@ -12,7 +12,7 @@ struct ResolverSection {
                 let life = reply.timeToLive.map { "\(Words.grouped($0)) s" } ?? ""
                 page.row(
                     reply.resolver,
-                    cells: [reply.error.map { PlainText.cut($0, to: 300, mark: "…") } ?? addresses, life]
+                    cells: [reply.error.map { PlainText.cut($0, to: 300) } ?? addresses, life]
                 )
             }
         }

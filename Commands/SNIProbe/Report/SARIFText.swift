@@ -20,23 +20,20 @@ struct SARIFText {
 
     /// The part before the results.
     var head: [UInt8] {
-        var driver = JSONText()
-        driver.object { text in
+        let tool = JSONText { text in
             text.object("driver") { text in
                 text.field("name", value: "sni-probe")
                 text.field("version", value: PackageVersion.text)
                 text.list("rules", elements: Self.rules) { text, rule in
-                    text.object { text in
-                        text.field("id", value: rule.id)
-                        text.object("shortDescription") { $0.field("text", value: rule.meaning) }
-                        text.object("defaultConfiguration") { $0.field("level", value: rule.level) }
-                    }
+                    text.field("id", value: rule.id)
+                    text.object("shortDescription") { $0.field("text", value: rule.meaning) }
+                    text.object("defaultConfiguration") { $0.field("level", value: rule.level) }
                 }
             }
         }
         let start =
             #"{"$schema":"https://json.schemastore.org/sarif-2.1.0.json","version":"2.1.0","runs":[{"tool":"#
-        return Array(start.utf8) + driver.bytes
+        return Array(start.utf8) + tool.bytes
             + Array(#","columnKind":"unicodeCodePoints","results":["#.utf8)
     }
 
@@ -53,8 +50,7 @@ struct SARIFText {
 
     /// Returns the part after the results.
     func tail(isComplete: Bool) -> [UInt8] {
-        var text = JSONText()
-        text.object { text in
+        let text = JSONText { text in
             text.field("executionSuccessful", value: isComplete)
             guard let times else { return }
             text.field("startTimeUtc", value: UTC.stamp(times.lowerBound))
@@ -73,21 +69,16 @@ struct SARIFText {
             entry.ip.map { "\(entry.target) @ \($0)" } ?? entry.target
             + (entry.resolver.map { " by \($0)" } ?? "")
         let advice = hint.map { " Hint: \($0)" } ?? ""
-        var text = JSONText()
-        text.object { text in
+        let text = JSONText { text in
             text.field("ruleId", value: issue.id)
             if let place = Self.places[issue.id] { text.field("ruleIndex", value: place) }
             text.field("level", value: level)
             text.object("message") { $0.field("text", value: "\(name): \(issue.text).\(advice)") }
             text.list("locations", elements: [entry]) { text, entry in
-                text.object { text in
-                    if let file = SourceLine(entry.source) { file.write(to: &text) }
-                    text.list("logicalLocations", elements: [name]) { text, name in
-                        text.object { text in
-                            text.field("fullyQualifiedName", value: name)
-                            text.field("kind", value: "resource")
-                        }
-                    }
+                if let file = SourceLine(entry.source) { file.write(to: &text) }
+                text.list("logicalLocations", elements: [name]) { text, name in
+                    text.field("fullyQualifiedName", value: name)
+                    text.field("kind", value: "resource")
                 }
             }
             // The same fault of the same probe is the same alert in the next run.
@@ -112,9 +103,8 @@ struct SourceLine {
         let path = source[..<colon]
         let allowed = Set("/-._~".utf8)
         let coded = path.utf8.map { byte -> String in
-            let isPlain = allowed.contains(byte) || Character(UnicodeScalar(byte)).isASCIILetterOrDigit
-            let digits = String(byte, radix: 16, uppercase: true)
-            return isPlain ? String(UnicodeScalar(byte)) : byte < 16 ? "%0\(digits)" : "%\(digits)"
+            let isPlain = allowed.contains(byte) || byte.isLetter || byte.isDigit
+            return isPlain ? String(UnicodeScalar(byte)) : "%" + Hex.encode([byte]).uppercased()
         }.joined()
         uri = path.hasPrefix("/") ? "file://\(coded)" : coded
         self.line = line
@@ -126,8 +116,4 @@ struct SourceLine {
             text.object("region") { $0.field("startLine", value: line) }
         }
     }
-}
-
-extension Character {
-    fileprivate var isASCIILetterOrDigit: Bool { isASCII && (isLetter || isNumber) }
 }

@@ -23,7 +23,7 @@ struct ValidityPicture {
         let ended = rows.count { ($0.certificate.notAfter ?? .max) < now }
         let early = rows.count { ($0.certificate.notBefore ?? .min) > now }
         var parts = [
-            "\(rows.count == 1 ? "1 certificate" : "\(rows.count) certificates"), the first to end first"
+            "\(Words.count(rows.count, of: "certificate")), the first to end first"
         ]
         if ended > 0 { parts.append("\(ended) ended before \(UTC.day(now))") }
         if early > 0 { parts.append("\(early) not valid yet") }
@@ -63,7 +63,7 @@ struct ValidityPicture {
     private func draw(_ row: CertificateList.Row, y: Int, to page: inout HTMLPage) {
         let certificate = row.certificate
         let name = certificate.names.first ?? "no name"
-        let label = PlainText.cut(certificate.hash.prefix(8) + " " + name, to: 38, mark: "…")
+        let label = PlainText.cut(certificate.hash.prefix(8) + " " + name, to: 38)
         page.element("text", ["x": "0", "y": "\(y + 4)"], text: label)
         let begin = place(certificate.notBefore ?? .min)
         let end = place(certificate.notAfter ?? .max)

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Musl)
-internal import Musl
-#else
-internal import Glibc
-#endif
+internal import DirectIO
 
 /// The limit on open descriptors. Fewer probes run at the same time if it is low, so that they do not fail.
 enum Descriptors {
@@ -22,16 +16,9 @@ enum Descriptors {
     /// - Parameter resolvers: The number of resolvers that are asked for each name.
     static func room(for jobs: Int?, resolvers: Int = 0) -> Room {
         let wanted = wanted(jobs)
-        let perProbe = perProbe(resolvers: resolvers)
-        var limits = rlimit()
-        guard getrlimit(openFiles, &limits) == 0 else { return Room(probes: wanted, lookups: mostLookups) }
-        let needed = rlim_t(wanted.running * perProbe + mostLookups + others)
-        if limits.rlim_cur < needed {
-            let old = limits.rlim_cur
-            limits.rlim_cur = min(needed, limits.rlim_max)
-            if setrlimit(openFiles, &limits) != 0 { limits.rlim_cur = old }
-        }
-        return room(for: wanted, resolvers: resolvers, descriptors: Int(clamping: limits.rlim_cur))
+        let needed = wanted.running * perProbe(resolvers: resolvers) + mostLookups + others
+        let limit = DirectIO.Descriptors.limit(raisedTo: needed)
+        return room(for: wanted, resolvers: resolvers, descriptors: limit)
     }
 
     /// Returns the limits without regard to descriptors.
@@ -59,10 +46,4 @@ enum Descriptors {
     private static func perProbe(resolvers: Int) -> Int { max(5, 2 * resolvers) }
     /// The descriptors for files, pipes and event loops.
     private static let others = 20
-
-    #if canImport(Glibc)
-    private static let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-    #else
-    private static let openFiles = RLIMIT_NOFILE
-    #endif
 }

@@ -65,7 +65,7 @@ struct PoolWatch {
         let who =
             others == 0
             ? "\(most.first) shows"
-            : "\(most.first) and \(others == 1 ? "1 other IP" : "\(Words.grouped(others)) other IPs") show"
+            : "\(most.first) and \(Words.count(others, of: "other IP")) show"
         record.faults.append(Fault(.differs, "\(text) than \(who)", brief: text))
         if record.hint == nil {
             record.hint = Hint(kind: .differs, words: HintWriter.differs, place: record.hintPlace)

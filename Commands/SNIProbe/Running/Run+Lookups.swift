@@ -17,13 +17,14 @@ extension Run {
             let deadline = start.advanced(byNanoseconds: options.settings.timeout.clampedNanoseconds)
             let context = ResolveContext(deadline: deadline, loop: loop)
             Task(executorPreference: loop) {
-                let replies = await HostReplies.ask(
+                let answers = await NamedResolver.ask(
                     resolvers,
                     for: host,
                     port: target.port,
-                    family: family,
                     context: context
                 )
+                let all = answers.map { ResolverReply($0, family: family) }
+                let replies = HostReplies(host: host.text, replies: all)
                 let time = loop.now.since(start)
                 mailbox.put(.answered(slot, replies, time, hints: await hints()))
             }
@@ -55,7 +56,14 @@ extension Run {
             advice = "find out why the resolver does not answer"
         }
         slot.rounds += 1
-        settle(slot, record: unresolved(target, why: why, advice: advice, after: time))
+        let record = judge.record(
+            unresolved: target,
+            why,
+            advice: advice,
+            after: time,
+            at: UnixTime.milliseconds
+        )
+        settle(slot, record: record)
     }
 
     /// Takes the replies of the named resolvers: each address is probed once, and each resolver without any
@@ -67,33 +75,18 @@ extension Run {
         guard !replies.addresses.isEmpty else {
             let reasons = replies.replies.map { "\($0.resolver): \($0.failure ?? "no addresses")" }
             slot.replies = replies
+            let (why, now) = (reasons.joined(separator: "; "), UnixTime.milliseconds)
             let advice = options.family.map { "leave out \($0 == .v4 ? "-4" : "-6"), or check the name" }
-            let why = reasons.joined(separator: "; ")
-            return settle(
-                slot,
-                record: unresolved(target, why: why, advice: advice ?? "check the name", after: time)
+            let record = judge.record(
+                unresolved: target,
+                why,
+                advice: advice ?? "check the name",
+                after: time,
+                at: now
             )
+            return settle(slot, record: record)
         }
         replace(slot, target: target, addresses: replies.addresses, time: time, replies: replies)
-    }
-
-    func unresolved(
-        _ target: ProbeTarget,
-        why: String,
-        advice: String = "check the name",
-        after time: Duration,
-        by resolver: String? = nil
-    ) -> ProbeRecord {
-        let users = resolver.map { "the users of \($0) get no server: check the name there" }
-        let begin = UnixTime.milliseconds
-        return judge.record(
-            unresolved: target,
-            why,
-            advice: users ?? advice,
-            after: time,
-            at: begin,
-            by: resolver
-        )
     }
 
     /// Replaces a target's slot by the slots of its addresses, at the same place in the order, and by those
@@ -127,7 +120,14 @@ extension Run {
             let failure = Slot(.target(target))
             failure.replies = replies
             let why = reply.failure ?? "no addresses"
-            let record = unresolved(target, why: why, after: reply.time, by: reply.resolver)
+            let now = UnixTime.milliseconds
+            let record = judge.record(
+                unresolved: target,
+                why,
+                after: reply.time,
+                at: now,
+                by: reply.resolver
+            )
             failure.record = completed(record, replies: replies)
             ended += 1
             failed += 1
@@ -146,9 +146,7 @@ extension Run {
         guard let replies else { return record }
         var record = record
         record.replies = replies
-        if !record.passed, record.lookupFailure == nil {
-            ResolverVerdict(replies: replies, address: record.observation.probe.address).complete(&record)
-        }
+        if !record.passed, record.lookupFailure == nil { record.nameUsers() }
         return record
     }
 }

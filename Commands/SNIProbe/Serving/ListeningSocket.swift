@@ -29,7 +29,7 @@ enum ListeningSocket {
         }
         guard code == 0 else {
             close(descriptor)
-            throw UsageError("--listen \(endpoint): \(errnoText(code))", code: ExitCode.unwritable)
+            throw UsageError("--listen \(endpoint): \(Words.system(code))", code: ExitCode.unwritable)
         }
         return (descriptor, port(of: descriptor))
     }

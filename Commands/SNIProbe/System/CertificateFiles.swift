@@ -59,8 +59,9 @@ enum CertificateFiles {
         guard isPKCS12(bytes) else { return (try certificates(in: bytes, from: path), nil) }
         let why: String
         do {
-            let file = try PKCS12File(bytes, passphrase: passphrase)
-            guard file.certificates.isEmpty else { return (file.certificates, file.hasMatchingKey) }
+            let archive = try IdentityArchive(bytes, passphrase: passphrase)
+            let certificates = archive.certificates
+            guard certificates.isEmpty else { return (certificates, archive.hasMatchingKey) }
             why = "there is no certificate in it"
         } catch {
             why =

@@ -3,33 +3,24 @@ internal import DirectHTTP
 
 /// The target of a probe without its address: the host, the port, and the request if there is one.
 struct ProbeTarget: Hashable, Sendable {
-    /// The work after connecting.
-    enum Errand: Hashable, Sendable {
-        /// Only the handshake.
-        case handshake
-        /// The handshake and a request.
-        case https(HTTPURL)
-        /// A request without TLS.
-        case http(HTTPURL)
-    }
-
     let host: HTTPHost
     let port: UInt16
     /// Whether the user gave the port.
     private let hasPort: Bool
-    let errand: Errand
+    /// The URL of the request; `nil` for a handshake alone.
+    let url: HTTPURL?
 
     init(host: HTTPHost, port: UInt16? = nil) {
         self.host = host
         self.port = port ?? 443
         hasPort = port != nil
-        errand = .handshake
+        url = nil
     }
 
     init(_ url: HTTPURL) {
         host = url.host
         (port, hasPort) = (url.port, true)
-        errand = url.scheme == .https ? .https(url) : .http(url)
+        self.url = url
     }
 
     /// The host as text.
@@ -50,16 +41,7 @@ struct ProbeTarget: Hashable, Sendable {
         return word + path
     }
 
-    var usesTLS: Bool {
-        if case .http = errand { false } else { true }
-    }
-
-    var url: HTTPURL? {
-        switch errand {
-        case .handshake: nil
-        case .https(let url), .http(let url): url
-        }
-    }
+    var usesTLS: Bool { url?.scheme != .http }
 
     /// The identity that the certificate must contain. It does not depend on the address that is dialled.
     var identity: ServerIdentity {

@@ -43,7 +43,7 @@ enum TargetWord: Equatable {
         do throws(HTTPURLError) {
             url = try HTTPURL(String(text))
         } catch .host(.notASCII) {
-            throw .notASCII(word, label: Punycode.name(hostPart(of: text)))
+            throw .notASCII(word)
         } catch {
             throw .badURL(word, why: "\(error)")
         }
@@ -53,13 +53,6 @@ enum TargetWord: Equatable {
         // If the host is an address, the probe connects to it.
         if ranges.isEmpty, case .address(let address) = url.host { ranges = [ProbeAddresses(address)] }
         return .target(ProbeTarget(url), at: ranges)
-    }
-
-    /// Returns the host of a URL that cannot be parsed: the text between the scheme and the port or path.
-    private static func hostPart(of url: Substring) -> String {
-        guard let scheme = String(url).firstRange(of: "://") else { return "" }
-        let authority = String(url)[scheme.upperBound...].prefix { !"/?#".contains($0) }
-        return String(authority.split(separator: "@").last?.prefix { $0 != ":" } ?? "")
     }
 
     private static func host(_ word: String) throws(TargetError) -> TargetWord {
@@ -106,7 +99,7 @@ enum TargetWord: Equatable {
         do throws(HTTPHostError) {
             return .name(try DomainName(bare))
         } catch .notASCII {
-            throw .notASCII(text, label: Punycode.name(bare))
+            throw .notASCII(text)
         } catch .looksNumeric {
             throw .notAnAddress(text)
         } catch {

@@ -1,3 +1,5 @@
+internal import DirectCore
+
 /// Makes untrusted text safe to print. The operator of a server, or an attacker, controls its certificates
 /// and headers.
 enum PlainText {
@@ -10,7 +12,7 @@ enum PlainText {
         if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text }
         var result = ""
         for scalar in text.unicodeScalars {
-            if scalar.isASCII ? (0x20..<0x7F).contains(scalar.value) : unicode && !isDeceptive(scalar) {
+            if scalar.isASCII ? (0x20..<0x7F).contains(scalar.value) : unicode && !scalar.isDeceptive {
                 result.unicodeScalars.append(scalar)
             } else {
                 result += "\\u{\(String(scalar.value, radix: 16))}"
@@ -19,18 +21,8 @@ enum PlainText {
         return result
     }
 
-    /// Whether this is a control, bidirectional, invisible or unassigned character.
-    static func isDeceptive(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned, .surrogate:
-            true
-        case .nonspacingMark, .enclosingMark: false
-        default: scalar.properties.isDefaultIgnorableCodePoint
-        }
-    }
-
     /// Returns at most `limit` characters. If some were cut, the text ends with `mark`.
-    static func cut(_ text: String, to limit: Int, mark: String) -> String {
+    static func cut(_ text: String, to limit: Int, mark: String = "…") -> String {
         guard text.count > limit else { return text }
         return text.prefix(max(0, limit - mark.count)) + mark
     }

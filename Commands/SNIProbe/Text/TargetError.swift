@@ -5,7 +5,7 @@ enum TargetError: Error, Equatable {
     case tooManyAddresses(String, Int)
     case noAddresses
     case badHost(String, why: String)
-    case notASCII(String, label: String?)
+    case notASCII(String)
     case badPort(String)
     case badURL(String, why: String)
     case userInURL(String)
@@ -34,8 +34,8 @@ enum TargetError: Error, Equatable {
                 "\(quoted(text)): \(why)",
                 text.contains("/") && text.first != "/" ? "did you mean https://\(shortened(text))?" : nil
             )
-        case .notASCII(let text, let label):
-            ("\(quoted(text)) is not ASCII", label.map { "in DNS and TLS this name is \($0): write it so" })
+        case .notASCII(let text):
+            ("\(quoted(text)) is not ASCII", "write it as in DNS and TLS, with xn--: idn2 NAME prints that")
         case .badPort(let text): ("\(quoted(text)) is not a port from 1 to 65535", nil)
         case .badURL(let text, let why): ("\(quoted(text)): \(why)", nil)
         case .userInURL(let text):

@@ -2,17 +2,22 @@ internal import DirectCore
 
 /// Numbers and durations as readable text.
 enum Words {
+    /// Returns a number of things: `1 day`, `83 days`.
+    static func count(_ count: Int, of thing: String) -> String {
+        "\(grouped(count)) \(thing)" + (count == 1 ? "" : "s")
+    }
+
     /// Returns a number of days: `1 day`, `83 days`.
-    static func days(_ count: Int) -> String { count == 1 ? "1 day" : "\(grouped(count)) days" }
+    static func days(_ count: Int) -> String { self.count(count, of: "day") }
 
     /// Returns a number of seconds in the largest unit that fits: `9 days`, `5 hours`, `40 minutes`.
     static func distance(_ seconds: Int) -> String {
         let seconds = max(0, seconds)
-        if seconds >= 2 * 365 * 86_400 { return "\(seconds / (365 * 86_400)) years" }
-        if seconds >= 86_400 { return days(seconds / 86_400) }
-        if seconds >= 3600 { return seconds < 7200 ? "1 hour" : "\(seconds / 3600) hours" }
-        if seconds >= 60 { return seconds < 120 ? "1 minute" : "\(seconds / 60) minutes" }
-        return seconds == 1 ? "1 second" : "\(seconds) seconds"
+        let years = seconds / (365 * 86_400)
+        if years >= 2 { return "\(years) years" }
+        let units = [(86_400, "day"), (3600, "hour"), (60, "minute")]
+        let (size, unit) = units.first { seconds >= $0.0 } ?? (1, "second")
+        return count(seconds / size, of: unit)
     }
 
     /// Returns the time that is left: `83 days`, and below one day `5 hours`.
@@ -67,6 +72,12 @@ enum Words {
     static func list(_ shown: some Collection<String>, of count: Int) -> String {
         let more = count > shown.count ? " and \(grouped(count - shown.count)) more" : ""
         return shown.joined(separator: ", ") + more
+    }
+
+    /// Returns all of a few names: `a, b and c`.
+    static func all(_ names: [String]) -> String {
+        guard let last = names.last, names.count > 1 else { return names.joined() }
+        return names.dropLast().joined(separator: ", ") + " and \(last)"
     }
 
     /// Returns a number with commas between the thousands.

@@ -17,6 +17,10 @@ struct AnswerCount {
 
         /// The certificate, if there is one.
         var leaf: ServedCertificate? { (try? outcome.get())?.chain.leaf }
+        /// The reason why there is none.
+        var failure: HandshakeFailure? {
+            if case .failure(let failure) = outcome { failure } else { nil }
+        }
     }
 
     /// The answers, the most frequent first, equally frequent ones in the order in which they came.

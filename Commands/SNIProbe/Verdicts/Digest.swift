@@ -62,6 +62,12 @@ struct Digest {
 
     var passed: Int { count - failed }
 
+    /// How many results there are, and for how many hosts.
+    var extent: String { "\(Words.count(count, of: "result")) for \(hosts.text("host"))" }
+
+    /// The number of passed results that need SNI.
+    var needingSNI: Int { verdicts[.needed, default: 0] + verdicts[.neededStrict, default: 0] }
+
     /// The hints, each with the places that it is for.
     var hints: [String] {
         advice.groups.map { count > 1 ? $0.text(severalHosts: !hosts.isOne) : $0.hint.text }
@@ -142,7 +148,7 @@ extension ReportEntry {
     /// A line on a failed address that only some of the resolvers give.
     var resolverLine: String? {
         guard let ip, let fault = faults.first, let givers = partialGivers else { return nil }
-        return "\(ip) is given by \(ResolverVerdict.list(givers)) only, and fails: \(fault.brief)"
+        return "\(ip) is given by \(Words.all(givers)) only, and fails: \(fault.brief)"
     }
 
     /// What the result leads to in a picture: a certificate or a fault.
@@ -189,9 +195,9 @@ struct DistinctCount {
         isFull = hashes.count > Self.most
     }
 
-    /// The number in words.
-    var text: String {
-        isFull ? "more than \(Words.grouped(Self.most))" : Words.grouped(hashes.count)
+    /// The number in words, with what is counted.
+    func text(_ thing: String) -> String {
+        isFull ? "more than \(Words.count(Self.most, of: thing))" : Words.count(hashes.count, of: thing)
     }
 
     var isOne: Bool { hashes.count == 1 }

@@ -8,7 +8,7 @@ struct ECHVerdict {
 
     init(_ finding: ECHFinding, of target: ProbeTarget, now: Int) {
         for trial in finding.trials {
-            if let words = Self.defect(of: trial, target, now), fault == nil {
+            if let words = Self.defect(of: trial, for: target, now: now), fault == nil {
                 fault = Fault(
                     .echUnusable,
                     "with ECH under \(trial.publicName): \(words)",
@@ -26,7 +26,7 @@ struct ECHVerdict {
     }
 
     /// Why a client with Encrypted Client Hello gets no connection; `nil` if it gets one.
-    private static func defect(of trial: ECHTrial, _ target: ProbeTarget, _ now: Int) -> String? {
+    private static func defect(of trial: ECHTrial, for target: ProbeTarget, now: Int) -> String? {
         switch trial.verdict {
         case .accepted: return trial.handshake.defect(for: target, now: now)
         case .staleKeys: return trial.retry?.defect(for: target, now: now).map { "fresh keys: \($0)" }

@@ -3,29 +3,16 @@ internal import DirectHTTP
 
 /// The fault and the hint for a failure of the first handshake, whose result decides the verdict.
 struct FailureVerdict {
-    let fault: Fault
-    let hint: Hint?
+    let failure: HandshakeFailure
+    let observation: Observation
+    let sni: SNIFinding.Verdict
+    let settings: ProbeSettings
 
-    init(
-        _ failure: HandshakeFailure,
-        _ observation: Observation,
-        _ sni: SNIFinding.Verdict,
-        _ settings: ProbeSettings
-    ) {
-        fault = Self.fault(failure, observation: observation, sni: sni, settings: settings)
-        let words = FailureHint(failure: failure, observation: observation, sni: sni, settings: settings)
-        let place = Hint.Place(of: observation.probe)
-        hint = words.text.map { [kind = fault.id] in Hint(kind: kind, words: $0, place: place) }
+    var hint: Hint? {
+        advice.map { Hint(kind: fault.id, words: $0, place: Hint.Place(of: observation.probe)) }
     }
-}
 
-extension FailureVerdict {
-    private static func fault(
-        _ failure: HandshakeFailure,
-        observation: Observation,
-        sni: SNIFinding.Verdict,
-        settings: ProbeSettings
-    ) -> Fault {
+    var fault: Fault {
         let limit = settings.timeout.text
         return switch failure {
         case .badAddress(let why): Fault(.unreachable, why)
@@ -36,10 +23,10 @@ extension FailureVerdict {
             Fault(.timeoutTLS, "handshake not finished in \(limit)", brief: "unfinished in \(limit)")
         case .silentTLS:
             Fault(.timeoutTLS, "no answer to the handshake in \(limit)", brief: "no handshake in \(limit)")
-        case .alert where failure.isAboutClient(observation): Self.clientFault
-        case .alert(.protocolVersion): versionFault(.handshakeRefused, settings: settings)
-        case .alert(let alert): alertFault(alert, observation: observation, sni: sni)
-        case .closed, .reset: lostFault(failure, observation: observation, sni: sni)
+        case .alert where failure.isAboutClient(observation): Self.wantsClient
+        case .alert(.protocolVersion): versionFault(.handshakeRefused)
+        case .alert(let alert): alertFault(alert)
+        case .closed, .reset: lostFault
         case .notTLS(.unknown): Fault(.notTLS, "not TLS: the server speaks something else", brief: "not TLS")
         case .notTLS(let other):
             Fault(
@@ -47,17 +34,16 @@ extension FailureVerdict {
                 "not TLS: the server speaks \(other.rawValue)",
                 brief: "not TLS: \(other.rawValue)"
             )
-        case .noUpgrade(let bytes):
-            noUpgrade(Words.lastLine(bytes))
-        case .broken where failure.lacksSecureRenegotiation: noSecureRenegotiation
-        case .broken where failure.isAboutVersions: versionFault(.handshakeBroken, settings: settings)
+        case .noUpgrade(let bytes): noUpgrade(Words.lastLine(bytes))
+        case .broken where failure.lacksSecureRenegotiation: Self.noSecureRenegotiation
+        case .broken where failure.isAboutVersions: versionFault(.handshakeBroken)
         case .broken(_, let why):
             Fault(.handshakeBroken, "the handshake failed: \(why)", brief: "handshake: \(why)")
         case .cancelled: Fault(.handshakeBroken, "not finished")
         }
     }
 
-    private static func noUpgrade(_ line: String) -> Fault {
+    private func noUpgrade(_ line: String) -> Fault {
         Fault(.notTLS, "the server does not change to TLS: \(line)", brief: "no STARTTLS: \(line)")
     }
 
@@ -67,25 +53,21 @@ extension FailureVerdict {
         brief: "no secure renegotiation"
     )
 
-    private static let clientFault = Fault(.handshakeRefused, "server wants a client certificate")
+    private static let wantsClient = Fault(.handshakeRefused, "server wants a client certificate")
 
-    private static func versionFault(_ id: Fault.ID, settings: ProbeSettings) -> Fault {
+    private func versionFault(_ id: Fault.ID) -> Fault {
         let (first, last) = (settings.versions.lowerBound, settings.versions.upperBound)
         let versions = first == last ? "TLS \(last == .tls12 ? "1.2" : "1.3")" : "TLS 1.2 or 1.3"
         return Fault(id, "server does not support \(versions)", brief: "no \(versions)")
     }
 
-    private static func connectFault(_ error: SystemError) -> Fault {
+    private func connectFault(_ error: SystemError) -> Fault {
         if error.meansRefused { return Fault(.refused, "connection refused") }
         if error.meansTimedOut { return Fault(.unreachable, "no answer to the connection") }
         return Fault(.unreachable, errnoText(error.code).lowercased())
     }
 
-    private static func alertFault(
-        _ alert: TLSAlert,
-        observation: Observation,
-        sni: SNIFinding.Verdict
-    ) -> Fault {
+    private func alertFault(_ alert: TLSAlert) -> Fault {
         let sent = observation.first?.serverName != nil
         if sent, alert == .unrecognizedName || mayRefuseName(alert) && sni == .refused {
             return Fault(.sniRefused, "server refused the name", brief: "refused the name")
@@ -94,11 +76,7 @@ extension FailureVerdict {
         return Fault(.handshakeRefused, "server refused the handshake: \(words)", brief: "refused: \(words)")
     }
 
-    private static func lostFault(
-        _ failure: HandshakeFailure,
-        observation: Observation,
-        sni: SNIFinding.Verdict
-    ) -> Fault {
+    private var lostFault: Fault {
         let verb = failure == .reset ? "reset" : "closed"
         if observation.first?.serverName != nil, sni == .refused {
             return Fault(.sniRefused, "server \(verb) the connection on the name", brief: "refused the name")
@@ -107,7 +85,7 @@ extension FailureVerdict {
     }
 
     /// Whether this is an alert that servers send for unknown names instead of `unrecognized_name`.
-    private static func mayRefuseName(_ alert: TLSAlert) -> Bool {
+    private func mayRefuseName(_ alert: TLSAlert) -> Bool {
         [.handshakeFailure, .accessDenied, .internalError].contains(alert)
     }
 }

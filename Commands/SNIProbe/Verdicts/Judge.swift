@@ -24,9 +24,14 @@ struct Judge: Sendable {
         } else if let words = otherServers(observation) {
             record.faults = [Fault(.answersVary, words, brief: words)]
         } else if let failure = observation.firstFailure {
-            let verdict = FailureVerdict(failure, observation, record.sni.verdict, settings)
-            record.faults = [verdict.fault]
-            record.hint = verdict.hint
+            let sni = record.sni.verdict
+            let verdict = FailureVerdict(
+                failure: failure,
+                observation: observation,
+                sni: sni,
+                settings: settings
+            )
+            (record.faults, record.hint) = ([verdict.fault], verdict.hint)
             return record
         } else if let served = record.served {
             judge(served, record: &record)
@@ -52,7 +57,8 @@ struct Judge: Sendable {
     /// Returns the record of a target that could not be resolved.
     ///
     /// - Parameters:
-    ///   - advice: The first half of the hint. The second half says that an IP can be given instead.
+    ///   - advice: The first half of the hint, unless there are several resolvers. The second half says that
+    ///     an IP can be given instead.
     ///   - resolver: The name of the resolver, if there are several.
     func record(
         unresolved target: ProbeTarget,
@@ -78,6 +84,7 @@ struct Judge: Sendable {
         record.lookupFailure = why
         let place = resolver.map { " by \($0)" } ?? ""
         record.faults = [Fault(.dns, "name not resolved\(place): \(why)", brief: "name not resolved\(place)")]
+        let advice = resolver.map { "the users of \($0) get no server: check the name there" } ?? advice
         record.hint = Hint(
             kind: .dns,
             words: "\(advice), or say where to connect: sni-probe \(.target) @IP",

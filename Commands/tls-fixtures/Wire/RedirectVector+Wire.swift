@@ -81,11 +81,13 @@ extension RedirectVector {
         let wanted = sent.map { $0.overNetwork(question) }
         var found = Difference.between("requests", expected: wanted.map(\.line), got: seen.map(\.line))
         if wanted.map(\.line).starts(with: seen.map(\.line)) { found = found.asLess }
+        if isHandedOut(outcome, after: seen.count) { found = found.judged(by: .choice) }
         for (index, (wanted, seen)) in zip(wanted, seen).enumerated() {
             found += wanted.differences(from: seen).map { $0.found(in: "\(index + 1)") }
         }
         let last = outcome.last
         switch (ending, last.result) {
+        case (.answered, .response) where isHandedOut(outcome, after: seen.count): break
         case (.answered(let status, let url), .response(let response)):
             if let got = response.status { found += Difference.between("status", expected: status, got: got) }
             if let got = response.url, facts.givesReasons {
@@ -104,6 +106,23 @@ extension RedirectVector {
         }
         return found
     }
+
+    /// A Host as all clients would write it: it has no case, and has the port of the scheme if the URL has it
+    /// (RFC 9112, section 3.2) or not (RFC 9110, section 4.2.3).
+    static func authority(of host: String?, scheme: String) -> String {
+        guard let host = host?.lowercased() else { return "none" }
+        let port = scheme == "https" ? ":443" : ":80"
+        return host.hasSuffix(port) ? String(host.dropLast(port.count)) : host
+    }
+
+    /// Whether the caller gets a redirect of a request whose method is not safe, in place of a request. A user
+    /// agent may redirect by itself, and is to take care with such methods (RFC 9110, section 15.4).
+    private func isHandedOut(_ outcome: JobOutcome, after count: Int) -> Bool {
+        guard (1..<sent.count).contains(count), answers.indices.contains(count - 1),
+            !["GET", "HEAD", "OPTIONS", "TRACE"].contains(sent[count - 1].method)
+        else { return false }
+        return outcome.last.response?.status == answers[count - 1].status
+    }
 }
 
 /// Gives the answers in turn and records the requests.
@@ -121,8 +140,7 @@ private final class RedirectScript: Sendable {
         let text = try request.text
         let seen = RedirectVector.Seen(
             method: request.method,
-            // A host has no case, so a client may send it as it was written.
-            url: "\(scheme)://\(request.host?.lowercased() ?? "none")\(request.target)",
+            url: "\(scheme)://\(RedirectVector.authority(of: request.host, scheme: scheme))\(request.target)",
             fields: request.headers.fields.map { ($0.name, $0.value) },
             body: text.isEmpty ? "none" : text,
             isFromNetwork: true

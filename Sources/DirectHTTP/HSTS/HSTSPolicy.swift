@@ -3,15 +3,15 @@ internal import DirectHTTP1
 internal import DirectIO
 
 /// The value of a `Strict-Transport-Security` field (RFC 6797, section 6.1).
-struct HSTSPolicy: Equatable {
+package struct HSTSPolicy: Equatable {
     /// The time for which the policy is valid, in seconds; 0 revokes an earlier policy.
-    let maximumAge: Int64
+    package let maximumAge: Int64
     /// Whether the policy applies to all names below the host as well.
     let includesSubdomains: Bool
 
     /// Parses a field value; `nil` if it breaks the grammar, repeats a directive, or has no `max-age`. Such a
     /// field has to be ignored as a whole. Unknown directives are skipped.
-    init?(_ field: [UInt8]) {
+    package init?(_ field: [UInt8]) {
         var directives = FieldScanner(field)
         var names: Set<String> = []
         var maximumAge: Int64?

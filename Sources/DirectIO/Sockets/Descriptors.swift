@@ -14,6 +14,15 @@ package enum Descriptors {
         return Int(clamping: limits.rlim_cur)
     }
 
+    /// Raises the limit to a number, as far as the hard limit allows, and returns what it is then.
+    package static func limit(raisedTo count: Int) -> Int {
+        var limits = rlimit()
+        guard getrlimit(openFiles, &limits) == 0, limits.rlim_cur < rlim_t(count) else { return limit }
+        limits.rlim_cur = min(rlim_t(count), limits.rlim_max)
+        _ = setrlimit(openFiles, &limits)
+        return limit
+    }
+
     /// Returns the number of descriptors that connections must leave free. The system's resolver needs some
     /// for each lookup, files need some, and libdispatch ends the process if it cannot open one.
     package static func reserve(of limit: Int) -> Int {

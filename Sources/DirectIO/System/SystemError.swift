@@ -28,6 +28,9 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether the host answered that no process listens on the port.
     package var meansRefused: Bool { code == ECONNREFUSED }
 
+    /// Whether the peer has reset the connection.
+    package var meansReset: Bool { code == ECONNRESET }
+
     /// The error of a TCP connection attempt that has met itself: no process listens on the port.
     package static let connectedToItself = SystemError("connect", code: ECONNREFUSED)
 

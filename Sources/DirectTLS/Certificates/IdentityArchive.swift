@@ -1,81 +1,97 @@
 internal import CDirectOpenSSL
 
-/// A key with its certificates from an archive in PKCS#12 (RFC 7292), freed with this object.
-final class IdentityArchive {
-    private let key: PrivateKey
+/// An archive in PKCS#12 (RFC 7292), which has certificates, and as a rule a key with its own among them.
+package final class IdentityArchive {
+    private let key: PrivateKey?
     /// The certificate of the key. Owned.
-    private let certificate: OpaquePointer
+    private let leaf: OpaquePointer?
     /// The other certificates, a stack that is owned with its elements; `nil` for none.
     private let others: OpaquePointer?
 
-    init(_ bytes: [UInt8], passphrase: String) throws(TLSError) {
+    package enum Fault: Error {
+        /// It is no such archive, for OpenSSL's reason.
+        case malformed(String)
+        case wrongPassphrase
+        /// OpenSSL cannot read it for this reason.
+        case unreadable(String)
+    }
+
+    /// Reads an archive. Without a passphrase, that of an archive without one is tried.
+    package init(_ bytes: [UInt8], passphrase: String?) throws(Fault) {
         // OpenSSL takes a C string.
-        guard !passphrase.utf8.contains(0) else { throw .wrongPassphrase }
+        guard passphrase?.utf8.contains(0) != true else { throw .wrongPassphrase }
         ErrorQueue.clear()
+        defer { ErrorQueue.clear() }
         let archive = bytes.withUnsafeBufferPointer { buffer in
             var cursor = buffer.baseAddress
             return d2i_PKCS12(nil, &cursor, buffer.count)
         }
-        guard let archive else { throw .badSettings("PKCS#12: \(ErrorQueue.drainedReason())") }
+        guard let archive else { throw .malformed(ErrorQueue.drainedReason()) }
         defer { PKCS12_free(archive) }
-        var (key, certificate, others): (OpaquePointer?, OpaquePointer?, OpaquePointer?)
-        let isParsed = PKCS12_parse(archive, passphrase, &key, &certificate, &others) == 1
-        if isParsed, let key, let certificate {
-            (self.key, self.certificate, self.others) = (PrivateKey(owning: key), certificate, others)
-            ErrorQueue.clear()
-            return
+        var key: OpaquePointer?
+        var leaf: OpaquePointer?
+        var others: OpaquePointer?
+        guard PKCS12_parse(archive, passphrase, &key, &leaf, &others) == 1 else {
+            EVP_PKEY_free(key)
+            X509_free(leaf)
+            others.map(freeCertificates)
+            throw Self.fault()
         }
-        EVP_PKEY_free(key)
-        X509_free(certificate)
-        freeCertificates(others)
-        guard !isParsed else { throw .badSettings("PKCS#12: no key with its certificate") }
-        throw Self.error()
+        self.key = key.map { PrivateKey(owning: $0) }
+        self.leaf = leaf
+        self.others = others
     }
 
     deinit {
-        X509_free(certificate)
-        freeCertificates(others)
+        X509_free(leaf)
+        others.map(freeCertificates)
     }
 
-    /// The key in PEM, not encrypted.
-    var privateKey: [UInt8] {
-        get throws(TLSError) { try key.pem }
-    }
-
-    /// The certificates in PEM, that of the key first.
-    var certificates: [UInt8] {
-        get throws(TLSError) {
-            var all = [certificate]
-            for index in 0..<max(0, OPENSSL_sk_num(others)) {
-                if let other = OPENSSL_sk_value(others, index) { all.append(OpaquePointer(other)) }
-            }
-            var text: [UInt8] = []
-            for certificate in all {
-                text += try pemText(of: "client certificate") { PEM_write_bio_X509($0, certificate) }
-            }
-            return text
-        }
-    }
-
-    /// Returns the error of an archive that cannot be read, from the error queue.
-    private static func error() -> TLSError {
+    /// Returns what a queue of errors says of an archive that cannot be read.
+    private static func fault() -> Fault {
         let first = ErrorQueue.reason(of: ERR_peek_error())
         while case let code = ERR_get_error(), code != 0 {
             let (library, reason) = (ERR_GET_LIB(code), ERR_GET_REASON(code))
             guard library == ERR_LIB_PKCS12 else { continue }
             // An archive has a checksum as a rule; without one the content does not decrypt.
             if reason == PKCS12_R_MAC_VERIFY_FAILURE || reason == PKCS12_R_PKCS12_CIPHERFINAL_ERROR {
-                ErrorQueue.clear()
                 return .wrongPassphrase
             }
         }
-        return .badSettings("PKCS#12: \(first)")
+        return .unreadable(first)
+    }
+
+    /// All certificates, that of the key first. Valid as long as this object.
+    var all: [OpaquePointer] {
+        let above = others.map { stack in
+            (0..<OPENSSL_sk_num(stack)).compactMap { OPENSSL_sk_value(stack, $0).map { OpaquePointer($0) } }
+        }
+        return (leaf.map { [$0] } ?? []) + (above ?? [])
+    }
+
+    /// Whether the key is that of the first certificate; `nil` if the archive has no key.
+    package var hasMatchingKey: Bool? {
+        key.map { key in leaf.map { X509_check_private_key($0, key.raw) == 1 } ?? false }
+    }
+
+    /// The key with its certificates in PEM, not encrypted, that of the key first.
+    var identity: (certificates: [UInt8], privateKey: [UInt8]) {
+        get throws(TLSError) {
+            guard let key, leaf != nil else { throw .badSettings("PKCS#12: no key with its certificate") }
+            var certificates: [UInt8] = []
+            for certificate in all {
+                certificates += try pemText(of: "client certificate") { PEM_write_bio_X509($0, certificate) }
+            }
+            return (certificates, try key.pem)
+        }
     }
 }
 
-private func freeCertificates(_ stack: OpaquePointer?) {
-    for index in 0..<max(0, OPENSSL_sk_num(stack)) {
-        X509_free(OPENSSL_sk_value(stack, index).map { OpaquePointer($0) })
+extension TLSError {
+    init(_ fault: IdentityArchive.Fault) {
+        switch fault {
+        case .wrongPassphrase: self = .wrongPassphrase
+        case .malformed(let reason), .unreadable(let reason): self = .badSettings("PKCS#12: \(reason)")
+        }
     }
-    OPENSSL_sk_free(stack)
 }

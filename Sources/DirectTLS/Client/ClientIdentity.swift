@@ -43,8 +43,14 @@ public struct ClientIdentity: Hashable, Sendable, CustomStringConvertible, Custo
     ///   form, lacks a key or a certificate, or uses algorithms that this OpenSSL does not have, such as the
     ///   RC2 of old Windows (`openssl pkcs12 -legacy` converts it).
     public init(pkcs12 archive: [UInt8], passphrase: String) throws(TLSError) {
-        let archive = try IdentityArchive(archive, passphrase: passphrase)
-        self.init(certificateChain: try archive.certificates, privateKey: try archive.privateKey)
+        let opened: IdentityArchive
+        do throws(IdentityArchive.Fault) {
+            opened = try IdentityArchive(archive, passphrase: passphrase)
+        } catch {
+            throw TLSError(error)
+        }
+        let (certificates, key) = try opened.identity
+        self.init(certificateChain: certificates, privateKey: key)
     }
 
     /// Returns an identity of two files in PEM. Each new handshake uses them as they are then, so that a

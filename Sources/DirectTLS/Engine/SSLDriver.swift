@@ -68,9 +68,10 @@ struct SSLDriver: ~Copyable {
         }
     }
 
-    /// Resets the count of messages without data, after the handshake.
-    func resetMessageCount() {
+    /// Begins the time after the handshake: its messages no longer count, and reads do not wait for room.
+    func beginData() {
         DirectTLS.resetMessageCount(ssl, transport: state)
+        state.pointee.keepsUnsent = true
     }
 
     /// Reads data that has arrived, at most one record of 16 KiB. Returns after bounded work, however much
@@ -86,7 +87,7 @@ struct SSLDriver: ~Copyable {
             ErrorQueue.clear()
             let result = SSL_read_ex(ssl, buffer.baseAddress, buffer.count, &count)
             if result == 1 {
-                if state.pointee.messages > 0 { resetMessageCount() }
+                if state.pointee.messages > 0 { resetMessageCount(ssl, transport: state) }
                 return .moved(count)
             }
             let step = classify(result)
@@ -96,7 +97,7 @@ struct SSLDriver: ~Copyable {
         return .again
     }
 
-    /// Sends some of the bytes. After a wait, the call must be repeated with the same bytes.
+    /// Accepts some of the bytes. Those that the transport has no room for are kept.
     @inline(__always)
     func write(_ bytes: UnsafeRawBufferPointer) -> TLSStep {
         var count = 0
@@ -106,6 +107,19 @@ struct SSLDriver: ~Copyable {
         let step = classify(result)
         guard case .ended = step else { return step }
         return .failed(.truncated)
+    }
+
+    /// Whether accepted bytes have not been sent yet.
+    var holdsUnsent: Bool { state.pointee.holdsUnsent }
+
+    /// Sends accepted bytes that have not been sent yet. `.moved` means that none are left.
+    func flush() -> TLSStep {
+        switch state.pointee.flush() {
+        case 1...: .moved(0)
+        case TLSTransport.wouldBlock: .wantsWrite
+        case TLSTransport.wouldBlockCrosswise: .wantsRead
+        case let answer: .failed(.connectionLost(errno: TLSTransport.errno(ofFailure: answer)))
+        }
     }
 
     /// Sends a close_notify. `.moved` means that it has been sent, or that there is no peer to send it to.

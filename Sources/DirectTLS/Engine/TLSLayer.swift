@@ -17,12 +17,6 @@ package class TLSLayer: @unchecked Sendable {
     final private(set) var phase = Phase.handshaking
     /// Whether this side has sent its close_notify.
     private final var hasFinishedSending = false
-    /// Bytes that a write has accepted and OpenSSL could not send yet. OpenSSL requires that the same bytes
-    /// are passed to it again (SSL_write(3)), so no others are passed before these are sent.
-    private final var unfinishedRecord: [UInt8] = []
-    /// Whether `unfinishedRecord` has bytes. Stored separately because every request reads it, and reading a
-    /// stored Boolean is cheaper than accessing an array in an object.
-    @exclusivity(unchecked) private final var holdsUnfinishedRecord = false
     /// The largest number of bytes in one record, which is also what one call to OpenSSL sends with partial
     /// writes.
     private static let maximumRecordSize = 16384
@@ -77,7 +71,7 @@ package class TLSLayer: @unchecked Sendable {
         } catch {
             return .failed(fail(with: error))
         }
-        driver.resetMessageCount()
+        driver.beginData()
         phase = .open
         return .moved(0)
     }
@@ -94,46 +88,27 @@ package class TLSLayer: @unchecked Sendable {
 
     /// Accepts some of the bytes, at most one record, and sends them if the transport has room.
     ///
-    /// Accepted bytes are sent before any others, even if the caller gives up: OpenSSL may have encrypted
-    /// them already. `hasUnfinishedRecord` tells whether some of them have not been sent yet, and `flush`
-    /// sends them.
+    /// Accepted bytes are sent before any others, even if the caller gives up: they are encrypted already.
+    /// `hasUnsentBytes` tells whether some of them have not been sent yet, and `flush` sends them.
     package final func write(_ bytes: UnsafeRawBufferPointer) -> TLSStep {
         guard phase == .open, bytes.count > 0 else { return noStep }
-        if holdsUnfinishedRecord {
+        if driver.holdsUnsent {
             let step = flush()
             guard case .moved = step else { return step }
         }
-        let record = UnsafeRawBufferPointer(rebasing: bytes.prefix(Self.maximumRecordSize))
-        switch writeOnce(record) {
-        case .wantsRead, .wantsWrite:
-            unfinishedRecord = [UInt8](record)
-            holdsUnfinishedRecord = true
-            return .moved(record.count)
-        case let step: return step
-        }
-    }
-
-    /// Sends accepted bytes that have not been sent yet. `.moved` means that none are left.
-    package final func flush() -> TLSStep {
-        while holdsUnfinishedRecord {
-            guard phase == .open else { return noStep }
-            let step = unfinishedRecord.withUnsafeBytes { writeOnce($0) }
-            guard case .moved(let count) = step else { return step }
-            // OpenSSL may have sent only some of the bytes, if the peer limits the size of records.
-            unfinishedRecord.removeFirst(min(count, unfinishedRecord.count))
-            holdsUnfinishedRecord = !unfinishedRecord.isEmpty
-        }
-        return .moved(0)
-    }
-
-    private final func writeOnce(_ bytes: UnsafeRawBufferPointer) -> TLSStep {
-        switch driver.write(bytes) {
+        switch driver.write(UnsafeRawBufferPointer(rebasing: bytes.prefix(Self.maximumRecordSize))) {
         // Not fatal for reads: a peer that no longer reads may have sent a response before, which can still
         // be read.
         case .failed(.connectionLost(let errno)): return .failed(.connectionLost(errno: errno))
         case .failed(let error): return .failed(fail(with: error))
         case let step: return step
         }
+    }
+
+    /// Sends accepted bytes that have not been sent yet. `.moved` means that none are left.
+    package final func flush() -> TLSStep {
+        guard driver.holdsUnsent else { return .moved(0) }
+        return phase == .open ? driver.flush() : noStep
     }
 
     /// Tells the server that no more data will follow. Data from the server can still be read. After
@@ -154,13 +129,12 @@ package class TLSLayer: @unchecked Sendable {
     package final func close() {
         guard phase == .open else { return phase = .closed }
         phase = .closed
-        // Bytes of an unfinished record are still to be sent: a close_notify among them would corrupt the
-        // record.
-        if !hasFinishedSending, !holdsUnfinishedRecord { driver.close() }
+        // A close_notify would wait behind what has not been sent yet.
+        if !hasFinishedSending, !driver.holdsUnsent { driver.close() }
     }
 
     /// Whether accepted bytes have not been sent yet.
-    package final var hasUnfinishedRecord: Bool { holdsUnfinishedRecord }
+    package final var hasUnsentBytes: Bool { driver.holdsUnsent }
 
     /// Frees the record buffers while the connection is idle (about 33 KiB). OpenSSL allocates them again
     /// when needed.

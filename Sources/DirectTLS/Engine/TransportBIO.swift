@@ -18,6 +18,17 @@ struct TransportState {
     var isDrained = false
     /// The number of times that OpenSSL may still read the transport within this call.
     var readsLeft = Int32.max
+    /// Whether bytes that the transport has no room for are kept here, and count as sent for OpenSSL.
+    ///
+    /// Otherwise a connection that is open would stand still: OpenSSL returns no data that has arrived while
+    /// new keys, which the peer has asked for, have no room; and if it is asked for them twice while a record
+    /// is half sent, it fails with "bad length" (3.0.19).
+    var keepsUnsent = false
+    /// Whether `unsent` has bytes. Stored separately because every request reads it.
+    private(set) var holdsUnsent = false
+    private var unsent: [UInt8] = []
+    /// More than a record and new keys, so that no call that writes data meets the limit.
+    private static let mostUnsent = 32768
     /// The number of handshake messages received since the last application data.
     var messages: Int32 = 0
 
@@ -37,7 +48,35 @@ struct TransportState {
 
     func read(_ buffer: UnsafeMutableRawPointer, count: Int) -> Int { readFunction(owner, buffer, count) }
 
-    func write(_ buffer: UnsafeRawPointer, count: Int) -> Int { writeFunction(owner, buffer, count) }
+    /// Writes bytes behind those that are kept, and keeps them if there is no room.
+    mutating func write(_ buffer: UnsafeRawPointer, count: Int) -> Int {
+        let answer = holdsUnsent ? flush() : 1
+        guard answer > 0 else { return keep(buffer, count: count, after: answer) }
+        let sent = writeFunction(owner, buffer, count)
+        return sent > 0 ? sent : keep(buffer, count: count, after: sent == 0 ? TLSTransport.wouldBlock : sent)
+    }
+
+    private mutating func keep(_ buffer: UnsafeRawPointer, count: Int, after answer: Int) -> Int {
+        let hasNoRoom = answer == TLSTransport.wouldBlock || answer == TLSTransport.wouldBlockCrosswise
+        guard keepsUnsent, hasNoRoom, unsent.count + count <= Self.mostUnsent else { return answer }
+        unsent.append(contentsOf: UnsafeRawBufferPointer(start: buffer, count: count))
+        holdsUnsent = true
+        return count
+    }
+
+    /// Sends the bytes that are kept. Returns a positive number if none are left.
+    mutating func flush() -> Int {
+        while holdsUnsent {
+            let sent = unsent.withUnsafeBytes { bytes in
+                bytes.baseAddress.map { writeFunction(owner, $0, bytes.count) } ?? 0
+            }
+            guard sent > 0 else { return sent == 0 ? TLSTransport.wouldBlock : sent }
+            unsent.removeFirst(min(sent, unsent.count))
+            holdsUnsent = !unsent.isEmpty
+        }
+        unsent = []
+        return 1
+    }
 
     /// Begins an OpenSSL call that reads at most 16 buffers of 16 KiB, however fast the peer sends.
     mutating func beginReading() {
@@ -114,8 +153,7 @@ private func writeToTransport(
         moved.pointee = answer
         return 1
     }
-    let stop = answer == 0 ? TLSTransport.wouldBlock : answer
-    noteStop(stop, state: state, bio: bio, waitsFor: BIO_FLAGS_WRITE, crosswise: BIO_FLAGS_READ)
+    noteStop(answer, state: state, bio: bio, waitsFor: BIO_FLAGS_WRITE, crosswise: BIO_FLAGS_READ)
     return -1
 }
 

@@ -169,3 +169,8 @@ extension CertificateReader {
         return Int(max(0, OPENSSL_sk_num(stack)))
     }
 }
+
+extension IdentityArchive {
+    /// The certificates, that of the key first.
+    package var certificates: [ServedCertificate] { all.map { ServedCertificate($0) } }
+}

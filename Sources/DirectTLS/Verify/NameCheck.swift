@@ -50,10 +50,8 @@ extension ServerIdentity {
     private var wildcard: String? {
         guard kind == .name, let dot = text.firstIndex(of: ".") else { return nil }
         let parent = text[dot...]
-        guard text.contains("_") || parent.contains(".-") || parent.contains("-.") || parent.hasSuffix("-")
-        else {
-            return nil
-        }
+        let hasEdge = parent.split(separator: ".").contains { $0.hasPrefix("-") || $0.hasSuffix("-") }
+        guard hasEdge || text.contains("_") else { return nil }
         // At least two labels have to be left: OpenSSL compares what is no wildcard to it by its letters.
         return parent.dropFirst().contains(".") ? "*\(parent)" : nil
     }

@@ -42,7 +42,7 @@ struct LayerStack: Sendable {
     /// Whether a layer has accepted bytes that it could not pass on yet.
     var hasUnsentBytes: Bool {
         guard let top else { return false }
-        return top.hasUnfinishedRecord || lower.contains { $0.hasUnfinishedRecord }
+        return top.hasUnsentBytes || lower.contains { $0.hasUnsentBytes }
     }
 
     /// Receives and decrypts the bytes that are available.

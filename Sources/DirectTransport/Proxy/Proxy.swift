@@ -95,14 +95,15 @@ public struct Proxy: Hashable, Sendable {
         var rest = text[...]
         var scheme = Scheme.http
         var isResolving = false
-        if let mark = text.firstRange(of: "://") {
-            let word = text[..<mark.lowerBound].lowercased()
+        let start = text.prefix { $0 != ":" }
+        if text[start.endIndex...].hasPrefix("://") {
+            let word = start.lowercased()
             isResolving = word == Self.resolvingSOCKS
             guard let known = isResolving || word == "socks" ? .socks5 : Scheme(rawValue: word) else {
-                throw .unknownScheme(String(text[..<mark.lowerBound]))
+                throw .unknownScheme(String(start))
             }
             scheme = known
-            rest = text[mark.upperBound...]
+            rest = text[start.endIndex...].dropFirst(3)
         }
         // The URL parser reads all hosts, so that there is one parser for them.
         let url: HTTPURL

@@ -77,7 +77,7 @@ final class Pair {
             UnsafeMutableRawBufferPointer.allocate(byteCount: rest.count, alignment: 1)
         }
         defer { for place in places { place.deallocate() } }
-        for attempt in 0..<1_000_000 where !rest.isEmpty || client.hasUnfinishedRecord {
+        for attempt in 0..<1_000_000 where !rest.isEmpty || client.hasUnsentBytes {
             if rest.isEmpty {
                 let step = client.flush()
                 server.work()
@@ -94,7 +94,7 @@ final class Pair {
             case .wantsVerdict, .ended, .failed: return step
             }
         }
-        return rest.isEmpty && !client.hasUnfinishedRecord ? .moved(text.utf8.count) : .wantsWrite
+        return rest.isEmpty && !client.hasUnsentBytes ? .moved(text.utf8.count) : .wantsWrite
     }
 }
 

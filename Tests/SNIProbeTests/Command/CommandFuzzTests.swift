@@ -1,3 +1,4 @@
+import DirectCore
 import DirectTestData
 import Testing
 
@@ -30,7 +31,7 @@ struct CommandFuzzTests {
     private func expectHarmless(_ error: UsageError, _ typed: String) {
         let text = error.what + (error.hint ?? "")
         #expect(
-            text.unicodeScalars.allSatisfy { !PlainText.isDeceptive($0) },
+            text.unicodeScalars.allSatisfy { !$0.isDeceptive },
             "\(typed.debugDescription): \(text.debugDescription)"
         )
         #expect(text.utf8.count < 2000, "\(typed.debugDescription)")

@@ -114,9 +114,8 @@ struct ECHTests {
             text.contains("\(dns): alpn h2,http/1.1; target svc.test; hints 127.0.0.3; ECH under cover.test")
         )
         #expect(FixtureECHKey.isSupported || text.contains("not done: needs OpenSSL 4"))
-        var json = JSONText()
-        JSONRecord(record).write(to: &json)
-        let value = try JSONReader.read(json.bytes)
+        let json = JSONRecord(record).line
+        let value = try JSONReader.read(json)
         let shown = value["ech"]?["resolvers"]?.elements?.first?["records"]?.elements?.first
         #expect(shown?["public_name"]?.text == cover && shown?["target"]?.text == "svc.test")
         let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -31,10 +31,7 @@ struct GoldenTests {
     private func check(_ record: ProbeRecord, _ name: String) throws {
         try expectGolden(LongForm(record: record, style: style, verbose: false).text, name + ".txt")
         try expectGolden(TableLine(record: record, style: style).tabSeparated + "\n", name + ".tsv")
-        var json = JSONText()
-        JSONRecord(record).write(to: &json)
-        json.endLine()
-        try expectGolden(String(decoding: json.bytes, as: UTF8.self), name + ".json")
+        try expectGolden(String(decoding: JSONRecord(record).line, as: UTF8.self), name + ".json")
     }
 
     @Test(

@@ -12,21 +12,10 @@ struct JSONTests {
         let dead = try FixtureServer.refusing()
         let url = "http://a.test:\(dead.port)/x?y"
         let outcome = try await probe([url, "@127.0.0.1", "a.test:\(dead.port)"])
-        let texts = outcome.records.map { record in
-            var json = JSONText()
-            JSONRecord(record).write(to: &json)
-            return String(decoding: json.bytes, as: UTF8.self)
-        }
+        let texts = outcome.records.map { String(decoding: JSONRecord($0).line, as: UTF8.self) }
         #expect(texts.first?.contains(#""url":"\#(url)","source""#) == true)
         #expect(texts.last?.contains(#""url":null,"source""#) == true)
         #expect(outcome.records.map(\.target.heading) == ["a.test:\(dead.port)/x", "a.test:\(dead.port)"])
-    }
-
-    private func line(_ record: ProbeRecord) -> [UInt8] {
-        var text = JSONText()
-        JSONRecord(record).write(to: &text)
-        text.endLine()
-        return text.bytes
     }
 
     /// The names of all members of an object, in order.
@@ -48,7 +37,7 @@ struct JSONTests {
             trusting: root.rootPEM
         )
         #expect(outcome.records.count == 6)
-        let values = try outcome.records.map { try JSONReader.read(line($0)) }
+        let values = try outcome.records.map { try JSONReader.read(JSONRecord($0).line) }
         for value in values { #expect(keys(value) == keys(values[0])) }
         #expect(
             keys(values[0]) == [
@@ -67,7 +56,7 @@ struct JSONTests {
             (0..<5).map { "n\($0).test@\(server.authority)" },
             trusting: root.rootPEM
         )
-        let text = outcome.records.flatMap(line)
+        let text = outcome.records.flatMap { JSONRecord($0).line }
         for cut in stride(from: 0, through: text.count, by: 97) {
             for piece in text[..<cut].split(separator: UInt8(ascii: "\n")).dropLast() {
                 #expect(throws: Never.self) { try JSONReader.read(Array(piece)) }
@@ -77,11 +66,10 @@ struct JSONTests {
 
     @Test("Control and direction characters are escaped, and others are not")
     func controlAndDirectionCharactersAreEscapedAndOthersAreNot() throws {
-        var text = JSONText()
-        text.object { $0.field("a", value: "\u{1B}[2J\u{202E}\u{9B}\"\\ü\u{1F600}\n") }
+        let text = JSONText { $0.field("a", value: "\u{1B}[2J\u{202E}\u{9B}\"\\ü\u{1F600}\u{E0001}\n") }
         #expect(
             String(decoding: text.bytes, as: UTF8.self)
-                == #"{"a":"\u001b[2J\u202e\u009b\"\\ü😀\u000a"}"#
+                == #"{"a":"\u001b[2J\u202e\u009b\"\\ü😀\udb40\udc01\n"}"#
         )
         let value = try JSONReader.read(text.bytes)
         guard case .object(let members) = value.content,
@@ -90,6 +78,6 @@ struct JSONTests {
             Issue.record("no text")
             return
         }
-        #expect(read == "\u{1B}[2J\u{202E}\u{9B}\"\\ü\u{1F600}\n")
+        #expect(read == "\u{1B}[2J\u{202E}\u{9B}\"\\ü\u{1F600}\u{E0001}\n")
     }
 }

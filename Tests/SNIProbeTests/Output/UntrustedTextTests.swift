@@ -1,3 +1,4 @@
+import DirectCore
 import DirectHTTP
 import DirectJSON
 import Foundation
@@ -13,18 +14,17 @@ struct UntrustedTextTests {
     private let style = Style(usesColor: false, unicode: true, width: 80)
 
     private func outputs(_ record: ProbeRecord) throws -> [String] {
-        var json = JSONText()
-        JSONRecord(record).write(to: &json)
-        _ = try JSONReader.read(json.bytes)
+        let json = JSONRecord(record).line
+        _ = try JSONReader.read(json)
         return [
             LongForm(record: record, style: style, verbose: true).text,
             TableLine(record: record, style: style).tabSeparated.replacing("\t", with: " "),
-            String(decoding: json.bytes, as: UTF8.self),
+            String(decoding: json, as: UTF8.self),
         ]
     }
 
     private func isHarmless(_ text: String) -> Bool {
-        text.unicodeScalars.allSatisfy { $0 == "\n" || !PlainText.isDeceptive($0) }
+        text.unicodeScalars.allSatisfy { $0 == "\n" || !$0.isDeceptive }
     }
 
     private func record(_ certificate: FixtureCertificate) async throws -> ProbeRecord {

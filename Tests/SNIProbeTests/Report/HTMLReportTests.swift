@@ -9,9 +9,7 @@ struct HTMLReportTests {
     private func report(_ lines: [ReportLine], incomplete: String? = nil) throws -> MarkupReader {
         var digest = Digest()
         for line in lines { digest.add(try #require(line.entry)) }
-        var page = HTMLPage()
-        HTMLReport(digest: digest, incomplete: incomplete).write(to: &page)
-        return MarkupReader(page.take())
+        return MarkupReader(HTMLReport(digest: digest, incomplete: incomplete).bytes)
     }
 
     @Test("A run of real probes has its IPs, its certificates and its verdicts in the report")

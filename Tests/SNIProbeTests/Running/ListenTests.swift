@@ -226,6 +226,18 @@ struct ListenTests {
         }
     }
 
+    @Test("A port that another program listens at is a usage error in the words of other errors")
+    func occupied() throws {
+        let other = try Listener()
+        let place = try Endpoint("127.0.0.1:\(other.port)")
+        #expect {
+            try ListeningSocket.open(place)
+        } throws: { error in
+            (error as? UsageError)?.what == "--listen \(place): \(Words.system(EADDRINUSE))"
+        }
+        #expect(Words.system(EADDRINUSE).first?.isLowercase == true)
+    }
+
     @Test("A request for an IP, localhost or a given name is accepted, and its query decoded")
     func requests() throws {
         for host in ["[::1]:9115", "192.0.2.1:9115", "LOCALHOST.", "probe.example:9115"] {

@@ -52,9 +52,7 @@ struct ResolverTests {
         #expect(text.contains("a.test: the resolvers differ\n  \(Self.word(good))"))
         #expect(text.contains("127.0.0.2, 127.0.0.3  (TTL 60 s, "))
         #expect(text.contains("127.0.0.3 is given by \(Self.word(bad)) only, and fails: wrong: b.test\n"))
-        var json = JSONText()
-        JSONRecord(failed).write(to: &json)
-        let line = String(decoding: json.bytes, as: UTF8.self)
+        let line = String(decoding: JSONRecord(failed).line, as: UTF8.self)
         #expect(line.contains("\"source\":\"resolver\""))
         #expect(
             line.contains(

@@ -104,9 +104,8 @@ struct StapleTests {
         #expect(try await outcome(3).record?.warnings.isEmpty == true)
         let record = try #require(late.record)
         let end = try #require(record.served?.staple?.nextUpdate)
-        var json = JSONText()
-        JSONRecord(record).write(to: &json)
-        #expect(String(decoding: json.bytes, as: UTF8.self).contains("\"next_update\":\"\(UTC.stamp(end))\""))
+        let json = JSONRecord(record).line
+        #expect(String(decoding: json, as: UTF8.self).contains("\"next_update\":\"\(UTC.stamp(end))\""))
         let sink = OutputSink.memory
         let metrics = PrometheusOutput(to: sink)
         metrics.add(record, isOnlyOne: true)

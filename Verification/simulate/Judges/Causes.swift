@@ -6,7 +6,7 @@ extension Reasons {
     var causes: [Cause] {
         let all: [(String, Set<ErrorKind>, Bool)] = [
             ("cancellation", [.cancelled], state.cancelled.map { $0 <= end } == true),
-            ("deadline", [.limit], call.total.map(hasPassed) == true),
+            ("deadline", [.limit, .name], call.total.map(hasPassed) == true),
             ("limit", [.limit], isOverLimit),
             ("wait", [.limit], state.error != nil && waits > 1_000_000_000),
             ("cut response", [.connection, .content, .limit, .download], hasEndedEarly),
@@ -16,7 +16,6 @@ extension Reasons {
             ("socket", [.redirect, .other], hasRedirect && plan.hosts.contains { $0.hasSocket == true }),
             ("lost request", [.connection], !isRepeatable && connections.contains(where: hasLostRequest)),
             ("cut upload", [.connection], hasCutUpload),
-            ("key update in an upload", [.connection], hasUpdatedKeys),
             ("body sent once", [.redirect], hasSentBodyOnce),
             ("reset", [.connection, .name], connections.contains(where: wasReset)),
             ("address", [.connection, .limit], connections.contains { isBad($0, proof: false) }),
@@ -92,15 +91,11 @@ extension Reasons {
         // Events go on over another connection.
         guard call.kind != .events else { return false }
         if replies.contains(where: isCut) { return true }
-        let isProxied = plan.client.proxy == .https
         // Without a close_notify the end of such a body cannot be told from a cut.
-        if hosts.contains(where: { (plan.hosts[$0].isSecure || isProxied) && plan.hosts[$0].isRude }),
-            replies.contains(where: { $0.framing == .untilClose })
-        {
-            return true
-        }
+        let isRude = hosts.contains { hasTLS($0) && plan.hosts[$0].isRude }
+        if isRude, replies.contains(where: { $0.framing == .untilClose }) { return true }
         // A server that closes before it has read the client's new key resets the connection.
-        return hosts.contains { (plan.hosts[$0].isSecure || isProxied) && plan.hosts[$0].updatesKeys }
+        return updatesKeys
             && replies.contains { $0.framing == .untilClose || $0.ending == .closes || $0.isLast }
     }
 
@@ -210,12 +205,8 @@ extension Reasons {
         }
     }
 
-    /// Whether a server may have asked for new keys in the middle of an upload. OpenSSL (3.0.19) answers in
-    /// its way of reading, and fails if a record of the upload has been sent in part ("bad length").
-    private var hasUpdatedKeys: Bool {
-        !isRepeatable && replies.contains(where: \.isEarly)
-            && hosts.contains { plan.hosts[$0].isSecure && plan.hosts[$0].updatesKeys }
-    }
+    private var updatesKeys: Bool { hosts.contains { hasTLS($0) && plan.hosts[$0].updatesKeys } }
+    private func hasTLS(_ host: Int) -> Bool { plan.hosts[host].isSecure || plan.client.proxy == .https }
 
     /// Whether a request would have to be sent again whose body can be sent once.
     private var hasSentBodyOnce: Bool {
@@ -282,9 +273,11 @@ extension Reasons {
         connection.place.map { plan.hosts[$0.host].addresses[$0.address].list != nil } ?? false
     }
 
-    /// Whether an address of the host works, and the client knows it: after a bad status it tries others.
+    /// Whether an address of the host works, and the client knows it: after a bad status it tries others. In
+    /// TLS 1.2 a ticket is part of the handshake.
     private func hasBetterAddress(_ host: HostPlan) -> Bool {
         plan.resolvers == nil && plan.kernel?.lookups == nil && host.hasSocket != true
+            && host.ticketPause ?? 0 <= 1_000_000
             && !replies.contains { [421, 502, 503, 504].contains($0.status) }
             && host.addresses.contains { $0.fate == .works }
     }

@@ -21,11 +21,13 @@ struct HedgeJudge {
         world.kernel.count("judge: hedge")
         world.calls[number].isHedged = true
         if others.count > 1 { world.fault("hedge", "call \(number) is under way \(others.count + 1) times") }
-        // One that is sent again, because its connection was dead, does not know where its hedge is.
+        // One that is sent again, because its connection was dead, does not know where its hedge is; and one
+        // that has lost against a redirect is closed when its task has its turn.
         let isFirstTry =
             !world.kernel.hasLostRequests
             && world.calls[number].tries.allSatisfy {
                 $0.reply.ending != .closesBefore && $0.reply.status != 408
+                    && !(300..<400).contains($0.reply.status)
             }
             && !world.calls[number].used.contains(where: \.isBroken)
         let place = request.connection.place

@@ -36,6 +36,8 @@ struct Reasons {
     private func judgeTime() {
         guard !hasLackedDescriptor else { return world.kernel.count("excuse of a wait: no descriptor") }
         world.kernel.count("judge: slow")
+        // So long is every call's time at least, and that of most need not be worked out.
+        guard end - start > Self.shortestTime else { return }
         let (elapsed, longest) = (end - start, longestTime)
         if elapsed > longest {
             world.fault("slow", "call \(number) took \(elapsed / 1000) of \(longest / 1000) microseconds")

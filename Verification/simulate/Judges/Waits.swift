@@ -1,10 +1,12 @@
 /// What makes a call take long.
 extension Reasons {
+    static let shortestTime: UInt64 = 500_000_000
+
     /// The longest time that the call may take, in nanoseconds: as long as it and all calls under way beside
     /// it one after the other, where everything works, and the waits for what does not.
     var longestTime: UInt64 {
         let beside = [self] + others
-        return 500_000_000 + beside.map(\.ownTime).reduce(0, +)
+        return Self.shortestTime + beside.map(\.ownTime).reduce(0, +)
             + beside.map { $0.waits(during: time) }.reduce(0, +)
             + UInt64(plan.kernel?.stop?.length ?? 0) * 1000 + 3_000_000 * UInt64(beside.count)
     }

@@ -79,12 +79,6 @@ struct KernelPlan: Codable, Equatable {
 }
 
 extension Plan {
-    /// Whether the kernel is a reason for any call to fail or to be late.
-    func mayFailBySystem(_ kernel: KernelPlan) -> Bool {
-        kernel.threadFailures > 0 || kernel.stop?.isLong == true
-            || kernel.lookups != nil
-    }
-
     /// The nanoseconds by which the date may be ahead of the time that has passed, or behind it.
     var clockAhead: UInt64 { UInt64(max(0, kernel?.clock?.seconds ?? 0)) * 1_000_000_000 }
     var clockBehind: UInt64 { UInt64(max(0, -(kernel?.clock?.seconds ?? 0))) * 1_000_000_000 }

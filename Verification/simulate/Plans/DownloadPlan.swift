@@ -192,14 +192,6 @@ extension Plan {
     /// The first call of the task that makes the call.
     func firstCall(ofTask number: Int) -> Int { calls[...number].lastIndex { !$0.follows } ?? 0 }
 
-    /// Whether another task may download to the same file at the same time.
-    func sharesFile(_ number: Int) -> Bool {
-        guard let file = calls[number].download?.file else { return false }
-        return calls.indices.contains {
-            calls[$0].download?.file == file && firstCall(ofTask: $0) != firstCall(ofTask: number)
-        }
-    }
-
     /// Whether everything that servers say of the call's file is true, and all of it is of one version.
     func isFileSimple(_ number: Int) -> Bool {
         guard let download = calls[number].download, let file = files?[download.file] else { return false }

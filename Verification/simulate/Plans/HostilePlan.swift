@@ -7,7 +7,7 @@ extension Plan {
             for place in calls[call].replies.indices
             where calls[call].replies[place].ending == .stalls && dice.chance(70) {
                 let stop = dice.one(of: ReplyPlan.Stop.allCases)
-                calls[call].replies[place].stop = stop
+                (calls[call].replies[place].word, calls[call].replies[place].stop) = (nil, stop)
                 if !stop.isInHead { calls[call].replies[place].framing = .chunked }
             }
         }

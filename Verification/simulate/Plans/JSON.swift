@@ -44,8 +44,6 @@ enum JSON: Codable, Equatable {
     var number: Int? { if case .number(let number) = self { number } else { nil } }
     var text: String? { if case .text(let text) = self { text } else { nil } }
     var list: [JSON] { if case .list(let list) = self { list } else { [] } }
-    /// The texts of a list.
     var texts: [String] { list.compactMap(\.text) }
-    /// The fields of a list of pairs.
     var fields: [VectorField] { list.compactMap(VectorField.init) }
 }

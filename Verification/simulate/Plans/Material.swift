@@ -24,6 +24,12 @@ final class Material {
     private(set) var configs, staleConfigs: ECHConfigList?
     /// Whether the servers of this world have it.
     private var encryptsNames = false
+    private var (seed, sharesTicketKeys) = (UInt64(0), false)
+    /// The places of the contexts in the order of their names, and those that have the keys of this world.
+    private lazy var numbers = Dictionary(
+        uniqueKeysWithValues: contexts.keys.sorted().enumerated().map { ($1, $0) }
+    )
+    private var renewed: Set<Int> = []
 
     /// The kinds of certificates that a server of a name may have.
     enum Certificate: String, CaseIterable {
@@ -121,7 +127,8 @@ final class Material {
     {
         let usual = list?.rawValue ?? "\(kind) \(name)"
         guard
-            let context = encryptsNames ? contexts["encrypted \(usual)"] ?? contexts[usual] : contexts[usual]
+            let context = (encryptsNames ? renewedContext("encrypted \(usual)") : nil)
+                ?? renewedContext(usual)
         else {
             fatalError("\(name) has no certificate")
         }
@@ -130,7 +137,7 @@ final class Material {
 
     /// The context of a server that shows a vector's certificate.
     func context(of vector: NameVector) -> UnsafeMutableRawPointer {
-        guard let context = contexts["names " + vector.certificate] else { fatalError(vector.name) }
+        guard let context = renewedContext("names " + vector.certificate) else { fatalError(vector.name) }
         return context
     }
 
@@ -157,7 +164,7 @@ final class Material {
         let large = try authority.issue(CertificateProfile(names + more))
         let alike = (0..<40).map { _ in TestAuthority("Alike") }
         let last = try TestAuthority("Alike").issue(CertificateProfile(names))
-        add(valid, named: "long", behind: String(repeating: authority.rootPEM, count: 60))
+        add(valid, named: "long", behind: String(repeating: alike[0].rootPEM, count: 60))
         add(large, named: "large")
         add(last, named: "alike", behind: alike.map(\.rootPEM).joined())
         add(valid, named: "malformed")
@@ -170,14 +177,19 @@ final class Material {
     ///   first host's.
     /// - Parameter encryptsNames: Whether the hosts' servers have a key for Encrypted Client Hello.
     func beginWorld(seed: UInt64, sharesTicketKeys: Bool, encryptsNames: Bool) {
-        self.encryptsNames = encryptsNames
-        for (number, name) in contexts.keys.sorted().enumerated() {
-            guard let context = contexts[name] else { continue }
-            let isShared =
-                sharesTicketKeys && name.hasPrefix("otherName host") && !name.hasSuffix(" " + Self.name(0))
-                || name == "valid " + Self.name(0)
-            sim_tls_set_ticket_keys(context, seed &* 64 &+ (isShared ? 63 : UInt64(number)))
-        }
+        (self.seed, self.sharesTicketKeys, self.encryptsNames) = (seed, sharesTicketKeys, encryptsNames)
+        renewed = []
+    }
+
+    /// Returns a context with the keys of this world; `nil` if there is none of the name.
+    private func renewedContext(_ name: String) -> UnsafeMutableRawPointer? {
+        guard let context = contexts[name], let number = numbers[name] else { return nil }
+        guard renewed.insert(number).inserted else { return context }
+        let isShared =
+            sharesTicketKeys && name.hasPrefix("otherName host") && !name.hasSuffix(" " + Self.name(0))
+            || name == "valid " + Self.name(0)
+        sim_tls_set_ticket_keys(context, seed &* 64 &+ (isShared ? 63 : UInt64(number)))
+        return context
     }
 
     private func add(_ certificate: FixtureCertificate, name: String, kind: Certificate) {

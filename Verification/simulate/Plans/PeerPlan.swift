@@ -11,10 +11,8 @@ struct PeerPlan: Codable, Equatable {
     var sharesTicketKeys = false
     /// Whether nothing listens at the proxy's address.
     var isProxyGone: Bool?
-    /// What is reached without the proxy.
     var exceptions: Exceptions?
-
-    /// Lists in the syntax of `no_proxy`, most of them about the second host.
+    /// What is reached without the proxy, in the syntax of `no_proxy`.
     enum Exceptions: String, Codable, CaseIterable {
         case name = "host1.host0.test"
         case below = "*.host1.host0.test"
@@ -243,7 +241,9 @@ extension Plan {
         } else if dice.chance(40) {
             if hosts.count < 2 { hosts.append(hosts[0]) }
             peers?.exceptions = dice.one(of: PeerPlan.Exceptions.allCases)
-            for call in calls.indices where calls[call].resource == nil { calls[call].host = dice.below(2) }
+            for call in calls.indices where calls[call].resource == nil {
+                (calls[call].host, calls[call].isPlain) = (dice.below(2), nil)
+            }
         } else if client.proxy == .https, dice.chance(50) {
             peers?.hasWrongProxy = true
         } else {
@@ -355,6 +355,8 @@ extension Plan {
             calls[call].start = dice.one(of: [1, 4, 11, 25, 40, 50]) * 1_000_000
             calls[call].replies = [ReplyPlan(size: 100, lifetime: dice.one(of: [1, 10, 20, 45]))]
         }
+        guard dice.chance(50) else { return }
+        for call in calls.indices { calls[call].replies[0].isRestored = true }
     }
 
     /// Servers are at other ports.

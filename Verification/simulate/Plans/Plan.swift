@@ -305,6 +305,8 @@ struct ReplyPlan: Codable, Equatable {
     /// Whether it has a validator, and whether it confirms a response that the client has.
     var hasTag: Bool?
     var confirms: Bool?
+    /// Whether it is a file that was restored: of an earlier date than those before it, with other bytes.
+    var isRestored: Bool?
     /// Whether the content is coded, if the request accepts that.
     var isCoded = false
     var flood = Flood.bytes
@@ -326,6 +328,7 @@ extension ReplyPlan {
 }
 
 extension CallPlan {
+    var mayChangeCaches: Bool { isAlone != true && ![.get, .head, .prewarm, .raw, .events].contains(kind) }
     /// Whether one of its replies may never end.
     var isFlooded: Bool { replies.contains { $0.ending == .floods } }
 

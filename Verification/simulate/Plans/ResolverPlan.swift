@@ -117,6 +117,8 @@ struct ResolverPlan: Codable, Equatable {
         services.allSatisfy { service in
             service.servers.allSatisfy {
                 $0.fate == .works && $0.manners.allSatisfy(\.isGood)
+                    // A quarter of a second may pass before each of three questions.
+                    && ($0.manners.allSatisfy { $0 == .answers } || stepLimit ?? .max >= 750_000)
                     && 3 * $0.delay < service.attemptLimit
                     // A datagram for which the system has no room is sent again after a second.
                     && service.attemptLimit >= (service.format == .datagram ? 3_000_000 : 1_000_000)

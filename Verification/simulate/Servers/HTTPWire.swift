@@ -45,12 +45,6 @@ final class HTTPWire: @unchecked Sendable {
         }
     }
 
-    /// Returns everything that was received and not used.
-    func takeRest() -> [UInt8] {
-        defer { buffer = [] }
-        return buffer
-    }
-
     private func fill() async throws(WireError) -> Bool {
         let more = try await wire.read()
         buffer += more

@@ -184,7 +184,7 @@ final class OriginServer: @unchecked Sendable {
         if reply.isEarly, head.hasBody {
             guard reply.lateReading > 0 else {
                 kernel.count("fault: upload not read")
-                await http.wire.close(politely: isPolite)
+                await http.wire.close(politely: isPolite && reply.ending != .breaksOff)
                 return false
             }
             if goesOn { try await readUpload(of: head, call: number, place: place, on: http, isLate: true) }

@@ -150,6 +150,10 @@ struct ReplySender {
         // has (RFC 9111, section 4.3.5).
         let isOtherContent = isHead && world.plan.client.caches
         if reply.hasTag == true || isOtherContent { text += "ETag: \"\(number)-\(place)\"\r\n" }
+        if reply.isRestored == true {
+            let date = UnixTime(seconds: 1_700_000_000 - Int64(number) * 86_400)
+            text += "Last-Modified: \(HTTPDate.text(date))\r\n"
+        }
         if reply.variesByUser {
             text += "Vary: Authorization\(world.plan.keeping == nil ? "" : ", X-Variant")\r\n"
         }

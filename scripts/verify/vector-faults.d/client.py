@@ -12,6 +12,7 @@ import re
 import socket
 import ssl
 import sys
+import time
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
@@ -60,6 +61,11 @@ class Connection:
         found, self.data = self.data[:count], self.data[count:]
         return found
 
+    def content(self, length):
+        with contextlib.suppress(*[Failed] if has("keeps-incomplete") else []):
+            return self.take(length)
+        return self.data
+
     def line(self):
         while b"\n" not in self.data:
             if not self.more():
@@ -71,7 +77,8 @@ class Connection:
         lines = [self.line()]
         while lines[-1]:
             lines.append(self.line())
-        _, status, _, fields = contract.parse_head(b"\n".join(lines[:-1]))
+        version, status, _, fields = contract.parse_head(b"\n".join(lines[:-1]))
+        self.version = version
         return status, [(name.decode("latin-1"), value.decode("latin-1")) for name, value in fields]
 
     def response(self, method):
@@ -90,12 +97,29 @@ class Connection:
                 name, _, text = line.decode("latin-1").partition(":")
                 trailers.append((name, text.strip()))
         elif (length := value(fields, "content-length")) is not None:
-            content = b"" if has("undrained") and status != 200 else self.take(int(length))
+            content = b"" if has("undrained") and status != 200 else self.content(int(length))
         else:
             while self.more():
                 pass
             content, self.data = self.data, b""
         return status, fields + (trailers if has("trailers-are-fields") else []), content
+
+
+def is_fresh(stored):
+    """Whether a stored response has not become stale on its way: the last of its parts is the time that it took."""
+    lifetime = re.search(r"max-age=(\d+)", value(stored[1], "cache-control", ""))
+    return lifetime is not None and int(lifetime[1]) > (0 if has("age-from-arrival") else stored[3])
+
+
+def is_to_be_stored(found):
+    return is_fresh((*found, 0)) or value(found[1], "etag") is not None or value(found[1], "last-modified") is not None
+
+
+def conditions(fields):
+    """What asks whether a stored response with these fields is still the right one."""
+    names = {"etag": "If-None-Match", "last-modified": "If-Modified-Since"}
+    found = [(condition, value(fields, name)) for name, condition in names.items() if value(fields, name)]
+    return [(name, text.replace("Fri, 01 Jan 2010", "Friday, 01-Jan-10")) for name, text in found] if has("old-dates") else found
 
 
 def value(fields, name, otherwise=None):
@@ -343,8 +367,10 @@ class Client:
     def exchange(self, url, method, headers, body, is_own, request):
         path = (url.path or "/") + (f"?{url.query}" if url.query else "")
         kept = self.stored.get(url.geturl())
-        if kept and "cache" in self.keep:
-            return kept
+        if kept and has("evaluates-if-match") and value(headers, "if-match", value(kept[1], "etag")) != value(kept[1], "etag"):
+            return 412, [], b""
+        if kept and is_fresh(kept):
+            return kept[:3]
         proxy = self.settings.get("proxy")
         is_forwarded = proxy and (url.scheme == "http" or has("no-tunnel"))
         host = url.netloc.rpartition("@")[2]
@@ -352,10 +378,13 @@ class Client:
         if has("target-of-connect") and is_forwarded:
             target = f"{host}:80"
         fields = [] if has("no-host") else [("Host", host)]
+        headers = [each for each in headers if each[0].lower() != "host" or has("host-twice")]
         own = {"expect", "upgrade"} | ({"te"} if "chunked" in value(headers, "te", "") else set())
+        own |= set() if has("options-of-the-caller") or value(headers, "connection") == "close" else {"connection"}
         fields += [(name, text) for name, text in headers if name.lower() not in own]
         if value(fields, "te"):
             fields.append(("Connection", "TE"))
+        fields += conditions(kept[1]) if kept else []
         if method == "TRACE" and body:
             raise Failed("TRACE has no content")
         if has("address-is-name"):
@@ -390,9 +419,12 @@ class Client:
             connection = self.reach(url, headers, body)
             if has("pool-and-host") and fields:
                 fields[0] = ("Host", connection.host)
+            began = time.monotonic()
             self.write(connection, method, target, fields + more, b"" if waits else content)
             found = self.read(connection, method, content) if waits else connection.response(method)
             closes = "close" in (value(found[1], "connection", ""), value(headers, "connection"))
+            if connection.version == "1.0" and value(found[1], "transfer-encoding") and not has("keeps-old-chunks"):
+                closes = True
             if "connections" not in self.keep or closes:
                 self.end()
             asked = (
@@ -407,8 +439,14 @@ class Client:
                 refused = asked
                 content = b"" if has("content-is-lost") else content
                 continue
-            if "cache" in self.keep and "max-age" in value(found[1], "cache-control", ""):
-                self.stored[url.geturl()] = found
+            if found[0] == 304 and kept:
+                if value(found[1], "etag") != value(kept[1], "etag") and not has("any-304-confirms"):
+                    del self.stored[url.geturl()]
+                    return self.exchange(url, method, headers, body, is_own, request)
+                if not has("hands-out-304"):
+                    found = kept[0], found[1] + kept[1], kept[2]
+            if "cache" in self.keep and is_to_be_stored(found):
+                self.stored[url.geturl()] = (*found, time.monotonic() - began)
             return found
 
     def would_answer(self, asked, is_forwarded, is_own, method, target, path, content):
@@ -433,10 +471,10 @@ class Client:
         except TimeoutError:
             status = 100
         connection.socket.settimeout(3)
-        if status != 100:
+        if status != 100 and not has("final-is-continue"):
             length = int(value(fields, "content-length", "0"))
             return status, fields, connection.take(length)
-        connection.socket.sendall(content)
+        connection.socket.sendall(b"" if has("nothing-behind-100") else content)
         return connection.response(method)
 
 
@@ -446,6 +484,7 @@ class Answered(Exception):
 
 FIELDS = {
     "keep-alive-unlisted": [("Keep-Alive", "300")],
+    "refers-to-itself": [("Referer", "http://a.test/x")],
     "accepts-languages": [("Accept-Language", "en")],
     "expects-always": [("Expect", "100-continue")],
     "empty-elements": [("Accept-Encoding", "gzip,, br")],

@@ -1,20 +1,15 @@
 internal import DirectCore
 internal import DirectHTTP
 
-/// The hint for a failure of the first handshake, whose result decides the verdict.
-struct FailureHint {
-    let failure: HandshakeFailure
-    let observation: Observation
-    let sni: SNIFinding.Verdict
-    let settings: ProbeSettings
-
-    fileprivate var port: UInt16 { observation.probe.port }
+/// The hint for a failure.
+extension FailureVerdict {
+    private var port: UInt16 { observation.probe.port }
     private var serverName: HintText? {
         observation.first?.serverName.map { $0 == observation.probe.target.name ? "\(.host)" : "\($0)" }
     }
 
     /// The advice, or `nil` if there is none for this failure.
-    var text: HintText? {
+    var advice: HintText? {
         switch failure {
         case .badAddress: nil
         case .notConnected(let error) where error.meansRefused:
@@ -153,13 +148,11 @@ struct FailureHint {
             "the server, or a filter before it, ends the connection without an alert: compare another IP, or "
             + "--no-sni"
     }
-}
 
-extension FailureHint {
     private var often: HintText { "\(observation.often)" }
     private var orSeveral: HintText { "\(observation.orSeveral)" }
 
-    fileprivate var withName: HintText {
+    private var withName: HintText {
         guard observation.probe.target.host.name == nil else { return "leave out --no-sni" }
         let port = port == 443 ? "" : ":\(port)"
         return "sni-probe NAME\(port) @\(.at)"

@@ -2,17 +2,14 @@ internal import DirectCore
 internal import DirectHTTP
 internal import DirectResolvers
 
-/// A resolver of the run with the name that the output shows.
-struct NamedResolver: Sendable {
-    private(set) var name: String
-    let resolver: any Resolver
-
+extension NamedResolver {
     /// Makes a resolver. Reads its file, or its secret.
     ///
     /// - Parameter forRecords: Whether it is asked for HTTPS records. The system's resolver knows none, so
     ///   the DNS servers of its file are asked in its place.
     init(_ spec: ResolverSpec, _ options: Options, forRecords: Bool = false) throws(UsageError) {
-        name = spec.name
+        var name = spec.name
+        let resolver: any Resolver
         var settings = ServiceSettings()
         settings.families = options.family.map { $0 == .v4 ? .v4 : .v6 } ?? .both
         settings.attemptTimeout = options.settings.timeout
@@ -35,6 +32,7 @@ struct NamedResolver: Sendable {
             resolver = DNSPodHTTPDNS(.https(servers), id: id, token: token, settings)
         case .hosts(let path): resolver = try Self.hosts(path)
         }
+        self.init(name: name, resolver: resolver)
     }
 
     private static let systemFile = "/etc/resolv.conf"
@@ -68,50 +66,19 @@ struct NamedResolver: Sendable {
     }
 }
 
-extension HostReplies {
-    /// Asks all resolvers at the same time.
-    static func ask(
-        _ resolvers: [NamedResolver],
-        for host: DomainName,
-        port: UInt16,
-        family: IPAddress.Family?,
-        context: ResolveContext
-    ) async -> HostReplies {
-        await withTaskGroup(of: (Int, ResolverReply).self) { group in
-            for (index, resolver) in resolvers.enumerated() {
-                group.addTask {
-                    (index, await reply(of: resolver, for: host, port: port, family, context: context))
-                }
+extension ResolverReply {
+    /// Takes the addresses of one family, or of both.
+    init(_ answer: NamedResolver.Answer, family: IPAddress.Family?) {
+        let none = ResolverError(answer.resolver, .noAddresses)
+        let life = (try? answer.result.get())?.timeToLive
+        let result = answer.result.flatMap { resolution -> Result<[IPAddress], ResolverError> in
+            let addresses = resolution.endpoints.map(\.address).filter {
+                family == nil || $0.family == family
             }
-            var replies: [(Int, ResolverReply)] = []
-            for await reply in group { replies.append(reply) }
-            return HostReplies(host: host.text, replies: replies.sorted { $0.0 < $1.0 }.map(\.1))
+            return addresses.isEmpty ? .failure(none) : .success(addresses)
         }
-    }
-
-    private static func reply(
-        of resolver: NamedResolver,
-        for host: DomainName,
-        port: UInt16,
-        _ family: IPAddress.Family?,
-        context: ResolveContext
-    ) async -> ResolverReply {
-        let start = context.loop.now
-        var seconds: Int?
-        let result: Result<[IPAddress], ResolverError>
-        let none = ResolverError(resolver.name, .noAddresses)
-        do {
-            let answer = try await resolver.resolver.resolve(host, port: port, context: context)
-            seconds = answer.timeToLive.map { Int($0.components.seconds) }
-            let addresses = answer.endpoints.map(\.address).filter { family == nil || $0.family == family }
-            result = addresses.isEmpty ? .failure(none) : .success(addresses)
-        } catch let error as ResolverError {
-            result = .failure(error)
-        } catch {
-            result = .failure(ResolverError(resolver.name, .other(error)))
-        }
-        let time = context.loop.now.since(start)
-        return ResolverReply(resolver: resolver.name, result: result, timeToLive: seconds, time: time)
+        let seconds = life.map { Int($0.components.seconds) }
+        self.init(resolver: answer.resolver, result: result, timeToLive: seconds, time: answer.time)
     }
 }
 
@@ -120,10 +87,9 @@ extension Options {
     var recordSource: RecordSource? {
         get throws(UsageError) {
             guard settings.triesECH else { return nil }
-            var asked: [RecordSource.Asked] = []
+            var asked: [NamedResolver] = []
             for spec in resolvers.isEmpty ? [.system] : resolvers {
-                let named = try NamedResolver(spec, self, forRecords: true)
-                asked.append(RecordSource.Asked(name: named.name, resolver: named.resolver))
+                asked.append(try NamedResolver(spec, self, forRecords: true))
             }
             return RecordSource(asked, limit: settings.timeout)
         }

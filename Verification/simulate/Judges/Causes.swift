@@ -79,7 +79,10 @@ extension Reasons {
 
     /// Whether the program was stopped while the call was under way.
     private var isStopped: Bool {
-        guard let stop = plan.kernel?.stop, stop.isLong else { return false }
+        guard let stop = plan.kernel?.stop,
+            stop.isLong
+                || plan.resolvers?.services.contains(where: { $0.attemptLimit <= stop.length }) == true
+        else { return false }
         let begin = 1_000_000_000 + UInt64(stop.time) * 1000
         return begin <= end && begin + UInt64(stop.length) * 1000 + lateness >= start
     }

@@ -27,12 +27,13 @@ extension TestAuthority {
     }
 
     /// Returns such a response with these times in seconds since 1970. It need not say when its validity
-    /// ends.
+    /// ends, and another certificate may sign it, which it has with it then.
     package func ocspResponse(
         for certificate: FixtureCertificate,
         _ status: RevocationStatus = .good,
         from begin: Int64,
-        to end: Int64?
+        to end: Int64?,
+        by responder: FixtureCertificate? = nil
     ) throws(FixtureError) -> [UInt8] {
         let issuer = self.certificate
         let (thisUpdate, nextUpdate) = (
@@ -66,8 +67,9 @@ extension TestAuthority {
                 nextUpdate
             ) != nil
         else { throw openSSLError("OCSP_basic_add1_status") }
-        let digest = CertificateMaker.digestFunction(.sha256, for: issuer.key)
-        guard OCSP_basic_sign(basic, issuer.x509, issuer.key, digest, nil, UInt(OCSP_NOCERTS)) == 1,
+        let (signer, flags) = (responder ?? issuer, responder == nil ? UInt(OCSP_NOCERTS) : 0)
+        let digest = CertificateMaker.digestFunction(.sha256, for: signer.key)
+        guard OCSP_basic_sign(basic, signer.x509, signer.key, digest, nil, flags) == 1,
             let response = OCSP_response_create(OCSP_RESPONSE_STATUS_SUCCESSFUL, basic)
         else { throw openSSLError("OCSP_basic_sign") }
         defer { OCSP_RESPONSE_free(response) }

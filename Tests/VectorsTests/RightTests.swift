@@ -113,6 +113,23 @@ struct RightTests {
             #expect(try await row(name, client).differsByChoice, "\(name)")
         }
         #expect(try await row("location: relative path", client).brokenRight == .must)
+        let row = try await row("origin: Authorization from https to http", client)
+        guard case .left = row.outcome else { return #expect(Bool(false), "\(row)") }
+    }
+
+    @Test("A client may ignore cookies, and may send none but those of the request")
+    func cookiesThatAreSent() async throws {
+        let ignoring = OtherClient { $0.kept.remove(.cookies) }
+        for name in ["pair: name and value", "cookie: set by a redirect"] {
+            #expect(try await row(name, ignoring).differsByChoice, "\(name)")
+        }
+        let inventing = OtherClient { job in
+            job.kept.remove(.cookies)
+            for index in job.requests.indices {
+                job.requests[index].fields.append((Array("Cookie".utf8), Array("x=1".utf8)))
+            }
+        }
+        #expect(try await row("path: case", inventing).brokenRight == .must)
     }
 
     @Test("Host may have the port of the scheme, and no other")

@@ -64,6 +64,7 @@ enum HandshakeFailure: Error, Hashable, Sendable {
 
     private init(_ error: TLSError, firstBytes: [UInt8]) {
         switch error {
+        case .alertReceived(.closeNotify): self = .closed
         case .alertReceived(let alert): self = .alert(alert)
         case .truncated:
             let other = firstBytes.isEmpty ? nil : OtherProtocol(firstBytes)

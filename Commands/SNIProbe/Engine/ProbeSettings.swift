@@ -50,6 +50,9 @@ struct ProbeSettings: Sendable {
     var minimumDays: Int?
     /// The days below which a certificate is a warning; `nil` for the rule of two weeks and a third.
     var warningDays: Int?
+    /// The same two for what the issuer says of revocation: stapled responses, and answers to `--revocation`.
+    var minimumStatusDays: Int?
+    var warningStatusDays: Int?
     /// Whether a monitor is to treat too few days as critical.
     var daysAreCritical = false
     /// Whether a warning makes a probe fail.

@@ -62,7 +62,7 @@ final class RevocationDesk: Sendable {
         }
         let answer = await entry.answer.value
         // A failure may be over the next time.
-        if answer.judgement == nil { entries.withLock { $0[key] = nil } }
+        if !answer.isClear { entries.withLock { $0[key] = nil } }
         return answer
     }
 
@@ -104,10 +104,5 @@ final class RevocationDesk: Sendable {
 
 extension Revocation {
     /// Whether the answer settles the question.
-    fileprivate var isClear: Bool {
-        switch judgement?.status {
-        case .good, .revoked: true
-        case .unknown, .unusable, nil: false
-        }
-    }
+    fileprivate var isClear: Bool { ["good", "revoked"].contains(word(now: Int(UnixTime.now.seconds))) }
 }

@@ -7,7 +7,8 @@ struct CommandOption: Sendable {
             passphrase, alpn,
             startTLS,
             proxyHeader, method, header, insecure
-        case roots, revocation, minimumDays, warningDays, criticalDays, strict, expect, same, status
+        case roots, revocation, minimumDays, warningDays, criticalDays, warningStatusDays, criticalStatusDays,
+            strict, expect, same, status
         case timeout, jobs, rate, retries, wait, repeats, interval, watch, baseline, resume
         case listen, listenAny, listenName
         case json, format, output, pem, verbose, quiet, color

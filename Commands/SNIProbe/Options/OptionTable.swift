@@ -51,6 +51,13 @@ extension CommandOption {
         .init(.minimumDays, "min-days", "N", help: "at least N days left"),
         .init(.criticalDays, "critical-days", "N", help: "the same; for --format nagios CRITICAL"),
         .init(.warningDays, "warn-days", "N", help: "a warning with fewer than N days left"),
+        .init(
+            .criticalStatusDays,
+            "critical-status-days",
+            "N",
+            help: "N days left of OCSP responses and lists"
+        ),
+        .init(.warningStatusDays, "warn-status-days", "N", help: "a warning with fewer than N days of them"),
         .init(.strict, "strict", help: "warnings are faults"),
         .init(.expect, "expect", "CERT", help: "PEM file, sha256:HEX, pin-sha256:BASE64; may repeat"),
         .init(.same, "same", help: "the same certificate on every IP of a host"),

@@ -147,14 +147,16 @@ extension Options {
     }
 
     func checkDays() throws(UsageError) {
-        guard let warning = settings.warningDays, let critical = settings.minimumDays, warning <= critical
-        else {
-            return
+        for (name, warning, critical) in [
+            ("days", settings.warningDays, settings.minimumDays),
+            ("status-days", settings.warningStatusDays, settings.minimumStatusDays),
+        ] {
+            guard let warning, let critical, warning <= critical else { continue }
+            throw UsageError(
+                "--warn-\(name) \(warning) never warns: with fewer than \(critical) days left the probe fails",
+                hint: "--warn-\(name) takes more days than --critical-\(name)"
+            )
         }
-        throw UsageError(
-            "--warn-days \(warning) never warns: with fewer than \(critical) days left the probe fails",
-            hint: "--warn-days takes more days than --critical-days"
-        )
     }
 
     /// The error for options that concern a request if no target is a URL.

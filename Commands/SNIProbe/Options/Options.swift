@@ -277,6 +277,10 @@ struct Options: Sendable {
         case .warningDays:
             settings.warningDays = try OptionValue(option, value).number(in: 0...36_500)
             settings.daysAreCritical = true
+        case .criticalStatusDays:
+            settings.minimumStatusDays = try OptionValue(option, value).number(in: 0...36_500)
+        case .warningStatusDays:
+            settings.warningStatusDays = try OptionValue(option, value).number(in: 0...36_500)
         case .strict: settings.isStrict = true
         case .expect: settings.expected += try OptionValue(option, value).expected
         case .same: same = true

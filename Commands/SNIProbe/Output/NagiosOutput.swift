@@ -39,7 +39,9 @@ final class NagiosOutput: BufferedOutput, RecordOutput {
         if let days = chainDays ?? record.daysLeft { fewestDays = min(fewestDays ?? days, days) }
         if let total = record.observation.total { slowest = max(slowest, total) }
         if let fault = record.faults.first {
-            let isLate = settings.daysAreCritical && record.faults.contains { $0.id == .tooFewDays }
+            let isLate = record.faults.contains {
+                $0.id == .statusEnds || settings.daysAreCritical && $0.id == .tooFewDays
+            }
             if record.exitCode != 90 || isLate { isCritical = true }
             if failures.count < Self.mostListed { failures.append(item(record, text: fault.brief)) }
         } else if let warning = record.warnings.first {

@@ -14,6 +14,7 @@ final class PrometheusOutput: BufferedOutput, RecordOutput {
         case notAfter = "sni_probe_cert_not_after_seconds"
         case chainNotAfter = "sni_probe_chain_not_after_seconds"
         case stapleEnd = "sni_probe_staple_next_update_seconds"
+        case revocationEnd = "sni_probe_revocation_next_update_seconds"
         case needed = "sni_probe_sni_needed"
         case seconds = "sni_probe_seconds"
         case status = "sni_probe_http_status"
@@ -25,6 +26,7 @@ final class PrometheusOutput: BufferedOutput, RecordOutput {
             case .notAfter: "The expiry of the certificate that was sent, in seconds since 1970."
             case .chainNotAfter: "The first expiry in the chain that was sent, in seconds since 1970."
             case .stapleEnd: "The end of the stapled OCSP response, in seconds since 1970."
+            case .revocationEnd: "The end of the issuer's answer, in seconds since 1970."
             case .needed: "Whether the right certificate is sent only with SNI; absent if that is unknown."
             case .seconds: "The duration of each phase of the probe."
             case .status: "The status of the HTTP response."
@@ -54,6 +56,9 @@ final class PrometheusOutput: BufferedOutput, RecordOutput {
         }
         if let end = record.chainEnd { add(.chainNotAfter, labels: labels, value: "\(end.notAfter)") }
         if let end = record.served?.staple?.nextUpdate { add(.stapleEnd, labels: labels, value: "\(end)") }
+        if let end = observation.revocation?.judgement?.nextUpdate {
+            add(.revocationEnd, labels: labels, value: "\(end)")
+        }
         switch record.sni.verdict {
         case .needed, .neededStrict: add(.needed, labels: labels, value: "1")
         case .noDifference, .changesCertificate: add(.needed, labels: labels, value: "0")

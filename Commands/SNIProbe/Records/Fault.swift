@@ -33,6 +33,7 @@ struct Fault: Hashable, Sendable {
         case timeoutHTTP = "timeout_http"
         case httpStatus = "http_status"
         case tooFewDays = "too_few_days"
+        case statusEnds = "status_ends"
         case notExpected = "not_expected"
         case differs
         case strict
@@ -71,6 +72,7 @@ struct Warning: Hashable, Sendable {
         case uncleanEnd = "unclean_end"
         case changed
         case revocationUnknown = "revocation_unknown"
+        case revocationEnds = "revocation_ends"
         case notTrustedByAll = "not_trusted_by_all"
     }
 

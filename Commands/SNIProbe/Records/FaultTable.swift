@@ -30,7 +30,7 @@ extension Fault.ID {
         case .timeoutTLS: (28, .handshake, "A connection, but no handshake before the deadline.")
         case .sniRefused: (35, .handshake, "The handshake is refused because of the name.")
         case .handshakeRefused: (35, .handshake, "The handshake is refused, whatever the name.")
-        case .handshakeBroken: (35, .handshake, "The server violates the TLS protocol.")
+        case .handshakeBroken: (35, .handshake, "The server violates TLS, or offers what clients refuse.")
         case .reset:
             (35, .handshake, "The server ends the connection during the handshake without an alert.")
         case .notTLS: (35, .handshake, "The server does not use TLS.")
@@ -68,6 +68,11 @@ extension Fault.ID {
         case .httpStatus: (22, .http, "The status is not one of --status.")
         case .tooFewDays:
             (90, .expectation, "The certificate has fewer days left than --critical-days or --min-days.")
+        case .statusEnds:
+            (
+                90, .expectation,
+                "A stapled response, or the issuer's answer, ends within --critical-status-days."
+            )
         case .notExpected: (90, .expectation, "The certificate is not the one of --expect.")
         case .strict: (90, .expectation, "With --strict: there is a warning.")
         case .differs: (90, .expectation, "With --same: another certificate than most IPs show.")
@@ -87,7 +92,9 @@ extension Warning.ID {
         case .answersVary: "The same handshake gets different answers, none of which is a fault."
         case .echStale: "With --ech: the HTTPS record has old keys, and the server names fresh ones."
         case .echRefused: "With --ech: the server has no keys any more; clients go on without."
-        case .stapleEnds: "Less than a quarter of the stapled OCSP response's time is left."
+        case .stapleEnds:
+            "Less than a quarter of the stapled OCSP response's time is left, or fewer days than --warn-status-days."
+        case .revocationEnds: "With --revocation: the same of the issuer's answer."
         case .stapleUnusable:
             "The stapled OCSP response is invalid, out of date, or about another certificate."
         case .redirectsToItself: "The response redirects to the URL that was asked for."

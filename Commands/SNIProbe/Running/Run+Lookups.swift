@@ -76,7 +76,15 @@ extension Run {
             let reasons = replies.replies.map { "\($0.resolver): \($0.failure ?? "no addresses")" }
             slot.replies = replies
             let (why, now) = (reasons.joined(separator: "; "), UnixTime.milliseconds)
-            return settle(slot, record: judge.record(unresolved: target, why, after: time, at: now))
+            let advice = options.family.map { "leave out \($0 == .v4 ? "-4" : "-6"), or check the name" }
+            let record = judge.record(
+                unresolved: target,
+                why,
+                advice: advice ?? "check the name",
+                after: time,
+                at: now
+            )
+            return settle(slot, record: record)
         }
         replace(slot, target: target, addresses: replies.addresses, time: time, replies: replies)
     }

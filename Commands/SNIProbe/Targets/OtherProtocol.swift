@@ -9,7 +9,7 @@ enum OtherProtocol: String, Hashable, Sendable, CaseIterable {
     case lmtp = "LMTP"
     case ftp = "FTP"
     /// A greeting that SMTP and FTP have in common.
-    case mailOrFiles = "SMTP or FTP"
+    case mailOrFiles = "SMTP, LMTP or FTP"
     case imap = "IMAP"
     case pop = "POP3"
     case nntp = "NNTP"
@@ -59,7 +59,9 @@ enum OtherProtocol: String, Hashable, Sendable, CaseIterable {
     private static let beginnings: [(String, OtherProtocol)] = [
         ("HTTP/", .http), ("<?xml", .xmpp), ("<stream:", .xmpp), ("</stream:", .xmpp), ("<", .http),
         ("SSH-", .ssh), ("* OK", .imap), ("* PREAUTH", .imap), ("* BYE", .imap), ("* BAD", .imap),
-        ("+OK", .pop), ("-ERR", .pop), ("200 ", .nntp), ("201 ", .nntp), ("400 ", .nntp), ("502 ", .nntp),
+        // Redis: what POP3 says it says after a greeting.
+        ("-ERR unknown command", .unknown), ("-ERR Protocol error", .unknown), ("+OK", .pop), ("-ERR", .pop),
+        ("200 ", .nntp), ("201 ", .nntp), ("400 ", .nntp), ("502 ", .nntp),
         ("\"IMPLEMENTATION\"", .sieve), ("NO \"", .sieve), ("BYE \"", .sieve),
         ("NOTICE ", .irc), ("ERROR :", .irc), ("E\0\0\0", .postgres), ("EFATAL", .postgres),
     ]

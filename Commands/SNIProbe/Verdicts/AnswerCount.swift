@@ -132,6 +132,12 @@ extension Observation {
         often.isEmpty ? "" : "; or several servers answer there, in turn: --repeat 20 counts their answers"
     }
 
+    /// The other cause of connections that are lost: they were made at the same time.
+    var orBusy: String {
+        (firsts + seconds).contains { $0.failure == .reset || $0.failure == .closed }
+            ? "; or one takes few connections at once: --skip-default --repeat 20 makes them one by one" : ""
+    }
+
     /// How many handshakes like the second had its result.
     var oftenWithTheOther: String { Self.often(seconds) }
 

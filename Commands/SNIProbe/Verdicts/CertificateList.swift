@@ -73,6 +73,7 @@ struct CertificateList {
 extension ReportEntry {
     /// Whether the certificate is good in itself, whatever an option asks of it besides.
     fileprivate var acceptsCertificate: Bool {
-        faults.allSatisfy { [Fault.ID.differs, .tooFewDays, .strict].map(\.rawValue).contains($0.id) }
+        let own = [Fault.ID.differs, .tooFewDays, .statusEnds, .strict].map(\.rawValue)
+        return faults.allSatisfy { own.contains($0.id) }
     }
 }

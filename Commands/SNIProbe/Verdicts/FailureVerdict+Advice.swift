@@ -35,13 +35,16 @@ extension FailureVerdict {
         case .broken where failure.lacksSecureRenegotiation:
             "the server is older than RFC 5746 (2010), and OpenSSL 3, as in current clients, refuses it: update its TLS "
                 + "library"
+        case .broken(_, let reason) where reason.contains("too small"):
+            "the server's keys for the exchange are too weak for current clients: have it offer ECDHE, or groups of "
+                + "at least 2048 bits"
         case .broken: "it violates the TLS protocol: compare --tls 1.2 and --tls 1.3, or another IP"
         case .cancelled: nil
         }
     }
 
     private func upgrade(_ other: OtherProtocol) -> HintText {
-        let words = other == .mailOrFiles ? "smtp or ftp" : other.upgrade?.rawValue ?? ""
+        let words = other == .mailOrFiles ? "smtp, lmtp or ftp" : other.upgrade?.rawValue ?? ""
         let port: HintText = other.portWithTLS.map { "; or try port \($0), which begins with TLS" } ?? ""
         return "the server changes to TLS on request only: --starttls \(words) asks it to" + port
     }

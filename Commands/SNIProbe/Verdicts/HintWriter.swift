@@ -46,7 +46,7 @@ struct HintWriter {
                 + "now in the HTTPS record of \(.host), or take it out of the record"
         case .answersVary:
             "several servers seem to answer behind \(.ip), and not all are set up alike for \(.host): --repeat 20 "
-                + "counts the answers of more handshakes"
+                + "counts the answers of more handshakes\(record.observation.orBusy)"
         case .defaultCertificate where isNearMiss, .nameMismatch where isNearMiss: nearMiss
         case .defaultCertificate where record.sni.sent == nil: noNameSent
         case .defaultCertificate: stranger
@@ -75,6 +75,8 @@ struct HintWriter {
         case .chainSize:
             "curl, OpenSSL and GnuTLS accept 100 KiB: send the chain of this certificate and nothing else"
         case .tooFewDays where record.chainEnd?.above == true: renewIssuer
+        case .statusEnds:
+            "find out why no newer one is there: the server, or its issuer, renews it long before its end"
         case .tooFewDays: "renew it on \(.ip), or find out why the renewed one is not there"
         case .notExpected:
             "this IP shows another certificate than the one given with --expect: is it deployed there?"

@@ -101,9 +101,9 @@ struct Judge: Sendable {
             let size = "\(Words.grouped(served.chain.byteCount >> 10)) KiB of certificates"
             record.fail(.chainSize, "\(size), which clients refuse", brief: size)
         }
-        let staple = StapleVerdict(served, now: now)
+        let staple = StapleVerdict(served, now: now, settings)
         if let fault = staple.fault { record.faults.append(fault) }
-        let issuer = record.observation.revocation.map { StapleVerdict($0, now: now) }
+        let issuer = record.observation.revocation.map { StapleVerdict($0, now: now, settings) }
         if let fault = issuer?.fault, staple.fault?.id != .revoked { record.faults.append(fault) }
         for other in record.observation.otherKeys { judge(other, record: &record) }
         let ech = record.observation.ech.map { ECHVerdict($0, of: record.target, now: now) }
@@ -136,7 +136,7 @@ struct Judge: Sendable {
             faults.append(Fault(.nameMismatch, "wrong certificate: \(names)", brief: "wrong: \(names)"))
         }
         faults += ChainVerdict(served.chain, now: now).faults
-        if let fault = StapleVerdict(served, now: now).fault { faults.append(fault) }
+        if let fault = StapleVerdict(served, now: now, settings).fault { faults.append(fault) }
         faults += tooFewDays(served.chain)
         for fault in faults {
             let kind = other.kind.rawValue

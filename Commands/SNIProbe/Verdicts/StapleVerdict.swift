@@ -9,7 +9,7 @@ struct StapleVerdict {
     private(set) var fault: Fault?
     private(set) var warning: Warning?
 
-    init(_ served: Handshake.Served, now: Int) {
+    init(_ served: Handshake.Served, now: Int, _ settings: ProbeSettings = ProbeSettings()) {
         // Without a connection there is none.
         guard served.facts != nil else { return }
         let isRequired = served.chain.leaf?.requiresStaple == true
@@ -24,22 +24,18 @@ struct StapleVerdict {
             fault = Self.revoked(since: since, reason: reason)
             return
         }
-        if let left = Self.shortRest(of: staple, now: now), served.chain.judgement.isTrusted {
-            let words = "the stapled OCSP response ends in \(Words.distance(left)), and no newer one is sent"
-            warning = Warning(id: .stapleEnds, text: words)
-        }
         // An untrusted chain has a fault already, and without its issuer no response can be checked.
-        guard let defect = Self.defect(of: staple, now: now), served.chain.judgement.isTrusted else { return }
-        if isRequired {
+        guard served.chain.judgement.isTrusted else { return }
+        if let defect = Self.defect(of: staple, now: now) {
             let words = "\(Self.requirement), and \(defect)"
-            fault = Fault(.stapleMissing, words, brief: "required OCSP staple unusable")
-        } else {
+            if isRequired { fault = Fault(.stapleMissing, words, brief: "required OCSP staple unusable") }
             warning = Warning(id: .stapleUnusable, text: defect)
         }
+        judgeEnd(of: staple, named: "the stapled OCSP response", now: now, settings)
     }
 
     /// The verdict on what the issuer says, with `--revocation`.
-    init(_ revocation: Revocation, now: Int) {
+    init(_ revocation: Revocation, now: Int, _ settings: ProbeSettings) {
         let who = revocation.source?.words ?? ""
         guard let answer = revocation.judgement else {
             warning = Warning(id: .revocationUnknown, text: "revocation unknown: \(revocation.failure)")
@@ -50,22 +46,35 @@ struct StapleVerdict {
         } else if let defect = Self.defect(of: answer, now: now, "the answer of \(who)") {
             warning = Warning(id: .revocationUnknown, text: "revocation unknown: \(defect)")
         }
+        judgeEnd(of: answer, named: "the answer of \(who)", isStapled: false, now: now, settings)
+    }
+
+    /// Judges the end of a good answer by the thresholds. Without one, a stapled response with less than a
+    /// quarter of its time left is a warning: responders and servers renew it long before. Lists may be
+    /// renewed on their last day.
+    private mutating func judgeEnd(
+        of answer: StapleJudgement,
+        named what: String,
+        isStapled: Bool = true,
+        now: Int,
+        _ settings: ProbeSettings
+    ) {
+        guard fault == nil, case .good = answer.status, let end = answer.nextUpdate else { return }
+        let text =
+            warning?.text ?? "\(what) ends in \(Words.distance(max(0, end - now))), and no newer one is sent"
+        if let least = settings.minimumStatusDays, end - now < least * 86_400 {
+            fault = Fault(.statusEnds, text, brief: "\(isStapled ? "OCSP staple" : "issuer's answer") ends")
+        }
+        let quarter = isStapled ? (end - (answer.thisUpdate ?? end)) / 4 : 0
+        let most = settings.warningStatusDays.map { $0 * 86_400 } ?? quarter
+        guard warning == nil, end - now < most else { return }
+        warning = Warning(id: isStapled ? .stapleEnds : .revocationEnds, text: text)
     }
 
     private static func revoked(since: Int?, reason: String?, who: String = "") -> Fault {
         let when = since.map { " on \(UTC.day($0))" } ?? ""
         let why = reason.map { " (\($0))" } ?? ""
         return Fault(.revoked, "revoked\(when)\(why)\(who)", brief: "revoked\(when)")
-    }
-
-    /// The seconds that are left of a good response if that is less than a quarter of its time. Responders
-    /// and servers renew it long before.
-    private static func shortRest(of staple: StapleJudgement, now: Int) -> Int? {
-        guard case .good = staple.status, let start = staple.thisUpdate, let end = staple.nextUpdate,
-            now < end,
-            end - now < (end - start) / 4
-        else { return nil }
-        return end - now
     }
 
     private static let requirement = "the certificate requires a stapled OCSP response"
@@ -86,6 +95,9 @@ struct StapleVerdict {
         }
         if let start = staple.thisUpdate, start - tolerance > now {
             return "\(what) is not valid yet"
+        }
+        if staple.nextUpdate == nil, !staple.isCurrent {
+            return "\(what) is not of this day, and names no end"
         }
         return nil
     }

@@ -85,11 +85,14 @@ extension CookieVector {
             {
                 cookie = request.cookie
             }
-            let found = Difference.between(
+            var found = Difference.between(
                 "\(request.url)",
                 expected: Self.text(request.cookie),
                 got: Self.text(cookie)
             )
+            // A user agent may ignore a cookie, and may send none (RFC 6265, sections 5.3 and 5.4).
+            let sent = Set(cookie?.cookiesInOrder ?? [])
+            if sent.isSubset(of: request.cookie?.cookiesInOrder ?? []) { found = found.judged(by: .choice) }
             return cookie == nil ? found.asLess : found
         }
     }

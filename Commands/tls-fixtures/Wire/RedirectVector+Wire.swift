@@ -79,32 +79,38 @@ extension RedirectVector {
         facts: ClientDescription
     ) -> [Difference] {
         let wanted = sent.map { $0.overNetwork(question) }
-        var found = Difference.between("requests", expected: wanted.map(\.line), got: seen.map(\.line))
-        if wanted.map(\.line).starts(with: seen.map(\.line)) { found = found.asLess }
-        if isHandedOut(outcome, after: seen.count) { found = found.judged(by: .choice) }
-        for (index, (wanted, seen)) in zip(wanted, seen).enumerated() {
-            found += wanted.differences(from: seen).map { $0.found(in: "\(index + 1)") }
+        let lines = (wanted.map(\.line), seen.map(\.line))
+        let requests = zip(wanted, seen).enumerated().flatMap { index, pair in
+            pair.0.differences(from: pair.1).map { $0.found(in: "\(index + 1)") }
         }
-        let last = outcome.last
+        let ends = endDifferences(outcome.last, facts: facts)
+        let amount = Difference.between("requests", expected: lines.0, got: lines.1)
+        guard lines.0.count > lines.1.count, lines.0.starts(with: lines.1) else {
+            return amount + requests + ends
+        }
+        let right = isToRedirect(after: seen.count) ? head.right : .choice
+        return amount.asLess.judged(by: right) + requests + ends.asLess.judged(by: right)
+    }
+
+    private func endDifferences(_ last: RequestOutcome, facts: ClientDescription) -> [Difference] {
         switch (ending, last.result) {
-        case (.answered, .response) where isHandedOut(outcome, after: seen.count): break
         case (.answered(let status, let url), .response(let response)):
-            if let got = response.status { found += Difference.between("status", expected: status, got: got) }
-            if let got = response.url, facts.givesReasons {
-                found += Difference.between("URL", expected: url, got: got)
-            }
+            let got = facts.givesReasons ? response.url : nil
+            return (response.status.map { Difference.between("status", expected: status, got: $0) } ?? [])
+                + (got.map { Difference.between("URL", expected: url, got: $0) } ?? [])
         case (.fault(let fault), .failed(_, let detail, _)):
-            if facts.givesReasons { found += Difference.between("error", expected: fault, got: detail) }
+            return facts.givesReasons ? Difference.between("error", expected: fault, got: detail) : []
         case (.answered(let status, _), _):
-            found += [Difference(what: "ending", expected: "answered \(status)", got: last.word)].asLess
-        case (.fault(let fault), .response(let response))
+            let found = [Difference(what: "ending", expected: "answered \(status)", got: last.word)].asLess
+            // A client may tell of an error by an error.
+            return status >= 400 ? found.judged(by: .choice) : found
+        case (.fault, .response(let response))
         where !facts.givesReasons && response.status.map { (300..<400).contains($0) } == true:
             // Other clients may hand out the redirect that they do not follow.
-            _ = fault
+            return []
         case (.fault(let fault), _):
-            found.append(Difference(what: "ending", expected: "error \(fault)", got: last.word))
+            return [Difference(what: "ending", expected: "error \(fault)", got: last.word)]
         }
-        return found
     }
 
     /// A Host as all clients would write it: it has no case, and has the port of the scheme if the URL has it
@@ -115,13 +121,10 @@ extension RedirectVector {
         return host.hasSuffix(port) ? String(host.dropLast(port.count)) : host
     }
 
-    /// Whether the caller gets a redirect of a request whose method is not safe, in place of a request. A
-    /// user agent may redirect by itself, and is to take care with such methods (RFC 9110, section 15.4).
-    private func isHandedOut(_ outcome: JobOutcome, after count: Int) -> Bool {
-        guard (1..<sent.count).contains(count), answers.indices.contains(count - 1),
-            !["GET", "HEAD", "OPTIONS", "TRACE"].contains(sent[count - 1].method)
-        else { return false }
-        return outcome.last.response?.status == answers[count - 1].status
+    /// Whether a client that is told to follow redirects has to follow the one after so many requests. A user
+    /// agent is to take care with methods that are not safe (RFC 9110, section 15.4).
+    private func isToRedirect(after count: Int) -> Bool {
+        count == 0 || ["GET", "HEAD", "OPTIONS", "TRACE"].contains(sent[count - 1].method)
     }
 }
 

@@ -26,7 +26,7 @@ package struct StapleJudgement: Hashable, Sendable {
     /// The time in seconds since 1970 at which the statement ends; `nil` if it has no valid date.
     var expiry: Int? { nextUpdate ?? thisUpdate.map { $0 + Self.longestAge } }
     /// Whether the response is valid now, with a tolerance for the clocks of client and responder.
-    let isCurrent: Bool
+    package let isCurrent: Bool
 
     init(_ status: Status, thisUpdate: Int? = nil, nextUpdate: Int? = nil, isCurrent: Bool = false) {
         (self.status, self.thisUpdate, self.nextUpdate) = (status, thisUpdate, nextUpdate)

@@ -37,6 +37,22 @@ struct DistinctResultsTests {
             let text = String(decoding: sink.bytes, as: UTF8.self)
             #expect(text.contains("192.0.2.1") && text.contains("192.0.2.2"), "\(text)")
         }
+        let marks = [#"<testcase [^>]*""#, #""partialFingerprints":\{[^}]*"#]
+        for (mark, make) in zip(
+            marks,
+            [{ JUnitOutput(to: $0) }, { SARIFOutput(to: $0) }] as [(OutputSink) -> any RecordOutput]
+        ) {
+            let sink = OutputSink.memory
+            let output = make(sink)
+            for record in records { output.add(record, isOnlyOne: false) }
+            output.finish(Digest(), interrupted: false)
+            _ = output.flush()
+            let text = String(decoding: sink.bytes, as: UTF8.self)
+            #expect(
+                Set(try text.matches(of: Regex(mark)).map { String(text[$0.range]) }).count == 2,
+                "\(text)"
+            )
+        }
         let entries = records.map { ReportEntry($0) }
         #expect(Set(entries.map(\.place)).count == 2)
     }

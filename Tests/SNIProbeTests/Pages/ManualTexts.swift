@@ -109,6 +109,12 @@ extension CommandOption {
             "Warn of a certificate that has fewer than N days left. Without it there is a warning if less than two "
                 + "weeks and less than a third of the validity are left. With --format nagios too few days for "
                 + "--min-days are CRITICAL then."
+        case .criticalStatusDays:
+            "Fail if a stapled OCSP response, or with --revocation the issuer's answer or list, has fewer than N days left, or "
+                + "none. That there is none at all is no fault of this option. With --format nagios it is CRITICAL."
+        case .warningStatusDays:
+            "Warn of such a response, answer or list that has fewer than N days left. Without it there is a warning for a stapled "
+                + "response with less than a quarter of its time left, and none for the issuer's."
         case .strict:
             "Fail every probe that has a warning, with status 90."
         case .expect:

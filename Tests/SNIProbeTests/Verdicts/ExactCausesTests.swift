@@ -1,3 +1,4 @@
+import DirectCore
 import DirectHTTP
 import DirectIO
 import DirectTestPeers
@@ -52,6 +53,25 @@ struct ExactCausesTests {
         #expect(record.hint?.text.contains("client certificate") == false)
     }
 
+    @Test("The alert that ends a connection refuses nothing")
+    func closeNotify() async throws {
+        let record = try await record(of: [.awaitArrival, .alert(0), .awaitClose])
+        #expect(record.faults.map(\.text) == ["connection closed in the handshake"])
+        #expect(record.hint?.text.contains("no certificate is set up") == false)
+    }
+
+    @Test(
+        "An error of Redis is not taken for one of POP3",
+        arguments: ["unknown command", "Protocol error: x"]
+    )
+    func redis(_ words: String) async throws {
+        let record = try await record(of: [
+            .awaitArrival, .rawBytes(Array("-ERR \(words)\r\n".utf8)), .awaitClose,
+        ])
+        #expect(record.faults.map(\.text) == ["not TLS: the server speaks something else"])
+        #expect(record.hint?.text.contains("--starttls") == false)
+    }
+
     /// The ServerHello of TLS 1.2 of a server older than RFC 5746: without any extension.
     private static let oldServerHello: [UInt8] =
         [22, 3, 3, 0, 42, 2, 0, 0, 38, 3, 3] + [UInt8](repeating: 7, count: 32) + [0, 0xC0, 0x2F, 0]
@@ -63,6 +83,40 @@ struct ExactCausesTests {
         #expect(record.faults.map(\.text) == ["server lacks secure renegotiation (RFC 5746)"])
         #expect(record.hint?.text.contains("RFC 5746") == true)
         #expect(record.hint?.text.contains("violates") == false)
+    }
+
+    /// The prime of 1024 bits of RFC 2409, section 6.2.
+    private static let smallPrime =
+        "FFFFFFFFFFFFFFFFC90FDAA22168C234C4C6628B80DC1CD129024E088A67CC74020BBEA63B139B22514A08798E3404DD"
+        + "EF9519B3CD3A431B302B0A6DF25F14374FE1356D6D51C245E485B576625E7EC6F44C42E9A637ED6B0BFF5CB6F406B7ED"
+        + "EE386BFB5A899FA5AE9F24117C4B1FE649286651ECE65381FFFFFFFFFFFFFFFF"
+
+    /// A record of the handshake with a message of this type.
+    private static func message(_ type: UInt8, _ body: [UInt8]) -> [UInt8] {
+        func size(_ count: Int, _ bytes: Int) -> [UInt8] {
+            (0..<bytes).reversed().map { UInt8(count >> ($0 * 8) & 0xFF) }
+        }
+        return [22, 3, 3] + size(body.count + 4, 2) + [type] + size(body.count, 3) + body
+    }
+
+    @Test("A server whose keys for the exchange are too small is not said to violate TLS")
+    func smallGroup() async throws {
+        var profile = CertificateProfile.publicLeaf("a.test")
+        profile.key = .rsa(2048)
+        let der = try root.issue(profile).der
+        let size = { (count: Int) -> [UInt8] in [0, UInt8(count >> 8), UInt8(count & 0xFF)] }
+        let prime = try #require(Hex.decode(Self.smallPrime))
+        // DHE-RSA-AES128-GCM-SHA256, and the extension of RFC 5746.
+        let choice: [UInt8] = [0, 0, 0x9E, 0, 0, 5, 0xFF, 1, 0, 1, 0]
+        let hello: [UInt8] = [3, 3] + [UInt8](repeating: 7, count: 32) + choice
+        let exchange: [UInt8] = [0, 128] + prime + [0, 1, 2, 0, 128, 1] + [UInt8](repeating: 5, count: 127)
+        let flight: [UInt8] =
+            Self.message(2, hello) + Self.message(11, size(der.count + 3) + size(der.count) + der)
+            + Self.message(12, exchange + [4, 1, 1, 0] + [UInt8](repeating: 9, count: 256))
+            + Self.message(14, [])
+        let record = try await record(of: [.awaitArrival, .rawBytes(flight), .awaitClose])
+        #expect(record.faults.map(\.text) == ["the handshake failed: dh key too small"])
+        #expect(record.hint?.text.contains("too weak for current clients") == true)
     }
 
     @Test("Status 400 of a server that asked for a client certificate is about that certificate")
@@ -90,7 +144,7 @@ struct ExactCausesTests {
             (Array("554 5.7.1 no\r\n".utf8), "SMTP", "smtp"),
             (Array("421 4.7.0 mx.test ESMTP busy\r\n".utf8), "SMTP", "smtp"),
             (Array("220 (vsFTPd 3.0.3)\r\n".utf8), "FTP", "ftp"),
-            (Array("220 ready\r\n".utf8), "SMTP or FTP", "smtp or ftp"),
+            (Array("220 mx.test ready\r\n".utf8), "SMTP, LMTP or FTP", "smtp, lmtp or ftp"),
             (Array("220 mx.test LMTP\r\n".utf8), "LMTP", "lmtp"),
             (Array("* OK IMAP4rev1\r\n".utf8), "IMAP", "imap"),
             (Array("+OK ready\r\n".utf8), "POP3", "pop3"),

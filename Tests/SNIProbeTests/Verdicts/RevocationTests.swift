@@ -1,4 +1,6 @@
 import DirectCore
+import DirectTLS
+import DirectTestCommands
 import DirectTestPeers
 import Foundation
 import TLSFixtures
@@ -17,33 +19,36 @@ struct RevocationTests {
     private struct Issuer: Sendable {
         var ocsp: @Sendable (FixtureCertificate) throws -> [UInt8]? = { _ in nil }
         var list: @Sendable (FixtureCertificate) throws -> [UInt8]? = { _ in nil }
+        /// Where the list is, if anywhere: a number leads there by so many redirects.
+        var place: String? = "list"
     }
 
     private final class Certificate: @unchecked Sendable { var value: FixtureCertificate? }
 
     /// Probes a server whose certificate names an issuer that answers so.
-    private func outcome(_ issuer: Issuer, scheme: String = "http", trusting root: String? = nil) async throws
-        -> (
-            outcome: Outcome, paths: [String]
-        )
-    {
+    private func outcome(
+        _ issuer: Issuer,
+        _ options: String...,
+        scheme: String = "http",
+        trusting root: String? = nil
+    ) async throws -> (outcome: Outcome, paths: [String]) {
         let certificate = Certificate()
         let desk = try FixtureServer.start { request in
             guard let value = certificate.value else { return .status(500) }
+            if let count = Int(request.path.dropFirst()), count > 0 {
+                return .redirect(to: count == 1 ? "/list" : "/\(count - 1)")
+            }
             let answer = try request.path == "/ocsp" ? issuer.ocsp(value) : issuer.list(value)
             return answer.map { .bytes($0) } ?? .status(404)
         }
         var profile = CertificateProfile.publicLeaf(host)
         // OpenSSL reads both URLs from one text.
         profile.issuerURL = "http://ca.example/e1.crt,OCSP;URI:\(scheme)://\(desk.authority)/ocsp"
-        profile.revocationListURL = "\(scheme)://\(desk.authority)/list"
+        profile.revocationListURL = issuer.place.map { "\(scheme)://\(desk.authority)/\($0)" }
         certificate.value = try lab.issuer.issue(profile)
         let server = try FixtureServer.start(.tls(try #require(certificate.value))) { _ in .text("") }
         let outcome = try await probe(
-            host,
-            at: server,
-            "--revocation",
-            "--skip-default",
+            ["\(host)@\(server.authority)", "--revocation", "--skip-default"] + options,
             trusting: root ?? lab.root.rootPEM
         )
         return (outcome, desk.requests.map(\.target))
@@ -101,6 +106,142 @@ struct RevocationTests {
         }
     }
 
+    /// A good answer by another signer, or about another certificate, or changed afterwards.
+    private func wrongAnswers() throws -> [(String, @Sendable (FixtureCertificate) throws -> [UInt8]?)] {
+        let (lab, twin) = (lab, try lab.root.intermediate("Lab Issuing CA E1"))
+        let (begin, end) = (days(-1), days(6))
+        let server = try lab.issuer.issue(.publicLeaf("ocsp.example.com"))
+        var profile = CertificateProfile.publicLeaf("ocsp.example.com")
+        profile.purposes = [.ocspSigning]
+        let stranger = try lab.root.issue(profile)
+        let other = try lab.issuer.issue(.publicLeaf("other.example.com"))
+        return [
+            ("signature", { try Self.changed(lab.issuer.ocspResponse(for: $0)) }),
+            ("signature", { try lab.issuer.ocspResponse(for: $0, from: begin, to: end, by: server) }),
+            ("signature", { try lab.issuer.ocspResponse(for: $0, from: begin, to: end, by: stranger) }),
+            ("signature", { try twin.ocspResponse(for: $0) }),
+            ("another certificate", { _ in try lab.issuer.ocspResponse(for: other) }),
+            ("signature", { try lab.root.ocspResponse(for: $0) }),
+            ("out of date", { try lab.issuer.ocspResponse(for: $0, from: days(-9), to: days(-2)) }),
+            ("not valid yet", { try lab.issuer.ocspResponse(for: $0, from: days(1), to: end) }),
+            ("names no end", { try lab.issuer.ocspResponse(for: $0, from: days(-2), to: nil) }),
+        ]
+    }
+
+    /// The bytes with another last one, which is the signature's, or of a certificate after it.
+    private static func changed(_ bytes: [UInt8]) -> [UInt8] {
+        bytes.dropLast() + [bytes[bytes.count - 1] ^ 1]
+    }
+
+    @Test("A responder's good answer that is not the issuer's, of now and about this certificate is none")
+    func wrongResponders() async throws {
+        for (words, answer) in try wrongAnswers() {
+            let record = try await outcome(Issuer(ocsp: answer, place: nil)).outcome.record
+            #expect(record?.warnings.map(\.id) == [.revocationUnknown] && record?.passed == true, "\(words)")
+            #expect(record?.warnings.first?.text.contains(words) == true, "\(record?.warnings ?? [])")
+            // The list has the last word then.
+            let list = Issuer(ocsp: answer, list: { try Self.list(by: lab.issuer, [$0]) })
+            #expect(try await outcome(list).outcome.faults == ["revoked"], "\(words)")
+        }
+    }
+
+    @Test("A responder that the issuer has authorised answers for it")
+    func delegated() async throws {
+        let lab = lab
+        var profile = CertificateProfile.publicLeaf("ocsp.example.com")
+        profile.purposes = [.ocspSigning]
+        let responder = try lab.issuer.issue(profile)
+        for status in [TestAuthority.RevocationStatus.good, .revoked] {
+            let issuer = Issuer(
+                ocsp: {
+                    try lab.issuer.ocspResponse(for: $0, status, from: days(-1), to: days(6), by: responder)
+                },
+                place: nil
+            )
+            let outcome = try await outcome(issuer).outcome
+            #expect(outcome.faults == (status == .revoked ? ["revoked"] : []))
+            #expect(outcome.record?.warnings.isEmpty == true)
+        }
+    }
+
+    @Test("A list that is not the issuer's, of now and whole is none")
+    func wrongLists() async throws {
+        let (lab, twin) = (lab, try lab.root.intermediate("Lab Issuing CA E1"))
+        func validity(_ begin: Int64, _ end: Int64) -> CertificateProfile.Validity {
+            .init(notBefore: days(begin), notAfter: days(end))
+        }
+        let (old, early) = (validity(-9, -2), validity(1, 9))
+        let lists: [(String, @Sendable (FixtureCertificate) throws -> [UInt8]?)] = [
+            ("signature failure", { _ in try Self.changed(Self.list(by: lab.issuer, [])) }),
+            ("signature failure", { _ in try Self.list(by: twin, []) }),
+            ("unable to get certificate CRL", { _ in try Self.list(by: lab.root, []) }),
+            ("CRL has expired", { _ in try Self.list(by: lab.issuer, [], validity: old) }),
+            ("CRL is not yet valid", { _ in try Self.list(by: lab.issuer, [], validity: early) }),
+            ("no list of revoked", { _ in [0x30, 0] }),
+        ]
+        for (words, list) in lists {
+            let record = try await outcome(Issuer(list: list)).outcome.record
+            #expect(record?.warnings.map(\.id) == [.revocationUnknown] && record?.passed == true, "\(words)")
+            #expect(record?.warnings.first?.text.contains(words) == true, "\(record?.warnings ?? [])")
+        }
+    }
+
+    @Test("Questions and lists have a limit of time, of size and of redirects", .idleLimit)
+    func limits() async throws {
+        let lab = lab
+        let list: @Sendable (FixtureCertificate) throws -> [UInt8]? = { _ in try Self.list(by: lab.issuer, [])
+        }
+        for (place, warnings) in [("2", []), ("3", [Warning.ID.revocationUnknown])] {
+            let record = try await outcome(Issuer(list: list, place: place)).outcome.record
+            #expect(record?.warnings.map(\.id) == warnings, "\(place)")
+        }
+        let large = Issuer(list: { try (list($0) ?? []) + [UInt8](repeating: 0, count: 16 << 20) })
+        let text = try await outcome(large).outcome.record?.warnings.first?.text
+        #expect(text?.contains("does not answer") == true, "\(text ?? "")")
+        let silent = try FixtureServer.start(behaviour: .bytes(.silent))
+        var profile = CertificateProfile.publicLeaf(host)
+        profile.revocationListURL = "http://\(silent.authority)/"
+        let server = try FixtureServer.start(.tls(try lab.issuer.issue(profile))) { _ in .text("") }
+        let outcome = try await probe(
+            host,
+            at: server,
+            "--revocation",
+            "-t",
+            "2s",
+            trusting: lab.root.rootPEM
+        )
+        #expect(outcome.record?.warnings.map(\.id) == [.revocationUnknown])
+    }
+
+    @Test("Thresholds of their own hold for the ends of responses and lists")
+    func ends() async throws {
+        let lab = lab
+        let list = Issuer(list: {
+            _ in
+            try Self.list(by: lab.issuer, [], validity: .init(notBefore: days(-9), notAfter: days(2) + 3600))
+        })
+        #expect(try await outcome(list).outcome.record?.warnings.isEmpty == true)
+        let warned = try await outcome(list, "--warn-status-days", "3").outcome
+        #expect(warned.code == 0 && warned.record?.warnings.map(\.id) == [.revocationEnds])
+        let words = "the answer of its issuer's list ends in 2 days, and no newer one is sent"
+        #expect(warned.record?.warnings.map(\.text) == [words])
+        let failed = try await outcome(list, "--critical-status-days", "3", "--warn-status-days", "4").outcome
+        #expect(failed.code == 90 && failed.faults == ["status_ends"])
+        #expect(try await outcome(list, "--critical-status-days", "2").outcome.code == 0)
+        let nagios = NagiosOutput(Style())
+        let sink = OutputSink.memory
+        let metrics = PrometheusOutput(to: sink)
+        var digest = Digest()
+        let record = try #require(failed.record)
+        digest.add(record)
+        for output in [nagios, metrics] as [any RecordOutput] { output.add(record, isOnlyOne: true) }
+        metrics.finish(digest, interrupted: false)
+        #expect(nagios.line(digest, interrupted: false).contains("CRITICAL") && metrics.flush())
+        let end = try #require(record.observation.revocation?.judgement?.nextUpdate)
+        let text = String(decoding: sink.bytes, as: UTF8.self)
+        #expect(text.contains("sni_probe_revocation_next_update_seconds{") && text.contains("} \(end)\n"))
+    }
+
     @Test("Nobody is asked about a chain that is not trusted, nor over another scheme than http")
     func unasked() async throws {
         let lab = lab
@@ -111,6 +252,7 @@ struct RevocationTests {
         #expect(
             encrypted.outcome.record?.warnings.map(\.id) == [.revocationUnknown] && encrypted.paths.isEmpty
         )
+        #expect(encrypted.outcome.record?.warnings.first?.text.contains("has no URL of http") == true)
     }
 
     @Test("For a server on the public internet no address outside of it is asked")

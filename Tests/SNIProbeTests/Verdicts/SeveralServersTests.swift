@@ -60,6 +60,7 @@ struct SeveralServersTests {
                     #expect(record.faults.map(\.id) == [.answersVary], "\(members)")
                     #expect(record.faults.first?.text.contains(" of ") == true)
                     #expect(record.hint?.text.contains("several servers") == true)
+                    #expect(record.hint?.text.contains("few connections at once") == (bad == .dead))
                 }
             }
         }
@@ -76,6 +77,15 @@ struct SeveralServersTests {
                 // The first two meet the same, so the third is not asked.
                 #expect(said == (place == 2 ? [] : ["answers_vary"]), "\(members)")
             }
+        }
+    }
+
+    @Test("Of four servers in turn, the right one is seen though only handshakes without the name meet it")
+    func four() async throws {
+        for bad in [Member.stranger, .expired, .dead] {
+            let record = try await probe([bad, .good, bad, bad])
+            #expect(record.faults.map(\.id) == [.answersVary], "\(bad)")
+            #expect(record.faults.first?.text.hasPrefix("answers vary without SNI: ") == true)
         }
     }
 

@@ -17,13 +17,39 @@ struct StapleTests {
         mustStaple: Bool = false,
         _ staple: (FixtureCertificate) throws -> [UInt8]?
     ) async throws -> Outcome {
+        let server = try server(mustStaple: mustStaple, staple)
+        return try await probe(host, at: server, trusting: lab.root.rootPEM)
+    }
+
+    private func server(
+        mustStaple: Bool = false,
+        _ staple: (FixtureCertificate) throws -> [UInt8]?
+    ) throws -> FixtureServer {
         var profile = CertificateProfile.publicLeaf(host)
         profile.mustStaple = mustStaple
         let certificate = try lab.issuer.issue(profile)
         let response = try staple(certificate)
-        let server = try FixtureServer.start(.tls(certificate) { $0.ocspStaple = response }) { _ in .text("")
+        return try FixtureServer.start(.tls(certificate) { $0.ocspStaple = response }) { _ in .text("") }
+    }
+
+    @Test("Thresholds of days hold for the end of a response, also if it is past")
+    func thresholds() async throws {
+        func outcome(_ left: Int64, _ options: String...) async throws -> Outcome {
+            let server = try server {
+                try lab.issuer.ocspResponse(for: $0, from: days(-6), to: days(left) + 3600)
+            }
+            return try await probe(["\(host)@\(server.authority)"] + options, trusting: lab.root.rootPEM)
         }
-        return try await probe(host, at: server, trusting: lab.root.rootPEM)
+        let late = try await outcome(2, "--critical-status-days", "3")
+        #expect(late.code == 90 && late.faults == ["status_ends"])
+        #expect(late.record?.hint?.text.contains("no newer one") == true)
+        #expect(try await outcome(-2, "--critical-status-days", "1").faults == ["status_ends"])
+        #expect(try await outcome(2, "--critical-status-days", "2").code == 0)
+        #expect(try await outcome(9, "--warn-status-days", "10").record?.warnings.map(\.id) == [.stapleEnds])
+        #expect(try await outcome(1, "--warn-status-days", "1").record?.warnings.isEmpty == true)
+        #expect(throws: UsageError.self) {
+            _ = try Options(["a.test", "--warn-status-days", "2", "--critical-status-days", "2"])
+        }
     }
 
     @Test("A response that says good changes nothing, and satisfies must-staple")

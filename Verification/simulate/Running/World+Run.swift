@@ -67,8 +67,8 @@ extension World {
                 try drive { callers.areDone }
             }
             for run in runs { run.close() }
-            // The client is gone by now. What it leaves behind has to end by itself.
-            let end = kernel.now + 300_000_000_000
+            // The client is gone by now. What it leaves behind has to end by itself, though not while stopped.
+            let end = kernel.now + 300_000_000_000 + UInt64(plan.kernel?.stop?.length ?? 0) * 1000
             // A resolver's cache may ask ahead, with more than one connection after each other.
             try drive { [kernel, loop] in
                 kernel.connections.isEmpty && kernel.datagramSockets.isEmpty && kernel.threads == 0

@@ -16,7 +16,7 @@ class Attempt:
         self.socket = socket.socket(socket.AF_INET6 if ":" in place[0] else socket.AF_INET)
         self.socket.setblocking(False)
         self.socket.connect_ex(place)  # Begun here: threads start when they like.
-        self.socket.settimeout(3)
+        self.socket.settimeout(30)  # Longer than any vector waits for its end.
         self.handle = self.socket.dup()  # TLS takes the socket away.
         threading.Thread(target=self.run, args=(place, finish), daemon=True).start()
 

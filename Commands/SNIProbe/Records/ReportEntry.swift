@@ -220,7 +220,7 @@ extension ReportEntry {
         mayBeCut: Bool = false,
         _ take: (ReportEntry) -> Void
     ) throws(UsageError) {
-        let source = try LineSource(path, longestLine: longestLine)
+        let source = try LineSource(path, longestLine: longestLine, waits: false)
         guard source.isFile else {
             let what = "\(option) reads a file, and \(quoted(path)) is something else"
             throw UsageError(what, code: ExitCode.noInput)

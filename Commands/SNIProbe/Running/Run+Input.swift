@@ -33,7 +33,7 @@ extension Run {
         var error: UsageError?
         if !feed.hasFoundAny {
             // An empty list is usually a mistake where it was made, and must not look like success.
-            error = UsageError("nothing to probe: there is no target in the files", code: ExitCode.noInput)
+            error = .noTargets
         } else if !options.requestOptions.isEmpty, !feed.hasFoundURL {
             error = options.requestOptionsWithoutRequest
         }

@@ -35,6 +35,8 @@ final class ProbeService: Sendable {
         (self.options, self.context) = (options, context)
         requests = BlockingWork(threadLimit: options.jobs ?? 16)
         let listed = try ListedTargets(options)
+        // Such a list would be served for ever without a probe.
+        guard !listed.isEmpty || options.listensForAny else { throw .noTargets }
         state.withLock { $0.listed = listed }
         if !listed.isEmpty { rounds.submit { self.goRound() } }
     }

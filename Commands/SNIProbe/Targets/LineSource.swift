@@ -37,13 +37,19 @@ final class LineSource {
     private let longestLine: Int
 
     /// Opens a file, or standard input if the path is `-`.
-    init(_ path: String, longestLine: Int = LineSource.longestLine) throws(UsageError) {
+    ///
+    /// - Parameter waits: Whether a named pipe is waited for until another process opens it, too.
+    init(
+        _ path: String,
+        longestLine: Int = LineSource.longestLine,
+        waits: Bool = true
+    ) throws(UsageError) {
         self.longestLine = longestLine
         name = path == "-" ? "standard input" : path
         if path == "-" {
             descriptor = 0
         } else {
-            descriptor = open(path, O_RDONLY | O_CLOEXEC)
+            descriptor = open(path, O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK))
             guard descriptor >= 0 else { throw UserFiles.unreadable(path, code: errno) }
         }
         var facts = stat()

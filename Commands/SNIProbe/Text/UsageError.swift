@@ -21,6 +21,12 @@ struct UsageError: Error, Equatable {
         self.init("\(PlainText.harmless(file, unicode: true)):\(line): \(words.what)", hint: words.hint)
     }
 
+    /// The error for files without a target.
+    static let noTargets = UsageError(
+        "nothing to probe: there is no target in the files",
+        code: ExitCode.noInput
+    )
+
     /// The text for standard error.
     var text: String {
         "sni-probe: \(what)\n" + (hint.map { "hint: \($0)\n" } ?? "")

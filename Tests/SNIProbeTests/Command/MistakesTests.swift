@@ -26,6 +26,19 @@ struct MistakesTests {
     }
 
     @Test(
+        "A named pipe in place of an earlier run's results is refused at once, and not waited for",
+        arguments: ["--baseline", "--resume"]
+    )
+    func pipeOfResults(_ option: String) async throws {
+        let path = NSTemporaryDirectory() + "mistakes-\(UUID().uuidString)"
+        #expect(mkfifo(path, 0o600) == 0)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let result = try await Program.run(["a.test@127.0.0.1:9", option, path])
+        #expect(result.code == 66)
+        #expect(result.errors == "sni-probe: \(option) reads a file, and \(quoted(path)) is something else\n")
+    }
+
+    @Test(
         "Options for requests are refused if no target is a URL",
         arguments: [["--status", "200"], ["-X", "HEAD"], ["-H", "A: b"], ["-k"]]
     )

@@ -226,6 +226,19 @@ struct ListenTests {
         }
     }
 
+    @Test("A list without a target is an error, unless requests may name others")
+    func emptyList() throws {
+        let file = NSTemporaryDirectory() + "listen-\(UUID().uuidString).txt"
+        try "# none\n".write(toFile: file, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        let arguments = ["--listen", "127.0.0.1:0", "-f", file]
+        let context = ContextSource.make(ProbeSettings())
+        #expect(throws: UsageError.noTargets) {
+            try ProbeService(try Options(arguments), context: context)
+        }
+        _ = try ProbeService(try Options(arguments + ["--listen-any"]), context: context)
+    }
+
     @Test("A port that another program listens at is a usage error in the words of other errors")
     func occupied() throws {
         let other = try Listener()

@@ -67,14 +67,14 @@ struct MonitoringTests {
         try await withFolder { folder in
             let (file, link) = (folder + "/file", folder + "/link")
             try "old".write(toFile: file, atomically: true, encoding: .utf8)
-            chmod(file, 0o600)
+            chmod(file, 0o640)
             symlink("file", link)
             let arguments = ["--ca", folder + "/root.pem", "--json", "a.test@\(server.authority)"]
             #expect(try await Program.run(arguments + ["-o", link]).code == 0)
             #expect(try text(file).hasPrefix(#"{"v":1,"#))
             #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "file")
             let attributes = try FileManager.default.attributesOfItem(atPath: file)
-            #expect(attributes[.posixPermissions] as? Int == 0o600)
+            #expect(attributes[.posixPermissions] as? Int == 0o640)
         }
     }
 

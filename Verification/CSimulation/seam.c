@@ -381,11 +381,6 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     return simulated.start_thread(body, argument);
 }
 
-int pthread_detach(pthread_t thread) {
-    REAL(pthread_detach);
-    return CALLED_INSIDE && thread == 0 ? 0 : real(thread);
-}
-
 // A wait for work ends at once, and the body sees a clock that has gone on by as much: nothing else can run meanwhile.
 int pthread_cond_timedwait(
     pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex, const struct timespec *restrict end

@@ -30,17 +30,18 @@ nonisolated package func startDetachedThread(
     #else
     var thread = pthread_t()
     #endif
-    let code = pthread_create(&thread, nil, { runThread($0) }, start)
+    // Detached from the start: the address sanitizer keeps a thread that is detached later on its list after
+    // its end, and then looks in vain for the stack of another one with its number.
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    defer { pthread_attr_destroy(&attributes) }
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    let code = pthread_create(&thread, &attributes, { runThread($0) }, start)
     guard code == 0 else {
         start.deinitialize(count: 1)
         start.deallocate()
         return SystemError("pthread_create", code: code)
     }
-    #if canImport(Darwin)
-    if let thread { pthread_detach(thread) }
-    #else
-    pthread_detach(thread)
-    #endif
     return nil
 }
 

@@ -146,7 +146,7 @@ let package = Package(
         .target(name: "TLSFixtures", dependencies: ["CDirectOpenSSL"], swiftSettings: commonSettings),
         .target(
             name: "CommandKit",
-            dependencies: ["DirectCore", "DirectIO"],
+            dependencies: ["DirectCore", "DirectIO", "CDirectLinux"],
             path: "Commands/CommandKit",
             swiftSettings: commonSettings
         ),

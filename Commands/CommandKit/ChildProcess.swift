@@ -3,6 +3,7 @@ internal import Darwin
 #elseif canImport(Musl)
 internal import Musl
 #else
+internal import CDirectLinux
 internal import Glibc
 #endif
 
@@ -26,6 +27,8 @@ package struct ChildProcess: Sendable {
         package var input: Int32?
         package var output: Int32?
         package var errors: Int32?
+        /// One more, which has the number 3 in the process.
+        package var fourth: Int32?
 
         package init(input: Int32? = nil, output: Int32? = nil, errors: Int32? = nil) {
             (self.input, self.output, self.errors) = (input, output, errors)
@@ -40,18 +43,19 @@ package struct ChildProcess: Sendable {
 
     /// Starts a command, which is searched in PATH unless it contains a slash.
     ///
+    /// It gets no descriptor but those. One that it held open, such as the end of another child's
+    /// pipe, would keep the other from seeing the end of its input.
+    ///
     /// - Parameters:
     ///   - environment: The variables, each as `NAME=VALUE`.
     ///   - leadsGroup: Whether it leads a process group, so that its own children can be killed with it, and
     ///     has the signals as a shell sets them.
-    ///   - closing: Descriptors that it does not get, although they are not closed by themselves.
     package init(
         _ command: String,
         _ arguments: [String],
         environment: [String],
         streams: Streams,
-        leadsGroup: Bool = false,
-        closing: [Int32] = []
+        leadsGroup: Bool = false
     ) throws(NotStarted) {
         #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
@@ -73,12 +77,19 @@ package struct ChildProcess: Sendable {
                 posix_spawn_file_actions_addopen(&actions, Int32(number), "/dev/null", O_RDWR, 0)
             }
         }
-        for descriptor in closing { posix_spawn_file_actions_addclose(&actions, descriptor) }
+        if let fourth = streams.fourth { posix_spawn_file_actions_adddup2(&actions, fourth, 3) }
+        #if canImport(Glibc)
+        direct_close_from(&actions, streams.fourth == nil ? 3 : 4)
+        #endif
         // Swift's threads block signals. The child would inherit that, and no signal could end it.
         var signals = sigset_t()
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
+        #if canImport(Darwin)
+        var flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_CLOEXEC_DEFAULT
+        #else
         var flags = POSIX_SPAWN_SETSIGMASK
+        #endif
         if leadsGroup {
             for signal in [SIGPIPE, SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, signal) }
             posix_spawnattr_setsigdefault(&attributes, &signals)

@@ -4,6 +4,7 @@
 /* The Linux headers that are missing in Swift's Glibc module. Empty on other systems. */
 #ifdef __linux__
 #include <malloc.h>
+#include <spawn.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -20,6 +21,15 @@ static inline void direct_trim_heap(void) {
     malloc_trim(0);
 #endif
 }
+
+#ifdef __GLIBC__
+/* Closes all descriptors from this one on in a child process (glibc 2.34). The header declares the function only
+ * with _GNU_SOURCE, which Swift does not set. */
+static inline int direct_close_from(posix_spawn_file_actions_t *actions, int first) {
+    extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
+    return posix_spawn_file_actions_addclosefrom_np(actions, first);
+}
+#endif
 #endif
 
 #endif

@@ -28,12 +28,7 @@ package struct TestProcess: Sendable {
             command,
             arguments,
             environment: environment.merging(Self.instrumentation) { own, _ in own }.map { "\($0)=\($1)" },
-            streams: ChildProcess.Streams(input: input, output: output, errors: errors),
-            // If this child held open another test's end of a pipe or socket, that test would wait for it.
-            closing: (Int32(3)..<65_536).filter {
-                let flags = fcntl($0, F_GETFD)
-                return flags != -1 && flags & FD_CLOEXEC == 0
-            }
+            streams: ChildProcess.Streams(input: input, output: output, errors: errors)
         )
         Idleness.shared.childHasBegun()
     }

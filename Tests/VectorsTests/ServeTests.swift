@@ -32,6 +32,18 @@ struct ServeTests {
         #expect(status == 0)
     }
 
+    @Test("A child process gets no descriptor but the standard ones")
+    func noOthers() async throws {
+        let pipe = Pipe()
+        // Unlike those of Foundation and of this package, it does not close when a program is started.
+        let end = fcntl(pipe.fileHandleForWriting.fileDescriptor, F_DUPFD, 3)
+        try #require(end > 2)
+        defer { close(end) }
+        let script = "test -e /dev/fd/\(end) && echo open || echo closed"
+        let outcome = await onThread { ShellCommand.run(script, within: .seconds(60)) }
+        #expect(outcome.output == Array("closed\n".utf8))
+    }
+
     /// The map and the exit status; blocks.
     private static func serve(_ program: String, closing isClosing: Bool) throws -> (
         map: String, status: Int32

@@ -30,30 +30,25 @@ final class InteractiveProcess: Sendable {
 
     /// Starts the command. Returns `nil` if that fails.
     init?(_ command: String) {
-        let started: (ChildProcess, Int32, Int32, Int32)? = ShellCommand.starting.withLock { _ in
-            guard let input = ChildPipe(), let output = ChildPipe(), let errors = ChildPipe() else {
-                return nil
-            }
-            let streams = ChildProcess.Streams(
-                input: input.reading,
-                output: output.writing,
-                errors: errors.writing
-            )
-            let child = try? ShellCommand.spawn(command, with: streams)
-            input.closeReading()
-            output.closeWriting()
-            errors.closeWriting()
-            guard let child else {
-                input.closeWriting()
-                output.closeReading()
-                errors.closeReading()
-                return nil
-            }
-            return (child, input.writing, output.reading, errors.reading)
+        guard let input = ChildPipe(), let output = ChildPipe(), let errors = ChildPipe() else { return nil }
+        let streams = ChildProcess.Streams(
+            input: input.reading,
+            output: output.writing,
+            errors: errors.writing
+        )
+        let child = try? ShellCommand.spawn(command, with: streams)
+        input.closeReading()
+        output.closeWriting()
+        errors.closeWriting()
+        guard let child else {
+            input.closeWriting()
+            output.closeReading()
+            errors.closeReading()
+            return nil
         }
-        guard let started else { return nil }
-        (child, input, output, errors) = started
-        for descriptor in [input, output, errors] {
+        self.child = child
+        (self.input, self.output, self.errors) = (input.writing, output.reading, errors.reading)
+        for descriptor in [input.writing, output.reading, errors.reading] {
             _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         }
     }

@@ -34,7 +34,6 @@ enum ProcessGroups {
                 gate.closeReading()
                 gate.closeWriting()
             }
-            _ = fcntl(gate.reading, F_SETFD, 0)
             let child = try spawn(gate.reading)
             state.running.insert(child.id)
             state.guardian?.note("+ \(child.id)\n")

@@ -33,7 +33,7 @@ enum ShellCommand {
         let begin = ContinuousClock.now
         let running: Running
         do throws(ChildProcess.NotStarted) {
-            running = try starting.withLock { (_) throws(ChildProcess.NotStarted) in try start(command) }
+            running = try start(command)
         } catch {
             return Outcome(ending: .notStarted(errnoText(error.code)))
         }
@@ -48,10 +48,6 @@ enum ShellCommand {
         outcome.ending = reap(running.child, until: end)
         return outcome
     }
-
-    /// Guards the start of a process. Between the creation of a pipe and setting close-on-exec, another child
-    /// could inherit the pipe and keep it open, so only one child is started at a time.
-    static let starting = Locked(())
 
     /// Starts a command with two pipes.
     private static func start(_ command: String) throws(ChildProcess.NotStarted) -> Running {
@@ -83,11 +79,13 @@ enum ShellCommand {
         with streams: ChildProcess.Streams
     ) throws(ChildProcess.NotStarted) -> ChildProcess {
         try ProcessGroups.start { (gate) throws(ChildProcess.NotStarted) in
-            try ChildProcess(
+            var gated = streams
+            gated.fourth = gate
+            return try ChildProcess(
                 "/bin/sh",
-                ["-c", "read -r go </dev/fd/\(gate) || exit; exec /bin/sh -c \"$0\"", command],
+                ["-c", "read -r go <&3 || exit; exec 3<&-; exec /bin/sh -c \"$0\"", command],
                 environment: environmentTexts,
-                streams: streams,
+                streams: gated,
                 leadsGroup: true
             )
         }

@@ -164,7 +164,7 @@ struct ClientMaker {
             let store = run?.hsts ?? HSTSStore()
             for host in world.plan.hosts.indices where world.plan.hosts[host].strictness == .known {
                 guard let name = try? DomainName(Material.name(host)) else { continue }
-                store.add(HSTSStore.Entry(name, until: UnixTime.now.advanced(bySeconds: 1_000_000)))
+                store.add(HSTSStore.Entry(name, until: UnixTime.now.advanced(bySeconds: 1_000_000_000)))
             }
             settings.hsts = store
         }

@@ -21,6 +21,15 @@ struct DistinctResultsTests {
         )
     }
 
+    private func text(of records: [ProbeRecord], by make: (OutputSink) -> any RecordOutput) -> String {
+        let sink = OutputSink.memory
+        let output = make(sink)
+        for record in records { output.add(record, isOnlyOne: false) }
+        output.finish(Digest(), interrupted: false)
+        _ = output.flush()
+        return String(decoding: sink.bytes, as: UTF8.self)
+    }
+
     @Test("Two resolvers that fail are two results in every format")
     func failingResolvers() throws {
         let records = [try unresolved(by: "dns://192.0.2.1"), try unresolved(by: "dns://192.0.2.2")]
@@ -29,12 +38,7 @@ struct DistinctResultsTests {
             { PrometheusOutput(to: $0) }, { JUnitOutput(to: $0) }, { SARIFOutput(to: $0) },
             { ChangesOutput(JSONOutput(to: $0), ChangesOutput.Memory()) },
         ] as [(OutputSink) -> any RecordOutput] {
-            let sink = OutputSink.memory
-            let output = make(sink)
-            for record in records { output.add(record, isOnlyOne: false) }
-            output.finish(Digest(), interrupted: false)
-            _ = output.flush()
-            let text = String(decoding: sink.bytes, as: UTF8.self)
+            let text = text(of: records, by: make)
             #expect(text.contains("192.0.2.1") && text.contains("192.0.2.2"), "\(text)")
         }
         let marks = [#"<testcase [^>]*""#, #""partialFingerprints":\{[^}]*"#]
@@ -42,12 +46,7 @@ struct DistinctResultsTests {
             marks,
             [{ JUnitOutput(to: $0) }, { SARIFOutput(to: $0) }] as [(OutputSink) -> any RecordOutput]
         ) {
-            let sink = OutputSink.memory
-            let output = make(sink)
-            for record in records { output.add(record, isOnlyOne: false) }
-            output.finish(Digest(), interrupted: false)
-            _ = output.flush()
-            let text = String(decoding: sink.bytes, as: UTF8.self)
+            let text = text(of: records, by: make)
             #expect(
                 Set(try text.matches(of: Regex(mark)).map { String(text[$0.range]) }).count == 2,
                 "\(text)"

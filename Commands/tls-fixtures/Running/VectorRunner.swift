@@ -187,7 +187,7 @@ struct VectorRunner: Sendable {
     ) async -> (JobOutcome, [Difference]) {
         do {
             let trial = try plan.start()
-            if !isFirst, !client.isOurs, let control = trial.control {
+            if !isFirst, !client.isOurs, let control = try trial.control?() {
                 let start = ContinuousClock.now
                 _ = await client.run(control.job)
                 control.took(start.duration(to: .now))

@@ -18,17 +18,19 @@ extension RouteVector {
                 let plan = try RoutePlan(self, folder, certificates)
                 var job = job(plan, certificates)
                 if isOfStaggers { job.quiet = plan.quietAddresses(folder) }
-                let attempts = OpenAttempts(at: plan.stage.servers)
+                let attempts = isAboutAll ? OpenAttempts(at: plan.stage.servers) : nil
                 let timing = Locked((start: ContinuousClock.now, usual: Duration.zero))
-                let control = try alone.map { alone in
-                    let plan = try RoutePlan(alone, folder, certificates)
-                    return (
-                        job: alone.job(plan, certificates),
-                        took: { took in
-                            withExtendedLifetime(plan) {}
-                            timing.withLock { $0 = (.now, took) }
-                        }
-                    )
+                let control = alone.map { alone in
+                    {
+                        let plan = try RoutePlan(alone, folder, certificates)
+                        return (
+                            job: alone.job(plan, certificates),
+                            took: { (took: Duration) in
+                                withExtendedLifetime(plan) {}
+                                timing.withLock { $0 = (.now, took) }
+                            }
+                        )
+                    }
                 }
                 return Trial(job: job, control: control) { outcome, facts in
                     let (start, usual) = timing.withLock { $0 }
@@ -39,7 +41,7 @@ extension RouteVector {
                     differences += plan.differences(records, seen: last, givesReasons: facts.givesReasons)
                     differences += timeDifferences(measured: elapsed, held: last.elapsed)
                     for record in records { differences += record.misnamings(host: host, port: plan.port) }
-                    if isAboutAll, differences.isEmpty {
+                    if let attempts, differences.isEmpty {
                         differences = differencesOfAll(records.flatMap(\.self))
                         differences += lessened(await attempts.differences())
                     }

@@ -4,9 +4,10 @@ internal import TLSFixtures
 /// One way to show a vector to a client over a network: a job, and servers that are ready for it.
 struct Trial {
     var job: Job
-    /// A job that takes the time of the machine and the client, and none of what the vector is about, for
-    /// vectors about time. It is run before the job when that is tried again, and told how long it took.
-    var control: (job: Job, took: (Duration) -> Void)?
+    /// Makes a job that takes the time of the machine and the client, and none of what the vector is about,
+    /// for vectors about time. It is made and run before the job when that is tried again, and told how long
+    /// it took.
+    var control: (() throws -> (job: Job, took: (Duration) -> Void))?
     /// Compares what the client reports, and what the servers saw, with the expectation.
     var differences: (_ outcome: JobOutcome, _ facts: ClientDescription) async -> [Difference]
 }

@@ -65,6 +65,8 @@ package final class ConnectionPool: @unchecked Sendable {
         var machine: Machine
         var waiting: [Machine.Ticket: Waiter] = [:]
         var maintenanceHandle: LoopHandle?
+        /// The rounds of maintenance until the heap's free memory is given back; 0 for not at all.
+        var roundsUntilTrim = 0
 
         /// Returns what the decisions require; `nil` for almost all of them, which then cost nothing more.
         ///

@@ -238,6 +238,7 @@ extension ConnectionPool {
     package func conclude(_ reading: BodyReading, lease: Lease, at now: Instant) {
         let connection = reading.exchange.connection
         reading.end?.note(now)
+        noteBody(of: reading.received)
         reading.observer?.note(.bodyEnded(bytes: reading.received, isWhole: true))
         if let upload = reading.upload {
             guard upload.isFinished else { return giveUp(reading, lease: lease) }

@@ -17,8 +17,9 @@ internal import Synchronization
 ///
 /// A caller that is cancelled, or whose time is over, stops waiting, and the others go on: if it was the one
 /// whose request it is, the next one makes it anew, within its own time limits. A request that is made while
-/// another one is made, by an interceptor behind this one, is made alone: it might wait for itself. After a request with an unsafe method has begun, later GETs join none that began
-/// before it ended: they would miss what it has changed.
+/// another one is made, by an interceptor behind this one, is made alone: it might wait for itself. After a
+/// request with an unsafe method has begun, later GETs join none that began before it ended: they would miss
+/// what it has changed.
 public final class SharedRequests: Sendable {
     /// What a request has come to; `nil` if the caller that made it was cancelled or had no more time, and it
     /// has to be made anew.

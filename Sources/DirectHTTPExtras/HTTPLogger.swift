@@ -43,8 +43,7 @@ public struct HTTPLogger: Sendable {
         _ write: @escaping @Sendable (String) -> Void
     ) {
         self.level = level
-        let names = SecretFields.names.union(Self.furtherFields).union(secretFields)
-        hidden = Set(names.map { $0.lowercased() })
+        hidden = Set(SecretFields.names.union(secretFields).map { $0.lowercased() })
         self.write = write
     }
 
@@ -67,9 +66,6 @@ public struct HTTPLogger: Sendable {
         private static let last = Atomic<UInt64>(0)
         let value = Self.last.wrappingAdd(1, ordering: .relaxed).newValue
     }
-
-    /// Names that only a log leaves out.
-    private static let furtherFields = ["X-Xsrf-Token", "X-Goog-Api-Key", "Private-Token", "X-Vault-Token"]
 
     private func logged(
         _ request: HTTPClient.Request,

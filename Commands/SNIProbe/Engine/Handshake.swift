@@ -73,14 +73,14 @@ extension Handshake {
             if case .noUpgrade(let bytes) = error { handshake.nonTLSBytes = Array(bytes.suffix(64)) }
             return (handshake, nil, nil)
         }
-        // The wait for the context is not measured: loading the trust roots may take longer than the whole
-        // handshake.
-        let context = await tools.context.value()
-        let handshakeStart = loop.now
+        var handshakeStart = loop.now
         let firstBytes = FirstBytes(of: socket, signs)
         var tls: SurveyConnection?
         let result: Result<(SurveyFacts, ServedChain), TransportError>
         do throws(TransportError) {
+            let context = try await tools.context.value()
+            // The wait for it is not measured: loading the trust roots may take longer than the handshake.
+            handshakeStart = loop.now
             let connection = try surveyConnection(
                 context,
                 offer,

@@ -24,6 +24,8 @@ struct Handshake: Sendable {
     var clientAuthorities: (names: [String], count: Int) = ([], 0)
     /// Whether the server sent at least one byte.
     var hasReceivedBytes = false
+    /// Whether it failed in the dialogue before TLS.
+    var endsBeforeTLS = false
     /// The first bytes that the server sent, if they are not TLS.
     var nonTLSBytes: [UInt8] = []
     /// What the server has answered in place of an encrypted hello.
@@ -70,6 +72,7 @@ extension Handshake {
             socket.close()
             handshake.tlsTime = loop.now.since(start) - (handshake.tcpTime ?? .zero)
             handshake.outcome = .failure(error)
+            handshake.endsBeforeTLS = true
             if case .noUpgrade(let bytes) = error { handshake.nonTLSBytes = Array(bytes.suffix(64)) }
             return (handshake, nil, nil)
         }

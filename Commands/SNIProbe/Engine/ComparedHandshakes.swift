@@ -10,7 +10,7 @@ internal import DirectHTTP
 /// first once more still, which lets a third server be seen.
 ///
 /// All offer the same but the name. The comparison takes no longer after the end of the first handshake than
-/// `patience`; what has not ended then counts as no answer.
+/// a second, or three times as long as that took; what has not ended then counts as no answer.
 struct ComparedHandshakes {
     /// The result of the first handshake, with that of the request over its connection.
     struct Lead: Sendable {
@@ -29,6 +29,8 @@ struct ComparedHandshakes {
         let loop: EventLoop
         /// The end of the probe.
         let end: Instant
+        /// The nanoseconds that the comparison may take after a first handshake that took less than a third.
+        let patience: UInt64
         let first: @Sendable () async -> Lead
         let second: @Sendable () async -> Handshake
         /// Makes the first or the second handshake again, until this moment at most.
@@ -78,6 +80,13 @@ struct ComparedHandshakes {
         }
     }
 
+    private func patience(after handshake: Handshake) -> UInt64 {
+        max(
+            plan.patience,
+            3 * ((handshake.tcpTime ?? .zero) + (handshake.tlsTime ?? .zero)).clampedNanoseconds
+        )
+    }
+
     private var isDone: Bool { lead != nil && second != nil && pending == 0 }
 
     private mutating func take(_ event: Event, in group: inout TaskGroup<Event>) {
@@ -85,7 +94,7 @@ struct ComparedHandshakes {
         case .lead(let result):
             lead = result
             guard !isOver else { return }
-            limit = min(plan.end, plan.loop.now.advanced(byNanoseconds: result.handshake.patience))
+            limit = min(plan.end, plan.loop.now.advanced(byNanoseconds: patience(after: result.handshake)))
             wake(at: limit, with: .end, in: &group)
             settle(after: result.handshake, in: &group)
         case .second(let handshake):
@@ -106,7 +115,7 @@ struct ComparedHandshakes {
     /// Confirms results that are surprising. While one is missing, waits for it half of the time.
     private mutating func settle(after handshake: Handshake, in group: inout TaskGroup<Event>) {
         if lead != nil, second != nil { return confirm(in: &group) }
-        let moment = plan.loop.now.advanced(byNanoseconds: handshake.patience / 2)
+        let moment = plan.loop.now.advanced(byNanoseconds: patience(after: handshake) / 2)
         if moment < plan.end { wake(at: moment, with: .doubt, in: &group) }
     }
 
@@ -138,12 +147,6 @@ struct ComparedHandshakes {
 }
 
 extension Handshake {
-    /// The nanoseconds that a comparison may take after this handshake: a second, or three times as long as
-    /// it took.
-    fileprivate var patience: UInt64 {
-        max(1_000_000_000, 3 * ((tcpTime ?? .zero) + (tlsTime ?? .zero)).clampedNanoseconds)
-    }
-
     /// This handshake, whose cancellation says that it has had its time.
     fileprivate var asSilent: Handshake {
         guard failure == .cancelled else { return self }

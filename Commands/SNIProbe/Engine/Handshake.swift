@@ -24,6 +24,8 @@ struct Handshake: Sendable {
     var clientAuthorities: (names: [String], count: Int) = ([], 0)
     /// Whether the server sent at least one byte.
     var hasReceivedBytes = false
+    /// Whether it failed in the dialogue before TLS.
+    var endsBeforeTLS = false
     /// The first bytes that the server sent, if they are not TLS.
     var nonTLSBytes: [UInt8] = []
     /// What the server has answered in place of an encrypted hello.
@@ -70,17 +72,18 @@ extension Handshake {
             socket.close()
             handshake.tlsTime = loop.now.since(start) - (handshake.tcpTime ?? .zero)
             handshake.outcome = .failure(error)
+            handshake.endsBeforeTLS = true
             if case .noUpgrade(let bytes) = error { handshake.nonTLSBytes = Array(bytes.suffix(64)) }
             return (handshake, nil, nil)
         }
-        // The wait for the context is not measured: loading the trust roots may take longer than the whole
-        // handshake.
-        let context = await tools.context.value()
-        let handshakeStart = loop.now
+        var handshakeStart = loop.now
         let firstBytes = FirstBytes(of: socket, signs)
         var tls: SurveyConnection?
         let result: Result<(SurveyFacts, ServedChain), TransportError>
         do throws(TransportError) {
+            let context = try await tools.context.value()
+            // The wait for it is not measured: loading the trust roots may take longer than the handshake.
+            handshakeStart = loop.now
             let connection = try surveyConnection(
                 context,
                 offer,

@@ -167,6 +167,7 @@ struct ProbeEngine: Sendable {
             .init(
                 loop: loop,
                 end: limits.end,
+                patience: settings.comparisonTime.clampedNanoseconds,
                 first: { await makeFirst(probe, serverName: firstName, limits) },
                 second: { await makeSecond(probe, serverName: secondName, limits) },
                 again: { side, end in

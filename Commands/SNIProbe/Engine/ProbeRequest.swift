@@ -79,10 +79,13 @@ struct ProbeRequest {
     private func readBody(_ outcome: inout ExchangeOutcome) async throws(TransportError) {
         var body = BodyReading(exchange, nil)
         let hash = RunningSHA256()
-        while let piece = try await body.next() {
+        // What came with the head; without content the body is at its end then.
+        var next: [UInt8]? = try body.takeBuffered()
+        while let piece = next {
             piece.withUnsafeBytes { hash.add($0) }
             outcome.bodyCount += piece.count
             signs.add()
+            next = try await body.next()
         }
         outcome.bodyHash = hash.finish()
     }

@@ -45,6 +45,8 @@ struct ProbeSettings: Sendable {
     /// Whether the request is sent even if the certificate is wrong.
     var insecure = false
     var timeout: Duration = .seconds(5)
+    /// The time that a comparison may take after the first handshake, if three times that is not longer.
+    var comparisonTime: Duration = .seconds(1)
     var retries = 0
     /// The days below which a certificate is a fault.
     var minimumDays: Int?

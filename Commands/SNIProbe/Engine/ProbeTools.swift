@@ -56,7 +56,7 @@ final class ContextSource: Sendable {
     }
 
     /// Returns the context, waiting until it is ready.
-    func value() async -> Result<SurveyContext, TLSError> {
+    func value() async throws(TransportError) -> Result<SurveyContext, TLSError> {
         if let known = state.withLock({ $0.context }) { return known }
         let turn = LoopHandle(loop: loop)
         loop.add(turn)
@@ -68,9 +68,7 @@ final class ContextSource: Sendable {
             }
             if let known { return known }
             // No deadline is needed: the main thread creates the context before anything else.
-            guard await turn.waitForSignal(until: .never) == .ready else {
-                return .failure(.notOpen)
-            }
+            guard await turn.waitForSignal(until: .never) == .ready else { throw .cancelled }
         }
     }
 

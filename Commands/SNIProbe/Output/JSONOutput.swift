@@ -66,7 +66,8 @@ struct JSONRecord {
                 handshake("without", handshake: observation.second, text: &text)
                 text.null("with")
             }
-            text.field("handshakes", value: observation.firsts.count + observation.seconds.count)
+            let count = observation.firsts.count + observation.seconds.count
+            text.field("handshakes", value: record.checkedFile == nil ? count : 0)
         }
     }
 

@@ -89,7 +89,8 @@ struct LongForm {
         let lines = observation.otherKeys.map { other in
             let (kind, isVersion) = (other.kind.rawValue, other.kind.version != nil)
             guard let leaf = other.served?.chain.leaf else {
-                return isVersion ? "\(kind): no handshake" : "no \(kind) certificate"
+                let why = other.handshake.requestsClientCertificate ? " without a client certificate" : ""
+                return isVersion ? "\(kind): no handshake\(why)" : "no \(kind) certificate"
             }
             let end = "\(key(leaf.key)), \(validity(leaf)), sha256 \(style.hash(leaf.summary.sha256))"
             let isSame = leaf.summary.sha256 == record.leaf?.summary.sha256

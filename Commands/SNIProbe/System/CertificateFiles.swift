@@ -82,7 +82,9 @@ enum CertificateFiles {
         do throws(TLSError) {
             return try readCertificates(bytes)
         } catch {
-            if isPEM(bytes), !holdsCertificate(bytes) { throw noCertificate(in: bytes, from: path) }
+            if isPEM(bytes) ? !holdsCertificate(bytes) : container(of: bytes) != nil {
+                throw noCertificate(in: bytes, from: path)
+            }
             throw UsageError("there is no certificate in \(quoted(path)): \(error)", code: ExitCode.noInput)
         }
     }
@@ -106,20 +108,32 @@ enum CertificateFiles {
     }
 
     /// Whether DER is a sequence that begins with the number 3, the version of PKCS#12 (RFC 7292, section 4).
-    private static func isPKCS12(_ bytes: [UInt8]) -> Bool {
+    private static func isPKCS12(_ bytes: [UInt8]) -> Bool { isSequence(bytes, of: [2, 1, 3]) }
+
+    private static func isSequence(_ bytes: [UInt8], of first: [UInt8]) -> Bool {
         guard bytes.count > 8, bytes[0] == 0x30 else { return false }
-        let start = 2 + (bytes[1] > 0x80 ? Int(bytes[1] - 0x80) : 0)
-        return bytes.dropFirst(start).starts(with: [2, 1, 3])
+        let start = 2 + (bytes[1] >= 0x80 ? Int(bytes[1] - 0x80) : 0)
+        return bytes.dropFirst(start).starts(with: first)
     }
 
-    /// The error for PEM text without a certificate, which says what else is there.
+    /// A form that holds certificates and is not read here, with the command that makes PEM of it.
+    private static func container(of bytes: [UInt8]) -> String? {
+        if isPKCS12(bytes) { return "PKCS#12, of which openssl pkcs12 -nokeys makes PEM" }
+        // The object identifier of signed data (RFC 2315, section 14).
+        let isSignedData = isSequence(bytes, of: [6, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 2])
+        guard isSignedData || bytes.contain("-----BEGIN PKCS7-----") else { return nil }
+        return "PKCS#7, of which openssl pkcs7 -print_certs makes PEM"
+    }
+
+    /// The error for a file without a certificate, which says what else is there.
     private static func noCertificate(in bytes: [UInt8], from path: String) -> UsageError {
         let others = [
             ("PRIVATE KEY-----", "a private key"), ("CERTIFICATE REQUEST-----", "a certificate request"),
             ("PUBLIC KEY-----", "a public key"), ("X509 CRL-----", "a revocation list"),
         ]
-        let other = others.first { bytes.contain($0.0) }.map { ", but \($0.1)" } ?? ""
-        return UsageError("there is no certificate in \(quoted(path))\(other)", code: ExitCode.noInput)
+        let other = container(of: bytes) ?? others.first { bytes.contain($0.0) }?.1
+        let words = other.map { ", but \($0)" } ?? ""
+        return UsageError("there is no certificate in \(quoted(path))\(words)", code: ExitCode.noInput)
     }
 
     private static func source(of bytes: [UInt8]) -> CertificateSource {

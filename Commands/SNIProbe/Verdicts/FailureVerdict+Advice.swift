@@ -17,6 +17,9 @@ extension FailureVerdict {
         case .notConnected:
             "\(.ip) cannot be reached from here: check the IP, the route and the firewall"
         case .silentTCP: "the machine is down, the IP is wrong, or a firewall drops packets to port \(port)"
+        case .silentTLS where endsBeforeTLS, .closed where endsBeforeTLS, .reset where endsBeforeTLS:
+            "nothing there answers as --starttls expects it: port \(port) may begin with TLS, then leave out --starttls; or "
+                + "it speaks another protocol"
         case .silentTLS where observation.first?.hasReceivedBytes == true:
             "the server began to answer but did not continue: it is overloaded, or its large packets are lost on the "
                 + "path (MTU)"

@@ -19,6 +19,8 @@ struct FailureVerdict {
         case .notConnected(let error): connectFault(error)
         case .silentTCP:
             Fault(.timeoutTCP, "no answer to the connection in \(limit)", brief: "no answer in \(limit)")
+        case .silentTLS where endsBeforeTLS:
+            Fault(.timeoutTLS, "no change to TLS in \(limit)", brief: "no STARTTLS in \(limit)")
         case .silentTLS where observation.first?.hasReceivedBytes == true:
             Fault(.timeoutTLS, "handshake not finished in \(limit)", brief: "unfinished in \(limit)")
         case .silentTLS:
@@ -42,6 +44,9 @@ struct FailureVerdict {
         case .cancelled: Fault(.handshakeBroken, "not finished")
         }
     }
+
+    /// Whether the dialogue of `--starttls` did not get to TLS.
+    var endsBeforeTLS: Bool { settings.upgrade != nil && observation.first?.endsBeforeTLS == true }
 
     private func noUpgrade(_ line: String) -> Fault {
         Fault(.notTLS, "the server does not change to TLS: \(line)", brief: "no STARTTLS: \(line)")
@@ -81,7 +86,8 @@ struct FailureVerdict {
         if observation.first?.serverName != nil, sni == .refused {
             return Fault(.sniRefused, "server \(verb) the connection on the name", brief: "refused the name")
         }
-        return Fault(.reset, "connection \(verb) in the handshake", brief: "\(verb) in the handshake")
+        let place = endsBeforeTLS ? "before TLS" : "in the handshake"
+        return Fault(.reset, "connection \(verb) \(place)", brief: "\(verb) \(place)")
     }
 
     /// Whether this is an alert that servers send for unknown names instead of `unrecognized_name`.

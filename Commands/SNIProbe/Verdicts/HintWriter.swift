@@ -35,7 +35,8 @@ struct HintWriter {
         case .keyMismatch:
             "the key and the certificate are not a pair: find the key that the certificate was requested with"
         case .nameMismatch where record.checkedFile != nil && !isNearMiss:
-            "the certificate is for other names: have one issued with \(.host) as DNS SAN, or check the file"
+            "the certificate is for other names: have one issued with \(.host) as "
+                + (record.target.host.name == nil ? "IP SAN" : "DNS SAN") + ", or check the file"
         case .expired where record.checkedFile != nil && !isLeafCurrent,
             .tooFewDays where record.checkedFile != nil:
             "renew it before it is deployed"

@@ -28,8 +28,11 @@ struct StapleVerdict {
         guard served.chain.judgement.isTrusted else { return }
         if let defect = Self.defect(of: staple, now: now) {
             let words = "\(Self.requirement), and \(defect)"
-            if isRequired { fault = Fault(.stapleMissing, words, brief: "required OCSP staple unusable") }
-            warning = Warning(id: .stapleUnusable, text: defect)
+            if isRequired {
+                fault = Fault(.stapleMissing, words, brief: "required OCSP staple unusable")
+            } else {
+                warning = Warning(id: .stapleUnusable, text: defect)
+            }
         }
         judgeEnd(of: staple, named: "the stapled OCSP response", now: now, settings)
     }
@@ -64,6 +67,8 @@ struct StapleVerdict {
             warning?.text ?? "\(what) ends in \(Words.distance(max(0, end - now))), and no newer one is sent"
         if let least = settings.minimumStatusDays, end - now < least * 86_400 {
             fault = Fault(.statusEnds, text, brief: "\(isStapled ? "OCSP staple" : "issuer's answer") ends")
+            warning = nil
+            return
         }
         let quarter = isStapled ? (end - (answer.thisUpdate ?? end)) / 4 : 0
         let most = settings.warningStatusDays.map { $0 * 86_400 } ?? quarter

@@ -62,13 +62,16 @@ struct CertificateFilesTests {
             "broken.der": [0x30, 0x03, 1, 2, 3],
             "request": Array("-----BEGIN CERTIFICATE REQUEST-----\n".utf8),
             "list": Array("-----BEGIN X509 CRL-----\n".utf8),
+            "a.p12": [0x30, 0x08, 2, 1, 3, 0x30, 3, 6, 1, 0], "a.p7b": Array("-----BEGIN PKCS7-----\n".utf8),
+            "a.p7c": [0x30, 0x80, 6, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 2],
         ]
         try withFolder(files) { (folder: String) throws in
             #expect(try CertificateFiles.roots(at: folder + "/root.der") == [.der(root.rootDER)])
             #expect(try CertificateFiles.roots(at: folder + "/root.pem") == [.pem(Array(root.rootPEM.utf8))])
             for (name, words) in [
                 ("broken.der", ": "), ("request", ", but a certificate request"),
-                ("list", ", but a revocation list"),
+                ("list", ", but a revocation list"), ("a.p12", ", but PKCS#12"),
+                ("a.p7b", ", but PKCS#7"), ("a.p7c", ", but PKCS#7"),
             ] {
                 let error = problem("\(folder)/\(name)")
                 let what = "there is no certificate in \(quoted("\(folder)/\(name)"))\(words)"

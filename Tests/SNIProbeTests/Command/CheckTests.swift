@@ -45,7 +45,9 @@ struct CheckTests {
         try await withFiles(files) { folder in
             let good = try records(folder, "/full.pem", host, "example.com", "other.test")
             #expect(good.map { $0.faults.map(\.id) } == [[], [], [.nameMismatch]])
-            #expect(good[2].hint?.text.contains("for other names") == true)
+            #expect(good[2].hint?.text.contains("with other.test as DNS SAN") == true)
+            let address = try records(folder, "/full.pem", "203.0.113.7")
+            #expect(address[0].hint?.text.contains("with 203.0.113.7 as IP SAN") == true)
             for file in ["/leaf.pem", "/leaf.der"] {
                 let cut = try records(folder, file, host)
                 #expect(cut.map { $0.faults.map(\.id) } == [[.intermediateMissing]])
@@ -93,6 +95,7 @@ struct CheckTests {
             let json = try await Program.run(["check", folder + "/full.pem", "b.test", "--json"] + roots)
             #expect(json.code == 60)
             #expect(json.output.contains(#""ip":null"#) && json.output.contains(#""tls":null"#))
+            #expect(json.output.contains(#""handshakes":0"#))
             #expect(json.output.contains(#""source":"\#(folder)/full.pem:1""#))
             let text = try await Program.run(["check", folder + "/full.pem", "b.test", "-v"] + roots)
             #expect(text.output.hasPrefix("FAIL  b.test in \(folder)/full.pem\n      wrong certificate\n"))

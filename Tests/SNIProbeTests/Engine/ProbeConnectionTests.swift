@@ -6,10 +6,14 @@ import Testing
 
 @Suite("Connections of a probe")
 struct ProbeConnectionTests {
-    private func connect(to server: FixtureServer) async throws -> Result<Socket, TransportError> {
+    private func probe(of server: FixtureServer) throws -> Probe {
         let target = ProbeTarget(host: try HTTPHost("a.test"))
         let address = try #require(IPAddress(server.address))
-        let probe = Probe(target: target, address: address, port: server.port, source: .argument)
+        return Probe(target: target, address: address, port: server.port, source: .argument)
+    }
+
+    private func connect(to server: FixtureServer) async throws -> Result<Socket, TransportError> {
+        let probe = try probe(of: server)
         let tools = ProbeTools(ProbeSettings(), loop: .shared)
         // The deadline is over before the task runs, as on a machine that is too busy.
         let past = Instant(nanoseconds: 1)
@@ -28,6 +32,26 @@ struct ProbeConnectionTests {
         #expect(socket.isConnected)
         socket.close()
         server.stop()
+    }
+
+    @Test("A handshake that is cancelled before the roots are loaded is not called a broken one")
+    func cancelledBeforeTheContext() async throws {
+        let server = try FixtureServer.start(behaviour: .bytes(.silent))
+        let (probe, loop) = (try probe(of: server), EventLoop.shared)
+        let tools = ProbeTools(ProbeSettings(), loop: loop)
+        let limits = DialLimits(CallLimit(tools.timeouts, until: .never), loop: loop)
+        let handshake = Task(executorPreference: loop) {
+            await Handshake.perform(
+                with: probe,
+                offering: SurveyOffer(serverName: nil, offersHTTP: false),
+                tools: tools,
+                signs: SignsOfLife(),
+                limits: limits
+            ).handshake
+        }
+        _ = try await server.waitUntil { $0.count == 1 }
+        handshake.cancel()
+        #expect(await handshake.value.failure == .cancelled)
     }
 
     @Test("An address that never answers is a silent one")

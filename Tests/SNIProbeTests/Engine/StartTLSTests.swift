@@ -159,10 +159,20 @@ struct StartTLSTests {
 
     @Test("A server that says nothing is silent, and one that leaves has closed")
     func silence() async throws {
-        let silent = try DialogueRelay([.skip(1)], to: 0)
-        #expect(try await probe(silent, "--starttls", "smtp", "-t", "300ms").faults == ["timeout_tls"])
-        let leaving = try DialogueRelay([], to: 0)
-        #expect(try await probe(leaving, "--starttls", "smtp").faults == ["reset"])
+        let silent = try FixtureServer.start(behaviour: .bytes(.silent))
+        let outcome = try await SNIProbeTests.probe(
+            ["a.test@\(silent.authority)", "--starttls", "smtp", "--skip-default"],
+            trusting: root.rootPEM,
+            at: silent
+        ) { $0.count == 1 }
+        #expect(outcome.faults == ["timeout_tls"])
+        #expect(outcome.record?.faults.first?.text == "no change to TLS in 300 ms")
+        let leaving = try await probe(try DialogueRelay([], to: 0), "--starttls", "smtp")
+        #expect(leaving.faults == ["reset"])
+        #expect(leaving.record?.faults.first?.text.hasSuffix(" before TLS") == true)
+        for record in [outcome.record, leaving.record] {
+            #expect(record?.hint?.text.contains("may begin with TLS, then leave out --starttls") == true)
+        }
     }
 
     @Test("The port is that of the protocol unless another is given, and URLs are refused")

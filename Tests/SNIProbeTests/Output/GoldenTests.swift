@@ -114,10 +114,11 @@ struct GoldenTests {
 
     @Test("A silent server has the recorded output")
     func theServerIsSilent() async throws {
-        try check(
-            try await record(["www.example.com@PLACE", "-t", "300ms"], .plain, .bytes(.silent)),
-            "silent"
-        )
+        let server = try FixtureServer.start(behaviour: .bytes(.silent))
+        let words = ["www.example.com@\(server.authority)"]
+        let outcome = try await probe(words, trusting: try CheckedIn.rootPEM(), at: server) { $0.count == 2 }
+        let settings = try Options(words + ["-t", "300ms"]).settings
+        try check(steady(try #require(outcome.record), settings), "silent")
     }
 
     @Test("Several results are a table of at most 80 columns with a summary")

@@ -43,7 +43,10 @@ final class RunningProgram: @unchecked Sendable {
     private let errors: FileHandle
     private let child: TestProcess
 
+    /// Probes have all the time that a busy machine needs, unless the arguments give them less.
     init(_ arguments: [String], environment: [String: String] = [:], wrapper: [String] = []) throws {
+        let isProbe = !["check", "report"].contains(arguments.first)
+        let arguments = (isProbe ? ["--timeout", "1h"] : []) + arguments
         let (input, output, errors) = (Pipe(), Pipe(), Pipe())
         var variables = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "", "LANG": "C.UTF-8"]
         variables.merge(environment) { _, new in new }

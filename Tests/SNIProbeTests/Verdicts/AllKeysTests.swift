@@ -80,4 +80,15 @@ struct AllKeysTests {
             single.record?.observation.otherKeys.map { $0.served == nil } == [true, true] && single.code == 0
         )
     }
+
+    @Test("A version without a handshake because the server wants a client certificate is said to be that")
+    func clientCertificate() async throws {
+        let server = try FixtureServer.start(
+            .tls(lab.issuer.issue(.publicLeaf(host))) { $0.clientCertificates = .required(from: []) }
+        ) { _ in .text("") }
+        let outcome = try await probe(host, at: server, "--deep", trusting: lab.root.rootPEM)
+        let record = try #require(outcome.record)
+        let text = LongForm(record: record, style: Style(width: 200), verbose: false).text
+        #expect(text.contains("TLS 1.2: no handshake without a client certificate\n"), "\(text)")
+    }
 }

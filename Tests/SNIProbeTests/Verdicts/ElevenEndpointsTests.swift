@@ -15,13 +15,18 @@ struct ElevenEndpointsTests {
     private func expect(
         _ server: FixtureServer,
         _ options: [String] = [],
+        isSilent: Bool = false,
         code: Int32,
         fault: Fault.ID?,
         says text: String,
         hint: String?,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        let outcome = try await probe(["\(host)@\(server.authority)"] + options, trusting: lab.root.rootPEM)
+        let (place, roots) = (["\(host)@\(server.authority)"], lab.root.rootPEM)
+        let outcome =
+            isSilent
+            ? try await probe(place, trusting: roots, at: server) { $0.count == 2 }
+            : try await probe(place + options, trusting: roots)
         let record = try #require(outcome.record)
         #expect(outcome.code == code, sourceLocation: sourceLocation)
         #expect(record.faults.map(\.id) == (fault.map { [$0] } ?? []), sourceLocation: sourceLocation)
@@ -151,7 +156,7 @@ struct ElevenEndpointsTests {
     func silence() async throws {
         try await expect(
             try FixtureServer.start(behaviour: .bytes(.silent)),
-            ["-t", "300ms"],
+            isSilent: true,
             code: 28,
             fault: .timeoutTLS,
             says: "no answer to the handshake in 300 ms",

@@ -1,4 +1,5 @@
 import DirectHTTP
+import DirectTestTime
 import TLSFixtures
 import Testing
 
@@ -37,6 +38,20 @@ struct HTTPTests {
         #expect(server.requests.count == 1)
     }
 
+    @Test(
+        "A response without content is at its end with its head, though the server keeps the connection",
+        arguments: ["HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"]
+    )
+    func noContent(_ answer: String) async throws {
+        let server = try FixtureServer.start(behaviour: .bytes([.awaitHead, .send(answer), .awaitClose]))
+        let outcome = try await SNIProbeTests.probe(
+            ["http://a.test:\(server.port)/@\(server.address)", "-t", "5s"],
+            trusting: root.rootPEM,
+            on: .still
+        )
+        #expect(outcome.code == 0 && outcome.record?.observation.exchange?.bodyCount == 0)
+    }
+
     @Test("No request is sent to a server with a wrong certificate, except with -k")
     func nothingIsSentToAServerThatDoesNotProveWhoItIsUnlessInsecure() async throws {
         let server = try server { _ in .text("hello") }
@@ -72,7 +87,12 @@ struct HTTPTests {
         let nonsense = try server { _ in .raw("nonsense\r\n\r\n", then: .close) }
         #expect(try await probe(nonsense).code == 56)
         let silent = try server { _ in .script([.stall]) }
-        #expect(try await probe(silent, "-t", "500ms").faults == ["timeout_http"])
+        let late = try await SNIProbeTests.probe(
+            ["https://a.test:\(silent.port)/@\(silent.address)"],
+            trusting: root.rootPEM,
+            at: silent
+        ) { $0.contains { !$0.requests.isEmpty } && $0.contains { $0.requests.isEmpty && $0.end != nil } }
+        #expect(late.faults == ["timeout_http"])
     }
 
     @Test("A request without TLS passes without a certificate")

@@ -1,3 +1,4 @@
+import DirectTestTime
 import Foundation
 import TLSFixtures
 import Testing
@@ -77,27 +78,38 @@ struct HintTests {
 
     @Test("The hint for a probe without a name does not suggest --no-sni")
     func whereNoNameWasSentNobodyIsToldToLeaveItOut() async throws {
-        let silent = try FixtureServer.start(behaviour: .bytes(.silent))
-        let text = try await hint(["a.test@\(silent.authority)", "-t", "300ms", "--no-sni"])
+        let text = try await hintOfSilence(connections: 2, "--no-sni")
         #expect(text?.contains("--no-sni") == false)
     }
 
     @Test("The hint suggests a comparison with --no-sni only if none was made")
     func whatHasBeenComparedIsNotToBeComparedAgain() async throws {
-        let silent = try FixtureServer.start(behaviour: .bytes(.silent))
         let reset = try FixtureServer.start(behaviour: .bytes([.awaitArrival, .reset]))
-        // Only silence is waited for. The reset has the usual limit, however busy the machine is.
-        for (server, limit) in [(silent, ["-t", "300ms"]), (reset, [])] {
-            let place = "a.test@\(server.authority)"
-            let text = try await hint([place] + limit) ?? ""
-            #expect(text.contains("with the name and without"))
-            #expect(!text.contains("--no-sni"))
-            // Without an earlier comparison the hint suggests one.
-            #expect(try await hint([place, "--skip-default"] + limit)?.contains("--no-sni") == true)
+        let place = "a.test@\(reset.authority)"
+        for text in [try await hintOfSilence(connections: 2), try await hint([place])] {
+            #expect(text?.contains("with the name and without") == true)
+            #expect(text?.contains("--no-sni") == false)
+        }
+        // Without an earlier comparison the hint suggests one.
+        let alone = "--skip-default"
+        for text in [try await hintOfSilence(connections: 1, alone), try await hint([place, alone])] {
+            #expect(text?.contains("--no-sni") == true)
         }
     }
 
-    /// Probes a server that never answers handshakes with the name, or those without.
+    /// The hint for a server that never says anything.
+    private func hintOfSilence(connections: Int, _ options: String...) async throws -> String? {
+        let silent = try FixtureServer.start(behaviour: .bytes(.silent))
+        let outcome = try await probe(
+            ["a.test@\(silent.authority)"] + options,
+            trusting: root.rootPEM,
+            at: silent
+        ) { $0.count == connections }
+        return outcome.record?.hint?.text
+    }
+
+    /// Probes a server that never answers handshakes with the name, or those without. The other is made again
+    /// after half a second, and the limit comes when all but the unanswered have ended.
     private func recordOfSilence(withName isSilent: Bool, _ options: String...) async throws -> ProbeRecord {
         let end = DispatchSemaphore(value: 0)
         let server = try FixtureServer.start(
@@ -113,7 +125,22 @@ struct HintTests {
         ) { _ in .text("") }
         // A server waits for its threads when it goes.
         defer { withExtendedLifetime(server) { _ = end.signal() } }
-        return try await record(["a.test@\(server.authority)", "-t", "3s"] + options)
+        let (time, roots) = (HeldTime(), root.rootPEM)
+        async let outcome = probe(
+            ["a.test@\(server.authority)", "-t", "3s"] + options,
+            trusting: roots,
+            on: time.loop
+        )
+        try await time.pass(.milliseconds(500))
+        let counts = (isSilent ? 3 : 2, 2)
+        _ = try await server.waitUntil { records in
+            let unanswered = records.filter { ($0.serverName != nil) == isSilent && $0.hello != nil }
+            let answered = records.filter { ($0.serverName != nil) != isSilent && $0.end != nil }
+            return (unanswered.count, answered.count) == counts
+        }
+        await time.settle()
+        time.advance(by: .milliseconds(2500))
+        return try #require(try await outcome.record)
     }
 
     @Test("A server that is silent to one of the two handshakes has a hint that names the difference")
@@ -221,10 +248,10 @@ struct HintTests {
         let server = try FixtureServer.start(
             behaviour: .bytes([.awaitArrival, .send([22, 3, 3, 0x40, 0, 2]), .stall])
         )
-        let record = try await record(["a.test@\(server.authority)", "-t", "3s"])
+        let record = try await record(["a.test@\(server.authority)", "-t", "10s"])
         #expect(
             record.faults == [
-                Fault(.timeoutTLS, "handshake not finished in 3 s", brief: "unfinished in 3 s")
+                Fault(.timeoutTLS, "handshake not finished in 10 s", brief: "unfinished in 10 s")
             ]
         )
         #expect(record.hint?.text.contains("began to answer") == true)

@@ -196,7 +196,12 @@ struct ProbeFaultTests {
         let refusing = try await probe(try FixtureServer.refusing())
         #expect(refusing.code == 7)
         #expect(refusing.faults == ["refused"])
-        let silent = try await probe(try FixtureServer.start(behaviour: .bytes(.silent)), "-t", "300ms")
+        let server = try FixtureServer.start(behaviour: .bytes(.silent))
+        let silent = try await SNIProbeTests.probe(
+            ["\(host)@\(server.authority)"],
+            trusting: lab.root.rootPEM,
+            at: server
+        ) { $0.count == 2 }
         #expect(silent.code == 28)
         #expect(silent.faults == ["timeout_tls"])
         let dead = try await probe(try FixtureServer.unresponsive(), "-t", "300ms")

@@ -43,7 +43,12 @@ struct StapleTests {
         let late = try await outcome(2, "--critical-status-days", "3")
         #expect(late.code == 90 && late.faults == ["status_ends"])
         #expect(late.record?.hint?.text.contains("no newer one") == true)
-        #expect(try await outcome(-2, "--critical-status-days", "1").faults == ["status_ends"])
+        let past = try await outcome(-2, "--critical-status-days", "1")
+        #expect(past.faults == ["status_ends"])
+        var settings = ProbeSettings()
+        settings.minimumStatusDays = 1
+        let verdict = StapleVerdict(try #require(past.record?.served), now: Int(days(0)), settings)
+        #expect(verdict.fault?.id == .statusEnds && verdict.warning == nil)
         #expect(try await outcome(2, "--critical-status-days", "2").code == 0)
         #expect(try await outcome(9, "--warn-status-days", "10").record?.warnings.map(\.id) == [.stapleEnds])
         #expect(try await outcome(1, "--warn-status-days", "1").record?.warnings.isEmpty == true)
@@ -86,7 +91,10 @@ struct StapleTests {
         let lax = try await outcome(old)
         #expect(lax.code == 0)
         #expect(lax.record?.warnings.map(\.id) == [.stapleUnusable])
-        #expect(try await outcome(mustStaple: true, old).faults == ["staple_missing"])
+        let strict = try await outcome(mustStaple: true, old)
+        #expect(strict.faults == ["staple_missing"] && strict.record?.warnings.isEmpty == true)
+        let verdict = StapleVerdict(try #require(strict.record?.served), now: Int(days(0)))
+        #expect(verdict.fault?.id == .stapleMissing && verdict.warning == nil)
     }
 
     @Test(

@@ -15,7 +15,7 @@ extension HTTPClient.Response {
 
     /// Returns the response with a sequence as its body. See ``replacing(body:)``. The sequence may read the
     /// former body piece by piece; the time limits are those of ``init(to:_:headers:stream:)``.
-    public func replacing(stream: some AsyncSequence<[UInt8], any Error> & Sendable) -> HTTPClient.Response {
+    public func replacing(stream: some AsyncSequence<[UInt8], some Error> & Sendable) -> HTTPClient.Response {
         replacing(ResponseBody(stream, name: url.host.description), headers.withoutBodyFraming)
     }
 

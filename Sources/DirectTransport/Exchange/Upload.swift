@@ -13,9 +13,10 @@ internal import Synchronization
 /// The state goes from `running` to `finished`, `stopped` or `failed`, and no further: a request that was
 /// sent whole stays finished even if its source is cancelled later. `stop` notes that the server has refused
 /// the rest, which makes the cancellation no failure: what then happens to the response is the response's own
-/// failure. The sending task sets the state; the reading task looks at it. The end is signalled at the
-/// socket's wait point, where the reader may wait for input, and at `ending`, where it waits when there is
-/// nothing more to read.
+/// failure. An empty body is finished before its source is opened, which may take its time: the source is
+/// asked only to make sure that it has nothing. The sending task sets the state; the reading task looks at
+/// it. The end is signalled at the socket's wait point, where the reader may wait for input, and at `ending`,
+/// where it waits when there is nothing more to read.
 ///
 /// The two tasks share the connection, which locks each operation for as long as there is an upload, because
 /// OpenSSL allows one at a time.
@@ -79,6 +80,7 @@ package final class Upload: @unchecked Sendable {
         exchange.connection.beginDuplex()
         if case .stream(let body, _)? = content { body.begin() }
         let upload = Upload(exchange, onProgress, rate)
+        if head == nil, content?.hasContent == false { upload.state.withLock { $0 = .finished } }
         upload.task.withLock { $0 = Task { await upload.run(head, content: content) } }
         return upload
     }
@@ -147,6 +149,7 @@ package final class Upload: @unchecked Sendable {
     private func run(_ head: [UInt8]?, content: Content?) async {
         do throws(TransportError) {
             if let head { try await send(head, from: 0, total: nil, content: 0) }
+            if let content, !content.hasContent { end(.finished) }
             switch content {
             case .bytes(let bytes, let start):
                 sent.store(UInt64(start), ordering: .relaxed)
@@ -174,7 +177,6 @@ package final class Upload: @unchecked Sendable {
     /// Sends a streamed body: exactly `length` bytes, or in chunks if that is `nil`.
     private func send(_ body: StreamedBody, length: UInt64?) async throws(TransportError) {
         let source = try await fromSource { try await body.open(connection.loop) }
-        if length == 0 { end(.finished) }
         var given: UInt64 = 0
         while let piece = try await fromSource({ try await source.next() }) {
             guard !piece.isEmpty else { continue }

@@ -184,6 +184,24 @@ struct EarlyAnswerTests {
         continuation.finish()
     }
 
+    @Test(
+        "An empty body that is not opened yet leaves nothing to be sent, and its connection is kept",
+        arguments: [HTTPStatus.ok, .forbidden]
+    )
+    func nothingToSend(status: HTTPStatus) async throws {
+        let server = try FixtureServer.start { _ in .text("answer", status: Int(status.code)) }
+        let (never, continuation) = AsyncStream.makeStream(of: Void.self)
+        let body = StreamedBody(isReplayable: true, length: 0) { _ in
+            for await _ in never {}
+            return RequestBodySource(of: [])
+        }
+        let client = HTTPClient.untimed()
+        let request = Request(.post, server.http(), body: RequestBody(.stream(body)))
+        #expect(try await client.fetch(request).status == status)
+        #expect(try await client.get(server.http()).isReused)
+        continuation.finish()
+    }
+
     @TaskLocal static var mark = "none"
 
     @Test("The source of a body sees the task-local values of its caller")

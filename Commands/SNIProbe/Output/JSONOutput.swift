@@ -110,10 +110,7 @@ struct JSONRecord {
             text.field("subject", value: leaf.subject.full)
             text.list("names", texts: first(summary.dnsNames))
             text.list("ips", texts: first(summary.ipAddresses))
-            text.field(
-                "names_count",
-                value: summary.dnsNames.count + summary.ipAddresses.count + summary.omittedNames
-            )
+            text.field("names_count", value: ServedNames(leaf).count)
             text.field("issuer", value: leaf.issuer.full)
             text.field("not_before", value: summary.notBefore.map(UTC.stamp))
             text.field("not_after", value: summary.notAfter.map(UTC.stamp))

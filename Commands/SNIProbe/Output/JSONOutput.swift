@@ -59,13 +59,8 @@ struct JSONRecord {
             text.field("sent", value: record.sni.sent)
             text.field("verdict", value: record.sni.verdict.rawValue)
             let isSwapped = record.sni.sent == nil
-            if isSwapped {
-                text.null("without")
-                handshake("with", handshake: observation.second, text: &text)
-            } else {
-                handshake("without", handshake: observation.second, text: &text)
-                text.null("with")
-            }
+            handshake("without", handshake: isSwapped ? nil : observation.second, text: &text)
+            handshake("with", handshake: isSwapped ? observation.second : nil, text: &text)
             let count = observation.firsts.count + observation.seconds.count
             text.field("handshakes", value: record.checkedFile == nil ? count : 0)
         }

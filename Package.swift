@@ -28,6 +28,7 @@ let package = Package(
         .library(name: "DirectHTTPJSON", targets: ["DirectHTTPJSON"]),
         .library(name: "DirectHTTPRecords", targets: ["DirectHTTPRecords"]),
         .library(name: "DirectHTTPExtras", targets: ["DirectHTTPExtras"]),
+        .library(name: "DirectHTTPHosts", targets: ["DirectHTTPHosts"]),
         .library(name: "DirectHTTPFoundation", targets: ["DirectHTTPFoundation"]),
         .library(name: "TLSFixtures", targets: ["TLSFixtures"]),
         .executable(name: "tls-fixtures", targets: ["tls-fixtures"]),
@@ -138,6 +139,7 @@ let package = Package(
             swiftSettings: memorySafe
         ),
         .target(name: "DirectHTTPExtras", dependencies: ["DirectHTTP"], swiftSettings: memorySafe),
+        .target(name: "DirectHTTPHosts", dependencies: ["DirectHTTP"], swiftSettings: memorySafe),
         .target(
             name: "DirectHTTPFoundation",
             dependencies: ["DirectHTTP", "DirectHTTPJSON", "DirectCore", "DirectIO"],
@@ -242,10 +244,16 @@ let package = Package(
             swiftSettings: commonSettings
         ),
         .testTarget(
+            name: "DirectHTTPHostsTests",
+            dependencies: ["DirectHTTPHosts", "DirectHTTP", "DirectTestCommands"],
+            exclude: ["Data"],
+            swiftSettings: commonSettings
+        ),
+        .testTarget(
             name: "DirectHTTPFoundationTests",
             dependencies: [
                 "DirectHTTPFoundation", "DirectHTTPJSON", "DirectHTTPRecords", "DirectHTTPExtras",
-                "DirectHTTP",
+                "DirectHTTPHosts", "DirectHTTP",
                 "DirectIO",
                 "TLSFixtures",
                 "DirectTestCommands", "DirectTestTime", "DirectCore", "DirectResolvers",

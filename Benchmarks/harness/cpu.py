@@ -36,6 +36,8 @@ def one_run(work, peer, programs, servers):
         return {"rss-kib": memory_of_one(work, peer, programs, servers)}
     figures = run_program(work, peer, programs, servers)
     result = {"cpu-us": figures["cpu_us"] / figures["units"]}
+    if work.kind == "burst":
+        return {"rss-kib": figures["rss_end_kib"] - figures["rss_start_kib"]}
     if work.kind == "soak":
         result["rss-kib"] = figures["rss_end_kib"] - figures["rss_start_kib"]
     if work.kind == "latency":
@@ -84,8 +86,8 @@ def check_witness(work, peer, accepted, requests):
         fits = peer == "urlsession" or accepted <= work.in_flight + 1
     elif work.kind == "fresh":
         fits = accepted == expected
-    elif work.kind == "queued":
-        fits = accepted == 1
+    elif work.kind in ("queued", "burst"):
+        fits = accepted <= (1 if work.kind == "queued" else work.in_flight)
     else:
         fits = accepted == work.in_flight
     if not fits:

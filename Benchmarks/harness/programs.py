@@ -142,13 +142,13 @@ class Programs:
             "port": servers.ports[work.server],
             "path": work.path,
             "ca": "system" if work.roots == "system" else servers.one_root,
-            "length": 13,
+            "length": 20480 * 1024 if work.kind == "burst" else 13,
             "last": work.ends_with,
             "count": count,
             "warmup": work.warm_up if warm_up is None else warm_up,
             "inflight": work.in_flight,
             "resume": int(work.resume),
-            "settle": 10 if work.kind == "idle" and peer == "ours" else 0,
+            "settle": 10 if work.kind in ("idle", "burst") and peer == "ours" else 0,
         }
         if work.kind.startswith("cache"):
             settings["length"], settings["objects"] = 4096, work.size

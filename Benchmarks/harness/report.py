@@ -86,7 +86,7 @@ class Report:
         for name, work in self.works.items():
             cells = [self.shown(values, name, p, "rss-kib") for p in peers]
             if any(cells):
-                what = {"idle": "a connection", "queued": "a waiting call", "soak": "end over start"}.get(work.kind, "peak over start")
+                what = {"idle": "a connection", "queued": "a waiting call", "soak": "end over start", "burst": "end over start"}.get(work.kind, "peak over start")
                 rows.append([name, *map(spread, cells), what])
         return table("Resident memory, KiB: median (min to max)", rows)
 

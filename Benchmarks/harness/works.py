@@ -144,6 +144,8 @@ def every_work():
         idle,
         # The memory of calls that wait for a connection.
         Work("queued", "queued", unit="call", peers=("ours",), in_flight=10_000, count=10_000),
+        # What the process keeps after large bodies, each in one array.
+        Work("burst", "burst", unit="process", peers=("ours",), path="/down/20480", in_flight=32, count=128),
         replace(idle, name="idle-10000", peers=("ours",), in_flight=10_000, count=10_000, in_default_run=False),
         # Ten GiB of zeros in ten MiB: the cost of refusing them.
         Work("bomb", "bomb", unit="bomb", peers=("ours",), path="/gzip/bomb"),

@@ -18,6 +18,7 @@ struct Works: Sendable {
             // One connection for each request in flight, so that the work is measured without waiting.
             $0.maximumConnectionsPerOrigin = settings.work == "queued" ? 1 : settings.inFlight
             $0.maximumConnections = nil
+            if settings.work == "burst" { $0.maximumBufferedBody = settings.length }
             $0.maximumIdleConnections = max($0.maximumIdleConnections, settings.inFlight)
         }
     }
@@ -33,6 +34,8 @@ struct Works: Sendable {
         try await stretch(settings.count, last: settings.last)
         let end = Reading.now
         if settings.work == "idle" { await settle() }
+        // What the allocator kept counts here.
+        if settings.work == "burst" { try await Task.sleep(for: .seconds(settings.settle)) }
         latencies.report()
         report(units: settings.count, from: start, to: end, memoryAtStart: memoryAtStart)
     }
@@ -42,7 +45,7 @@ struct Works: Sendable {
     private func stretch(_ count: Int, last: UInt8?) async throws {
         guard count > 0 else { return }
         switch settings.work {
-        case "requests", "fresh", "idle": try await requests(count, last: last)
+        case "requests", "fresh", "idle", "burst": try await requests(count, last: last)
         case "latency": try await timedRequests(count)
         case "down", "gzip": try await download(kib: count)
         case "bomb": try await refuseBomb()

@@ -44,8 +44,9 @@ enum Options: Equatable {
     /// Parses the arguments, without the name of the program.
     init(_ arguments: [String]) throws(Fault) {
         var rest = ArgumentReader(arguments[...])
-        switch rest.next() {
-        case "help", "--help", "-h": self = .help
+        let word = arguments.contains("--help") || arguments.contains("-h") ? "help" : rest.next()
+        switch word {
+        case "help": self = .help
         case "--version": self = .version
         case "serve": self = try Self.serve(&rest)
         case "run": self = .run(try RunOptions(&rest))
@@ -82,10 +83,10 @@ enum Options: Equatable {
 
         tls-fixtures run [TOPIC ...] [--client CLIENT] ... [--name TEXT] [--right RIGHT,...] [--baseline FILE]
                          [--json|--junit|--failures|--list] [--jobs N] [--repeat N]
-            Runs the vectors of these topics (response, request, decoding, names, handshake, routes, cookies, cache,
-            redirect, hsts, path; by default all of them) and prints the failures, a table, and `N passed, N failed`. Exits with
-            0 if none failed and no adapter did, with 1 if one did, with 2 if nothing was judged. Another client may
-            differ in a vector that is a choice of this package: that is counted apart.
+            Runs the vectors of these topics (by default all of them) and prints the failures, a table, and `N passed, N
+            failed`. Exits with 0 if none failed and no adapter did, with 1 if one did, with 2 if nothing was judged.
+            Another client may differ in a vector that is a choice of this package: that is counted apart. The topics:
+            \(Topic.allCases.map(\.rawValue).joined(separator: ", "))
             --client  ours (the default), a name of Fixtures/clients/clients.json such as curl, or a shell command.
                       A command without placeholders is a program that speaks the contract of
                       Fixtures/clients/README.md. One with placeholders is run once for each vector: {url}, {host},
@@ -96,7 +97,7 @@ enum Options: Equatable {
             --right   runs only the vectors of these rights: attack, must, should, choice
             --baseline  a file with names of vectors that are known to fail, one a line, as --failures prints them
                       (# begins a comment). Only what fails besides them makes the exit status 1; those that no
-                      longer fail are named
+                      longer fail are told, and names that no vector has
             --json    prints one JSON object for each vector, then one with the totals
             --junit   prints a JUnit report in XML
             --failures  prints the names of the vectors that failed, and no more

@@ -107,7 +107,7 @@ function curl($handle, array $job, array $request): array {
         CURLOPT_CAINFO => $job['roots'],
         CURLOPT_PROXY => '',
         CURLOPT_SSL_SESSIONID_CACHE => false,
-    ] + places($job));
+    ] + (isset($settings['proxy']) ? [] : places($job)));  // A proxy is given names, and looks them up.
     if (isset($settings['redirects']['limit'])) curl_setopt($handle, CURLOPT_MAXREDIRS, $settings['redirects']['limit']);
     if ($settings['decode'] ?? false) curl_setopt($handle, CURLOPT_ENCODING, '');
     if (in_array('cookies', $job['keep'] ?? [])) curl_setopt($handle, CURLOPT_COOKIEFILE, '');

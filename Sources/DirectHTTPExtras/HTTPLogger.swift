@@ -43,8 +43,7 @@ public struct HTTPLogger: Sendable {
         _ write: @escaping @Sendable (String) -> Void
     ) {
         self.level = level
-        let names = SecretFields.names.union(Self.furtherFields).union(secretFields)
-        hidden = Set(names.map { $0.lowercased() })
+        hidden = Set(SecretFields.names.union(secretFields).map { $0.lowercased() })
         self.write = write
     }
 
@@ -56,20 +55,36 @@ public struct HTTPLogger: Sendable {
         guard level >= .bodySizes else { return }
         configuration.observer = { [self, next = configuration.observer] event in
             if case .bodyEnded(let bytes, let isWhole) = event.kind, let number = event.tags[Number.self] {
-                line(of: number, "<-- \(isWhole ? "" : "abandoned after ")\(bytes) bytes of body")
+                let text = "<-- \(isWhole ? "" : "abandoned after ")\(bytes) bytes of body"
+                if number.mayShow(end: text) { line(of: number, text) }
             }
             next?(event)
         }
     }
 
-    /// The number of a request in the log.
-    private struct Number: Sendable {
+    /// The number of a request in the log, and the line about the end of its response's body if that came
+    /// with the head: it is written behind the head.
+    private final class Number: Sendable {
         private static let last = Atomic<UInt64>(0)
-        let value = Self.last.wrappingAdd(1, ordering: .relaxed).newValue
-    }
+        let value = Number.last.wrappingAdd(1, ordering: .relaxed).newValue
+        private let state = Mutex<(isHeadShown: Bool, end: String?)>((false, nil))
 
-    /// Names that only a log leaves out.
-    private static let furtherFields = ["X-Xsrf-Token", "X-Goog-Api-Key", "Private-Token", "X-Vault-Token"]
+        /// Returns whether the head is in the log. If not, the line is kept.
+        func mayShow(end: String) -> Bool {
+            state.withLock { state in
+                if !state.isHeadShown { state.end = end }
+                return state.isHeadShown
+            }
+        }
+
+        /// Returns the line that was kept.
+        func showedHead() -> String? {
+            state.withLock { state in
+                state.isHeadShown = true
+                return state.end
+            }
+        }
+    }
 
     private func logged(
         _ request: HTTPClient.Request,
@@ -88,6 +103,7 @@ public struct HTTPLogger: Sendable {
                 response.transaction.map { " from \($0.endpoint)\($0.isReused ? ", reused" : "")" } ?? ""
             line(of: number, "<-- \(response.status)\(place), \(Self.time(since: start))")
             log(response.headers, of: number, arrow: "<--")
+            if let end = number.showedHead() { line(of: number, end) }
             return response
         } catch {
             line(of: number, "<-- \(Self.text(of: error)), \(Self.time(since: start))")

@@ -15,14 +15,20 @@ internal import Synchronization
 /// The response is read whole, up to the limit, before anyone gets it; one that is larger is
 /// `Reason.bodyTooLarge(limit:)` for all. Use `where` to leave out what is to be streamed.
 ///
-/// A caller that is cancelled stops waiting, and the others go on: if it was the one whose request it is, the
-/// next one makes it anew. After a request with an unsafe method has begun, later GETs join none that began
-/// before it ended: they would miss what it has changed.
+/// A caller that is cancelled, or whose time is over, stops waiting, and the others go on: if it was the one
+/// whose request it is, the next one makes it anew, within its own time limits. A request that is made while
+/// another one is made, by an interceptor behind this one, is made alone: it might wait for itself. After a
+/// request with an unsafe method has begun, later GETs join none that began before it ended: they would miss
+/// what it has changed.
 public final class SharedRequests: Sendable {
-    /// What a request has come to; `nil` if the caller that made it was cancelled, and it has to be made
-    /// anew.
+    /// What a request has come to; `nil` if the caller that made it was cancelled or had no more time, and it
+    /// has to be made anew.
     private typealias Landing = Result<(response: HTTPClient.Response, body: [UInt8]), any Error>?
     private typealias Flight = Latch<Landing>
+
+    /// The tables for which this task makes a request. If it waited for another one there, that one could be
+    /// waiting for it.
+    @TaskLocal private static var leading: Set<ObjectIdentifier> = []
 
     private let limit: Int
     private let fits: @Sendable (HTTPClient.Request) -> Bool
@@ -51,7 +57,9 @@ public final class SharedRequests: Sendable {
                 defer { flights.withLock { $0 = [:] } }
                 return try await forward(request)
             }
-            guard let key = Key(request), fits(request) else { return try await forward(request) }
+            guard let key = Key(request), fits(request), !Self.leading.contains(ObjectIdentifier(self)) else {
+                return try await forward(request)
+            }
             while true {
                 let (flight, waiter) = enter(key)
                 guard let waiter else {
@@ -78,13 +86,14 @@ public final class SharedRequests: Sendable {
     private func lead(_ flight: Flight, for key: Key, by forward: Forward) async throws -> HTTPClient.Response
     {
         do {
-            let response = try await forward()
+            let leading = Self.leading.union([ObjectIdentifier(self)])
+            let response = try await Self.$leading.withValue(leading, operation: forward)
             let body = try await response.body.collect(upTo: limit)
             end(flight, for: key, with: .success((response, body)))
             return response.replacing(body: body)
         } catch {
-            // The others are not cancelled: one of them makes the request.
-            end(flight, for: key, with: Task.isCancelled ? nil : .failure(error))
+            // The others are not cancelled, and may have more time: one of them makes the request.
+            end(flight, for: key, with: Task.isCancelled || error.isTimeout ? nil : .failure(error))
             throw error
         }
     }
@@ -94,6 +103,13 @@ public final class SharedRequests: Sendable {
     private func end(_ flight: Flight, for key: Key, with result: Landing) {
         flights.withLock { if $0[key] === flight { $0[key] = nil } }
         flight.open(with: result)
+    }
+}
+
+extension Error {
+    /// Whether the time of one caller was over, which says nothing of another's.
+    fileprivate var isTimeout: Bool {
+        if case .timedOut = (self as? HTTPError)?.reason { true } else { false }
     }
 }
 

@@ -31,12 +31,11 @@ final class ServerCore: @unchecked Sendable {
     /// Connections of the server itself that fill the queue of an unresponsive listener.
     private let fillers: [Int32]
 
+    private let accepting = ThreadGroup()
+    private let serving = ThreadGroup()
     private let lock = Lock()
-    // The lock guards all of these.
-    private var acceptThread: WorkerThread?
+    // The lock guards both of these.
     private var openSockets: [Int: Int32] = [:]
-    private var threads: [Int: WorkerThread] = [:]
-    private var finishedThreads: [Int] = []
     private var isStopped = false
 
     /// Guarded by the lock, since pausing threads test it.
@@ -93,14 +92,10 @@ final class ServerCore: @unchecked Sendable {
         Bell.ring { stopping = true }
         var byte: UInt8 = 0
         _ = write(wake.writing, &byte, 1)
-        joinOrLeave(lock.locked { acceptThread })
+        accepting.waitForOthers()
         // No connection is accepted any more, so the open ones are all there are.
-        let left = lock.locked {
-            openSockets.values.forEach { _ = shutdown($0, Int32(SHUT_RDWR)) }
-            defer { threads = [:] }
-            return Array(threads.values)
-        }
-        left.forEach(joinOrLeave)
+        lock.locked { openSockets.values.forEach { _ = shutdown($0, Int32(SHUT_RDWR)) } }
+        serving.waitForOthers()
         // A child process that the host is just forking holds copies of the descriptors until it execs. With
         // close alone the port would go on listening for that moment.
         shutdown(listener, Int32(SHUT_RDWR))
@@ -108,24 +103,15 @@ final class ServerCore: @unchecked Sendable {
         recorder.close()
     }
 
-    /// Joins a thread, or detaches it if it is the current one: a handler that holds the last reference to
-    /// its server stops the server on its own thread.
-    private func joinOrLeave(_ thread: WorkerThread?) {
-        guard let thread else { return }
-        if thread.isCurrent { thread.detach() } else { thread.join() }
-    }
-
     private func startAccepting() throws(FixtureError) {
         // The client may disconnect between poll and accept. accept must not block until the next one.
         Sockets.setBlocking(listener, blocks: false)
-        let thread: WorkerThread
         do {
-            thread = try WorkerThread { [self] in acceptUntilStopped() }
+            try accepting.start { [self] in acceptUntilStopped() }
         } catch {
             for descriptor in [listener, wake.reading, wake.writing] { close(descriptor) }
             throw error
         }
-        lock.locked { acceptThread = thread }
     }
 
     private func acceptUntilStopped() {
@@ -137,7 +123,6 @@ final class ServerCore: @unchecked Sendable {
             if errno == EMFILE || errno == ENFILE {
                 Bell.wait(atMost: .milliseconds(20)) { stopping }
             }
-            joinFinishedThreads()
         }
     }
 
@@ -157,10 +142,7 @@ final class ServerCore: @unchecked Sendable {
         }
         lock.locked { openSockets[number] = socket }
         do {
-            // Under the lock, so that the thread cannot report its end before it is registered.
-            try lock.locked { () throws(FixtureError) in
-                threads[number] = try WorkerThread { [self] in run(number, socket: socket) }
-            }
+            try serving.start { [self] in run(number, socket: socket) }
         } catch {
             lock.locked { openSockets[number] = nil }
             close(socket)
@@ -177,15 +159,5 @@ final class ServerCore: @unchecked Sendable {
         lock.locked { openSockets[number] = nil }
         close(socket)
         recorder.end(number, end: end)
-        lock.locked { finishedThreads.append(number) }
-    }
-
-    /// Joins the threads whose connections have ended.
-    private func joinFinishedThreads() {
-        let finished = lock.locked {
-            defer { finishedThreads = [] }
-            return finishedThreads.compactMap { threads.removeValue(forKey: $0) }
-        }
-        finished.forEach { $0.join() }
     }
 }

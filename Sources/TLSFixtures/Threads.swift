@@ -27,17 +27,40 @@ final class Lock: @unchecked Sendable {
     }
 }
 
+/// A condition variable. Its times are those of the monotonic clock.
+private final class Condition: @unchecked Sendable {
+    let raw = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+    init() {
+        raw.initialize(to: pthread_cond_t())
+        #if canImport(Glibc)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(raw, &attributes)
+        pthread_condattr_destroy(&attributes)
+        #else
+        pthread_cond_init(raw, nil)
+        #endif
+    }
+
+    deinit {
+        pthread_cond_destroy(raw)
+        raw.deallocate()
+    }
+}
+
 /// A condition variable for the whole process. Opening a ``Gate`` and stopping a server ring it, and every
 /// fixture thread that pauses or waits for a gate then tests its own condition.
 enum Bell {
     private static let lock = Lock()
-    nonisolated(unsafe) private static let condition = makeCondition()
+    private static let condition = Condition()
 
     /// Makes a change that waiting threads may be waiting for, and wakes them all.
     static func ring(_ change: () -> Void) {
         lock.locked {
             change()
-            pthread_cond_broadcast(condition)
+            pthread_cond_broadcast(condition.raw)
         }
     }
 
@@ -52,7 +75,7 @@ enum Bell {
         lock.locked {
             while !isDone() {
                 guard let end else {
-                    pthread_cond_wait(condition, lock.mutex)
+                    pthread_cond_wait(condition.raw, lock.mutex)
                     continue
                 }
                 let now = monotonicNanoseconds()
@@ -66,29 +89,14 @@ enum Bell {
     private static func waitOnce(nanoseconds: Int64, until end: Int64) {
         #if canImport(Glibc)
         var moment = timespec(tv_sec: Int(end / 1_000_000_000), tv_nsec: Int(end % 1_000_000_000))
-        pthread_cond_timedwait(condition, lock.mutex, &moment)
+        pthread_cond_timedwait(condition.raw, lock.mutex, &moment)
         #else
         var span = timespec(
             tv_sec: Int(nanoseconds / 1_000_000_000),
             tv_nsec: Int(nanoseconds % 1_000_000_000)
         )
-        pthread_cond_timedwait_relative_np(condition, lock.mutex, &span)
+        pthread_cond_timedwait_relative_np(condition.raw, lock.mutex, &span)
         #endif
-    }
-
-    private static func makeCondition() -> UnsafeMutablePointer<pthread_cond_t> {
-        let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-        condition.initialize(to: pthread_cond_t())
-        #if canImport(Glibc)
-        var attributes = pthread_condattr_t()
-        pthread_condattr_init(&attributes)
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        pthread_cond_init(condition, &attributes)
-        pthread_condattr_destroy(&attributes)
-        #else
-        pthread_cond_init(condition, nil)
-        #endif
-        return condition
     }
 }
 
@@ -112,40 +120,61 @@ public final class Gate: @unchecked Sendable {
     var isOpenInsideBell: Bool { opened }
 }
 
-/// A joinable thread. All signals are blocked in it, so that the host process's signals go to other threads.
-struct WorkerThread: @unchecked Sendable {
-    private let id: pthread_t
+/// Threads whose end can be waited for.
+final class ThreadGroup: @unchecked Sendable {
+    private let lock = Lock()
+    private let oneHasEnded = Condition()
+    // Guarded by the lock.
+    private var running: Set<pthread_t> = []
 
     /// Starts a thread that runs `body`.
-    init(_ body: @escaping @Sendable () -> Void) throws(FixtureError) {
-        let box = Unmanaged.passRetained(ThreadBody(run: body))
-        guard let id = Self.create(box.toOpaque()) else {
-            box.release()
-            throw .systemCallFailed("pthread_create", EAGAIN)
+    func start(_ body: @escaping @Sendable () -> Void) throws(FixtureError) {
+        // Under the lock, so that the thread cannot report its end before it is registered.
+        try lock.locked { () throws(FixtureError) in
+            let thread = try startDetachedThread { [self] in
+                body()
+                lock.locked {
+                    running.remove(pthread_self())
+                    pthread_cond_broadcast(oneHasEnded.raw)
+                }
+            }
+            running.insert(thread)
         }
-        self.id = id
     }
 
-    var isCurrent: Bool { pthread_equal(id, pthread_self()) != 0 }
-
-    func join() {
-        pthread_join(id, nil)
+    /// Waits until all threads but the current one have ended: a handler that holds the last reference to
+    /// its server stops the server on its own thread.
+    func waitForOthers() {
+        lock.locked {
+            let own = running.contains(pthread_self()) ? 1 : 0
+            while running.count > own { pthread_cond_wait(oneHasEnded.raw, lock.mutex) }
+        }
     }
+}
 
-    func detach() {
-        pthread_detach(id)
+/// Starts a thread that runs `body`. All signals are blocked in it, so that the host process's signals go to
+/// other threads.
+///
+/// It is detached from the start: the address sanitizer keeps one that is joined, or detached later, on its
+/// list after its end, and then looks in vain for the stack of another one with its number.
+@discardableResult
+func startDetachedThread(_ body: @escaping @Sendable () -> Void) throws(FixtureError) -> pthread_t {
+    let box = Unmanaged.passRetained(ThreadBody(run: body))
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    defer { pthread_attr_destroy(&attributes) }
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    #if canImport(Glibc)
+    var thread = pthread_t()
+    #else
+    var thread: pthread_t!
+    #endif
+    let code = pthread_create(&thread, &attributes, { runThreadBody($0) }, box.toOpaque())
+    guard code == 0 else {
+        box.release()
+        throw .systemCallFailed("pthread_create", code)
     }
-
-    private static func create(_ body: UnsafeMutableRawPointer) -> pthread_t? {
-        #if canImport(Glibc)
-        var id = pthread_t()
-        let result = pthread_create(&id, nil, { runThreadBody($0) }, body)
-        #else
-        var id: pthread_t?
-        let result = pthread_create(&id, nil, { runThreadBody($0) }, body)
-        #endif
-        return result == 0 ? id : nil
-    }
+    return thread
 }
 
 private final class ThreadBody: Sendable {

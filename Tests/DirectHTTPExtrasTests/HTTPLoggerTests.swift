@@ -48,6 +48,17 @@ struct HTTPLoggerTests {
         #expect(all.allSatisfy { $0.hasPrefix(number + " ") })
     }
 
+    @Test("The size of a body that came with its head is behind the fields of the response")
+    func endBehindHead() async throws {
+        let server = try FixtureServer.start { _ in .text("hello", ["X-Answer": "1"]) }
+        let client = client(.bodySizes)
+        for _ in 0..<20 { _ = try await client.get("http://\(server.authority)/") }
+        let all = lines.withLock { $0 }
+        let ends = all.indices.filter { all[$0].hasSuffix("<-- 5 bytes of body") }
+        #expect(ends.count == 20)
+        #expect(ends.allSatisfy { $0 + 1 == all.count || all[$0 + 1].contains("--> GET") }, "\(text)")
+    }
+
     @Test("No line shows a secret: of fields, of a URL, of a redirect, of an error")
     func secrets() async throws {
         let client = client(.bodySizes, hiding: ["X-Own"]) {

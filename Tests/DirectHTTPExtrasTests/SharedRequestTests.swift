@@ -181,4 +181,57 @@ struct SharedRequestTests {
         answers.open()
         #expect(try await Set([tasks[0].value, tasks[1].value]) == ["1", "2"])
     }
+
+    @Test("An interceptor may make the request for which it is asked: it does not wait for itself")
+    func nested() async throws {
+        let (depth, shared) = (Locked(0), SharedRequests())
+        let client = HTTPClient.untimed {
+            $0.interceptors = [
+                shared.interceptor,
+                { [depth] request, forward in
+                    let isFirst = depth.withLock { depth in
+                        depth += 1
+                        return depth == 1
+                    }
+                    guard isFirst else { return try await forward(request) }
+                    let other = HTTPClient.untimed {
+                        $0.interceptors = [shared.interceptor]
+                        $0.transport = { try .init(to: $0, 200, body: Array("inner".utf8)) }
+                    }
+                    #expect(try await other.get("http://a.test/").text == "inner")
+                    return try await forward(request)
+                },
+            ]
+            $0.transport = { try .init(to: $0, 200, body: Array("outer".utf8)) }
+        }
+        #expect(try await client.get("http://a.test/").text == "outer")
+    }
+
+    @Test("One whose time is over ends the wait of no other: the next one makes the request anew")
+    func timeout() async throws {
+        let answers = answers
+        let client = HTTPClient.untimed {
+            $0.interceptors = [
+                { [arrived] request, forward in
+                    arrived.withLock { $0 += 1 }
+                    return try await forward(request)
+                },
+                SharedRequests().interceptor,
+            ]
+            $0.transport = { request in
+                let response = try await answers.answer(request)
+                guard try await response.body.collect(upTo: 9) != Array("1".utf8) else {
+                    throw HTTPError(.response, .timedOut(after: .seconds(30)))
+                }
+                return try .init(to: request, 200, body: Array("2".utf8))
+            }
+        }
+        let first = Task { try await client.get("http://a.test/") }
+        await sent(1)
+        let late = Task { try await client.get("http://a.test/").text }
+        await calls(2)
+        answers.open()
+        await #expect(throws: HTTPError.self) { try await first.value }
+        #expect(try await late.value == "2")
+    }
 }

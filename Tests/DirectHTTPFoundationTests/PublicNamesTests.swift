@@ -1,6 +1,7 @@
 import DirectHTTP
 import DirectHTTPExtras
 import DirectHTTPFoundation
+import DirectHTTPHosts
 import DirectHTTPRecords
 import DirectResolvers
 import Foundation
@@ -16,6 +17,7 @@ struct PublicNamesTests {
     func unqualified() {
         // An ambiguous name does not compile. scripts/check names finds a missing one.
         let types: [Any.Type] = [
+            InternationalHostError.self,
             HTTPLogger.self, MockRouter.self, MockRouterError.self, MultipartError.self, MultipartPart.self,
             OfflineError.self, OfflineGate.self, PageError.self, RequestRate.self, SharedRequests.self,
             WebLink.self,

@@ -41,6 +41,10 @@ struct ClientProgramTests {
                 #"read line; echo '{"id": 1, "results": [{"status": -9, "headers": [], "body": ""}]}'"#,
                 "no status"
             ),
+            (
+                #"read line; head -c 70000000 /dev/zero | tr '\0' x; sleep 100"#,
+                "a line of more than 67108864 bytes"
+            ),
             ("read line; echo oops >&2; exit 3", "ended with status 3; it says: oops"),
             ("exit 4", "ended with status 4"),
         ]

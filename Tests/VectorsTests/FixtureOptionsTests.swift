@@ -25,6 +25,17 @@ struct FixtureOptionsTests {
         #expect(try Options([word]) == .help)
     }
 
+    @Test("Help can be requested behind a command", arguments: ["--help", "-h"])
+    func helpOfCommand(_ word: String) throws {
+        #expect(try Options(["run", "names", word]) == .help)
+        #expect(try Options(["serve", word]) == .help)
+    }
+
+    @Test("Help names each topic", arguments: Topic.allCases)
+    func topics(_ topic: Topic) {
+        #expect(Options.usage.contains(topic.rawValue))
+    }
+
     @Test(
         "An invalid command line is refused with a hint and status 2",
         arguments: [

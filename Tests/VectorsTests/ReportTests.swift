@@ -44,6 +44,14 @@ struct ReportTests {
         #expect(score(rows) == Score(failed: 4))
     }
 
+    @Test("A difference is told once, with its right if that is not the vector's")
+    func lines() throws {
+        let name = Difference(what: "SNI", expected: "a", got: "b", right: .must)
+        let lines = try row(.choice).lines([Self.difference, name, name])
+        #expect(lines == ["ending: expected answered, got wrongName", "SNI: expected a, got b (must)"])
+        #expect(try row(.must).lines([name]) == ["SNI: expected a, got b"])
+    }
+
     @Test("The last line counts differing choices only if there are any")
     func lastLine() {
         #expect(Score(passed: 3, failed: 2, left: 1).lastLine == "3 passed, 2 failed")

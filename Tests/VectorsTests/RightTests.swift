@@ -194,10 +194,11 @@ struct RightTests {
         #expect(both.brokenRight == .must && both.isFailure)
     }
 
-    @Test("A baseline lets known failures pass, and names those that are new or gone")
+    @Test("A baseline lets known failures pass, and tells those that are new or gone, and names of no vector")
     func baseline() throws {
-        let fixtures = try TemporaryFixtures(["known": "# of old\na: known\na: gone\na: left\n"])
-        var baseline = try Baseline(file: "\(fixtures.path)/vectors/known")
+        let fixtures = try TemporaryFixtures(["known": "# of old\na: known\na: gone\na: left\na: renamed\n"])
+        let names = ["a: known", "a: gone", "a: left", "a: new"]
+        var baseline = try Baseline(file: "\(fixtures.path)/vectors/known", of: names)
         let head = try #require(Self.folder?.vectors.first { $0.head.right == .must }).head
         func add(_ name: String, _ outcome: Row.Outcome) {
             var row = Row(client: "x", head: head, outcome: outcome)
@@ -209,7 +210,7 @@ struct RightTests {
         add("a: gone", .passed)
         add("a: left", .left("x"))
         #expect(baseline.isKept)
-        #expect(baseline.lines == ["no longer fails: a: gone"])
+        #expect(baseline.lines == ["no vector has this name: a: renamed", "no longer fails: a: gone"])
         add("a: new", failure)
         #expect(!baseline.isKept)
         #expect(baseline.lines.first == "new failure: a: new")

@@ -28,7 +28,7 @@ final class ScriptedServer: Sendable {
             listener = try Sockets.bound(to: "127.0.0.1", port: 0)
             try Sockets.startListening(listener, backlog: 64)
             port = Sockets.port(of: listener)
-            try WorkerThread { [self] in serve() }.detach()
+            try startDetachedThread { [self] in serve() }
         } catch {
             fatalError("no server: \(error)")
         }

@@ -167,7 +167,7 @@ extension ReportEntry {
         let standard = record.sni.sent == nil ? nil : observation.second?.served?.chain.leaf
         defaultNames =
             standard.map { leaf in
-                let names = ServedNames(leaf).all
+                let names = leaf.summary.dnsNames + leaf.summary.ipAddresses
                 return names.isEmpty ? [leaf.subject.short] : Array(names.prefix(Self.mostNames))
             } ?? []
         certificate = record.leaf.map(Certificate.init)
@@ -191,7 +191,7 @@ extension ReportEntry.Certificate {
         let most = ReportEntry.mostNames
         hash = Hex.encode(summary.sha256)
         names = Array((summary.dnsNames.prefix(most) + summary.ipAddresses.prefix(most)).prefix(most))
-        namesCount = ServedNames(leaf).count
+        namesCount = summary.dnsNames.count + summary.ipAddresses.count + summary.omittedNames
         issuer = leaf.issuer.full
         (notBefore, notAfter) = (summary.notBefore, summary.notAfter)
     }

@@ -54,7 +54,7 @@ struct JUnitReport: Report {
             return start + "><system-out>\(escaped(lines.joined(separator: "\n")))</system-out></testcase>\n"
         case .left(let why): return start + "><skipped message=\"\(escaped(why))\"/></testcase>\n"
         case .failed(let differences):
-            let lines = differences.map { "\($0.what): expected \($0.expected), got \($0.got)" }
+            let lines = row.lines(differences)
             let why = "why: \(row.head.why) (\(row.head.reference))"
             let words = row.words.isEmpty ? [] : ["the client says: \(row.words)"]
             let tries = row.tries > 1 ? ["tries: \(row.tries)"] : []

@@ -39,6 +39,16 @@ extension Row {
         return Right.allCases.first(where: rights.contains) ?? head.right
     }
 
+    /// Differences for people, each once, with its right if that is not the vector's.
+    func lines(_ differences: [Difference]) -> [String] {
+        var seen: Set<String> = []
+        return differences.map { difference in
+            let right = (difference.right ?? head.right) == head.right ? nil : difference.right?.rawValue
+            let note = right.map { " (\($0))" } ?? ""
+            return "\(difference.what): expected \(difference.expected), got \(difference.got)\(note)"
+        }.filter { seen.insert($0).inserted }
+    }
+
     /// Whether another client than this package's own has another result only where the vector states a
     /// choice.
     var differsByChoice: Bool { brokenRight == .choice && !isOurs }

@@ -92,9 +92,7 @@ struct TableReport: Report {
     private static func text(of row: Row, _ differences: [Difference]) -> String {
         var text = row.differsByChoice ? "DIFFERS " : "FAILED  "
         text += "\(row.client), \(row.head.topic.rawValue), \(row.head.name)\n"
-        for difference in differences {
-            text += "        \(difference.what): expected \(difference.expected), got \(difference.got)\n"
-        }
+        for line in row.lines(differences) { text += "        \(line)\n" }
         text += "        why: \(row.head.why) (\(row.head.reference); \(row.head.right.rawValue))\n"
         if !row.words.isEmpty { text += "        the client says: \(row.words.prefix(300))\n" }
         return Terminal.harmless(text)

@@ -40,7 +40,7 @@ final class ClientProgram: VectorClient {
         guard let line = await conversation.line(within: startLimit) else {
             throw Fault(
                 description:
-                    "\(command) does not describe itself in its first line; \(conversation.lastWords)"
+                    "\(command) does not describe itself in its first line, as clients/README.md of the fixtures says; \(conversation.lastWords)"
             )
         }
         do {
@@ -124,6 +124,8 @@ private final class ProgramConversation: Sendable {
     /// 128.)
     private func outcomeWithoutAnswer() -> JobOutcome {
         switch process.ending(within: .milliseconds(200)) {
+        case nil where process.hasTooLongLine:
+            .broken("a line of more than \(InteractiveProcess.longestLine) bytes")
         case nil: .hung("no result: it is still running; \(lastWords)")
         case .killed(let signal)?: .crashed("no result: it was killed by signal \(signal); \(lastWords)")
         case .exited(let status)? where status > 128:

@@ -22,6 +22,10 @@ final class InteractiveProcess: Sendable {
         var ending: ChildProcess.Ending?
     }
 
+    /// No result is longer, and a program that floods must not take the memory of the machine.
+    static let longestLine = 64 << 20
+    var hasTooLongLine: Bool { state.withLock { $0.unread.count > Self.longestLine } }
+
     private let child: ChildProcess
     private let input: Int32
     private let output: Int32
@@ -112,7 +116,7 @@ final class InteractiveProcess: Sendable {
                 state.unread.removeSubrange(...index)
                 return (line, false)
             }
-            if line != nil || hasEnded { return line }
+            if line != nil || hasEnded || hasTooLongLine { return line }
             let left = ContinuousClock.now.duration(to: end)
             guard left > .zero else { return nil }
             let errorsHaveEnded = state.withLock { $0.errorsHaveEnded }
@@ -152,7 +156,7 @@ final class InteractiveProcess: Sendable {
     private func collect() {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         state.withLock { state in
-            while !state.outputHasEnded {
+            while !state.outputHasEnded, state.unread.count <= Self.longestLine {
                 let count = read(output, &buffer, buffer.count)
                 if count < 0 && errno == EINTR { continue }
                 if count < 0 && errno == EAGAIN { break }

@@ -61,7 +61,7 @@ extension HTTPClient {
     /// - Throws: ``HTTPError``, `CancellationError` if the task is cancelled, or an error of an interceptor
     ///   or another function of yours.
     public func send(_ request: Request) async throws -> Response {
-        guard Self.isNoActor(#isolation) else { return try await sendOffActor(request) }
+        guard Self.isNoActor(#isolation) else { return try await sendOffActor(request).get() }
         return try await pipeline.send(request).delivered(to: request)
     }
 
@@ -77,7 +77,7 @@ extension HTTPClient {
     /// - Throws: the errors of ``send(_:)``, and ``HTTPError/Reason/bodyTooLarge(limit:)`` if the body is
     ///   larger than ``HTTPClient/Configuration/maximumBufferedBody``.
     public func fetch(_ request: Request) async throws -> BufferedResponse {
-        guard Self.isNoActor(#isolation) else { return try await fetchOffActor(request) }
+        guard Self.isNoActor(#isolation) else { return try await fetchOffActor(request).get() }
         let response = try await pipeline.send(request)
         let limit = pipeline.configuration.maximumBufferedBody
         // Most bodies arrive together with their head: there is nothing to wait for.
@@ -93,12 +93,17 @@ extension HTTPClient {
 
     // A request never runs on its caller's actor. A caller without one does not come through here: to enter
     // and to leave a concurrent function, Swift looks up the task's executor, which takes 410 instructions.
+    //
+    // The outcome is returned, and thrown by the caller: where a function passes on what a concurrent one
+    // throws, the optimiser of Swift 6.3.1 drops the way back to the actor (swiftlang/swift#88259).
     @concurrent
-    private func sendOffActor(_ request: Request) async throws -> Response { try await send(request) }
+    private func sendOffActor(_ request: Request) async -> Result<Response, any Error> {
+        do { return .success(try await send(request)) } catch { return .failure(error) }
+    }
 
     @concurrent
-    private func fetchOffActor(_ request: Request) async throws -> BufferedResponse {
-        try await fetch(request)
+    private func fetchOffActor(_ request: Request) async -> Result<BufferedResponse, any Error> {
+        do { return .success(try await fetch(request)) } catch { return .failure(error) }
     }
 }
 

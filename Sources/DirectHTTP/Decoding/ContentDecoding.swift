@@ -36,15 +36,15 @@ final class ContentDecoding: Sendable {
     /// Decoding happens when the body is read, and the response's fields stay as received.
     // Inlined, so that almost all responses, which need no more than this check, are not copied.
     @inline(__always)
-    func decode(_ response: Response, to request: Request, within limit: CallLimit) throws(HTTPError)
+    func decode(_ response: Response, to request: Request, within limit: CallLimit) throws
         -> Response
     {
         response.isCoded ? try undo(response, request: request, limit: limit) : response
     }
 
-    private func undo(_ response: Response, request: Request, limit: CallLimit) throws(HTTPError)
-        -> Response
-    {
+    // An error of any type: the frame of the caller would be larger by a typed one.
+    @inline(never)
+    private func undo(_ response: Response, request: Request, limit: CallLimit) throws -> Response {
         var response = response
         guard settings.isEnabled, !isManual, !request.headers.contains("Accept-Encoding"),
             response.status != 206

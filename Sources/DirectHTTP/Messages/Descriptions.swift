@@ -66,6 +66,6 @@ package enum SecretFields {
     package static let names: Set<String> = [
         "Authorization", "Proxy-Authorization", "Authentication-Info", "Proxy-Authentication-Info", "Cookie",
         "Cookie2", "Set-Cookie", "Set-Cookie2", "X-Api-Key", "Api-Key", "X-Auth-Token", "X-Csrf-Token",
-        "X-Amz-Security-Token",
+        "X-Xsrf-Token", "X-Amz-Security-Token", "X-Goog-Api-Key", "X-Vault-Token", "Private-Token",
     ]
 }

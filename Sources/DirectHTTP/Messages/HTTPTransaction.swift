@@ -20,7 +20,7 @@ public struct HTTPTransaction: Sendable, CustomStringConvertible {
     public var endpoint: Endpoint { connection.endpoint }
     /// The endpoint for errors: `nil` if the bytes went to a ``unixSocket``.
     package var dialledEndpoint: Endpoint? { connection.dialledEndpoint }
-    /// The source of the endpoint's address.
+    /// The source of the endpoint's address, as it was when the connection was made.
     public var source: AddressSource { connection.source }
     /// The proxy, without user and password; `nil` without one. If the proxy resolved the name, the endpoint
     /// is the proxy's own.

@@ -61,8 +61,7 @@ extension Request {
     }
 
     /// The settings of the request's connection; `nil` if none is set.
-    @inline(__always)
-    package var connectionSettings: ConnectionSettings.Box? { hasOptions ? options.connectionBox : nil }
+    package var connectionSettings: ConnectionSettings.Box? { optionsBox?.options.connectionBox }
 
     /// Whether the request's trust in its server differs from the client's, so that its responses are not
     /// those that other requests would get.

@@ -63,7 +63,7 @@ extension Request {
     }
 
     /// The exchange options; `nil` if none is set.
-    var exchangeBox: ExchangeOptions.Box? { hasOptions ? options.exchangeBox : nil }
+    var exchangeBox: ExchangeOptions.Box? { optionsBox?.options.exchangeBox }
 }
 
 extension Request {

@@ -41,7 +41,7 @@ extension HTTPClient.Response {
         to request: HTTPClient.Request,
         _ status: HTTPStatus,
         headers: HTTPHeaders = [:],
-        stream: some AsyncSequence<[UInt8], any Error> & Sendable
+        stream: some AsyncSequence<[UInt8], some Error> & Sendable
     ) throws {
         let url = try request.checkedURL().withoutCredentials
         self.init(

@@ -4,18 +4,18 @@ public import DirectHTTP1
 extension HTTPClient.Response {
     /// Returns the response with another body. Everything else is kept, except the fields that describe the
     /// former body on the wire: `Content-Encoding` and `Transfer-Encoding` are removed, and `Content-Length`
-    /// is that of the new body.
+    /// is that of the new body. Trailers are kept if the former body has been read to its end.
     ///
     /// The former body is given up when it is released: read it before, or its connection is closed.
     public func replacing(body bytes: [UInt8]) -> HTTPClient.Response {
         var headers = headers.withoutBodyFraming
         headers["Content-Length"] = "\(bytes.count)"
-        return replacing(ResponseBody(content: .complete(bytes, HTTPHeaders(), nil)), headers)
+        return replacing(ResponseBody(content: .complete(bytes, body.trailers, nil)), headers)
     }
 
     /// Returns the response with a sequence as its body. See ``replacing(body:)``. The sequence may read the
     /// former body piece by piece; the time limits are those of ``init(to:_:headers:stream:)``.
-    public func replacing(stream: some AsyncSequence<[UInt8], any Error> & Sendable) -> HTTPClient.Response {
+    public func replacing(stream: some AsyncSequence<[UInt8], some Error> & Sendable) -> HTTPClient.Response {
         replacing(ResponseBody(stream, name: url.host.description), headers.withoutBodyFraming)
     }
 

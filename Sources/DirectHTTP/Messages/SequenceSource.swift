@@ -17,7 +17,7 @@ final class SequenceSource: ResponseBodySource {
     private var stall = UInt64.max
     private var loop = EventLoop.shared
 
-    init(_ pieces: some AsyncSequence<[UInt8], any Error> & Sendable, name: String) {
+    init(_ pieces: some AsyncSequence<[UInt8], some Error> & Sendable, name: String) {
         location = BodyLocation(name: name)
         let iterator = SoleIterator(pieces)
         supply = { try await iterator.next() }
@@ -58,7 +58,7 @@ final class SequenceSource: ResponseBodySource {
 
 extension ResponseBody {
     /// Makes a body of a sequence of the program's own.
-    init(_ pieces: some AsyncSequence<[UInt8], any Error> & Sendable, name: String) {
+    init(_ pieces: some AsyncSequence<[UInt8], some Error> & Sendable, name: String) {
         self.init(content: .arriving(GuardedBody(SequenceSource(pieces, name: name))))
     }
 
@@ -70,7 +70,7 @@ extension ResponseBody {
 
 /// The iterator of a sequence, for the one task at a time that reads a body. After a piece that was not
 /// waited for, no other is asked for.
-private final class SoleIterator<Pieces: AsyncSequence<[UInt8], any Error>>: @unchecked Sendable {
+private final class SoleIterator<Pieces: AsyncSequence>: @unchecked Sendable where Pieces.Element == [UInt8] {
     private var iterator: Pieces.AsyncIterator
 
     init(_ pieces: Pieces) {

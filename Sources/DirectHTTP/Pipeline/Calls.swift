@@ -134,7 +134,13 @@ final class Calls: CallLayer {
     /// Makes the values of a call that begins now, or has begun before.
     @inline(__always)
     func call(for request: Request, _ log: CallLog? = nil, from start: Instant? = nil) -> Call {
-        Call(request.explicitTimeouts?.over(configuration.timeouts) ?? limits, from: start ?? loop.now, log)
+        Call(request.hasOptions ? ownLimits(of: request) : limits, from: start ?? loop.now, log)
+    }
+
+    // Not inlined: the frame of `send` would be larger by the time limits.
+    @inline(never)
+    private func ownLimits(of request: Request) -> Timeouts.Nanoseconds {
+        request.explicitTimeouts?.over(configuration.timeouts) ?? limits
     }
 }
 

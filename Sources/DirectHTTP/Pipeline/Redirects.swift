@@ -4,7 +4,7 @@ internal import DirectIO
 internal import DirectTransport
 
 /// Follows redirects: the loop, and its errors.
-struct Redirects: Sendable {
+final class Redirects: Sendable {
     /// The client's policy; a request's own takes precedence.
     let policy: RedirectPolicy
     private let configuration: HTTPClient.Configuration

@@ -96,10 +96,7 @@ final class RoundTrip: NetworkLayer {
                 )
             )
             if !isKnown {
-                try await transport.check(outgoing)
-                let route = try await resolvedRoute(of: request, to: url, call: call)
-                log?.note(failuresBefore: route, of: url)
-                outgoing.target.route = route
+                outgoing.target.route = try await resolvedRoute(of: outgoing, as: request, call, log)
             }
             let (head, body, record) = try await transport.send(outgoing, isChecked: !isKnown)
             return Response(
@@ -111,6 +108,22 @@ final class RoundTrip: NetworkLayer {
         } catch {
             throw reported(error, of: request.method, to: url, log)
         }
+    }
+
+    /// Returns the route of a request that a resolver has to be asked for. Not inlined: the frame of `send` would
+    /// be larger by it.
+    @inline(never)
+    private func resolvedRoute(
+        of outgoing: borrowing OutgoingRequest,
+        as request: Request,
+        _ call: Call,
+        _ log: ExchangeLog?
+    ) async throws(DialFailure) -> Route {
+        try await transport.check(outgoing)
+        let url = outgoing.target.url
+        let route = try await resolvedRoute(of: request, to: url, call: call)
+        log?.note(failuresBefore: route, of: url)
+        return route
     }
 
     /// Returns the error for the caller, and notes it in the log. Not inlined: the frame of `send` would be
@@ -218,6 +231,12 @@ final class RoundTrip: NetworkLayer {
         _ settings: ConnectionSettings.Box?
     ) -> ProxyEntry? {
         guard hasProxies || request.hasOptions, settings?.settings.unixSocket == nil else { return nil }
+        return chosenProxy(for: url, of: request)
+    }
+
+    // Not inlined: the frame of `send` would be larger by a request's own proxies.
+    @inline(never)
+    private func chosenProxy(for url: HTTPURL, of request: Request) -> ProxyEntry? {
         if let own = request.proxy { return proxies.entry(for: url, of: own) }
         return hasProxies ? proxies.entry(for: url) : nil
     }

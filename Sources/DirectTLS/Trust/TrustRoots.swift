@@ -17,6 +17,9 @@ public enum CertificateSource: Hashable, Sendable, CustomStringConvertible {
     /// One certificate in DER form.
     case der([UInt8])
 
+    /// One or more certificates in PEM form.
+    public static func pem(_ text: String) -> CertificateSource { .pem(Array(text.utf8)) }
+
     /// Hashes some bytes, or the path: sources are compared as a whole anyway, and a bundle has 200 KB.
     public func hash(into hasher: inout Hasher) {
         switch self {

@@ -230,9 +230,12 @@ extension DialFailure {
     /// The same failure with the phase `.proxy`, so that it is not mistaken for one of the server.
     fileprivate var asProxyFailure: DialFailure {
         guard case .failed(_, let reason) = cause else { return self }
-        var failure = self
-        failure.cause = .failed(.proxy, reason)
-        return failure
+        return DialFailure(
+            cause: .failed(.proxy, reason),
+            endpoint: endpoint,
+            attempts: attempts,
+            certificates: certificates
+        )
     }
 }
 

@@ -416,9 +416,7 @@ extension Dialler {
 
 extension DialFailure {
     fileprivate func with(_ attempts: [FailedAttempt]) -> DialFailure {
-        var failure = self
-        failure.attempts = attempts
-        return failure
+        DialFailure(cause: cause, endpoint: endpoint, attempts: attempts, certificates: certificates)
     }
 }
 

@@ -3,16 +3,16 @@ internal import DirectIO
 package import DirectTLS
 
 /// The failure of a request up to the head of its response: the reason, the endpoint, and the addresses that
-/// were tried before.
-package struct DialFailure: Error {
+/// were tried before. A class, because each function that may throw it would need the room for it.
+package final class DialFailure: Error {
     /// The reason that decided.
-    package var cause: TransportError
+    package let cause: TransportError
     /// The endpoint that the reason belongs to, if it belongs to one.
-    package var endpoint: Endpoint?
+    package let endpoint: Endpoint?
     /// The failed attempts, in the order in which they began.
-    package var attempts: [FailedAttempt] = []
+    package let attempts: [FailedAttempt]
     /// The certificates that the server sent; `nil` if the failure is not about them.
-    package var certificates: CertificateChain?
+    package let certificates: CertificateChain?
 
     /// Makes a value of its parts.
     package init(

@@ -21,7 +21,7 @@ extension ConnectionPool {
     }
 
     /// Closes the connections that are too old or were closed by their peer, and releases the buffers of the
-    /// rest. Returns false if no connection is idle.
+    /// rest. Returns false if no connection is idle and no memory is to be given back.
     private func maintain(at now: Instant) async -> Bool {
         for candidate in sweep(at: now) {
             inspect(candidate)
@@ -29,8 +29,9 @@ extension ConnectionPool {
             await loop.yield()
         }
         return state.withLock { state in
-            if !state.machine.hasIdle { state.maintenanceHandle = nil }
-            return state.machine.hasIdle
+            let goesOn = state.machine.hasIdle || state.roundsUntilTrim > 0
+            if !goesOn { state.maintenanceHandle = nil }
+            return goesOn
         }
     }
 
@@ -45,7 +46,9 @@ extension ConnectionPool {
     private func sweep(at now: Instant) -> [ConnectionWithInput] {
         var released = 0
         var candidates: [ConnectionWithInput] = []
-        let consequences = state.withLock { state in
+        let (isAfterLargeBodies, consequences) = state.withLock { state in
+            let isLastRound = state.roundsUntilTrim == 1
+            state.roundsUntilTrim = max(0, state.roundsUntilTrim - 1)
             state.machine.sweep(at: now) { connection, origin in
                 if connection.mayHaveInput {
                     candidates.append(ConnectionWithInput(connection: connection, origin: origin))
@@ -55,11 +58,21 @@ extension ConnectionPool {
                 // Only the connections whose time is over are closed here.
                 return false
             }
-            return state.consequences()
+            return (isLastRound, state.consequences())
         }
         consequences?.perform()
-        if released >= Self.releasesWorthTrimming { BlockingWork.shared.submit { trimHeap() } }
+        if isAfterLargeBodies || released >= Self.releasesWorthTrimming {
+            BlockingWork.shared.submit { trimHeap() }
+        }
         return candidates
+    }
+
+    /// Notes the end of a body. Some time after the last large one the heap's free memory is given back: once an
+    /// array of 20 MB has been freed, glibc keeps up to 40 MB in each of its arenas (mallopt(3),
+    /// M_MMAP_THRESHOLD).
+    func noteBody(of count: UInt64) {
+        guard count >= Self.bodyWorthTrimming else { return }
+        state.withLock { $0.roundsUntilTrim = Self.roundsBeforeTrim }
     }
 
     /// Reads what the peer sent, while no request can take the connection.
@@ -79,6 +92,9 @@ extension ConnectionPool {
 
     /// The buffers of this many connections are 8 MiB, which the allocator would not give back by itself.
     private static let releasesWorthTrimming = 256
+    private static let bodyWorthTrimming: UInt64 = 1024 * 1024
+    /// The first one may begin at once; there is a whole one without a large body before memory is given back.
+    private static let roundsBeforeTrim = 2
     static let longestMaintenanceInterval: UInt64 = 2_000_000_000
 }
 

@@ -65,6 +65,8 @@ package final class ConnectionPool: @unchecked Sendable {
         var machine: Machine
         var waiting: [Machine.Ticket: Waiter] = [:]
         var maintenanceHandle: LoopHandle?
+        /// The rounds of maintenance until the heap's free memory is given back; 0 for not at all.
+        var roundsUntilTrim = 0
 
         /// Returns what the decisions require; `nil` for almost all of them, which then cost nothing more.
         ///
@@ -139,6 +141,8 @@ package final class ConnectionPool: @unchecked Sendable {
     ///
     /// The result is always a permit if `kept` admits no existing connection. For `asksKernel` see
     /// ``takeIdle``.
+    // Inlined, as `wait`: each further function that waits takes at least 1 KiB.
+    @inline(__always)
     package func checkOut(
         _ key: PoolKey,
         route: Route,
@@ -278,6 +282,8 @@ package final class ConnectionPool: @unchecked Sendable {
 
     /// Asks the machine. A waiter is registered under the same lock under which the machine queues it, so no
     /// grant is lost.
+    // Not inlined: the key and the route would stay in memory during the wait.
+    @inline(never)
     private func ask(_ key: PoolKey, route: Route, kept: KeptConnections) -> (Machine.Acquisition, Waiter) {
         let waiter = Waiter(loop: loop)
         let (acquisition, consequences) = state.withLock { state in
@@ -294,6 +300,7 @@ package final class ConnectionPool: @unchecked Sendable {
 
     /// Waits until the waiter is granted something. Its time limit for the queue starts again when the queue
     /// moves; the end of the whole call does not.
+    @inline(__always)
     private func wait(
         _ waiter: Waiter,
         ticket: Machine.Ticket,

@@ -42,6 +42,8 @@ extension Transport {
     ///
     /// If it has to determine the endpoints, it leaves them in the detour, so that they hold for a connection
     /// that replaces this one, too.
+    // Not inlined, as `dial`: a request that waits for another one's connection would need the room.
+    @inline(never)
     private func connection(
         to target: borrowing ConnectionTarget,
         around detour: Detour,
@@ -78,6 +80,8 @@ extension Transport {
     }
 
     /// Leases an idle connection or dials one, whichever is possible first.
+    // Inlined, because each further function that waits takes at least 1 KiB.
+    @inline(__always)
     private func firstFree(
         _ target: borrowing ConnectionTarget,
         asksKernel: Bool,
@@ -127,6 +131,7 @@ extension Transport {
     }
 
     /// Dials a connection. The permit becomes the lease, or is released.
+    @inline(never)
     func dial(
         _ target: borrowing ConnectionTarget,
         permit: ConnectionPool.Permit,

@@ -91,9 +91,7 @@ extension Transport {
                 to: request.target.url,
                 streamed: streamed
             )
-            if let observer {
-                observer.note(.sending(connection.facts.endpoint, bytes: count, isReused: isReused))
-            }
+            observer?.noteSending(count, on: connection, isReused: isReused)
             var unsent = try exchange.send(count)
             var refusal: ResponseHead?
             if let options, options.options.expectsContinue, let rest, rest.hasContent {
@@ -139,14 +137,14 @@ extension Transport {
             )
             record.queued = leased.queued
             connection.hasServed = true
-            if let observer { observer.note(.responded(head.status, record)) }
+            observer?.noteResponse(head.status, record)
             // The server refused the request before all of it was sent: the rest is useless (RFC 9112,
             // section 9.3), also where sending has already failed, because the server has closed the
             // connection behind its answer.
             if let upload, !upload.isFinished, head.status.code >= 300 { upload.stop() }
             if case .tunnel = connection.framing {
                 try await detach(connection, lease: lease, after: upload, exchange: exchange)
-                observer?.note(.bodyEnded(bytes: 0, isWhole: true))
+                observer?.noteWholeBody(0)
                 record.bodyEnd = record.bodyEnd ?? BodyEnd()
                 return (head, .upgraded(connection, request.limits.call.timeouts), record)
             }
@@ -154,34 +152,48 @@ extension Transport {
             // Most small responses are whole by now, and need no reader.
             if buffered.isAtEnd, upload == nil, options == nil {
                 record.bodyEnd?.note(record.response)
-                observer?.note(.bodyEnded(bytes: UInt64(buffered.content.count), isWhole: true))
+                observer?.noteWholeBody(UInt64(buffered.content.count))
                 pool.conclude(connection, lease: lease, at: record.response)
                 return (head, .complete(buffered.content, buffered.trailers ?? HTTPHeaders()), record)
             }
-            var reading = BodyReading(exchange, upload, observer)
-            reading.note(buffered)
-            reading.end = record.bodyEnd
-            if upload != nil { reading.head = head }
-            if let options {
-                reading.onProgress = options.options.onDownload
-                reading.rate = options.options.receivingRate
-            }
-            let first = buffered.content
-            if options != nil {
-                reading.report(first.count)
-                reading.rate?.count(first.count, at: loop.now)
-            }
-            guard reading.isAtEnd, reading.isRequestSent else {
-                let end = record.bodyEnd ?? BodyEnd()
-                (record.bodyEnd, reading.end) = (end, end)
-                return (head, .arriving(reading, first: first, lease), record)
-            }
-            pool.conclude(reading, lease: lease, at: record.response)
-            return (head, .complete(first, reading.trailers), record)
+            return begin(buffered, of: head, to: request, on: leased, after: upload, record)
         } catch {
             upload?.cancel()
             throw error
         }
+    }
+
+    /// Returns a response whose body has not arrived whole, or of whose progress somebody is told.
+    // Not inlined, as the notes to observers: a request that waits for its response would need the room.
+    @inline(never)
+    private func begin(
+        _ buffered: BufferedContent,
+        of head: ResponseHead,
+        to request: borrowing OutgoingRequest,
+        on leased: LeasedConnection,
+        after upload: Upload?,
+        _ record: ExchangeRecord
+    ) -> IncomingResponse {
+        var record = record
+        let exchange = Exchange(leased.connection, within: request.limits.call)
+        var reading = BodyReading(exchange, upload, request.limits.observer)
+        reading.note(buffered)
+        reading.end = record.bodyEnd
+        if upload != nil { reading.head = head }
+        let first = buffered.content
+        if let options = request.message.options {
+            reading.onProgress = options.options.onDownload
+            reading.rate = options.options.receivingRate
+            reading.report(first.count)
+            reading.rate?.count(first.count, at: loop.now)
+        }
+        guard reading.isAtEnd, reading.isRequestSent else {
+            let end = record.bodyEnd ?? BodyEnd()
+            (record.bodyEnd, reading.end) = (end, end)
+            return (head, .arriving(reading, first: first, leased.lease), record)
+        }
+        pool.conclude(reading, lease: leased.lease, at: record.response)
+        return (head, .complete(first, reading.trailers), record)
     }
 
     /// Takes the connection out of the pool, for use without HTTP, when the request has been sent whole.
@@ -202,6 +214,23 @@ extension Transport {
     }
 }
 
+extension TransportObserver {
+    @inline(never)
+    fileprivate func noteSending(_ count: Int, on connection: Connection, isReused: Bool) {
+        note(.sending(connection.facts.endpoint, bytes: count, isReused: isReused))
+    }
+
+    @inline(never)
+    fileprivate func noteResponse(_ status: HTTPStatus, _ record: ExchangeRecord) {
+        note(.responded(status, record))
+    }
+
+    @inline(never)
+    fileprivate func noteWholeBody(_ count: UInt64) {
+        note(.bodyEnded(bytes: count, isWhole: true))
+    }
+}
+
 /// The end of a response, for the lease on its connection.
 extension ConnectionPool {
     /// Ends the lease of a response that was read to its end: the connection goes back to the pool if it can
@@ -209,6 +238,7 @@ extension ConnectionPool {
     package func conclude(_ reading: BodyReading, lease: Lease, at now: Instant) {
         let connection = reading.exchange.connection
         reading.end?.note(now)
+        noteBody(of: reading.received)
         reading.observer?.note(.bodyEnded(bytes: reading.received, isWhole: true))
         if let upload = reading.upload {
             guard upload.isFinished else { return giveUp(reading, lease: lease) }

@@ -117,6 +117,24 @@ struct MockBodyTests {
         #expect(askedAfter == 2)
     }
 
+    @Test("A sequence that never fails is a body as well")
+    func neverFailing() async throws {
+        let mocked = time.client { $0.transport = { try .init(to: $0, 200, stream: Self.twoPieces()) } }
+        let replacing = time.client {
+            $0.transport = { try HTTPClient.Response(to: $0, 200).replacing(stream: Self.twoPieces()) }
+        }
+        #expect(try await mocked.fetch(HTTPClient.Request(.get, Self.url)).body == [1, 2])
+        #expect(try await replacing.fetch(HTTPClient.Request(.get, Self.url)).body == [1, 2])
+    }
+
+    private static func twoPieces() -> AsyncStream<[UInt8]> {
+        AsyncStream { source in
+            source.yield([1])
+            source.yield([2])
+            source.finish()
+        }
+    }
+
     @Test("A body of steps can be read once, and has its limit")
     func once() async throws {
         let response = try await client([.text("one"), .text("two")]).send(HTTPClient.Request(.get, Self.url))

@@ -157,6 +157,23 @@ struct SeenBodyTests {
         #expect(try await client.get(server.http("/to")).isReused)
     }
 
+    @Test("A response with another body keeps the trailers of one that has been read")
+    func keptTrailers() async throws {
+        let server = try FixtureServer.start { _ in
+            .chunked([Array("one".utf8)], trailers: ["X-Sum": "7"])
+        }
+        let client = HTTPClient.untimed {
+            $0.interceptors = [
+                { request, forward in
+                    let response = try await forward(request)
+                    return response.replacing(body: try await response.body.collect(upTo: 100) + [0x21])
+                }
+            ]
+        }
+        let response = try await client.get(server.http())
+        #expect(response.text == "one!" && response.trailers == ["X-Sum": "7"])
+    }
+
     @Test("The cache stores what a network interceptor has made of a response")
     func cached() async throws {
         let server = try FixtureServer.start { _ in .text("coded?", ["Cache-Control": "no-store"]) }

@@ -24,6 +24,14 @@ struct CallerActorTests {
         #expect(texts == ["a", "a", "a"])
         #expect(places.withLock { $0 } == [false, false, false])
     }
+
+    @Test("An actor gets the error of a request on itself")
+    func errorsThere() async throws {
+        let server = try FixtureServer.start(behaviour: .bytes([.awaitHead, .cut]))
+        let caller = Caller()
+        let count = await caller.errors(of: Request(.get, server.http()), from: .untimed())
+        #expect(count == 4)
+    }
 }
 
 /// An actor with a queue of its own, so that it can be told what runs on it.
@@ -45,6 +53,21 @@ private actor Caller {
         let got = try await client.get(request.url.text)
         #expect(Self.isCurrent)
         return [fetched.text, got.text, String(decoding: body, as: UTF8.self)]
+    }
+
+    /// Returns how many ways to make a request failed.
+    func errors(of request: HTTPClient.Request, from client: HTTPClient) async -> Int {
+        var count = 0
+        do { _ = try await client.fetch(request) } catch { count += counted(error) }
+        do { _ = try await client.send(request) } catch { count += counted(error) }
+        do { _ = try await client.get(request.url.text) } catch { count += counted(error) }
+        do { _ = try await client.get("") } catch { count += counted(error) }
+        return count
+    }
+
+    private func counted(_ error: any Error) -> Int {
+        #expect(Self.isCurrent, "\(error)")
+        return 1
     }
 }
 

@@ -1,6 +1,7 @@
 @testable import DirectCore
 import DirectIO
 import DirectTestCommands
+import DirectTestTime
 @testable import DirectTransport
 import TLSFixtures
 import Testing
@@ -70,6 +71,29 @@ struct IdleTests {
             }
             #expect((server.records[0].end == nil) == isKept)
             #expect(try await client.fetch(server.request("https://a.test/")).isReused == isKept)
+        }
+    }
+
+    @Test("Two rounds of maintenance after a large body the heap's free memory is given back")
+    func largeBodies() async throws {
+        let server = try FixtureServer.start { request in
+            .text(String(repeating: "x", count: request.target == "/large" ? 1024 * 1024 : 1000))
+        }
+        let time = HeldTime()
+        let client = HTTPClient {
+            $0.loop = time.loop
+            $0.idleTimeout = .seconds(1000)
+        }
+        let pool = client.pipeline.transport.pool
+        let rounds = { pool.state.withLock { $0.roundsUntilTrim } }
+        _ = try await client.get(server.http("/small"))
+        #expect(rounds() == 0)
+        _ = try await client.get(server.http("/large"))
+        #expect(rounds() == 2)
+        for left in [1, 0] {
+            try await time.pass(.seconds(2))
+            try await time.waitBegins(for: .seconds(2))
+            #expect(rounds() == left)
         }
     }
 

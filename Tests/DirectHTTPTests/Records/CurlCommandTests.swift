@@ -140,6 +140,8 @@ struct CurlCommandTests {
             headers: [
                 "Authorization": "Bearer hush4", "cookie": "a=hush5", "X-API-Key": "hush6",
                 "Referer": "https://u:hush7@b.test/?key=hush8", "X-Shown": "shown",
+                "X-Xsrf-Token": "hush11", "X-Goog-Api-Key": "hush12", "Private-Token": "hush13",
+                "x-vault-token": "hush14",
             ],
             body: .form(["key": "hush9", "name": "shown"])
         )
@@ -154,7 +156,7 @@ struct CurlCommandTests {
         #expect(!command.contains("hush"), "\(command)")
         #expect(command.split(separator: "shown").count == 4 && command.contains("***"))
         let all = try client.curlCommand(for: request, redacting: .insecureNone)
-        for number in [1, 2, 4, 5, 6, 7, 8, 9, 10] { #expect(all.contains("hush\(number)"), "\(number)") }
+        for number in 1...14 where number != 3 { #expect(all.contains("hush\(number)"), "\(number)") }
         let direct = try request.curlCommand()
         #expect(
             direct.contains("--resolve a.test:443:192.0.2.1,[2001:db8::1]")

@@ -22,14 +22,9 @@ struct CertificateCheck {
             output.add(record, isOnlyOne: records.count == 1)
         }
         output.finish(digest, interrupted: false)
-        guard output.flush() else { return try giveUp(sink) }
+        guard output.flush() else { return try sink.endOfOutput() }
         try sink.commit()
         return output.exitCode(digest) ?? digest.exitCode
-    }
-
-    private func giveUp(_ sink: OutputSink) throws(UsageError) -> Int32 {
-        if let failure = sink.failure { throw failure }
-        return Console.endOfOutput()
     }
 
     /// The results, one for each name.

@@ -4,6 +4,9 @@ struct Arguments {
     /// The arguments that are not options.
     private(set) var words: [String] = []
 
+    /// Whether help is wanted, which works even if other arguments are wrong.
+    var wantsHelp: Bool { options.contains { $0.option.key == .help } }
+
     /// Splits the arguments.
     ///
     /// - Throws: ``UsageError`` for an unknown option, a missing value, or a value for an option without one.

@@ -92,8 +92,7 @@ struct Options: Sendable {
     /// - Throws: ``UsageError`` if it cannot be used.
     init(_ arguments: [String]) throws(UsageError) {
         let arguments = try Arguments(arguments)
-        // `--help` works even if other arguments are wrong.
-        if arguments.options.contains(where: { $0.option.key == .help }) {
+        if arguments.wantsHelp {
             detour = .help
             return
         }
@@ -123,26 +122,35 @@ struct Options: Sendable {
     /// - Returns: `nil` if help is wanted.
     static func ofReport(_ arguments: [String]) throws(UsageError) -> Options? {
         let arguments = try Arguments(arguments)
-        var options = Options()
-        for (option, value) in arguments.options {
-            if option.key == .help { return nil }
-            guard keysOfReport.contains(option.key) else {
-                throw UsageError(
-                    "--\(option.long) has no effect on a report",
-                    hint: "a report takes --format, --json, --output, --skip-bad, --quiet and --color"
-                )
-            }
-            guard option.key != .format || formatsOfReport.map(\.rawValue).contains(value) else {
-                throw UsageError(
-                    "a report cannot be written as \(quoted(value))",
-                    hint: "its formats are \(formatsOfReport.map(\.rawValue).joined(separator: ", "))"
-                )
-            }
-            try options.take(option, value: value)
+        guard !arguments.wantsHelp else { return nil }
+        let formats = formatsOfReport.map(\.rawValue)
+        for (option, value) in arguments.options where option.key == .format && !formats.contains(value) {
+            throw UsageError(
+                "a report cannot be written as \(quoted(value))",
+                hint: "its formats are \(formats.joined(separator: ", "))"
+            )
         }
+        let hint = "a report takes --format, --json, --output, --skip-bad, --quiet and --color"
+        var options = try Options(arguments, taking: keysOfReport, of: "a report", hint: hint)
         options.files = arguments.words
         try options.checkReport()
         return options
+    }
+
+    /// Takes the options of `report` or `check`, which are some of those of a probe.
+    private init(
+        _ arguments: Arguments,
+        taking keys: Set<CommandOption.Key>,
+        of what: String,
+        hint: String
+    ) throws(UsageError) {
+        self.init()
+        for (option, value) in arguments.options {
+            guard keys.contains(option.key) else {
+                throw UsageError("--\(option.long) has no effect on \(what)", hint: hint)
+            }
+            try take(option, value: value)
+        }
     }
 
     private static let keysOfReport: Set<CommandOption.Key> = [
@@ -157,18 +165,9 @@ struct Options: Sendable {
     /// - Throws: ``UsageError`` for options that concern connections, and without a file and a name.
     static func ofCheck(_ arguments: [String]) throws(UsageError) -> (options: Options, file: String)? {
         let arguments = try Arguments(arguments)
-        var options = Options()
-        for (option, value) in arguments.options {
-            if option.key == .help { return nil }
-            guard keysOfCheck.contains(option.key) else {
-                throw UsageError(
-                    "--\(option.long) has no effect on a file",
-                    hint:
-                        "sni-probe check FILE [--key FILE] NAME...; what to accept and the output have options"
-                )
-            }
-            try options.take(option, value: value)
-        }
+        guard !arguments.wantsHelp else { return nil }
+        let hint = "sni-probe check FILE [--key FILE] NAME...; what to accept and the output have options"
+        var options = try Options(arguments, taking: keysOfCheck, of: "a file", hint: hint)
         guard let file = arguments.words.first, arguments.words.count > 1 else {
             throw UsageError(
                 "check needs a file of certificates and a name: sni-probe check FILE NAME...",

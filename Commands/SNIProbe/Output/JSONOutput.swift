@@ -59,13 +59,8 @@ struct JSONRecord {
             text.field("sent", value: record.sni.sent)
             text.field("verdict", value: record.sni.verdict.rawValue)
             let isSwapped = record.sni.sent == nil
-            if isSwapped {
-                text.null("without")
-                handshake("with", handshake: observation.second, text: &text)
-            } else {
-                handshake("without", handshake: observation.second, text: &text)
-                text.null("with")
-            }
+            handshake("without", handshake: isSwapped ? nil : observation.second, text: &text)
+            handshake("with", handshake: isSwapped ? observation.second : nil, text: &text)
             let count = observation.firsts.count + observation.seconds.count
             text.field("handshakes", value: record.checkedFile == nil ? count : 0)
         }
@@ -110,10 +105,7 @@ struct JSONRecord {
             text.field("subject", value: leaf.subject.full)
             text.list("names", texts: first(summary.dnsNames))
             text.list("ips", texts: first(summary.ipAddresses))
-            text.field(
-                "names_count",
-                value: summary.dnsNames.count + summary.ipAddresses.count + summary.omittedNames
-            )
+            text.field("names_count", value: ServedNames(leaf).count)
             text.field("issuer", value: leaf.issuer.full)
             text.field("not_before", value: summary.notBefore.map(UTC.stamp))
             text.field("not_after", value: summary.notAfter.map(UTC.stamp))

@@ -50,10 +50,9 @@ final class NagiosOutput: BufferedOutput, RecordOutput {
     }
 
     private func item(_ record: ProbeRecord, text: String) -> Item {
-        let place = record.address?.description ?? ""
-        return Item(
+        Item(
             host: words(PlainText.cut(record.target.heading, to: 80, mark: "...")),
-            place: place,
+            place: record.address?.description ?? "",
             words: words(text)
         )
     }

@@ -112,6 +112,12 @@ final class OutputSink {
         }
     }
 
+    /// Returns the exit code when the place accepts no more, which is an error of a file.
+    func endOfOutput() throws(UsageError) -> Int32 {
+        if let failure { throw failure }
+        return Console.endOfOutput()
+    }
+
     private static func unwritable(_ path: String, error: SystemError) -> UsageError {
         UsageError("cannot write \(quoted(path)): \(Words.system(error.code))", code: ExitCode.unwritable)
     }

@@ -24,21 +24,16 @@ final class ReportRun {
         for path in options.files {
             try read(path)
             if let signal = Interrupts.signal { return ExitCode.interrupted(by: signal) }
-            guard !buffer.isBroken else { return try giveUp() }
+            guard !buffer.isBroken else { return try sink.endOfOutput() }
         }
         badLines.report()
         guard digest.count > 0 else {
             throw UsageError("there is no result in the files", code: ExitCode.noInput)
         }
         if !options.quiet { writeEnd() }
-        guard buffer.flush() else { return try giveUp() }
+        guard buffer.flush() else { return try sink.endOfOutput() }
         try sink.commit()
         return digest.exitCode
-    }
-
-    private func giveUp() throws(UsageError) -> Int32 {
-        if let failure = sink.failure { throw failure }
-        return Console.endOfOutput()
     }
 
     private func read(_ path: String) throws(UsageError) {

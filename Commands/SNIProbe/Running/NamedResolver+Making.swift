@@ -87,9 +87,8 @@ extension Options {
     var recordSource: RecordSource? {
         get throws(UsageError) {
             guard settings.triesECH else { return nil }
-            var asked: [NamedResolver] = []
-            for spec in resolvers.isEmpty ? [.system] : resolvers {
-                asked.append(try NamedResolver(spec, self, forRecords: true))
+            let asked = try (resolvers.isEmpty ? [.system] : resolvers).map { (spec) throws(UsageError) in
+                try NamedResolver(spec, self, forRecords: true)
             }
             return RecordSource(asked, limit: settings.timeout)
         }
@@ -98,9 +97,7 @@ extension Options {
     /// The resolvers of the command line. Reads their files and secrets.
     var namedResolvers: [NamedResolver] {
         get throws(UsageError) {
-            var named: [NamedResolver] = []
-            for spec in resolvers { named.append(try NamedResolver(spec, self)) }
-            return named
+            try resolvers.map { (spec) throws(UsageError) in try NamedResolver(spec, self) }
         }
     }
 }

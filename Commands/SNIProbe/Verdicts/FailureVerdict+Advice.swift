@@ -27,6 +27,9 @@ extension FailureVerdict {
         case .alert where failure.isAboutClient(observation): HintWriter.clientCertificate(settings)
         case .alert where failure.isAboutVersions, .broken where failure.isAboutVersions: versions
         case .alert(let alert): advice(on: alert)
+        case .closed where mayRefuseHeader, .reset where mayRefuseHeader,
+            .notTLS(.http) where mayRefuseHeader:
+            HintWriter.unexpectedHeader
         case .closed, .reset: lost
         case .notTLS(.http): "try http://\(.host):\(port)/ or another port"
         case .noUpgrade:
@@ -45,6 +48,10 @@ extension FailureVerdict {
         case .cancelled: nil
         }
     }
+
+    /// Whether the server may have taken the header of `--proxy-protocol` for its client's first bytes. A
+    /// server of web pages answers such a request in clear text, also where it speaks TLS.
+    private var mayRefuseHeader: Bool { settings.proxyHeader != nil && sni != .refused }
 
     private func upgrade(_ other: OtherProtocol) -> HintText {
         let words = other == .mailOrFiles ? "smtp, lmtp or ftp" : other.upgrade?.rawValue ?? ""

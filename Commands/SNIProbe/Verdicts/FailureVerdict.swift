@@ -25,7 +25,8 @@ struct FailureVerdict {
             Fault(.timeoutTLS, "handshake not finished in \(limit)", brief: "unfinished in \(limit)")
         case .silentTLS:
             Fault(.timeoutTLS, "no answer to the handshake in \(limit)", brief: "no handshake in \(limit)")
-        case .alert where failure.isAboutClient(observation): Self.wantsClient
+        case .alert where failure.isAboutClient(observation):
+            Fault(.handshakeRefused, "server wants a client certificate")
         case .alert(.protocolVersion): versionFault(.handshakeRefused)
         case .alert(let alert): alertFault(alert)
         case .closed, .reset: lostFault
@@ -37,7 +38,12 @@ struct FailureVerdict {
                 brief: "not TLS: \(other.rawValue)"
             )
         case .noUpgrade(let bytes): noUpgrade(Words.lastLine(bytes))
-        case .broken where failure.lacksSecureRenegotiation: Self.noSecureRenegotiation
+        case .broken where failure.lacksSecureRenegotiation:
+            Fault(
+                .handshakeBroken,
+                "server lacks secure renegotiation (RFC 5746)",
+                brief: "no secure renegotiation"
+            )
         case .broken where failure.isAboutVersions: versionFault(.handshakeBroken)
         case .broken(_, let why):
             Fault(.handshakeBroken, "the handshake failed: \(why)", brief: "handshake: \(why)")
@@ -51,14 +57,6 @@ struct FailureVerdict {
     private func noUpgrade(_ line: String) -> Fault {
         Fault(.notTLS, "the server does not change to TLS: \(line)", brief: "no STARTTLS: \(line)")
     }
-
-    private static let noSecureRenegotiation = Fault(
-        .handshakeBroken,
-        "server lacks secure renegotiation (RFC 5746)",
-        brief: "no secure renegotiation"
-    )
-
-    private static let wantsClient = Fault(.handshakeRefused, "server wants a client certificate")
 
     private func versionFault(_ id: Fault.ID) -> Fault {
         let (first, last) = (settings.versions.lowerBound, settings.versions.upperBound)

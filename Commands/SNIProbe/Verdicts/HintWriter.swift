@@ -130,6 +130,9 @@ struct HintWriter {
             : "the server does not accept the certificate of --cert, or wants one of another issuer"
     }
 
+    static let unexpectedHeader: HintText =
+        "the server may not expect the PROXY header with which the connection begins: leave out --proxy-protocol"
+
     private var isNearMiss: Bool {
         guard let leaf = record.leaf, record.target.host.name != nil else { return false }
         return ServedNames(leaf).nearMiss(record.target.host) != nil
@@ -238,7 +241,8 @@ struct HintWriter {
         }
         switch status {
         case 400 where !record.target.usesTLS:
-            return "some servers answer this on a port for TLS: try https://"
+            return settings.proxyHeader != nil
+                ? Self.unexpectedHeader : "some servers answer this on a port for TLS: try https://"
         case 500...: return record.target.usesTLS ? "TLS is fine; the service behind it is not" : nil
         default: return "if that status is right, accept it with --status"
         }

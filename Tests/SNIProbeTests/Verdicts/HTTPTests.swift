@@ -1,11 +1,12 @@
 import DirectHTTP
+import DirectTestCommands
 import DirectTestTime
 import TLSFixtures
 import Testing
 
 @testable import SNIProbe
 
-@Suite("Requests of a probe")
+@Suite("Requests of a probe", .idleLimit)
 struct HTTPTests {
     private let root = TestAuthority()
 

@@ -75,6 +75,22 @@ struct OddServersTests {
         #expect(record.hint?.text.contains("PROXY header") == true)
     }
 
+    @Test("A server that does not expect the PROXY header of --proxy-protocol has a hint that says so")
+    func unexpectedHeader() async throws {
+        let cut = try FixtureServer.start(behaviour: .bytes([.awaitArrival, .cut]))
+        // As nginx answers on a port for TLS.
+        let answer = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"
+        let web = try FixtureServer.start(behaviour: .bytes([.awaitArrival, .send(answer), .awaitClose]))
+        for (target, fault) in [
+            ("a.test@\(cut.authority)", Fault.ID.reset), ("a.test@\(web.authority)", .notTLS),
+            ("http://a.test:\(web.port)/@\(web.address)", .httpStatus),
+        ] {
+            let record = try await record([target, "--proxy-protocol", "1"])
+            #expect(record.faults.map(\.id) == [fault])
+            #expect(record.hint?.text.contains("leave out --proxy-protocol") == true)
+        }
+    }
+
     @Test("A body that ends with the connection, without close_notify, is a warning")
     func uncleanEnd() async throws {
         let server = try FixtureServer.start(

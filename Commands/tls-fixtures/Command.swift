@@ -73,7 +73,9 @@ struct Command {
         }
         StopSignal.endsClients()
         do {
-            var baseline = try options.baseline.map { try Baseline(file: $0, of: folder.vectors.map(\.head.name)) }
+            var baseline = try options.baseline.map {
+                try Baseline(file: $0, of: folder.vectors.map(\.head.name))
+            }
             let clients = try await clients(options.clients, folder: folder)
             let run = Run(folder: folder, vectors: vectors, clients: clients, jobs: options.jobs)
             var report = report(options.output, folder, count: vectors.count * clients.count)

@@ -8,8 +8,8 @@ struct Baseline {
     private var failed: Set<String> = []
     private var judged: Set<String> = []
 
-    /// Reads a file with a name on each line, and compares with those that there are. An empty line and one that
-    /// begins with `#` mean nothing.
+    /// Reads a file with a name on each line, and compares with those that there are. An empty line and one
+    /// that begins with `#` mean nothing.
     init(file path: String, of names: [String]) throws(Files.Unreadable) {
         let text = String(decoding: try Files.contents(of: path), as: UTF8.self)
         let lines = text.split(whereSeparator: \.isNewline).map(String.init)

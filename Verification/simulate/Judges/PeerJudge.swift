@@ -106,7 +106,7 @@ extension PeerJudge {
         world.kernel.count("judge: phase of an error")
         let (kind, peers) = (ErrorKind(error), plan.peers)
         let isOfProxy = error.phase == .proxy
-        if isOfProxy, plan.client.proxy == .none { fault(error, "without a proxy") }
+        if isOfProxy, plan.client.proxy == .none, call.sequence == nil { fault(error, "without a proxy") }
         let isUnproved = peers?.hasWrongProxy == true && plan.client.acceptsAnyCertificate != true
         let isProxyBad = plan.client.proxy != .none && (peers?.isProxyGone == true || isUnproved)
         if isProxyBad, call.download == nil, [.connection, .certificate].contains(kind), !isOfProxy {

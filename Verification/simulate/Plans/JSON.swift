@@ -18,6 +18,9 @@ enum JSON: Codable, Equatable {
             self = .number(number)
         } else if let text = try? value.decode(String.self) {
             self = .text(text)
+        } else if let number = try? value.decode(Double.self) {
+            // One that is no Int.
+            self = .text("\(number)")
         } else if let list = try? value.decode([JSON].self) {
             self = .list(list)
         } else {

@@ -189,8 +189,7 @@ extension Plan {
         guard keeping == nil, resolvers == nil, client.acceptsAnyCertificate != true,
             !hosts.contains(where: { $0.hasSocket == true })
         else { return }
-        let names = SequenceVector.Topic.allCases.compactMap { SequenceVector.usualNames[$0] }
-        let drawn = names.compactMap { names in
+        let drawn = SequenceVector.usualNames.sorted { $0.key < $1.key }.compactMap { _, names in
             dice.chance(80) ? SequenceVector.all[dice.one(of: names)] : nil
         }
         client.keepsCookies = drawn.contains(where: \.keepsCookies)
@@ -200,7 +199,7 @@ extension Plan {
             return isFree && (!vector.isAboutCookies || vector.keepsCookies == client.keepsCookies)
         }.map(\.element)
         if vectors.contains(where: \.keepsHSTS) { client.keepsHSTS = true }
-        if vectors.contains(where: { $0.topic == .cache }) { client.caches = true }
+        if vectors.contains(where: \.keepsCache) { client.caches = true }
         (client.addsUserBelowCache, client.idleTimeout) = (false, client.idleTimeout ?? 1_000_000_000)
         kernel?.clock = nil
         let times = vectors.flatMap(\.steps).map(\.time)

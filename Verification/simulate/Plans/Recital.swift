@@ -24,11 +24,9 @@ extension Plan {
             call.replies = [ReplyPlan(ending: .closes)]
             calls.append(call)
         }
-        for topic in SequenceVector.Topic.allCases {
+        for (_, names) in SequenceVector.names.sorted(by: { $0.key < $1.key }) {
             for _ in 0..<2 {
-                guard let name = SequenceVector.names[topic].map({ dice.one(of: $0) }),
-                    let vector = SequenceVector.all[name]
-                else { continue }
+                guard let vector = SequenceVector.all[dice.one(of: names)] else { continue }
                 play(vector, &dice, isTroubled: false)
                 calls[calls.count - 1].isAlone = true
             }

@@ -101,11 +101,8 @@ struct ClientMaker {
     private func setVector(of call: CallPlan, _ settings: inout HTTPClient.Configuration) {
         if call.proof != nil { settings.tls.roots = .only([.der(NameVector.root)]) }
         if let vector = call.sequence.flatMap({ SequenceVector.all[$0] }) {
-            settings.cookies = vector.keepsCookies ? CookieJar() : nil
-            settings.hsts = vector.keepsHSTS ? HSTSStore() : nil
-            settings.cache =
-                vector.topic == .cache ? try? ResponseCache(clock: { [loop = world.loop] in loop.date }) : nil
-            vector.set(&settings)
+            let cache = try? ResponseCache(clock: { [loop = world.loop] in loop.date })
+            vector.set(&settings, cache: cache, at: world.address(0, ofHost: call.host))
         }
         guard let vector = call.vector.flatMap({ ReplyVector.all[$0] }) else { return }
         for (name, limit) in vector.limits {
@@ -221,7 +218,7 @@ struct ClientMaker {
             let only = number.map { world.plan.calls[$0].host }
             for host in world.plan.hosts.indices where only.map({ $0 == host }) ?? true {
                 let names =
-                    (world.sequence(ofHost: host)?.vector.hosts).map(Array.init)
+                    (world.sequence(ofHost: host)?.vector.dialledHosts).map(Array.init)
                     ?? [
                         world.proof(ofHost: host).map { VectorPlace.plain($0.vector.identity) }
                             ?? Material.name(host)

@@ -65,8 +65,8 @@ extension OriginServer {
         on http: HTTPWire
     ) async throws(WireError) -> Bool {
         let start = (isSecure ? "https://" : "http://") + (head.value(of: "host") ?? "")
-        guard let place = VectorPlace(head.target.hasPrefix("/") ? start + head.target : head.target)
-        else { throw .broken }
+        guard var place = VectorPlace(target: head.target, at: start) else { throw .broken }
+        place.isProxied = isProxyOfVectors && !head.target.hasPrefix("/")
         (connection.times.lastRequest, connection.sentSinceRequest) = (kernel.now, 0)
         world.calls[play.number].arrivals.append((connection, kernel.now))
         judge(head, host: play.host)
@@ -82,7 +82,7 @@ extension OriginServer {
         }
         let request = RequestUnderWay(connection, reply: 0)
         let text = String(decoding: body, as: UTF8.self)
-        guard let arrival = play.answer(head, at: place, body: text, under: request, in: world)
+        guard let answer = play.answer(head, at: place, body: text, under: request, in: world)
         else { throw .broken }
         let reply = plan.calls[play.number].replies[0]
         world.calls[play.number].tries.append(Try(connection: connection, reply: reply, time: kernel.now))
@@ -90,9 +90,19 @@ extension OriginServer {
         defer { world.calls[play.number].underWay.removeAll { $0 === request } }
         if reply.delay > 0 { await kernel.sleep(microseconds: reply.delay) }
         request.isAnswered = true
-        try await http.wire.write(arrival.bytes(isHead: head.method == "HEAD"))
-        if reply.ending == .closes { await http.wire.close(politely: isPolite) }
-        return reply.ending != .closes
+        try await http.wire.write(answer.bytes(isHead: head.method == "HEAD"))
+        if answer.isTunnel { return await connect(to: place, on: http) }
+        let closes = answer.closes || reply.ending == .closes
+        if closes { await http.wire.close(politely: isPolite) }
+        return !closes
+    }
+
+    /// Lets the server of a place take over the connection.
+    private func connect(to place: VectorPlace, on http: HTTPWire) async -> Bool {
+        connection.times.tunnel = kernel.now
+        await OriginServer(world, connection: connection, host: ownHost, port: place.port)
+            .serve(http.wire, certificate: certificate)
+        return false
     }
 
     /// Answers a request without a valid login. Its body is read, so that the connection can go on.

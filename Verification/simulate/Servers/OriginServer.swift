@@ -7,11 +7,13 @@ final class OriginServer: @unchecked Sendable {
     let kernel: Kernel
     let connection: SimulatedConnection
     /// The host that the connection belongs to; `nil` on the connection of a proxy that forwards requests.
-    private let ownHost: Int?
-    private var certificate = Material.Certificate.valid
+    let ownHost: Int?
+    private(set) var certificate = Material.Certificate.valid
     /// Whether it only answers plain requests for a secure host.
     private let onlyRedirects: Bool
     let isSecure: Bool
+    /// Whether it is the proxy of a vector.
+    let isProxyOfVectors: Bool
     var isPolite: Bool { ownHost.map { !plan.hosts[$0].isRude } ?? true }
     /// The number of requests so far.
     private var count = 0
@@ -19,6 +21,7 @@ final class OriginServer: @unchecked Sendable {
     init(_ world: World, connection: SimulatedConnection, host: Int?, port: Int = 80) {
         onlyRedirects = host.map { world.onlyRedirects(port, of: $0) } ?? false
         isSecure = host.map { world.isSecure(port, of: $0) } ?? false
+        isProxyOfVectors = host != nil && port == VectorPlace.proxy.port
         self.world = world
         plan = world.plan
         kernel = world.kernel
@@ -268,7 +271,7 @@ final class OriginServer: @unchecked Sendable {
             if value.reveals(World.resolverSecret) {
                 world.fault("secrets", "\(Material.name(host)) got the cookie of a resolver")
             }
-            if ownHost != nil, name == "proxy-authorization" {
+            if ownHost != nil, !isProxyOfVectors, name == "proxy-authorization" {
                 world.fault("secrets", "\(Material.name(host)) got credentials of the proxy")
             }
         }

@@ -43,7 +43,9 @@ final class SequencePlay: @unchecked Sendable {
             }
             (self.step, arrived, last) = (place, 0, nil)
             let judge = StepJudge(world: world, name: "\(vector.name), step \(place)", step: step)
-            let outcome = await Result { try await client.fetch(request(step, in: world)) }
+            let outcome = await Result {
+                try await answer(to: request(step, in: world), of: step, by: client)
+            }
             guard world.kernel.now < due + Self.latest, !isUnclear else {
                 return world.kernel.count("caller: vector given up")
             }
@@ -63,9 +65,26 @@ final class SequencePlay: @unchecked Sendable {
                 stream.finish()
             }
             request.body = step.isSentOnce ? .stream(pieces) : .bytes(bytes)
+            // The client writes this field itself.
+            request.expectsContinue = request.headers["Expect"] != nil
+            request.headers.remove("Expect")
         }
         if world.plan.client.resolving == .request { request.addresses = world.endpoints(ofHost: host) }
         return request
+    }
+
+    private func answer(
+        to request: HTTPClient.Request,
+        of step: SequenceVector.Step,
+        by client: HTTPClient
+    ) async throws -> StepResult {
+        if step.events.isEmpty { return StepResult(try await client.fetch(request)) }
+        let response = try await client.send(request)
+        var result = StepResult(status: response.status.code)
+        for try await event in response.body.events {
+            result.events.append([event.type, event.data, event.id])
+        }
+        return result
     }
 
     // MARK: The servers
@@ -77,20 +96,23 @@ final class SequencePlay: @unchecked Sendable {
         body: String,
         under request: RequestUnderWay,
         in world: World
-    ) -> SequenceVector.Arrival? {
+    ) -> SequenceVector.Answer? {
         // What the client has given up says nothing about what it does now.
         guard request.connection.isOpenForClient, world.kernel.now < due + Self.latest else { return nil }
+        if let challenge = vector.challenges[place.server], head.value(of: challenge.unless) == nil {
+            return challenge.answer
+        }
         let all = vector.steps[step].arrivals
         let line = "\(head.method) \(place)"
         func isNext(_ number: Int) -> Bool {
             all.indices.contains(number) && all[number].place == place && all[number].method == head.method
         }
         let isExpected = isNext(arrived)
-        let isRepeated = isNext(arrived - 1) && mayBeRepeated(in: world)
-        if isRepeated, isExpected { isUnclear = true }
+        let isRepeated = isNext(arrived - 1) && (vector.mayRepeat || mayBeRepeated(in: world))
+        if isRepeated, isExpected, !vector.mayRepeat { isUnclear = true }
         guard isRepeated || isExpected else {
             // A response is not kept if a URL of its group of 256 changes meanwhile (`CacheKey.slot`).
-            isUnclear = vector.topic == .cache && world.plan.calls.contains { $0.mayChangeCaches }
+            isUnclear = vector.keepsCache && world.plan.calls.contains { $0.mayChangeCaches }
             if isUnclear { return nil }
             world.fault("vector", "\(vector.name), step \(step): request \(arrived) is \(line)")
             return nil
@@ -100,7 +122,7 @@ final class SequencePlay: @unchecked Sendable {
         let arrival = all[arrived - 1]
         let judge = StepJudge(world: world, name: "\(vector.name), step \(step)", step: vector.steps[step])
         if !isUnclear { judge.judge(head, body: body, against: arrival) }
-        return arrival
+        return arrival.answer
     }
 
     /// Whether the client may not have got the last answer, or has sent its request twice.
@@ -111,18 +133,19 @@ final class SequencePlay: @unchecked Sendable {
     }
 }
 
-extension SequenceVector.Arrival {
-    /// The bytes of the answer.
-    func bytes(isHead: Bool) -> [UInt8] {
-        var text = "HTTP/1.1 \(status) Vector\r\n"
-        for field in answer {
-            if let value = field.value { text += "\(field.name): \(value)\r\n" }
-        }
-        let hasContent = status != 204 && status != 304
-        if hasContent, !answer.contains(where: { $0.name.lowercased() == "content-length" }) {
-            text += "Content-Length: \(content.utf8.count)\r\n"
-        }
-        return ReplyVector.latin(text + "\r\n") + (hasContent && !isHead ? Array(content.utf8) : [])
+/// What a caller gets for one step of a vector.
+private struct StepResult {
+    let status: UInt16
+    var url, use: String?
+    var headers = HTTPHeaders()
+    var body: [UInt8] = []
+    var events: [[String]] = []
+}
+
+extension StepResult {
+    init(_ response: HTTPClient.BufferedResponse) {
+        self.init(status: response.status.code, url: response.url.text, use: response.cacheUse?.rawValue)
+        (headers, body) = (response.headers, response.body)
     }
 }
 
@@ -139,7 +162,15 @@ private struct StepJudge {
 
     func judge(_ head: ReceivedHead, body: String, against arrival: SequenceVector.Arrival) {
         world.kernel.count("judge: request of a vector")
-        compare("body", body, with: arrival.body ?? "")
+        if let expected = arrival.body { compare("body", body, with: expected) }
+        if arrival.digest != .null {
+            let sent = head.value(of: arrival.place.isProxied ? "proxy-authorization" : "authorization") ?? ""
+            compare(
+                "digest",
+                sent,
+                with: DigestGate.answer(to: arrival.digest, method: head.method, in: sent)
+            )
+        }
         for field in arrival.fields {
             let values = head.fields.filter { $0.name == field.name.lowercased() }.map(\.value)
             let expected = field.value.map { String(decoding: ReplyVector.latin($0), as: UTF8.self) }
@@ -152,21 +183,24 @@ private struct StepJudge {
     }
 
     /// Judges what the caller gets. Throws an error that is not the vector's.
-    func judge(_ outcome: Result<HTTPClient.BufferedResponse, any Error>) throws {
-        let response: HTTPClient.BufferedResponse
+    func judge(_ outcome: Result<StepResult, any Error>) throws {
+        let response: StepResult
         do { response = try outcome.get() } catch {
+            if step.fails { return }
             guard let error = error as? HTTPError, case .redirect(let reason) = error.reason else {
                 throw error
             }
             return compare("error", reason.word, with: step.fault)
         }
         world.kernel.count("judge: response to a request of a vector")
-        compare("error", nil, with: step.fault)
-        if let status = step.status { compare("status", "\(response.status.code)", with: "\(status)") }
-        if let url = step.finalURL { compare("URL", response.url.text, with: url) }
-        if let use = step.cacheUse { compare("use of the cache", response.cacheUse?.rawValue, with: use) }
+        compare("error", nil, with: step.fails ? "any" : step.fault)
+        if let status = step.status { compare("status", "\(response.status)", with: "\(status)") }
+        if let url = step.finalURL { compare("URL", response.url, with: url) }
+        if let use = step.cacheUse { compare("use of the cache", response.use, with: use) }
+        compare("events", "\(response.events)", with: "\(step.events)")
         if let content = step.content {
-            compare("content", String(decoding: response.body, as: UTF8.self), with: content)
+            let expected = String(decoding: ReplyVector.latin(content), as: UTF8.self)
+            compare("content", String(decoding: response.body, as: UTF8.self), with: expected)
         }
         for field in step.responseFields {
             let values = response.headers.values(for: field.name)

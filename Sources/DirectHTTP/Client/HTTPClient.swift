@@ -60,7 +60,9 @@ extension HTTPClient {
     ///
     /// - Throws: ``HTTPError``, `CancellationError` if the task is cancelled, or an error of an interceptor
     ///   or another function of yours.
+    @inline(never)
     public func send(_ request: Request) async throws -> Response {
+        // Not inlined into the calls of this module: the usual layers are inlined here.
         guard Self.isNoActor(#isolation) else { return try await sendOffActor(request).get() }
         return try await pipeline.send(request).delivered(to: request)
     }

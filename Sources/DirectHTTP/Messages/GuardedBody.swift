@@ -132,21 +132,10 @@ package final class GuardedBody: @unchecked Sendable {
             guard piece.count <= limit - collected.count else {
                 throw fail(location.error(.bodyTooLarge(limit: limit)))
             }
-            append(piece)
+            if collected.isEmpty { collected = piece } else { collected += piece }
         }
         defer { collected = [] }
         return collected
-    }
-
-    /// Appends to the collected content. Where the length is known there is soon room for all of it, so that little
-    /// is copied; but a server may announce what it never sends, so it is made for eight times what has arrived.
-    private func append(_ piece: [UInt8]) {
-        guard !collected.isEmpty else { return collected = piece }
-        let count = collected.count + piece.count
-        if count > collected.capacity, let left {
-            collected.reserveCapacity(count + min(Int(clamping: left), 7 * count))
-        }
-        collected += piece
     }
 
     /// Reads and discards the rest if it is small and arrives soon, so that the connection can be reused;

@@ -88,8 +88,8 @@ extension HTTPClient {
         /// `nil` if no option is set: most requests set none, and a request is copied often.
         private(set) var optionsBox: OptionsBox?
 
-        /// All options, to change some. To read one, use `optionsBox`: a copy of all takes 1,300 bytes, also in the
-        /// frame of each function that is waiting.
+        /// All options, to change some. To read one, use `optionsBox`: a copy of all takes 1,300 bytes, also
+        /// in the frame of each function that is waiting.
         var options: Options {
             get { optionsBox?.options ?? Options() }
             set { optionsBox = OptionsBox(newValue) }

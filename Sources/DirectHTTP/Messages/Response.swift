@@ -90,7 +90,8 @@ extension HTTPClient {
         func line(to request: Request) -> RequestLine { body.request ?? RequestLine(request.method, url) }
 
         /// Returns the response to a request with its whole body; throws if that is larger than `limit`.
-        // Not inlined: most bodies arrive with their head, and a call would need the room while it waits for that.
+        // Not inlined: most bodies arrive with their head, and a call would need the room while it waits for
+        // that.
         @inline(never)
         func collected(for request: Request, upTo limit: Int) async throws -> BufferedResponse {
             var response = self

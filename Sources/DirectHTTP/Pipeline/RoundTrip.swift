@@ -96,7 +96,10 @@ final class RoundTrip: NetworkLayer {
                 )
             )
             if !isKnown {
-                outgoing.target.route = try await resolvedRoute(of: outgoing, as: request, call, log)
+                try await transport.check(outgoing)
+                let route = try await resolvedRoute(of: request, to: url, call: call)
+                log?.note(failuresBefore: route, of: url)
+                outgoing.target.route = route
             }
             let (head, body, record) = try await transport.send(outgoing, isChecked: !isKnown)
             return Response(
@@ -108,22 +111,6 @@ final class RoundTrip: NetworkLayer {
         } catch {
             throw reported(error, of: request.method, to: url, log)
         }
-    }
-
-    /// Returns the route of a request that a resolver has to be asked for. Not inlined: the frame of `send` would
-    /// be larger by it.
-    @inline(never)
-    private func resolvedRoute(
-        of outgoing: borrowing OutgoingRequest,
-        as request: Request,
-        _ call: Call,
-        _ log: ExchangeLog?
-    ) async throws(DialFailure) -> Route {
-        try await transport.check(outgoing)
-        let url = outgoing.target.url
-        let route = try await resolvedRoute(of: request, to: url, call: call)
-        log?.note(failuresBefore: route, of: url)
-        return route
     }
 
     /// Returns the error for the caller, and notes it in the log. Not inlined: the frame of `send` would be
@@ -271,6 +258,8 @@ final class RoundTrip: NetworkLayer {
     }
 
     /// Asks the request's resolver, or the client's, for the route.
+    // Not inlined: the frame of `send` would be larger by it.
+    @inline(never)
     private func resolvedRoute(of request: Request, to url: HTTPURL, call: Call) async throws(DialFailure)
         -> Route
     {

@@ -22,7 +22,7 @@ internal import DirectTLS
 /// network works and trying other addresses would hide the fault. Apart from the proxy's own addresses, only
 /// those of the route and its fallback are dialled, and the IPv6 form of such an IPv4 address behind a NAT64
 /// translator.
-package struct Dialler: Sendable {
+package final class Dialler: Sendable {
     package let settings: DialConfiguration
     /// The settings of connections: the client's own, and those of requests that have others.
     package let profiles: ConnectionProfiles
@@ -86,7 +86,7 @@ package struct Dialler: Sendable {
                     throw .failed(.connect, reason: .refused(refusal))
                 }
                 guard let proxy else { return try await connector.connect(to: endpoint) }
-                return try await connectTunnel(with: connector, to: endpoint, over: proxy)
+                return try await self.connectTunnel(with: connector, to: endpoint, over: proxy)
             }
         }
         let result: DialResult

@@ -67,8 +67,8 @@ extension ConnectionPool {
         return candidates
     }
 
-    /// Notes the end of a body. Some time after the last large one the heap's free memory is given back: once an
-    /// array of 20 MB has been freed, glibc keeps up to 40 MB in each of its arenas (mallopt(3),
+    /// Notes the end of a body. Some time after the last large one the heap's free memory is given back: once
+    /// an array of 20 MB has been freed, glibc keeps up to 40 MB in each of its arenas (mallopt(3),
     /// M_MMAP_THRESHOLD).
     func noteBody(of count: UInt64) {
         guard count >= Self.bodyWorthTrimming else { return }
@@ -93,7 +93,8 @@ extension ConnectionPool {
     /// The buffers of this many connections are 8 MiB, which the allocator would not give back by itself.
     private static let releasesWorthTrimming = 256
     private static let bodyWorthTrimming: UInt64 = 1024 * 1024
-    /// The first one may begin at once; there is a whole one without a large body before memory is given back.
+    /// The first one may begin at once; there is a whole one without a large body before memory is given
+    /// back.
     private static let roundsBeforeTrim = 2
     static let longestMaintenanceInterval: UInt64 = 2_000_000_000
 }

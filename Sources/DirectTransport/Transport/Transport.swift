@@ -91,7 +91,7 @@ extension Transport {
                 to: request.target.url,
                 streamed: streamed
             )
-            observer?.noteSending(count, on: connection, isReused: isReused)
+            observer?.note(making: .sending(connection.facts.endpoint, bytes: count, isReused: isReused))
             var unsent = try exchange.send(count)
             var refusal: ResponseHead?
             if let options, options.options.expectsContinue, let rest, rest.hasContent {
@@ -137,14 +137,14 @@ extension Transport {
             )
             record.queued = leased.queued
             connection.hasServed = true
-            observer?.noteResponse(head.status, record)
+            observer?.note(making: .responded(head.status, record))
             // The server refused the request before all of it was sent: the rest is useless (RFC 9112,
             // section 9.3), also where sending has already failed, because the server has closed the
             // connection behind its answer.
             if let upload, !upload.isFinished, head.status.code >= 300 { upload.stop() }
             if case .tunnel = connection.framing {
                 try await detach(connection, lease: lease, after: upload, exchange: exchange)
-                observer?.noteWholeBody(0)
+                observer?.note(making: .bodyEnded(bytes: 0, isWhole: true))
                 record.bodyEnd = record.bodyEnd ?? BodyEnd()
                 return (head, .upgraded(connection, request.limits.call.timeouts), record)
             }
@@ -152,7 +152,7 @@ extension Transport {
             // Most small responses are whole by now, and need no reader.
             if buffered.isAtEnd, upload == nil, options == nil {
                 record.bodyEnd?.note(record.response)
-                observer?.noteWholeBody(UInt64(buffered.content.count))
+                observer?.note(making: .bodyEnded(bytes: UInt64(buffered.content.count), isWhole: true))
                 pool.conclude(connection, lease: lease, at: record.response)
                 return (head, .complete(buffered.content, buffered.trailers ?? HTTPHeaders()), record)
             }
@@ -163,7 +163,7 @@ extension Transport {
         }
     }
 
-    /// Returns a response whose body has not arrived whole, or of whose progress somebody is told.
+    /// Returns a response whose body has not arrived whole, or of whose progress the caller is told.
     // Not inlined, as the notes to observers: a request that waits for its response would need the room.
     @inline(never)
     private func begin(
@@ -215,20 +215,9 @@ extension Transport {
 }
 
 extension TransportObserver {
+    /// Notes an event. Not inlined: the frame of `send` would be larger by each.
     @inline(never)
-    fileprivate func noteSending(_ count: Int, on connection: Connection, isReused: Bool) {
-        note(.sending(connection.facts.endpoint, bytes: count, isReused: isReused))
-    }
-
-    @inline(never)
-    fileprivate func noteResponse(_ status: HTTPStatus, _ record: ExchangeRecord) {
-        note(.responded(status, record))
-    }
-
-    @inline(never)
-    fileprivate func noteWholeBody(_ count: UInt64) {
-        note(.bodyEnded(bytes: count, isWhole: true))
-    }
+    fileprivate func note(making event: @autoclosure () -> TransportEvent) { note(event()) }
 }
 
 /// The end of a response, for the lease on its connection.

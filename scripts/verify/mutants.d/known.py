@@ -35,7 +35,7 @@ def add_transfers(table):
     )
     add(
         table, "an upload ends with its response",
-        ("Transport.perform", "|reading.isRequestSent|", "true"),
+        ("Transport.begin", "|reading.isRequestSent|", "true"),
         ("BodyReading.finish", "|!isRequestSent|", "false"),
     )
     add(
@@ -125,7 +125,7 @@ def add_connections(table):
     )
     add(
         table, "a whole response keeps its connection until it is read",
-        ("Transport.perform", "|reading.isAtEnd|", "false"),
+        ("Transport.begin", "|reading.isAtEnd|", "false"),
     )
     add(
         table, "a retry never changes its address",

@@ -245,7 +245,7 @@ let package = Package(
         ),
         .testTarget(
             name: "DirectHTTPHostsTests",
-            dependencies: ["DirectHTTPHosts", "DirectHTTP", "DirectTestCommands"],
+            dependencies: ["DirectHTTPHosts", "DirectHTTP", "DirectTestData"],
             exclude: ["Data"],
             swiftSettings: commonSettings
         ),

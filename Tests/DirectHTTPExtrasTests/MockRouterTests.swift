@@ -15,7 +15,7 @@ struct MockRouterTests {
     }
 
     private func failure() -> MockRouterError? {
-        do throws(MockRouterError) { try router.verify() } catch { return error }
+        do { try router.verify() } catch { return error as? MockRouterError }
         return nil
     }
 

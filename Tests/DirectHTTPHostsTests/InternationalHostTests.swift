@@ -1,5 +1,6 @@
 import DirectHTTP
 import DirectHTTPHosts
+import DirectTestData
 import Testing
 
 @Suite("Hosts as people type them")
@@ -82,10 +83,11 @@ struct InternationalHostTests {
         ] {
             #expect(throws: InternationalHostError.self) { try HTTPHost(international: name + ".example") }
         }
-        // They stand for a capital letter, a text not in normal form, an ideographic dot, an underscore, a dot, a
-        // character that is left out; for hyphens in wrong places, a mark at the start, a joiner.
+        // They stand for a capital letter, a label with another spelling, a text not in normal form, an
+        // ideographic dot, an underscore, a dot, a character that is left out; for hyphens in wrong places, a
+        // mark at the start, a joiner.
         for name in [
-            "wca", "u-ccb", "tda091v", "a_-yka", "a.-yka", "tda7860k", "ab---3ra", "---eha", "u-bcb",
+            "wca", "-tda", "u-ccb", "tda091v", "a_-yka", "a.-yka", "tda7860k", "ab---3ra", "---eha", "u-bcb",
             "tda910n",
         ] {
             #expect(ascii("xn--" + name + ".example") == nil, "\(name)")
@@ -109,7 +111,8 @@ struct InternationalHostTests {
             ("\u{308}u.example", .leadingMark), ("a\u{200D}ü.example", .joiner),
             ("ü\u{200C}.example", .joiner),
             ("ü_.example", .disallowed("_")), ("bü\u{202E}.example", .disallowed("\u{202E}")),
-            ("אa.example", .direction), ("1א.example", .direction), ("א.1a.example", .direction),
+            ("אa.example", .direction), ("א☃.example", .direction), ("א.a☃", .direction),
+            ("1א.example", .direction), ("א.1a.example", .direction),
             (String(repeating: "ü", count: 64) + ".example", .host(.labelTooLong)),
             (String(repeating: "ü", count: 60) + "一.example", .host(.labelTooLong)),
             (String(repeating: "ü", count: 5000), .host(.tooLong)),
@@ -153,6 +156,36 @@ struct InternationalHostTests {
         for (text, reason) in reasons {
             #expect(throws: reason, "\(text)") { try HTTPURL(international: text) }
         }
+    }
+
+    @Test(
+        "No text stops the program, and what is accepted is accepted again as it is",
+        arguments: 0..<UInt64(4)
+    )
+    func drawnHere(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        var accepted = 0
+        for _ in 0..<5000 {
+            var text = Bool.random(using: &random) ? "" : "xn--"
+            for _ in 0..<Int.random(in: 0...12, using: &random) {
+                let range: ClosedRange<UInt32> =
+                    switch UInt8.random(in: 0...7, using: &random) {
+                    case 0...3: 0x2D...0x7A
+                    case 4: 0x80...0x600
+                    case 5: 0x600...0x3000
+                    case 6: 0x3000...0xFFFF
+                    default: 0...0x10FFFF
+                    }
+                if let character = Unicode.Scalar(UInt32.random(in: range, using: &random)) {
+                    text.unicodeScalars.append(character)
+                }
+            }
+            guard let host = ascii(text) else { continue }
+            accepted += 1
+            #expect(ascii(host) == host, "\(text)")
+            #expect((try? HTTPURL(international: "http://\(host)/"))?.host.description == host)
+        }
+        #expect(accepted > 100)
     }
 
     @Test("No message repeats the host")

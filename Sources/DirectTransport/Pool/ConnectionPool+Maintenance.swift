@@ -48,6 +48,7 @@ extension ConnectionPool {
         var candidates: [ConnectionWithInput] = []
         let (isAfterLargeBodies, consequences) = state.withLock { state in
             let isLastRound = state.roundsUntilTrim == 1
+            if isLastRound { state.largeBodies = 0 }
             state.roundsUntilTrim = max(0, state.roundsUntilTrim - 1)
             state.machine.sweep(at: now) { connection, origin in
                 if connection.mayHaveInput {
@@ -67,12 +68,17 @@ extension ConnectionPool {
         return candidates
     }
 
-    /// Notes the end of a body. Some time after the last large one the heap's free memory is given back: once
-    /// an array of 20 MB has been freed, glibc keeps up to 40 MB in each of its arenas (mallopt(3),
-    /// M_MMAP_THRESHOLD).
+    /// Notes the end of a body. Some time after the last of many large ones the heap's free memory is given
+    /// back: once an array of 20 MB has been freed, glibc keeps up to 40 MB in each of its arenas
+    /// (mallopt(3), M_MMAP_THRESHOLD).
     func noteBody(of count: UInt64) {
-        guard count >= Self.bodyWorthTrimming else { return }
-        state.withLock { $0.roundsUntilTrim = Self.roundsBeforeTrim }
+        guard count >= Self.largeBody else { return }
+        state.withLock { state in
+            state.largeBodies += count
+            if state.largeBodies >= Self.largeBodiesWorthTrimming {
+                state.roundsUntilTrim = Self.roundsBeforeTrim
+            }
+        }
     }
 
     /// Reads what the peer sent, while no request can take the connection.
@@ -92,7 +98,10 @@ extension ConnectionPool {
 
     /// The buffers of this many connections are 8 MiB, which the allocator would not give back by itself.
     private static let releasesWorthTrimming = 256
-    private static let bodyWorthTrimming: UInt64 = 1024 * 1024
+    private static let largeBody: UInt64 = 1024 * 1024
+    /// So much may be in the heap afterwards. For less the whole process, whose threads wait for their arenas
+    /// in the meantime, is not disturbed.
+    private static let largeBodiesWorthTrimming: UInt64 = 32 * 1024 * 1024
     /// The first one may begin at once; there is a whole one without a large body before memory is given
     /// back.
     private static let roundsBeforeTrim = 2

@@ -67,6 +67,8 @@ package final class ConnectionPool: @unchecked Sendable {
         var maintenanceHandle: LoopHandle?
         /// The rounds of maintenance until the heap's free memory is given back; 0 for not at all.
         var roundsUntilTrim = 0
+        /// The bytes of large bodies since that was last done.
+        var largeBodies: UInt64 = 0
 
         /// Returns what the decisions require; `nil` for almost all of them, which then cost nothing more.
         ///

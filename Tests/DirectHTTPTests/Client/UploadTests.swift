@@ -209,9 +209,11 @@ struct UploadTests {
         let total = 100 << 20
         let pieces = PatternPieces(sizes: Array(repeating: 1 << 18, count: total >> 18))
         pieces.beforeEach = { given in
-            // What is not with the server lies in the sockets: that, and no more, is what memory holds.
+            // What is not with the server lies in the sockets: that, and no more, is what memory holds. New
+            // kernels give them up to 36 MiB (tcp_rmem and tcp_wmem of tcp(7)), which a server without a
+            // processor fills.
             let received = server.records.first?.receivedCount ?? 0
-            if given - received > 24 << 20 { Issue.record("\(given) given, \(received) received") }
+            if given - received > 40 << 20 { Issue.record("\(given) given, \(received) received") }
         }
         let body = RequestBody.stream(pieces, length: isChunked ? nil : UInt64(total))
         #expect(try await HTTPClient.untimed().post(server.http(), body).text == "\(total)")

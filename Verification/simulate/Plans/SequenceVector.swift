@@ -261,6 +261,8 @@ struct SequenceVector: Sendable {
         let names = Set(servers.values.flatMap(\.hosts))
         guard servers.count == vector.servers.list.count, arrivals.count == sent.count,
             names.isSuperset(of: servers.values.flatMap(\.targets)),
+            // This package's client refuses what others may send.
+            expect.fails || !vector.expect.list.contains(where: \.fails),
             asked.count == 1 || asked.count == sent.count, expect.exact == .null, expect.notified == .null,
             vector.settings.credentials == .null || vector.settings.credentials.schemes.list.count == 1
         else { return nil }
@@ -332,6 +334,11 @@ struct VectorPlace: Hashable, Sendable {
     static func plain(_ name: String) -> String {
         (name.hasSuffix(".") ? String(name.dropLast()) : name).lowercased()
     }
+}
+
+extension JSON {
+    /// Whether it expects an error.
+    fileprivate var fails: Bool { self.results.list.contains { $0.error.truth == true } }
 }
 
 extension String {

@@ -176,7 +176,11 @@ extension Reasons {
 
     // MARK: Requests
 
-    private var isRepeatable: Bool { [.get, .head, .prewarm, .raw, .events].contains(call.kind) }
+    private var isRepeatable: Bool {
+        let steps = call.sequence.flatMap { SequenceVector.all[$0] }?.steps ?? []
+        return [.get, .head, .prewarm, .raw, .events].contains(call.kind)
+            && steps.allSatisfy { ["GET", "HEAD"].contains($0.method) }
+    }
 
     /// Whether the end of its connection has met a request on its way, of which the server has seen nothing.
     private func hasLostRequest(_ connection: SimulatedConnection) -> Bool {

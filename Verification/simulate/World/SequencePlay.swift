@@ -49,8 +49,7 @@ final class SequencePlay: @unchecked Sendable {
             guard world.kernel.now < due + Self.latest, !isUnclear else {
                 return world.kernel.count("caller: vector given up")
             }
-            try judge.judge(outcome)
-            judge.judge(arrived: arrived)
+            try judge.judge(outcome, arrived: arrived)
         }
         world.kernel.count("caller: vector played")
     }
@@ -178,12 +177,15 @@ private struct StepJudge {
         }
     }
 
-    func judge(arrived: Int) {
+    /// Judges what the caller gets, and the number of requests. Throws an error that is not the vector's.
+    func judge(_ outcome: Result<StepResult, any Error>, arrived: Int) throws {
+        // A failure before all requests have arrived is another than the vector's.
+        if step.fails, arrived < step.arrivals.count { _ = try outcome.get() }
+        try judge(outcome)
         compare("number of requests", "\(arrived)", with: "\(step.arrivals.count)")
     }
 
-    /// Judges what the caller gets. Throws an error that is not the vector's.
-    func judge(_ outcome: Result<StepResult, any Error>) throws {
+    private func judge(_ outcome: Result<StepResult, any Error>) throws {
         let response: StepResult
         do { response = try outcome.get() } catch {
             if step.fails { return }

@@ -177,9 +177,9 @@ extension Reasons {
     // MARK: Requests
 
     private var isRepeatable: Bool {
-        let steps = call.sequence.flatMap { SequenceVector.all[$0] }?.steps ?? []
-        return [.get, .head, .prewarm, .raw, .events].contains(call.kind)
-            && steps.allSatisfy { ["GET", "HEAD"].contains($0.method) }
+        let methods = call.sequence.flatMap { SequenceVector.all[$0]?.steps.map(\.method) } ?? ["GET"]
+        let isSafe = [.get, .head, .prewarm, .raw, .events].contains(call.kind)
+        return isSafe && Set(methods).isSubset(of: ["GET", "HEAD"])
     }
 
     /// Whether the end of its connection has met a request on its way, of which the server has seen nothing.

@@ -133,10 +133,14 @@ void *sim_tls_context(const char *chain, const char *key) {
     return context;
 }
 
-void sim_tls_set_ticket_keys(void *context, uint64_t seed) {
+void sim_tls_renew(void *context, uint64_t seed) {
     unsigned char keys[80];
     for (size_t at = 0; at < sizeof keys; at++) keys[at] = (unsigned char)((seed >> (at % 8 * 8)) + at);
     SSL_CTX_set_tlsext_ticket_keys((SSL_CTX *)context, keys, sizeof keys);
+    // An RSA key takes random numbers for blinding when it is first used, and keeps them: a copy takes its own.
+    EVP_PKEY *key = EVP_PKEY_dup(SSL_CTX_get0_privatekey(context));
+    if (!key || SSL_CTX_use_PrivateKey(context, key) != 1) abort();
+    EVP_PKEY_free(key);
 }
 
 struct sim_tls *sim_tls_new(void *context, int tickets, int highest_version_is_12, int tickets_are_large) {

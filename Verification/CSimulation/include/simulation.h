@@ -118,8 +118,9 @@ struct sim_tls;
 void sim_seed_openssl(void);
 // Makes a context; NULL if the certificate or the key is unusable.
 void *sim_tls_context(const char *chain, const char *key);
-// Sets the keys of session tickets, so that they differ between worlds and not between runs.
-void sim_tls_set_ticket_keys(void *context, uint64_t seed);
+// Sets the keys of session tickets, so that they differ between worlds and not between runs, and makes the private key as if
+// it had never been used.
+void sim_tls_renew(void *context, uint64_t seed);
 struct sim_tls *sim_tls_new(void *context, int tickets, int highest_version_is_12, int tickets_are_large);
 void sim_tls_free(struct sim_tls *tls);
 // Gives the server bytes that have arrived.

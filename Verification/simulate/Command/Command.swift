@@ -119,10 +119,11 @@ struct Command {
         var code: Int32 = 0
         for seed in first..<first + UInt64(count) {
             let plan = Plan(seed: seed, isSecure: isSecure)
-            let (once, twice) = (World.run(plan).hash, World.run(plan).hash)
-            print(seed, String(once, radix: 16))
-            if once != twice {
-                print("seed \(seed) does not run twice in the same way")
+            let (once, twice) = (World.run(plan, isTraced: true), World.run(plan, isTraced: true))
+            print(seed, String(once.hash, radix: 16))
+            if once.hash != twice.hash {
+                let lines = zip(once.trace, twice.trace).first { $0 != $1 }
+                print("seed \(seed) does not run twice in the same way: \(lines ?? ("", "")), in \(plan.text)")
                 code = 1
             }
         }

@@ -188,7 +188,7 @@ final class Material {
         let isShared =
             sharesTicketKeys && name.hasPrefix("otherName host") && !name.hasSuffix(" " + Self.name(0))
             || name == "valid " + Self.name(0)
-        sim_tls_set_ticket_keys(context, seed &* 64 &+ (isShared ? 63 : UInt64(number)))
+        sim_tls_renew(context, seed &* 64 &+ (isShared ? 63 : UInt64(number)))
         return context
     }
 

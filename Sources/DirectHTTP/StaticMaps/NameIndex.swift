@@ -44,7 +44,7 @@ package struct NameIndex {
         let last = records.count - 1
         if record != last {
             slots[slot(of: last)] = UInt32(record + 1)
-            records.swapAt(record, last)
+            records[record] = records[last]
         }
         records.removeLast()
         if names.isMostlyDead { keep { _ in true } }

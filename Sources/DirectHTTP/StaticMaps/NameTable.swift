@@ -64,7 +64,7 @@ package struct NameTable<Value> {
 
     private mutating func remove(_ number: Int) {
         index.remove(number)
-        all.swapAt(number, all.count - 1)
+        all[number] = all[all.count - 1]
         all.removeLast()
     }
 }

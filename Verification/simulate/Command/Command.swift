@@ -123,7 +123,7 @@ struct Command {
             print(seed, String(once.hash, radix: 16))
             if once.hash != twice.hash {
                 let lines = zip(once.trace, twice.trace).first { $0 != $1 }
-                print("seed \(seed) does not run twice in the same way: \(lines ?? ("", "")), in \(plan.text)")
+                print("seed \(seed) does not run twice in the same way: \(lines ?? ("", ""))")
                 code = 1
             }
         }

@@ -13,7 +13,8 @@ struct ClientProgramTests {
     private func row(_ loop: String, vectors: String = nameVector()) async throws -> [Row] {
         let fixtures = try TemporaryFixtures(["names/a.json": "[\(vectors)]"])
         let folder = try VectorFolder(fixtures: fixtures.path)
-        let client = try await ClientProgram("echo '\(Self.description)'; \(loop)", width: 1)
+        let command = "echo '\(Self.description)'; \(loop)"
+        let client = try await ClientProgram(command, width: 1, longestLine: 1 << 20)
         #expect(client.title == "toy")
         var rows: [Row] = []
         _ = try await Run(folder: folder, vectors: folder.vectors, clients: [client]).run { rows.append($0) }
@@ -42,8 +43,8 @@ struct ClientProgramTests {
                 "no status"
             ),
             (
-                #"read line; head -c 70000000 /dev/zero | tr '\0' x; sleep 100"#,
-                "a line of more than 67108864 bytes"
+                #"read line; head -c 2000000 /dev/zero | tr '\0' x; sleep 100"#,
+                "a line of more than 1048576 bytes"
             ),
             ("read line; echo oops >&2; exit 3", "ended with status 3; it says: oops"),
             ("exit 4", "ended with status 4"),

@@ -11,6 +11,8 @@ final class ClientProgram: VectorClient {
     let facts: ClientDescription
     let width: Int
     private let command: String
+    /// The number of bytes of a line at most. A program that floods must not take the memory of the machine.
+    private let longestLine: Int
     private let idle: Locked<[ProgramConversation]>
 
     /// A program that does not speak the contract.
@@ -21,9 +23,9 @@ final class ClientProgram: VectorClient {
     /// Starts the program and reads what it says of itself.
     ///
     /// - Throws: ``Fault``. (Swift 6.3 fails to optimise these functions with a typed error.)
-    init(_ command: String, width: Int = 12) async throws {
-        let (conversation, facts) = try await Self.start(command)
-        (self.command, self.facts, self.width) = (command, facts, width)
+    init(_ command: String, width: Int = 12, longestLine: Int = 64 << 20) async throws {
+        let (conversation, facts) = try await Self.start(command, longestLine: longestLine)
+        (self.command, self.facts, self.width, self.longestLine) = (command, facts, width, longestLine)
         idle = Locked([conversation])
     }
 
@@ -32,9 +34,10 @@ final class ClientProgram: VectorClient {
     private static let startLimit = Duration.seconds(30)
 
     private static func start(
-        _ command: String
+        _ command: String,
+        longestLine: Int
     ) async throws -> (ProgramConversation, ClientDescription) {
-        guard let conversation = ProgramConversation(command) else {
+        guard let conversation = ProgramConversation(command, longestLine: longestLine) else {
             throw Fault(description: "\(command) cannot be started")
         }
         guard let line = await conversation.line(within: startLimit) else {
@@ -56,7 +59,7 @@ final class ClientProgram: VectorClient {
             conversation = waiting
         } else {
             do {
-                conversation = try await Self.start(command).0
+                conversation = try await Self.start(command, longestLine: longestLine).0
             } catch {
                 return .broken("\(error)")
             }
@@ -75,8 +78,8 @@ private final class ProgramConversation: Sendable {
     private let process: InteractiveProcess
     private let count = Locked(0)
 
-    init?(_ command: String) {
-        guard let process = InteractiveProcess(command) else { return nil }
+    init?(_ command: String, longestLine: Int) {
+        guard let process = InteractiveProcess(command, longestLine: longestLine) else { return nil }
         self.process = process
     }
 
@@ -125,7 +128,7 @@ private final class ProgramConversation: Sendable {
     private func outcomeWithoutAnswer() -> JobOutcome {
         switch process.ending(within: .milliseconds(200)) {
         case nil where process.hasTooLongLine:
-            .broken("a line of more than \(InteractiveProcess.longestLine) bytes")
+            .broken("a line of more than \(process.longestLine) bytes")
         case nil: .hung("no result: it is still running; \(lastWords)")
         case .killed(let signal)?: .crashed("no result: it was killed by signal \(signal); \(lastWords)")
         case .exited(let status)? where status > 128:

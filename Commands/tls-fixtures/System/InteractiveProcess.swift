@@ -22,9 +22,9 @@ final class InteractiveProcess: Sendable {
         var ending: ChildProcess.Ending?
     }
 
-    /// No result is longer, and a program that floods must not take the memory of the machine.
-    static let longestLine = 64 << 20
-    var hasTooLongLine: Bool { state.withLock { $0.unread.count > Self.longestLine } }
+    /// The number of bytes of a line at most.
+    let longestLine: Int
+    var hasTooLongLine: Bool { state.withLock { $0.unread.count > longestLine } }
 
     private let child: ChildProcess
     private let input: Int32
@@ -33,7 +33,8 @@ final class InteractiveProcess: Sendable {
     private let state = Locked(State())
 
     /// Starts the command. Returns `nil` if that fails.
-    init?(_ command: String) {
+    init?(_ command: String, longestLine: Int) {
+        self.longestLine = longestLine
         guard let input = ChildPipe(), let output = ChildPipe(), let errors = ChildPipe() else { return nil }
         let streams = ChildProcess.Streams(
             input: input.reading,
@@ -156,7 +157,7 @@ final class InteractiveProcess: Sendable {
     private func collect() {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         state.withLock { state in
-            while !state.outputHasEnded, state.unread.count <= Self.longestLine {
+            while !state.outputHasEnded, state.unread.count <= longestLine {
                 let count = read(output, &buffer, buffer.count)
                 if count < 0 && errno == EINTR { continue }
                 if count < 0 && errno == EAGAIN { break }

@@ -127,6 +127,20 @@ archive_address() {
         grep -Eo 'https?://[^ ]+/(debian|ubuntu)/?( |$)' | sed -n 1p || true
 }
 
+# `new_debian_root FOLDER RELEASE [OPTION...]` makes a root with nothing but the base of a release of Debian, and what options
+# of debootstrap add, from the address that this machine's apt has. It needs root rights.
+new_debian_root() {
+    local folder=$1 release=$2 address log
+    shift 2
+    install_missing needed debootstrap
+    say "making a new Debian root ($release, a minute or two)"
+    address=$(archive_address)
+    log=$(mktemp)
+    PATH=$PATH:/usr/sbin:/sbin debootstrap --variant=minbase "$@" "$release" "$folder" ${address:+"$address"} >"$log" 2>&1 ||
+        give_up "$(tail -n 5 "$log"; rm -f "$log")"
+    rm -f "$log"
+}
+
 # `own_apt FOLDER RELEASE [ARCHITECTURE]` sets `apt` to an apt-get for the source packages of a release of this system's
 # distribution, or for its packages for an architecture, from the address that this machine's apt has. It checks signatures
 # as ever; the system's packages and lists stay as they are.

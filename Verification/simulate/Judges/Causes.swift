@@ -177,7 +177,7 @@ extension Reasons {
     // MARK: Requests
 
     private var isRepeatable: Bool {
-        let methods = call.sequence.flatMap { SequenceVector.all[$0]?.steps.map(\.method) } ?? ["GET"]
+        let methods = call.sequence.flatMap { SequenceVector.all[$0]?.steps.map(\.method) } ?? []
         let isSafe = [.get, .head, .prewarm, .raw, .events].contains(call.kind)
         return isSafe && Set(methods).isSubset(of: ["GET", "HEAD"])
     }

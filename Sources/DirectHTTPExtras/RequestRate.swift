@@ -9,8 +9,8 @@ internal import Synchronization
 ///
 /// Each request on the network takes a token, so redirects, retries and hedges count, and answers of a cache
 /// do not. A request without a token waits for its turn, in the order of arrival, within `Timeouts.total`:
-/// a call whose turn is later ends with `Reason.timedOut(after:)`. One that is cancelled gives
-/// its place up if no other has come after it.
+/// a call whose turn is later ends with `Reason.timedOut(after:)`. One that stops waiting takes no token, and
+/// those behind it move up.
 public final class RequestRate: Sendable {
     /// Nanoseconds from token to token.
     private let interval: Double
@@ -18,9 +18,15 @@ public final class RequestRate: Sendable {
     private let isPerOrigin: Bool
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Double
-    /// When the last token that was given away falls due, by origin; one entry for all if that is not asked
-    /// for.
-    private let taken = Mutex<[Origin?: Double]>([:])
+    /// The requests by origin; one entry for all if that is not asked for.
+    private let lines = Mutex<[Origin?: Line]>([:])
+
+    private struct Line {
+        /// When the last token that was taken fell due.
+        var last: Double
+        /// Those that wait, in the order of arrival: the first one for a token, each other one for its turn.
+        var waiting: [Latch<Void>] = []
+    }
 
     /// Makes a limit. Clients that have the same one share its tokens.
     ///
@@ -54,28 +60,62 @@ public final class RequestRate: Sendable {
         }
     }
 
+    /// The number of requests that wait.
+    var waitingCount: Int { lines.withLock { $0.values.reduce(0) { $0 + $1.waiting.count } } }
+
     private func wait(for origin: Origin?) async throws {
-        let (due, time) = take(for: origin)
-        guard due > time else { return }
+        guard let turn = enter(origin) else { return }
         do {
-            try await clock.sleep(for: .nanoseconds(Int64(min(due - time, 9e18))))
+            if let place = turn.enter() { try await turn.value(at: place) }
+            let due = lines.withLock { ($0[origin]?.last ?? 0) + interval }
+            try await sleep(until: due)
+            leave(turn, of: origin, taking: due)
         } catch {
-            taken.withLock { if $0[origin] == due { $0[origin] = due - interval } }
+            leave(turn, of: origin)
             throw error
         }
     }
 
-    /// Takes the next token. Returns when it falls due, and the time.
-    private func take(for origin: Origin?) -> (due: Double, time: Double) {
-        taken.withLock { taken in
+    private func sleep(until due: Double) async throws {
+        let rest = due - now()
+        if rest > 0 { try await clock.sleep(for: .nanoseconds(Int64(min(rest, 9e18)))) }
+    }
+
+    /// Takes a token if one is there and nobody waits. Otherwise returns the turn of the request.
+    private func enter(_ origin: Origin?) -> Latch<Void>? {
+        lines.withLock { lines in
             let time = now()
             // What has been saved is the burst at most, which is also what a new origin has.
             let full = time - (burst - 1) * interval
-            if taken.count >= Self.most { taken = taken.filter { $0.value > time - burst * interval } }
-            let due = max(taken[origin].map { $0 + interval } ?? full, full)
-            taken[origin] = due
-            return (due, time)
+            if lines.count >= Self.most {
+                lines = lines.filter { $1.last > time - burst * interval || !$1.waiting.isEmpty }
+            }
+            return enter(&lines[origin, default: Line(last: full - interval)], at: time, full)
         }
+    }
+
+    private func enter(_ line: inout Line, at time: Double, _ full: Double) -> Latch<Void>? {
+        let due = max(line.last + interval, full)
+        let isFirst = line.waiting.isEmpty
+        if isFirst, !(due > time) {
+            line.last = due
+            return nil
+        }
+        let turn = isFirst ? Latch<Void>(()) : Latch<Void>()
+        line.waiting.append(turn)
+        return turn
+    }
+
+    /// Ends the wait of a request, and lets the next one wait for a token.
+    private func leave(_ turn: Latch<Void>, of origin: Origin?, taking due: Double? = nil) {
+        let first = lines.withLock { lines in
+            if let due { lines[origin]?.last = due }
+            if let place = lines[origin]?.waiting.firstIndex(where: { $0 === turn }) {
+                lines[origin]?.waiting.remove(at: place)
+            }
+            return lines[origin]?.waiting.first
+        }
+        first?.open(with: ())
     }
 
     /// The number of origins from which those with all of their tokens are forgotten.

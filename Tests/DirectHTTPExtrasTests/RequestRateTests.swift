@@ -34,14 +34,15 @@ struct RequestRateTests {
         "After a burst one request goes a tick, in the order of arrival, and a pause saves no more than the burst"
     )
     func bucket() async throws {
-        let client = client(rate(10, burst: 2))
+        let rate = rate(10, burst: 2)
+        let client = client(rate)
         var tasks: [Task<Void, any Error>] = []
         for number in 0..<5 {
-            let before = clock.sleeperCount
             tasks.append(Task { _ = try await client.get("http://a.test/\(number)") })
-            if number < 2 { try await tasks[number].value } else { await clock.sleepers(before + 1) }
+            if number < 2 { try await tasks[number].value } else { await rate.waiting(number - 1) }
         }
         for count in 3...5 {
+            await clock.sleepers(1)
             clock.advance(by: .milliseconds(99))
             #expect(sent.withLock { $0.count } == count - 1)
             clock.advance(by: .milliseconds(1))
@@ -84,6 +85,29 @@ struct RequestRateTests {
         #expect(sent.withLock { $0 } == ["http://a.test/1", "http://a.test/3"])
     }
 
+    @Test("Those behind requests that stop waiting move up, whichever those are")
+    func movingUp() async throws {
+        let rate = rate(1)
+        let client = client(rate)
+        _ = try await client.get("http://a.test/first")
+        var tasks: [Task<Void, any Error>] = []
+        for number in 0..<6 {
+            tasks.append(Task { _ = try await client.get("http://a.test/\(number)") })
+            await rate.waiting(number + 1)
+        }
+        // The first ones first, as those whose time is over, and one in the middle.
+        for number in [0, 1, 3] {
+            tasks[number].cancel()
+            await #expect(throws: CancellationError.self) { try await tasks[number].value }
+        }
+        for number in [2, 4, 5] {
+            await clock.sleepers(1)
+            clock.advance(by: .seconds(1))
+            try await tasks[number].value
+        }
+        #expect(sent.withLock { $0 } == ["first", "2", "4", "5"].map { "http://a.test/\($0)" })
+    }
+
     @Test("The deadline of the call ends the wait as any other")
     func deadline() async throws {
         let rate = rate(1)
@@ -109,5 +133,12 @@ struct RequestRateTests {
         for burst in [Int.min, 0, .max] {
             _ = try await client(rate(perSecond, burst: burst)).get("http://a.test/")
         }
+    }
+}
+
+extension RequestRate {
+    /// Waits until so many requests wait.
+    fileprivate func waiting(_ count: Int) async {
+        while waitingCount != count { await Task.yield() }
     }
 }

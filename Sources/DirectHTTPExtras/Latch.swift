@@ -18,10 +18,10 @@ final class Latch<Value: Sendable>: Sendable {
     /// Whether there is a value, so that nothing waits.
     var isOpen: Bool { state.withLock { $0.value != nil } }
 
-    /// Gives the value to all that wait, and to those that come.
+    /// Gives the value to all that wait, and to those that come. One that is there stays.
     func open(with value: Value) {
         let waiting = state.withLock { state in
-            state.value = .some(value)
+            if state.value == nil { state.value = .some(value) }
             let waiting = state.places.values.compactMap { $0 }
             state.places = state.places.filter { $0.value == nil }
             return waiting

@@ -16,14 +16,21 @@ internal import Synchronization
 /// `Reason.bodyTooLarge(limit:)` for all. Use `where` to leave out what is to be streamed.
 ///
 /// A caller that is cancelled, or whose time is over, stops waiting, and the others go on: if it was the one
-/// whose request it is, the next one makes it anew, within its own time limits. A request that is made while
+/// whose request it is, the next one makes it anew, within its own time limits. If the time for that is over as
+/// well, it is for all that have waited from its beginning. A request that is made while
 /// another one is made, by an interceptor behind this one, is made alone: it might wait for itself. After a
 /// request with an unsafe method has begun, later GETs join none that began before it ended: they would miss
 /// what it has changed.
 public final class SharedRequests: Sendable {
-    /// What a request has come to; `nil` if the caller that made it was cancelled or had no more time, and it
-    /// has to be made anew.
-    private typealias Landing = Result<(response: HTTPClient.Response, body: [UInt8]), any Error>?
+    /// What a request has come to.
+    private enum Landing: Sendable {
+        case ended(Result<(response: HTTPClient.Response, body: [UInt8]), any Error>)
+        /// The caller that made it was cancelled: it has to be made anew.
+        case cancelled
+        /// The caller that made it had no more time. Nor has one that has waited for all of that time.
+        case late(any Error)
+    }
+
     private typealias Flight = Latch<Landing>
 
     /// The tables for which this task makes a request. If it waited for another one there, that one could be
@@ -60,13 +67,19 @@ public final class SharedRequests: Sendable {
             guard let key = Key(request), fits(request), !Self.leading.contains(ObjectIdentifier(self)) else {
                 return try await forward(request)
             }
+            var hasWaited = false
             while true {
                 let (flight, waiter) = enter(key)
                 guard let waiter else {
                     return try await lead(flight, for: key, by: { try await forward(request) })
                 }
-                if let (response, body) = try await flight.value(at: waiter)?.get() {
+                switch try await flight.value(at: waiter) {
+                case .ended(let result):
+                    let (response, body) = try result.get()
                     return response.replacing(body: body)
+                // That request began when this one had come already, with the same time limits.
+                case .late(let error) where hasWaited: throw error
+                case .late, .cancelled: hasWaited = true
                 }
             }
         }
@@ -85,16 +98,21 @@ public final class SharedRequests: Sendable {
     /// Makes a request, and gives its result to all that wait.
     private func lead(_ flight: Flight, for key: Key, by forward: Forward) async throws -> HTTPClient.Response
     {
-        do {
-            let leading = Self.leading.union([ObjectIdentifier(self)])
-            let response = try await Self.$leading.withValue(leading, operation: forward)
-            let body = try await response.body.collect(upTo: limit)
-            end(flight, for: key, with: .success((response, body)))
-            return response.replacing(body: body)
-        } catch {
-            // The others are not cancelled, and may have more time: one of them makes the request.
-            end(flight, for: key, with: Task.isCancelled || error.isTimeout ? nil : .failure(error))
-            throw error
+        // One of the others makes the request then, also if code behind this one ignores the cancellation.
+        try await withTaskCancellationHandler {
+            do {
+                let leading = Self.leading.union([ObjectIdentifier(self)])
+                let response = try await Self.$leading.withValue(leading, operation: forward)
+                let body = try await response.body.collect(upTo: limit)
+                end(flight, for: key, with: .ended(.success((response, body))))
+                return response.replacing(body: body)
+            } catch {
+                let failure = error.isTimeout ? Landing.late(error) : .ended(.failure(error))
+                end(flight, for: key, with: Task.isCancelled ? .cancelled : failure)
+                throw error
+            }
+        } onCancel: {
+            end(flight, for: key, with: .cancelled)
         }
     }
 

@@ -234,4 +234,64 @@ struct SharedRequestTests {
         await #expect(throws: HTTPError.self) { try await first.value }
         #expect(try await late.value == "2")
     }
+
+    @Test(
+        "If the time is over for the one that makes it anew as well, it is for all that have waited for that"
+    )
+    func severalTimeouts() async throws {
+        let (answers, later) = (answers, HeldAnswers())
+        let client = HTTPClient.untimed {
+            $0.interceptors = [
+                { [arrived] request, forward in
+                    arrived.withLock { $0 += 1 }
+                    return try await forward(request)
+                },
+                SharedRequests().interceptor,
+            ]
+            $0.transport = { request in
+                let isFirst = answers.requests.withLock { $0.isEmpty }
+                _ = try await (isFirst ? answers : later).answer(request)
+                throw HTTPError(.response, .timedOut(after: .seconds(30)))
+            }
+        }
+        let first = Task { try await client.get("http://a.test/") }
+        await sent(1)
+        let others = (0..<9).map { _ in Task { try await client.get("http://a.test/") } }
+        await calls(10)
+        answers.open()
+        await #expect(throws: HTTPError.self) { try await first.value }
+        while later.requests.withLock({ $0.isEmpty }) { await Task.yield() }
+        await calls(10)
+        later.open()
+        for task in others { await #expect(throws: HTTPError.self) { try await task.value } }
+        #expect(later.requests.withLock { $0.count } == 1)
+    }
+
+    @Test("The others go on without one that is cancelled in code that ignores that")
+    func silence() async throws {
+        let (release, end) = AsyncStream<Never>.makeStream()
+        let entered = Locked(0)
+        let client = HTTPClient.untimed {
+            $0.interceptors = [
+                SharedRequests().interceptor,
+                { request, forward in
+                    let isFirst = entered.withLock { count in
+                        count += 1
+                        return count == 1
+                    }
+                    if isFirst { await Task.detached { for await _ in release {} }.value }
+                    return try await forward(request)
+                },
+            ]
+            $0.transport = { try .init(to: $0, 200) }
+        }
+        let first = Task { try await client.get("http://a.test/") }
+        while entered.withLock({ $0 }) == 0 { await Task.yield() }
+        let second = Task { try await client.get("http://a.test/").status }
+        for _ in 0..<1000 { await Task.yield() }
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        #expect(try await second.value == 200)
+        end.finish()
+    }
 }

@@ -44,4 +44,23 @@ struct OfflineGateTests {
         clock.advance(by: .seconds(30))
         await #expect(throws: OfflineError.self) { try await late.value }
     }
+
+    @Test(
+        "A wait may be as long as a duration can be",
+        arguments: [Duration.seconds(Int64.max), .zero, .seconds(-1)]
+    )
+    func extremes(longest: Duration) async throws {
+        let gate = OfflineGate(waiting: longest)
+        let client = client(gate)
+        gate.isOnline = false
+        let task = Task { try await client.get("http://a.test/").status }
+        guard longest > .zero else {
+            await #expect(throws: OfflineError.self) { try await task.value }
+            return
+        }
+        // The sleep begins some time after this.
+        for _ in 0..<1000 { await Task.yield() }
+        gate.isOnline = true
+        #expect(try await task.value == 200)
+    }
 }

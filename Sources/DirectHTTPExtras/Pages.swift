@@ -65,7 +65,9 @@ private struct PageSequence: AsyncSequence, Sendable {
 
         init(pages: PageSequence, request: HTTPClient.Request) {
             self.pages = pages
-            following = .success(request.resolved(against: pages.client.configuration.baseURL))
+            // A link has no user and no password: what the first URL has is for all pages.
+            let first = request.resolved(against: pages.client.configuration.baseURL)
+            following = .success(first.introducingURLUser())
         }
 
         mutating func next() async throws -> HTTPClient.BufferedResponse? {

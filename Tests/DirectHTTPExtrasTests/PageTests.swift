@@ -93,6 +93,23 @@ struct PageTests {
         }
     }
 
+    @Test(
+        "User and password of the first URL, or of the base URL, are for all pages",
+        arguments: [true, false]
+    )
+    func user(isOfBase: Bool) async throws {
+        let base = try HTTPURL("http://u:p@a.test/")
+        let (client, requests) = client(["http://a.test/1": "/2", "http://a.test/2": "http://a.test/3"]) {
+            if isOfBase { $0.baseURL = base }
+        }
+        let first = HTTPClient.Request(.get, isOfBase ? "1" : "http://u:p@a.test/1")
+        #expect(try await pages(client, first).0.count == 3)
+        #expect(
+            requests.withLock { $0.map { $0.headers["Authorization"] } }
+                == Array(repeating: "Basic dTpw", count: 3)
+        )
+    }
+
     @Test("Another origin, a loop and too many pages end the sequence, after the pages that were there")
     func bounds() async throws {
         for other in ["http://b.test/2", "https://a.test/2", "http://a.test:81/2", "//b.test/2"] {

@@ -272,7 +272,7 @@ extension Request {
     }
 
     /// Moves user and password from the URL to an authenticator for the URL's origin.
-    func introducingURLUser() -> Request {
+    package func introducingURLUser() -> Request {
         guard case .success(let url) = parsedURL, let (user, password) = url.credentialBytes
         else { return self }
         var request = self

@@ -73,12 +73,16 @@ extension ConnectionPool {
     /// (mallopt(3), M_MMAP_THRESHOLD).
     func noteBody(of count: UInt64) {
         guard count >= Self.largeBody else { return }
-        state.withLock { state in
+        let maintenanceHandle = state.withLock { state -> LoopHandle? in
             state.largeBodies += count
-            if state.largeBodies >= Self.largeBodiesWorthTrimming {
-                state.roundsUntilTrim = Self.roundsBeforeTrim
-            }
+            guard state.largeBodies >= Self.largeBodiesWorthTrimming else { return nil }
+            state.roundsUntilTrim = Self.roundsBeforeTrim
+            // The connections of these bodies may all have been closed: then no maintenance runs.
+            guard state.maintenanceHandle == nil else { return nil }
+            state.maintenanceHandle = LoopHandle(loop: loop)
+            return state.maintenanceHandle
         }
+        if let maintenanceHandle { startMaintenance(maintenanceHandle) }
     }
 
     /// Reads what the peer sent, while no request can take the connection.

@@ -248,6 +248,7 @@ extension ConnectionPool {
 
     /// Ends the lease of a response that is not read to its end, and closes the connection.
     package func abandon(_ reading: BodyReading, lease: Lease) {
+        noteBody(of: reading.received)
         reading.observer?.note(.bodyEnded(bytes: reading.received, isWhole: false))
         giveUp(reading, lease: lease)
     }

@@ -98,6 +98,31 @@ struct IdleTests {
         }
     }
 
+    @Test(
+        "Large bodies count as well if their connections are closed, or if they are not read to their end",
+        arguments: [true, false]
+    )
+    func largeBodiesOfClosedConnections(isReadWhole: Bool) async throws {
+        let server = try FixtureServer.start { _ in
+            .text(String(repeating: "x", count: 34 * 1024 * 1024)).then(.close)
+        }
+        let time = HeldTime()
+        let client = HTTPClient { $0.loop = time.loop }
+        let pool = client.pipeline.transport.pool
+        var response: Response? = try await client.send(Request(.get, server.http()))
+        var (count, iterator) = (0, response?.body.makeAsyncIterator())
+        while isReadWhole || count < 32 * 1024 * 1024, let piece = try await iterator?.next() {
+            count += piece.count
+        }
+        (response, iterator) = (nil, nil)
+        let rounds = { pool.state.withLock { $0.roundsUntilTrim } }
+        while rounds() != 2 { await Task.yield() }
+        for left in [1, 0] {
+            try await time.pass(.seconds(2))
+            while rounds() != left { await Task.yield() }
+        }
+    }
+
     @Test("Unread responses leave no more connections than an origin may have")
     func unread() async throws {
         let server = try FixtureServer.scripted([

@@ -24,7 +24,7 @@ internal import Synchronization
 public final class SharedRequests: Sendable {
     /// What a request has come to.
     private enum Landing: Sendable {
-        case ended(Result<(response: HTTPClient.Response, body: [UInt8]), any Error>)
+        case ended(Result<HTTPClient.Response, any Error>)
         /// The caller that made it was cancelled: it has to be made anew.
         case cancelled
         /// The caller that made it had no more time. Nor has one that has waited for all of that time.
@@ -74,9 +74,7 @@ public final class SharedRequests: Sendable {
                     return try await lead(flight, for: key, by: { try await forward(request) })
                 }
                 switch try await flight.value(at: waiter) {
-                case .ended(let result):
-                    let (response, body) = try result.get()
-                    return response.replacing(body: body)
+                case .ended(let result): return try result.get()
                 // That request began when this one had come already, with the same time limits.
                 case .late(let error) where hasWaited: throw error
                 case .late, .cancelled: hasWaited = true
@@ -103,9 +101,9 @@ public final class SharedRequests: Sendable {
             do {
                 let leading = Self.leading.union([ObjectIdentifier(self)])
                 let response = try await Self.$leading.withValue(leading, operation: forward)
-                let body = try await response.body.collect(upTo: limit)
-                end(flight, for: key, with: .ended(.success((response, body))))
-                return response.replacing(body: body)
+                let whole = response.holding(whole: try await response.body.collect(upTo: limit))
+                end(flight, for: key, with: .ended(.success(whole)))
+                return whole
             } catch {
                 let failure = error.isTimeout ? Landing.late(error) : .ended(.failure(error))
                 end(flight, for: key, with: Task.isCancelled ? .cancelled : failure)

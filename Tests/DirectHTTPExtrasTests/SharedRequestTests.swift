@@ -160,6 +160,25 @@ struct SharedRequestTests {
         }
     }
 
+    @Test(
+        "A shared response has the fields that were received, as one that is made alone, also if it stays coded"
+    )
+    func coded() async throws {
+        let requests = ["gzip", nil].map { coding in
+            HTTPClient.Request(.get, "http://a.test/", headers: coding.map { ["Accept-Encoding": $0] } ?? [:])
+        }
+        for request in requests {
+            let made = HTTPHeaders([("Content-Encoding", request.headers["Accept-Encoding"] ?? "unknown")])
+            let client = HTTPClient.untimed {
+                $0.interceptors = [SharedRequests().interceptor]
+                $0.transport = { try .init(to: $0, 200, headers: made, body: Array("coded".utf8)) }
+            }
+            let response = try await client.send(request)
+            #expect(response.headers == made && response.body.decoding == .leftCoded)
+            #expect(try await response.body.collect(upTo: 9) == Array("coded".utf8))
+        }
+    }
+
     @Test("A GET joins none that began before a change that has begun or ended since")
     func changes() async throws {
         let client = client()

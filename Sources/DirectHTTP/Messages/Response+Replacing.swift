@@ -25,6 +25,13 @@ extension HTTPClient.Response {
         replacing(body, headers)
     }
 
+    /// Returns the response with its own body, which has been read whole: it can be given to several readers.
+    package func holding(whole bytes: [UInt8]) -> HTTPClient.Response {
+        var response = self
+        response.body.content = .complete(bytes, body.trailers, nil)
+        return response
+    }
+
     private func replacing(_ body: ResponseBody, _ headers: HTTPHeaders) -> HTTPClient.Response {
         let head = ResponseHead(status: status, reason: reason, version: version, headers: headers)
         var response = HTTPClient.Response(head: head, body: body, url: url, transaction: transaction)

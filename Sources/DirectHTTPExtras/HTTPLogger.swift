@@ -29,6 +29,8 @@ public struct HTTPLogger: Sendable {
     private let level: Level
     private let hidden: Set<String>
     private let write: @Sendable (String) -> Void
+    /// Tells the loggers of one client apart.
+    private let identity = Identity()
 
     /// Makes a logger.
     ///
@@ -54,13 +56,20 @@ public struct HTTPLogger: Sendable {
         configuration.networkInterceptors.append { try await logged($0, through: $1) }
         guard level >= .bodySizes else { return }
         configuration.observer = { [self, next = configuration.observer] event in
-            if case .bodyEnded(let bytes, let isWhole) = event.kind, let number = event.tags[Number.self] {
+            if case .bodyEnded(let bytes, let isWhole) = event.kind,
+                let number = event.tags[Numbers.self]?[ObjectIdentifier(identity)]
+            {
                 let text = "<-- \(isWhole ? "" : "abandoned after ")\(bytes) bytes of body"
                 if number.mayShow(end: text) { line(of: number, text) }
             }
             next?(event)
         }
     }
+
+    private final class Identity: Sendable {}
+
+    /// The numbers of a request in the logs of all loggers.
+    private typealias Numbers = [ObjectIdentifier: Number]
 
     /// The number of a request in the log, and the line about the end of its response's body if that came
     /// with the head: it is written behind the head.
@@ -92,7 +101,9 @@ public struct HTTPLogger: Sendable {
     ) async throws -> HTTPClient.Response {
         let number = Number()
         var request = request
-        request.tags[Number.self] = number
+        var numbers = request.tags[Numbers.self] ?? [:]
+        numbers[ObjectIdentifier(identity)] = number
+        request.tags[Numbers.self] = numbers
         line(of: number, "--> \(request.method) \((try? request.url.redacted.text) ?? "an invalid URL")")
         log(request.headers, of: number, arrow: "-->")
         if level >= .bodySizes { line(of: number, "--> \(Self.size(of: request))") }

@@ -141,4 +141,22 @@ struct HTTPLoggerTests {
         _ = try? await hanging.get("http://a.test/")
         #expect(text.contains("<-- cancelled"))
     }
+
+    @Test("Several logs of one client have numbers and sizes of their own")
+    func several() async throws {
+        let server = try FixtureServer.start { _ in .text("hello") }
+        let logs = Locked<[Int: [String]]>([:])
+        let client = HTTPClient.untimed { settings in
+            for log in 0..<2 {
+                HTTPLogger(.bodySizes) { line in logs.withLock { $0[log, default: []].append(line) } }
+                    .install(in: &settings)
+            }
+        }
+        _ = try await client.get("http://\(server.authority)/")
+        for lines in logs.withLock({ $0.values }) {
+            let number = try #require(lines.first).prefix { $0 != " " }
+            #expect(lines.allSatisfy { $0.hasPrefix(number + " ") }, "\(lines)")
+            #expect(lines.count { $0.hasSuffix("<-- 5 bytes of body") } == 1, "\(lines)")
+        }
+    }
 }

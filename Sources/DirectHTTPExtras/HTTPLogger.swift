@@ -138,10 +138,12 @@ public struct HTTPLogger: Sendable {
             return field.value
         }
         if let url = try? HTTPURL(field.value) { return url.redacted.text }
-        // A relative reference, or a list of URLs: nothing of a query or a fragment, and no user.
-        guard !field.value.contains("@") else { return "***" }
-        let end = field.value.firstIndex { $0 == "?" || $0 == "#" }
-        return end.map { field.value[...$0] + "***" } ?? field.value
+        // A relative reference, or a list of URLs: nothing of a query or a fragment, and no user. By scalars: a
+        // mark that combines with one of these characters would hide it.
+        let scalars = field.value.unicodeScalars
+        guard !scalars.contains("@") else { return "***" }
+        let end = scalars.firstIndex { $0 == "?" || $0 == "#" }
+        return end.map { String(scalars[...$0]) + "***" } ?? field.value
     }
 
     private static func size(of request: HTTPClient.Request) -> String {

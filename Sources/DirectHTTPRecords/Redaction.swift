@@ -87,9 +87,10 @@ extension Redaction {
     }
 
     private func shown(itemsOf url: String) -> String {
-        guard !items.isEmpty, let mark = url.firstIndex(of: "?") else { return url }
-        let query = url[url.index(after: mark)...].prefix { $0 != "#" }
-        return url[...mark] + hiding(query) + url[query.endIndex...]
+        let scalars = url.unicodeScalars
+        guard !items.isEmpty, let mark = scalars.firstIndex(of: "?") else { return url }
+        let query = scalars[scalars.index(after: mark)...].prefix { $0 != "#" }
+        return String(scalars[...mark]) + hiding(Substring(query)) + String(scalars[query.endIndex...])
     }
 
     /// Hides values in items that `&` separates.

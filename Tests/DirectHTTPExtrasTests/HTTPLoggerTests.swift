@@ -90,6 +90,8 @@ struct HTTPLoggerTests {
         "The fragment of a redirect, in which servers put tokens, is not shown",
         arguments: [
             "/to#token=secret", "app:to#token=secret", "https://b.test/to#secret", "/to?a=secret#secret",
+            // A mark that combines with the character before it.
+            "/to?\u{301}secret", "/to#\u{301}secret", "//u:secret@\u{301}b.test/",
         ]
     )
     func fragments(location: String) async throws {

@@ -22,6 +22,10 @@ struct MeetingTests {
             of: ["Content-Type": "application/x-www-form-urlencoded"]
         )
         #expect(shown.map { String(decoding: $0, as: UTF8.self) } == "user=1&password=***")
+        let reference = redaction.shown(["Location": "/to?\u{301}&password=secret#\u{301}a&password=1"])[
+            "Location"
+        ]
+        #expect(reference == "/to?\u{301}&password=***#\u{301}a&password=1")
     }
 
     @Test("A compressed body keeps its coding when it is collected, or when its type is removed")

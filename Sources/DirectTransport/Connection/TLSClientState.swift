@@ -8,13 +8,23 @@ final class TLSClientState: Sendable {
     let sessions: SessionCache
     private let settings: TLSSettings
     private let made = Locked<Made?>(nil)
-    /// Held while the context is made, on threads that may block. Nothing else waits for it.
-    private let making = Locked(())
+    private let queue = Locked(Queue())
 
     private struct Made {
         let context: TLSContext
         /// The files of the client's certificate as the context has them; `nil` if it is in memory.
         let files: [[UInt8]]?
+    }
+
+    /// The context, or why it cannot be made; or that there is no thread to make it.
+    private typealias Outcome = Result<Result<TLSContext, TLSError>, SystemError>
+
+    /// The connections that wait for a context. One thread at a time makes it for all of them: files that hang
+    /// must not take all threads, which other clients and downloads need as well.
+    private struct Queue {
+        var waiting: [Int: Reply<Outcome>] = [:]
+        var count = 0
+        var isServed = false
     }
 
     init(_ settings: TLSSettings, sessions: SessionCache) {
@@ -27,31 +37,63 @@ final class TLSClientState: Sendable {
     /// files, so it runs off the loop.
     func context(_ deadline: Deadline, on loop: EventLoop) async throws(TransportError) -> TLSContext {
         if settings.clientIdentity?.files == nil, let made = made.withLock({ $0 }) { return made.context }
-        let outcome: Result<TLSContext, TLSError>
+        let reply = Reply<Outcome>(on: loop)
+        let number = ask(for: reply)
+        let outcome: Outcome
         do throws(BlockingWork.Abandoned) {
-            outcome = try await BlockingWork.shared.run(until: deadline.instant, on: loop) {
-                self.current()
-            }
+            outcome = try await reply.value(until: deadline.instant)
         } catch {
+            queue.withLock { _ = $0.waiting.removeValue(forKey: number) }
             throw deadline.failure(error)
         }
         switch outcome {
-        case .success(let context): return context
-        case .failure(let error): throw .failed(deadline.phase, .tls(error))
+        case .success(.success(let context)): return context
+        case .success(.failure(let error)): throw .failed(deadline.phase, .tls(error))
+        case .failure(let refusal): throw deadline.failure(.refused(refusal))
         }
     }
 
-    /// Returns the context, made if there is none for the files as they are. Concurrent callers wait for the
-    /// first.
-    private func current() -> Result<TLSContext, TLSError> {
-        making.withLock { _ in
-            let known = made.withLock { $0 }
-            do throws(TLSError) {
-                return .success(try renewed(known))
-            } catch {
-                // Files that are being replaced: the certificate is there, and its key not yet.
-                return known.map { .success($0.context) } ?? .failure(error)
+    /// Lets a reply wait for the context, and returns its number.
+    private func ask(for reply: Reply<Outcome>) -> Int {
+        let (number, begins) = queue.withLock { queue in
+            queue.count += 1
+            queue.waiting[queue.count] = reply
+            defer { queue.isServed = true }
+            return (queue.count, !queue.isServed)
+        }
+        if begins {
+            BlockingWork.shared.submit(serve) { refusal in
+                for reply in self.takeWaiting(ending: true) { reply.give(.failure(refusal)) }
             }
+        }
+        return number
+    }
+
+    /// Answers all that wait, and those that have come meanwhile: a file may have changed before they came.
+    private func serve() {
+        while case let replies = takeWaiting(ending: false), !replies.isEmpty {
+            let context = current()
+            for reply in replies { reply.give(.success(context)) }
+        }
+    }
+
+    /// Returns those that wait. Without any, or if the end is asked for, nobody serves any longer.
+    private func takeWaiting(ending: Bool) -> [Reply<Outcome>] {
+        queue.withLock { queue in
+            defer { queue.waiting = [:] }
+            if ending || queue.waiting.isEmpty { queue.isServed = false }
+            return Array(queue.waiting.values)
+        }
+    }
+
+    /// Returns the context, made if there is none for the files as they are.
+    private func current() -> Result<TLSContext, TLSError> {
+        let known = made.withLock { $0 }
+        do throws(TLSError) {
+            return .success(try renewed(known))
+        } catch {
+            // Files that are being replaced: the certificate is there, and its key not yet.
+            return known.map { .success($0.context) } ?? .failure(error)
         }
     }
 

@@ -164,6 +164,30 @@ struct ClientCertificateFileTests {
     }
 
     @Test(
+        "A file that hangs holds up connections of its own client alone, however many",
+        .timeLimit(.minutes(1))
+    )
+    func hangingFile() async throws {
+        let pipe = try NamedPipe()
+        let identity = ClientIdentity.files(certificateChain: pipe.path, privateKey: path("key.pem"))
+        let client = HTTPClient.trusting {
+            $0.tls.clientIdentity = identity
+            $0.maximumConnectionsPerOrigin = 20
+        }
+        let hanging = try FixtureServer.secure("a.test")
+        let tasks = (0..<12).map { _ in Task { try await client.fetch(hanging.request("https://a.test/")) } }
+        try await hanging.waitUntil { $0.count == tasks.count }
+        // Another client has to read its own roots, and files.
+        #expect(try await shown(files()) == own.der)
+        for task in tasks {
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+        try await pipe.open()
+        pipe.close(writing: own.pem)
+    }
+
+    @Test(
         "An open connection stays, and requests of one identity share it whether or not the files have changed"
     )
     func pool() async throws {

@@ -138,8 +138,8 @@ public struct HTTPLogger: Sendable {
             return field.value
         }
         if let url = try? HTTPURL(field.value) { return url.redacted.text }
-        // A relative reference, or a list of URLs: nothing of a query or a fragment, and no user. By scalars: a
-        // mark that combines with one of these characters would hide it.
+        // A relative reference, or a list of URLs: nothing of a query or a fragment, and no user. By scalars:
+        // a mark that combines with one of these characters would hide it.
         let scalars = field.value.unicodeScalars
         guard !scalars.contains("@") else { return "***" }
         let end = scalars.firstIndex { $0 == "?" || $0 == "#" }

@@ -81,7 +81,7 @@ public final class RequestRate: Sendable {
         if rest > 0 { try await clock.sleep(for: .nanoseconds(Int64(min(rest, 9e18)))) }
     }
 
-    /// Takes a token if one is there and nobody waits. Otherwise returns the turn of the request.
+    /// Takes a token if one is there and no request waits. Otherwise returns the turn of the request.
     private func enter(_ origin: Origin?) -> Latch<Void>? {
         lines.withLock { lines in
             let time = now()

@@ -16,11 +16,11 @@ internal import Synchronization
 /// `Reason.bodyTooLarge(limit:)` for all. Use `where` to leave out what is to be streamed.
 ///
 /// A caller that is cancelled, or whose time is over, stops waiting, and the others go on: if it was the one
-/// whose request it is, the next one makes it anew, within its own time limits. If the time for that is over as
-/// well, it is for all that have waited from its beginning. A request that is made while
-/// another one is made, by an interceptor behind this one, is made alone: it might wait for itself. After a
-/// request with an unsafe method has begun, later GETs join none that began before it ended: they would miss
-/// what it has changed.
+/// whose request it is, the next one makes it anew, within its own time limits. If it has no more time
+/// either, nor have those that have waited for it from its beginning. A request that is made while another
+/// one is made, by an interceptor behind this one, is made alone: it might wait for itself. After a request
+/// with an unsafe method has begun, later GETs join none that began before it ended: they would miss what it
+/// has changed.
 public final class SharedRequests: Sendable {
     /// What a request has come to.
     private enum Landing: Sendable {

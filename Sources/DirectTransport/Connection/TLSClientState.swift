@@ -19,8 +19,8 @@ final class TLSClientState: Sendable {
     /// The context, or why it cannot be made; or that there is no thread to make it.
     private typealias Outcome = Result<Result<TLSContext, TLSError>, SystemError>
 
-    /// The connections that wait for a context. One thread at a time makes it for all of them: files that hang
-    /// must not take all threads, which other clients and downloads need as well.
+    /// The connections that wait for a context. One thread at a time makes it for all of them: files that
+    /// hang must not take all threads, which other clients and downloads need as well.
     private struct Queue {
         var waiting: [Int: Reply<Outcome>] = [:]
         var count = 0
@@ -77,7 +77,7 @@ final class TLSClientState: Sendable {
         }
     }
 
-    /// Returns those that wait. Without any, or if the end is asked for, nobody serves any longer.
+    /// Returns those that wait. Without any, or if the end is asked for, no thread serves any longer.
     private func takeWaiting(ending: Bool) -> [Reply<Outcome>] {
         queue.withLock { queue in
             defer { queue.waiting = [:] }

@@ -25,7 +25,7 @@ extension HTTPClient.Response {
     /// The parts of a body of the type `multipart/…` (RFC 2046, section 5.1), such as `mixed`, `form-data` or
     /// `byteranges`, each as soon as it has arrived whole. It can be read once, like the body.
     ///
-    /// What stands before the first delimiter is skipped, and what follows the last one is not read. A part
+    /// What stands before the first delimiter is skipped, and what follows the last one is given up. A part
     /// that is itself multipart is delivered as bytes.
     ///
     /// - Parameters:
@@ -82,6 +82,7 @@ private struct MultipartParts: AsyncSequence, Sendable {
 
     func makeAsyncIterator() -> Iterator {
         Iterator(
+            body: body,
             pieces: body.makeAsyncIterator(),
             parser: MultipartParser(boundary: boundary, limit: limit),
             limit: count
@@ -89,6 +90,7 @@ private struct MultipartParts: AsyncSequence, Sendable {
     }
 
     struct Iterator: AsyncIteratorProtocol {
+        let body: ResponseBody
         var pieces: ResponseBody.Iterator
         var parser: MultipartParser
         let limit: Int
@@ -98,12 +100,25 @@ private struct MultipartParts: AsyncSequence, Sendable {
         mutating func next() async throws -> MultipartPart? {
             guard !isAtEnd else { return nil }
             isAtEnd = true
+            let part: MultipartPart?
+            do {
+                part = try await nextPart()
+            } catch {
+                await body.drain()
+                throw error
+            }
+            // A program that keeps the response must not keep its connection as well.
+            if part == nil { await body.drain() }
+            isAtEnd = part == nil
+            return part
+        }
+
+        private mutating func nextPart() async throws -> MultipartPart? {
             while true {
                 switch try parser.step() {
                 case .part(let part):
                     count += 1
                     guard count <= limit else { throw MultipartError.tooManyParts(limit: limit) }
-                    isAtEnd = false
                     return part
                 case .end: return nil
                 case .needsMore:

@@ -1,6 +1,7 @@
 import DirectHTTP
 import DirectHTTPExtras
 import DirectTestCommands
+import TLSFixtures
 import Testing
 
 @Suite("Multipart responses", .idleLimit)
@@ -119,5 +120,23 @@ struct MultipartResponseTests {
             for try await _ in try response.parts() { parts += 1 }
         }
         #expect(parts == 1)
+    }
+
+    @Test(
+        "Behind the last part, or an error, the connection is given back while the response is kept",
+        arguments: [
+            ("--b\r\n\r\nx\r\n--b--", 100), ("--b\r\n\r\nx\r\n--b--", 1_000_000), ("--b\r\n\r\n", 1_000_000),
+        ]
+    )
+    func connection(body: String, rest: Int) async throws {
+        let server = try FixtureServer.start { _ in
+            let bytes = Array(body.utf8) + Array(repeating: 0x2D, count: rest)
+            return .bytes(bytes, ["Content-Type": "multipart/mixed; boundary=b"])
+        }
+        let client = HTTPClient.untimed()
+        let response = try await client.send(HTTPClient.Request(.get, "http://\(server.authority)/"))
+        do { for try await _ in try response.parts(upTo: 1000) {} } catch is MultipartError {}
+        #expect(client.connections.flatMap(\.connections).allSatisfy { !$0.isBusy })
+        #expect(response.status == .ok)
     }
 }

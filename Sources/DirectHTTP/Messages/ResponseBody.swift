@@ -84,7 +84,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     /// Reads and discards the rest if it is small and arrives soon, so that the connection can be reused;
     /// closes the connection otherwise. Releasing the body does the same without waiting.
-    func drain() async {
+    package func drain() async {
         if case .arriving(let body) = content { await body.drain() }
     }
 

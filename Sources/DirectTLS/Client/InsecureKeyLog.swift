@@ -22,7 +22,7 @@ public final class InsecureKeyLog: Hashable, Sendable {
 
     /// Makes a log that appends to a file, which is made if there is none, readable by its owner only.
     ///
-    /// - Throws: ``TLSError/badSettings(_:)`` if the file cannot be opened.
+    /// - Throws: ``TLSError/badSettings(_:)`` if the file cannot be opened, or is a pipe.
     public convenience init(appendingTo path: String) throws(TLSError) {
         let file = try LogFile(path)
         self.init { file.append($0) }
@@ -50,12 +50,19 @@ private final class LogFile: Sendable {
     init(_ path: String) throws(TLSError) {
         var descriptor: Int32
         repeat {
-            descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+            // O_NONBLOCK: the name may be that of a pipe, which would have to wait for a reader.
+            descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
         } while descriptor < 0 && errno == EINTR
         guard descriptor >= 0 else {
             throw .badSettings("key log \(path): \(ErrorQueue.reason(of: ErrorQueue.code(of: errno)))")
         }
         self.descriptor = descriptor
+        // A line for a pipe whose reader has gone would end the process with SIGPIPE. What is open is closed
+        // by `deinit`.
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFIFO else {
+            throw .badSettings("key log \(path): a pipe")
+        }
     }
 
     deinit {

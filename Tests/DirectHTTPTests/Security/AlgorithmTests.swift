@@ -1,6 +1,7 @@
 import DirectCore
 import DirectHTTP
 import DirectTestCommands
+import Foundation
 import DirectTLS
 import TLSFixtures
 import Testing
@@ -104,5 +105,17 @@ struct AlgorithmTests {
         let text = String(decoding: try folder.read("keys.log"), as: UTF8.self).split(separator: "\n")
         #expect(text.count(where: { $0.hasPrefix("CLIENT_TRAFFIC_SECRET_0 ") }) == 2)
         #expect(throws: TLSError.self) { try InsecureKeyLog(appendingTo: folder.path + "/no/such/folder") }
+    }
+
+    @Test("A key log in a pipe is refused, with a reader and without: its end would end the process")
+    func keyLogInPipe() throws {
+        let pipe = try NamedPipe()
+        #expect(throws: TLSError.self) { try InsecureKeyLog(appendingTo: pipe.path) }
+        let reader = open(pipe.path, O_RDONLY | O_NONBLOCK)
+        defer { close(reader) }
+        try #require(reader >= 0)
+        #expect(throws: TLSError.badSettings("key log \(pipe.path): a pipe")) {
+            try InsecureKeyLog(appendingTo: pipe.path)
+        }
     }
 }

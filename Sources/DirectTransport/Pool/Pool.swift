@@ -316,10 +316,9 @@ extension Pool {
 
     /// Removes the record of an origin without connections and waiters.
     mutating func forget(_ origin: Record) {
-        guard origin.open == 0, origin.waiting.isEmpty else { return }
-        guard originsByKey.removeValue(forKey: origin.key) != nil, let last = origins.popLast() else {
-            return
-        }
+        guard origin.open == 0, origin.waiting.isEmpty, originsByKey.removeValue(forKey: origin.key) != nil,
+            let last = origins.popLast()
+        else { return }
         // The last one takes its place.
         if last !== origin {
             origins[origin.index] = last

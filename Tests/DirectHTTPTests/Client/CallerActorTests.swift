@@ -32,6 +32,18 @@ struct CallerActorTests {
         let count = await caller.errors(of: Request(.get, server.http()), from: .untimed())
         #expect(count == 4)
     }
+
+    @Test("An actor gets the error of a body on itself, through a function that catches and throws it")
+    func errorsOfBodies() async throws {
+        let server = try FixtureServer.start { _ in .text(String(repeating: "a", count: (1 << 20) + 1)) }
+        #expect(await Caller().hasError(of: server.http(), from: .untimed()))
+    }
+}
+
+/// As docs/Deployment.md writes it: with `try await` alone the caller's `catch` would run elsewhere.
+nonisolated(nonsending) private func load(_ url: String, from client: HTTPClient) async throws -> [UInt8] {
+    let response = try await client.send(.init(.get, url))
+    do { return try await response.body.collect(upTo: 1 << 20) } catch { throw error }
 }
 
 /// An actor with a queue of its own, so that it can be told what runs on it.
@@ -63,6 +75,11 @@ private actor Caller {
         do { _ = try await client.get(request.url.text) } catch { count += counted(error) }
         do { _ = try await client.get("") } catch { count += counted(error) }
         return count
+    }
+
+    func hasError(of url: String, from client: HTTPClient) async -> Bool {
+        do { _ = try await load(url, from: client) } catch { return counted(error) == 1 }
+        return false
     }
 
     private func counted(_ error: any Error) -> Int {

@@ -11,7 +11,7 @@ public struct Redaction: Sendable {
     public var fields: Set<String> = SecretFields.names
     /// The items of queries and of bodies in `application/x-www-form-urlencoded` whose values are hidden:
     /// `nil` for all, as in errors and logs, and `[]` for none. Names are compared ignoring case. The query
-    /// of a URL in `Location`, `Content-Location` or `Referer` counts as well.
+    /// of a URL in `Location`, `Content-Location` or `Referer` counts as well, and so does its fragment.
     public var items: Set<String>?
     /// Whether bodies are left out. A body of another type than a form may contain secrets that no name
     /// tells.
@@ -89,10 +89,18 @@ extension Redaction {
 
     private var hidesItems: Bool { items?.isEmpty != true }
 
+    /// Hides values in the query, and in the fragment, which OAuth gives tokens to (RFC 6749, section 4.2.2).
     private func shown(itemsOf url: String) -> String {
-        guard hidesItems, let mark = url.firstIndex(of: "?") else { return url }
-        let query = url[url.index(after: mark)...].prefix { $0 != "#" }
-        return url[...mark] + hiding(query) + url[query.endIndex...]
+        guard hidesItems else { return url }
+        // By scalars: a mark that combines with `?` would hide it.
+        let scalars = url.unicodeScalars
+        let end = scalars.firstIndex(of: "#") ?? scalars.endIndex
+        let start = scalars[..<end].firstIndex(of: "?") ?? end
+        var shown = String(scalars[..<start])
+        for part in [scalars[start..<end], scalars[end...]] {
+            shown += String(part.prefix(1)) + hiding(Substring(part.dropFirst()))
+        }
+        return shown
     }
 
     /// Hides values in items that `&` separates. Of all items those without a name are values as a whole, as

@@ -84,7 +84,10 @@ sources() {
 build_module() {
     local module=$1 openssl=$2 settings
     settings=$(sed -n 's/.*\.enableUpcomingFeature("\(.*\)").*/-enable-upcoming-feature \1/p' Package.swift)
-    case $module in DirectHTTP1 | DirectJSON | DirectHTTP | DirectResolvers) settings+=" -strict-memory-safety" ;; esac
+    case $module in
+        DirectIO | DirectTLS | DirectCoding | DirectHTTPFoundation) ;;
+        Direct*) settings+=" -strict-memory-safety" ;;
+    esac
     # shellcheck disable=SC2046,SC2086
     run "$module" swiftc -frontend -c -parse-as-library -whole-module-optimization -warnings-as-errors \
         -swift-version 6 $settings -package-name direct_http -module-name "${module//-/_}" "${common[@]}" \

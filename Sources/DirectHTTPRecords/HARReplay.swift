@@ -11,9 +11,10 @@ internal import DirectJSON
 /// ```
 ///
 /// A request is answered by the first unused entry with its method, its URL and, if the entry has one, its
-/// body. Header fields are not compared. Each entry answers one request. The content is not coded any more,
-/// so fields about its coding and length are left out, and so are fields whose values the recorder has
-/// hidden.
+/// body. Header fields are not compared, and neither are values that the recorder has hidden: requests that
+/// differ in those alone are answered in the order of the archive. Each entry answers one request. The
+/// content is not coded any more, so fields about its coding and length are left out, and so are fields whose
+/// values the recorder has hidden.
 public final class HARReplay: Sendable {
     private let exchanges: Locked<[ReplayedExchange]>
     private let redaction: Redaction
@@ -22,7 +23,8 @@ public final class HARReplay: Sendable {
     ///
     /// - Parameters:
     ///   - archive: The archive, as JSON.
-    ///   - redaction: What the recorder has hidden: it hides the same in the requests that are compared.
+    ///   - redaction: What the recorder has hidden: entries are compared with the requests as they are, and
+    ///     with the same hidden.
     /// - Throws: ``HARError`` if it is no archive.
     public init(_ archive: String, redacting redaction: Redaction = Redaction()) throws(HARError) {
         let root: JSONValue
@@ -48,10 +50,14 @@ public final class HARReplay: Sendable {
     public var transport: Forward {
         { [self] request in
             let url = try request.checkedURL()
-            let key = "\(request.method) \(redaction.shown(url))"
-            let body = try await shownBody(of: request)
+            // A browser's archive hides nothing.
+            let urls = [url.withoutCredentials.withoutFragment.text, redaction.shown(url)]
+            let keys = urls.map { "\(request.method) \($0)" }
+            let bodies = try await bodies(of: request)
             let found = exchanges.withLock { exchanges -> ReplayedExchange? in
-                let index = exchanges.firstIndex { $0.key == key && ($0.body == nil || $0.body == body) }
+                let index = exchanges.firstIndex {
+                    keys.contains($0.key) && ($0.body.map(bodies.contains) ?? true)
+                }
                 return index.map { exchanges.remove(at: $0) }
             }
             guard let found else { throw HARError.notRecorded(request.method, url.redacted) }
@@ -59,14 +65,15 @@ public final class HARReplay: Sendable {
         }
     }
 
-    /// The body as an archive has it; `nil` if no unused entry has a body.
-    private func shownBody(of request: Request) async throws -> [UInt8]? {
-        guard exchanges.withLock({ $0.contains { $0.body != nil } }) else { return nil }
+    /// The body as archives may have it; empty if no unused entry has a body.
+    private func bodies(of request: Request) async throws -> [[UInt8]] {
+        guard exchanges.withLock({ $0.contains { $0.body != nil } }) else { return [] }
         var headers = request.headers
         if let type = request.body.contentType, !headers.contains("Content-Type") {
             headers["Content-Type"] = type
         }
-        return redaction.shown(body: try await request.body.collect(upTo: 1 << 26), of: headers)
+        let body = try await request.body.collect(upTo: 1 << 26)
+        return [body] + (redaction.shown(body: body, of: headers).map { [$0] } ?? [])
     }
 }
 

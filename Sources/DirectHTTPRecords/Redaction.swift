@@ -9,23 +9,24 @@ internal import DirectHTTP1
 public struct Redaction: Sendable {
     /// The header fields whose values are hidden. Names are compared ignoring case.
     public var fields: Set<String> = SecretFields.names
-    /// The items of queries and of bodies in `application/x-www-form-urlencoded` whose values are hidden.
-    /// Names are compared ignoring case. The query of a URL in `Location`, `Content-Location` or `Referer`
-    /// counts as well.
-    public var items: Set<String> = []
+    /// The items of queries and of bodies in `application/x-www-form-urlencoded` whose values are hidden:
+    /// `nil` for all, as in errors and logs, and `[]` for none. Names are compared ignoring case. The query
+    /// of a URL in `Location`, `Content-Location` or `Referer` counts as well, and so does its fragment.
+    public var items: Set<String>?
     /// Whether bodies are left out. A body of another type than a form may contain secrets that no name
     /// tells.
     public var hidesBodies = false
 
     private var isNone = false
 
-    /// Hides the fields that carry credentials.
+    /// Hides the fields that carry credentials, and all values of queries and forms.
     public init() {}
 
     /// Hides nothing: passwords, cookies and tokens are written as they are sent.
     public static let insecureNone: Redaction = {
         var redaction = Redaction()
         redaction.fields = []
+        redaction.items = []
         redaction.isNone = true
         return redaction
     }()
@@ -56,7 +57,7 @@ extension Redaction {
     /// Returns the bytes of a body that may be shown; `nil` if it is left out.
     func shown(body: [UInt8], of headers: HTTPHeaders) -> [UInt8]? {
         guard !hidesBodies else { return nil }
-        guard !items.isEmpty, headers.hasContentType("application/x-www-form-urlencoded") else { return body }
+        guard hidesItems, headers.hasContentType("application/x-www-form-urlencoded") else { return body }
         // What cannot be read cannot be searched for names.
         guard !headers.contains("Content-Encoding"), let text = String(validating: body, as: UTF8.self) else {
             return nil
@@ -86,21 +87,33 @@ extension Redaction {
         return String(scalars[..<start]) + String(scalars[scalars.index(after: mark)...])
     }
 
+    private var hidesItems: Bool { items?.isEmpty != true }
+
+    /// Hides values in the query, and in the fragment, which OAuth gives tokens to (RFC 6749, section 4.2.2).
     private func shown(itemsOf url: String) -> String {
+        guard hidesItems else { return url }
+        // By scalars: a mark that combines with `?` would hide it.
         let scalars = url.unicodeScalars
-        guard !items.isEmpty, let mark = scalars.firstIndex(of: "?") else { return url }
-        let query = scalars[scalars.index(after: mark)...].prefix { $0 != "#" }
-        return String(scalars[...mark]) + hiding(Substring(query)) + String(scalars[query.endIndex...])
+        let end = scalars.firstIndex(of: "#") ?? scalars.endIndex
+        let start = scalars[..<end].firstIndex(of: "?") ?? end
+        var shown = String(scalars[..<start])
+        for part in [scalars[start..<end], scalars[end...]] {
+            shown += String(part.prefix(1)) + hiding(Substring(part.dropFirst()))
+        }
+        return shown
     }
 
-    /// Hides values in items that `&` separates.
+    /// Hides values in items that `&` separates. Of all items those without a name are values as a whole, as
+    /// in `HTTPURL.redacted`.
     private func hiding(_ items: Substring) -> String {
-        let hidden = Set(self.items.map { $0.lowercased() })
+        let hidden = self.items.map { Set($0.map { $0.lowercased() }) }
         // By scalars: a mark that combines with `=` or `&` would hide it.
         return items.unicodeScalars.split(separator: "&", omittingEmptySubsequences: false).map { item in
             let name = item.prefix { $0 != "=" }
-            guard name.endIndex < item.endIndex, hidden.contains(Substring(name).decodedItem.lowercased())
-            else {
+            guard name.endIndex < item.endIndex else {
+                return hidden == nil && !item.isEmpty ? Self.mask : String(item)
+            }
+            guard hidden?.contains(Substring(name).decodedItem.lowercased()) ?? true else {
                 return String(item)
             }
             return String(name) + "=" + Self.mask

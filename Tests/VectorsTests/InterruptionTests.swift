@@ -8,11 +8,15 @@ import Testing
 struct InterruptionTests {
     /// A client that tells that it has started, and hangs with a process of its own.
     private static let hanging = "exec 9>\"$HOME/pipe\"; echo started >&9; sleep 1000; sleep 1000"
+    /// The same in a session of its own, as a daemon. The pipe that the run reads is not held open by it.
+    private static let daemon = "setsid sh -c '\(hanging)' >/dev/null 2>&1 & sleep 1000"
     private static let description = #"{"contract": 1, "name": "toy", "version": "2", "codings": []}"#
 
     @Test(
         "A run that is interrupted or killed leaves no process of a client, and ends by the signal",
-        arguments: ["echo '\(description)'; read line; \(hanging)", "\(hanging) # {address}"],
+        arguments: [
+            "echo '\(description)'; read line; \(hanging)", "\(hanging) # {address}", "\(daemon) # {address}",
+        ],
         [SIGINT, SIGTERM, SIGKILL]
     )
     func noneLeft(_ client: String, by signal: Int32) async throws {

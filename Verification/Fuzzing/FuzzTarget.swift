@@ -8,7 +8,7 @@ struct FuzzTarget: Sendable {
     static let all: [FuzzTarget] =
         [
             response, head, framing, chunks, headers, request,
-            url, reference, address, map,
+            url, reference, hosts, address, map,
             cookies, cookieFile, hsts, hstsFile, cacheFields, cacheEntry, date,
             dns, svcb, ech, httpdns, json, certificate, nameCheck, lines, events, charsets,
             downloads, challenges, pool, probe, client,

@@ -18,6 +18,10 @@ enum ProcessGroups {
 
     private static let state = Locked(State())
 
+    /// A variable of each client's environment, by which the guardian finds those of its processes that have
+    /// left the group: daemons, and children that call setsid.
+    static let mark = "TLS_FIXTURES_RUN=\(getpid()).\(Instant.now.nanoseconds)."
+
     /// Starts a process that leads a group. The lock is held meanwhile: a process that has started is always
     /// known.
     ///
@@ -79,6 +83,13 @@ private struct Guardian {
             esac
         done
         for group in $running; do kill -9 "-$group"; done
+        # What starts meanwhile is found the next time (proc(5); other systems have no such files).
+        for attempt in 1 2 3; do
+            for file in $(grep -lsF '\(ProcessGroups.mark)' /proc/[0-9]*/environ); do
+                file=${file%/environ}
+                kill -9 "${file#/proc/}"
+            done
+        done
         """
 
     /// Starts the shell, in a group of its own, which no key of a terminal ends. `nil` if that fails.

@@ -94,13 +94,13 @@ enum ShellCommand {
     /// The environment of this process, without the variables that would change what is tested: those of
     /// proxies and of trust stores.
     private static var environmentTexts: [String] {
-        Environment.texts.filter { !isLeftOut($0.prefix { $0 != "=" }.uppercased()) }
+        Environment.texts.filter { !isLeftOut($0.prefix { $0 != "=" }.uppercased()) } + [ProcessGroups.mark]
     }
 
     private static func isLeftOut(_ name: String) -> Bool {
         let trust = [
             "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS",
-            "CURL_HOME", "NETRC", "OPENSSL_CONF", "SSLKEYLOGFILE",
+            "CURL_HOME", "NETRC", "OPENSSL_CONF", "SSLKEYLOGFILE", "TLS_FIXTURES_RUN",
         ]
         return name.hasSuffix("_PROXY") || trust.contains(name)
     }

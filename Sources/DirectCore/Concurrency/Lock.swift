@@ -81,7 +81,7 @@ package final class Condition: @unchecked Sendable {
         unsafe condition = .allocate(capacity: 1)
         unsafe condition.initialize(to: pthread_cond_t())
         #if canImport(Darwin)
-        pthread_cond_init(condition, nil)
+        unsafe pthread_cond_init(condition, nil)
         #else
         // With the monotonic clock, setting the system's clock neither ends nor prolongs a wait.
         var attributes = pthread_condattr_t()
@@ -106,7 +106,7 @@ package final class Condition: @unchecked Sendable {
     fileprivate func wait(_ mutex: UnsafeMutablePointer<pthread_mutex_t>, until end: Instant) {
         #if canImport(Darwin)
         var span = end.since(.now).clampedNanoseconds.asTimespec
-        pthread_cond_timedwait_relative_np(condition, mutex, &span)
+        unsafe pthread_cond_timedwait_relative_np(condition, mutex, &span)
         #else
         var moment = end.nanoseconds.asTimespec
         unsafe pthread_cond_timedwait(condition, mutex, &moment)

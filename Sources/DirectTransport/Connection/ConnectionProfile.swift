@@ -1,7 +1,6 @@
 internal import DirectCore
 internal import DirectIO
 internal import DirectTLS
-internal import Synchronization
 
 /// Settings of connections, ready for use. Connections are grouped by its identity, and sessions by its TLS
 /// context, so two profiles never share a connection or a TLS session.
@@ -17,9 +16,6 @@ package final class ConnectionProfile: Sendable {
     let unixSocket: UnixSocketPath?
     /// The options of its sockets.
     let socket: SocketOptions
-    /// Tells the profiles of the process apart, for hashing: an object's address would be another one in each
-    /// run.
-    let number: Int
 
     init(
         _ settings: ConnectionSettings = ConnectionSettings(),
@@ -35,11 +31,8 @@ package final class ConnectionProfile: Sendable {
         unixSocket = settings.unixSocket
         let local = settings.local ?? socket.local
         self.socket = SocketOptions(local: local, keepAlive: settings.keepAlive ?? socket.keepAlive)
-        number = profileNumbers.add(1, ordering: .relaxed).newValue
     }
 }
-
-private let profileNumbers = Atomic<Int>(0)
 
 /// The profiles of one client. Equal settings get the same profile.
 ///

@@ -247,7 +247,7 @@ package final class ConnectionPool: @unchecked Sendable {
 
     /// Returns a snapshot of the connections.
     package func survey(at now: Instant) -> [OriginConnections] {
-        state.withLock { $0.machine.origins.values.map { OriginConnections($0, at: now) } }
+        state.withLock { $0.machine.origins.map { OriginConnections($0, at: now) } }
             .sorted { $0.origin.description < $1.origin.description }
     }
 

@@ -126,7 +126,7 @@ extension Pool {
     mutating func trimIdle() {
         if idleCount > limits.idle { _ = closeLongestIdle() }
         while idleExcess > limits.idleExcess {
-            let all = origins.values.lazy.flatMap { origin in origin.idle.lazy.map { ($0, origin) } }
+            let all = origins.lazy.flatMap { origin in origin.idle.lazy.map { ($0, origin) } }
             guard let (largest, its) = all.max(by: { $0.0.excess < $1.0.excess }) else { return }
             removeIdle(largest, of: its)
             cleanUp(its)
@@ -170,7 +170,7 @@ extension Pool {
     )? {
         guard idleCount > 0 else { return nil }
         var longest: (member: Member, origin: Record)?
-        for origin in origins.values {
+        for origin in origins {
             guard let candidate = origin.idle.first(where: { !isSpared(origin, $0) }) else { continue }
             if let longest, longest.member.pooledState.since <= candidate.pooledState.since { continue }
             longest = (candidate, origin)

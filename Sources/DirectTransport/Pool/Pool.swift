@@ -30,6 +30,8 @@ struct Pool<Member: PoolMember> {
     /// look-up.
     final class Record {
         package let key: PoolKey
+        /// Its index in `origins`.
+        fileprivate var index: Int
         /// The idle connections, the longest idle first.
         package var idle: [Member] {
             _read { yield unsafe idleMembers }
@@ -53,8 +55,9 @@ struct Pool<Member: PoolMember> {
         /// The route with the resolver's latest answer; `nil` if no resolver was asked.
         package var followed: Route?
 
-        package init(_ key: PoolKey) {
+        package init(_ key: PoolKey, at index: Int) {
             self.key = key
+            self.index = index
         }
 
         /// Whether this is the record of the key.
@@ -93,7 +96,10 @@ struct Pool<Member: PoolMember> {
     }
 
     let limits: PoolLimits
-    var origins: [PoolKey: Record] = [:]
+    /// The origins that have a connection or a waiter. Their order, in which connections are closed, depends
+    /// on the calls alone, as that of a dictionary's values does not.
+    private(set) var origins: [Record] = []
+    private(set) var originsByKey: [PoolKey: Record] = [:]
     /// The origin that was looked up last, one of `origins`. Most requests go to the origin of the one
     /// before, and comparing keys takes a tenth of the instructions of a look-up.
     private var latest: Record?
@@ -274,14 +280,14 @@ struct Pool<Member: PoolMember> {
     mutating func closeWhenIdle(at now: Instant) {
         lastDraining = now
         sweep(at: .never) { _, _ in true }
-        for origin in origins.values {
+        for origin in origins {
             for member in origin.members { member.pooledState.isDraining = true }
         }
     }
 
     /// Closes the idle connections that `isDone` selects and those whose time is over.
     mutating func sweep(at now: Instant, _ isDone: (Member, Record) -> Bool) {
-        for origin in Array(origins.values) where !origin.idle.isEmpty {
+        for origin in origins where !origin.idle.isEmpty {
             let done = origin.idle.filter { $0.pooledState.expiry <= now || isDone($0, origin) }
             for member in done { removeIdle(member, of: origin) }
             if !done.isEmpty { cleanUp(origin) }
@@ -294,23 +300,30 @@ extension Pool {
     /// Returns the record of the origin, a new one if there is none.
     mutating func origin(for key: PoolKey) -> Record {
         if let origin = knownOrigin(for: key) { return origin }
-        let origin = Record(key)
-        origins[key] = origin
+        let origin = Record(key, at: origins.count)
+        origins.append(origin)
+        originsByKey[key] = origin
         return origin
     }
 
     /// Returns the record of an origin; `nil` if there is none.
     private mutating func knownOrigin(for key: PoolKey) -> Record? {
         if let latest, latest.hasKey(equalTo: key) { return latest }
-        guard let origin = origins[key] else { return nil }
+        guard let origin = originsByKey[key] else { return nil }
         latest = origin
         return origin
     }
 
     /// Removes the record of an origin without connections and waiters.
     mutating func forget(_ origin: Record) {
-        guard origin.open == 0, origin.waiting.isEmpty else { return }
-        origins[origin.key] = nil
+        guard origin.open == 0, origin.waiting.isEmpty, originsByKey.removeValue(forKey: origin.key) != nil,
+            let last = origins.popLast()
+        else { return }
+        // The last one takes its place.
+        if last !== origin {
+            origins[origin.index] = last
+            last.index = origin.index
+        }
         if latest === origin { latest = nil }
     }
 

@@ -34,7 +34,7 @@ package struct PoolKey: Hashable {
         origin.hash(into: &hasher)
         // One origin may have a profile for each of a thousand certificates, and as many proxies.
         if let proxy { proxy.proxy.hash(into: &hasher) }
-        if let profile { hasher.combine(profile.number) }
+        if let profile { hasher.combine(ObjectIdentifier(profile)) }
     }
 }
 

@@ -32,6 +32,16 @@ struct CallerActorTests {
         let count = await caller.errors(of: Request(.get, server.http()), from: .untimed())
         #expect(count == 4)
     }
+
+    @Test("An actor gets an error on itself from a function that catches what a concurrent one throws")
+    func errorsPassedOn() async throws {
+        #expect(await Caller().hasError(from: .untimed()))
+    }
+}
+
+/// As docs/Deployment.md writes it: with `try await` alone the caller's `catch` would run elsewhere.
+nonisolated(nonsending) private func warmUp(_ client: HTTPClient, for url: String) async throws {
+    do { try await client.prewarm(url) } catch { throw error }
 }
 
 /// An actor with a queue of its own, so that it can be told what runs on it.
@@ -63,6 +73,11 @@ private actor Caller {
         do { _ = try await client.get(request.url.text) } catch { count += counted(error) }
         do { _ = try await client.get("") } catch { count += counted(error) }
         return count
+    }
+
+    func hasError(from client: HTTPClient) async -> Bool {
+        do { try await warmUp(client, for: "") } catch { return counted(error) == 1 }
+        return false
     }
 
     private func counted(_ error: any Error) -> Int {

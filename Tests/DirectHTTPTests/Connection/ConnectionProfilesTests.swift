@@ -39,13 +39,14 @@ struct ConnectionProfilesTests {
     @Test("Of those that nothing holds the ones that were used last are kept")
     func recent() throws {
         let limit = ConnectionProfiles.limit
-        let first = try profile(0).number
-        for number in 1..<limit { _ = try profile(number) }
-        #expect(try profile(0).number == first)
-        let second = try profile(limit).number
+        weak let first = try profile(0)
+        weak let second = try profile(1)
+        for number in 2..<limit { _ = try profile(number) }
+        #expect(try profile(0) === first)
+        weak let last = try profile(limit)
         #expect(profiles.count == limit)
-        #expect(try profile(0).number == first && profile(limit).number == second)
-        #expect(try profile(1).number > second)
+        #expect(try profile(0) === first && profile(limit) === last)
+        #expect(second == nil)
         for number in 1000..<2000 { _ = try profile(number) }
         #expect(profiles.count == limit)
     }

@@ -58,7 +58,9 @@ struct HARTests {
 
     @Test("An archive has all that HAR 1.2 requires of each request on the network, redirects included")
     func required() async throws {
-        let recorder = HARRecorder()
+        var redaction = Redaction()
+        redaction.items = []
+        let recorder = HARRecorder(redacting: redaction)
         let client = client(recorder)
         _ = try await client.get(server.http("/from?a=b%20c"))
         _ = try await client.post(server.http("/p"), .form(["x": "1"]))
@@ -108,7 +110,7 @@ struct HARTests {
     func secrets() async throws {
         var redaction = Redaction()
         redaction.items = ["key"]
-        for (redaction, shows) in [(redaction, false), (.insecureNone, true)] {
+        for (redaction, shows) in [(redaction, false), (Redaction(), false), (.insecureNone, true)] {
             let recorder = HARRecorder(redacting: redaction)
             let client = client(recorder)
             var request = Request(.get, server.http("/from?key=hush3"))
@@ -170,6 +172,44 @@ struct HARTests {
             .get(server.http("/p?key=other"))
         #expect(response.text == "GET " && response.headers["X-A"] == "1")
         #expect(!response.headers.contains("Set-Cookie"))
+    }
+
+    @Test("An archive hides all values of queries and forms, and a replay answers by their names, in order")
+    func hiddenItems() async throws {
+        let recorder = HARRecorder()
+        func play(_ client: HTTPClient) async throws -> [String?] {
+            [
+                try await client.get(server.http("/p?page=41&&flag")).text,
+                try await client.get(server.http("/p?page=42&&flag")).text,
+                try await client.post(server.http("/p"), .form(["name": "43"])).text,
+            ]
+        }
+        let recorded = try await play(client(recorder))
+        let requests = try entries(recorder).compactMap { $0["request"] as? [String: Any] }
+        #expect(requests.first?["url"] as? String == server.http("/p?page=***&&***"))
+        #expect((requests.last?["postData"] as? [String: Any])?["text"] as? String == "name=***")
+        let replay = try HARReplay(recorder.archive)
+        #expect(try await play(HTTPClient.untimed { $0.transport = replay.transport }) == recorded)
+    }
+
+    @Test("An archive that hides nothing is replayed by the values of queries and forms")
+    func archiveOfBrowser() async throws {
+        func entry(_ url: String, _ form: String, _ answer: String) -> String {
+            """
+            {"request":{"method":"POST","url":"\(url)","postData":{"text":"\(form)"}},
+            "response":{"status":200,"content":{"size":1,"text":"\(answer)"}}}
+            """
+        }
+        let url = "http://a.test/?page="
+        let entries = [
+            entry(url + "1", "a=1", "x"), entry(url + "2", "a=1", "y"), entry(url + "2", "a=2", "z"),
+        ]
+        let replay = try HARReplay(#"{"log":{"entries":[\#(entries.joined(separator: ","))]}}"#)
+        let client = HTTPClient.untimed { $0.transport = replay.transport }
+        #expect(try await client.post(url + "2", .form(["a": "2"])).text == "z")
+        #expect(try await client.post(url + "2", .form(["a": "1"])).text == "y")
+        await #expect(throws: HARError.self) { try await client.post(url + "3", .form(["a": "1"])) }
+        #expect(try await client.post(url + "1", .form(["a": "1"])).text == "x")
     }
 
     @Test(

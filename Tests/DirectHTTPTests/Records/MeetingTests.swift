@@ -126,6 +126,11 @@ struct MeetingTests {
             #expect(!shown.contains("secret") && shown.contains("h.test"), "\(text)")
         }
         #expect(redaction.shown(["Location": "/a/b@c"])["Location"] == "/a/b@c")
+        for (text, shown) in [
+            ("/a?b=hush#access_token=hush&hush", "/a?b=***#access_token=***&***"),
+            ("/#a?b=hush", "/#a?b=***"),
+            ("/a?\u{301}b=hush", "/a?\u{301}b=***"), ("/a?#", "/a?#"),
+        ] { #expect(redaction.shown(["Location": text])["Location"] == shown) }
         redaction.items = ["password"]
         let form: HTTPHeaders = ["Content-Type": "application/x-www-form-urlencoded"]
         #expect(redaction.shown(body: Array("a=\u{E9}".utf16.map { UInt8($0) }), of: form) == nil)

@@ -203,14 +203,14 @@ extension PoolCalls {
 extension PoolCalls {
     private func judge() {
         let used = requests.compactMap(\.member)
-        let idle = pool.origins.values.flatMap(\.idle)
+        let idle = pool.origins.flatMap(\.idle)
         if Set((used + idle).map(ObjectIdentifier.init)).count < used.count + idle.count {
             fault = "a connection has two users"
         }
         let permits = requests.count { $0.phase == .dialling || $0.phase == .granted && $0.member == nil }
         if pool.openCount != used.count + idle.count + permits { fault = "a permit is lost or given twice" }
         if pool.openCount > plan.limits.total { fault = "more connections than the limit" }
-        for origin in pool.origins.values {
+        for origin in pool.origins {
             if origin.open > plan.limits.perOrigin { fault = "more connections to an origin than the limit" }
             let hasRoom = origin.open < plan.limits.perOrigin && pool.openCount < plan.limits.total
             if !origin.waiting.isEmpty, hasRoom || !origin.idle.isEmpty { fault = "one waits without need" }
@@ -235,7 +235,7 @@ extension PoolCalls {
 
     var key: Key {
         let tickets = requests.filter { $0.phase == .waiting || $0.phase == .asked }.map(\.ticket).sorted()
-        let idle = pool.origins.values.flatMap { origin in
+        let idle = pool.origins.flatMap { origin in
             origin.idle.map { ($0.pooledState.since, "\(origin.key.origin)") }
         }
         return Key(
@@ -247,7 +247,7 @@ extension PoolCalls {
             },
             phases: requests.map { AnyHashable($0.phase) },
             idle: idle.sorted { $0.0 < $1.0 }.map(\.1),
-            open: Dictionary(uniqueKeysWithValues: pool.origins.values.map { ("\($0.key.origin)", $0.open) }),
+            open: Dictionary(uniqueKeysWithValues: pool.origins.map { ("\($0.key.origin)", $0.open) }),
             fault: fault
         )
     }

@@ -321,6 +321,20 @@ struct PoolTests {
         #expect(origin.open == 0)
     }
 
+    @Test("Idle connections are closed in an order that does not depend on how their origins hash")
+    func closingOrder() throws {
+        let pool = FakePool(.init(total: 64, idle: 64))
+        let settings = (0..<20).map { _ in
+            ConnectionProfile(tls: TLSSettings(), socket: SocketOptions(), sessions: SessionCache())
+        }
+        let keys = settings.map { PoolKey(origin: a.origin, profile: $0) }
+        let members = try keys.map { try idle(pool, $0, since: 1) }
+        #expect(pool.sweep(at: at(1)) { $0 === members[3] }.count == 1)
+        let closed = pool.sweep(at: at(1)) { _ in true }
+        let expected = Array(members[0..<3]) + [members[19]] + Array(members[4..<19])
+        #expect(closed.map(ObjectIdentifier.init) == expected.map(ObjectIdentifier.init))
+    }
+
     @Test("A sweep removes connections that were idle for too long, and those that its caller names")
     func sweep() throws {
         let pool = FakePool(.init(idleTime: 10_000_000_000))
@@ -611,7 +625,7 @@ private final class FakePool {
         machine.deliver(member, to: origin, for: ticket, since: start, at: now)
     }
 
-    func origin(_ key: PoolKey) -> Machine.Record? { machine.origins[key] }
+    func origin(_ key: PoolKey) -> Machine.Record? { machine.originsByKey[key] }
 
     func dismissSiblings(of member: FakeMember, _ origin: Machine.Record) {
         machine.dismissSiblings(of: member, origin)

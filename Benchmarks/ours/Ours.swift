@@ -22,7 +22,8 @@ enum Ours {
         while true { pause() }
     }
 
-    /// One request by the thread that the program starts with, as a command-line tool without `async` makes it.
+    /// One request by the thread that the program starts with, as a command-line tool without `async` makes
+    /// it.
     private static func once(_ settings: Settings) {
         do { try Works(settings).printOne() } catch { fail("\(error)") }
     }

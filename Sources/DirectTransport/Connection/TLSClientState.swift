@@ -17,6 +17,12 @@ final class TLSClientState: Sendable {
         let files: [[UInt8]]?
     }
 
+    /// Not a `Result`, as said at ``Locked``.
+    private enum Making {
+        case success(TLSContext)
+        case failure(TLSError)
+    }
+
     init(_ settings: TLSSettings, sessions: SessionCache) {
         self.settings = settings
         self.sessions = sessions
@@ -27,7 +33,7 @@ final class TLSClientState: Sendable {
     /// files, so it runs off the loop.
     func context(_ deadline: Deadline, on loop: EventLoop) async throws(TransportError) -> TLSContext {
         if settings.clientIdentity?.files == nil, let made = made.withLock({ $0 }) { return made.context }
-        let outcome: Result<TLSContext, TLSError>
+        let outcome: Making
         do throws(BlockingWork.Abandoned) {
             outcome = try await BlockingWork.shared.run(until: deadline.instant, on: loop) {
                 self.current()
@@ -43,7 +49,7 @@ final class TLSClientState: Sendable {
 
     /// Returns the context, made if there is none for the files as they are. Concurrent callers wait for the
     /// first.
-    private func current() -> Result<TLSContext, TLSError> {
+    private func current() -> Making {
         making.withLock { _ in
             let known = made.withLock { $0 }
             do throws(TLSError) {

@@ -42,11 +42,18 @@ final class Attempts: Layer {
             if let networkLayers {
                 response = try await networkLayers.send(request, trail: trail, call: call, detour: nil)
             } else {
-                response = try await roundTrip.send(request, trail: trail, call: call, detour: nil, from: start)
+                response = try await roundTrip.send(
+                    request,
+                    trail: trail,
+                    call: call,
+                    detour: nil,
+                    from: start
+                )
             }
             guard response.mayBeSentAgain else { return response }
             first = response
         }
+        // One call for both cases: a request that waits has room for the response of each.
         return try await sendInAttempts(request, trail: trail, call: call, after: first)
     }
 

@@ -67,8 +67,8 @@ class Programs:
         asks_go = "go" in peers and any("go" in work.peers for work in works)
         self.go = self.build_go() if asks_go else None
         self.ours = self.build_ours("ours", static) if "ours" in peers else None
-        # `once` is linked as a command-line tool would be: with Swift's libraries inside, so that only libc and OpenSSL
-        # are loaded.
+        # `once` is linked as `scripts/install` links a command-line tool: with the libraries of Swift and C++ inside, and
+        # without a folder of its own to look for the others.
         asks_foundation = any(peer in FOUNDATION and peer in work.peers for peer in peers for work in works)
         self.foundation = self.build_ours("foundation", static) if asks_foundation else None
         self.once = self.build_ours("once", True) if "ours" in peers and "start" in kinds else None
@@ -98,7 +98,7 @@ class Programs:
         build = ["swift", "build", "-c", "release", "--package-path", BENCHMARKS, "--product", product]
         build += ["--scratch-path", scratch]
         if static:
-            build += ["--static-swift-stdlib"]
+            build += ["--static-swift-stdlib", "--disable-local-rpath", *self.static_cxx()]
         children.run(build, timeout=3600)
         place, _ = children.run([*build, "--show-bin-path"])
         # The copy has no debug information, because valgrind cannot read Swift's; and a rebuild during the run does not
@@ -107,6 +107,17 @@ class Programs:
         shutil.copy(Path(place.strip()) / product, program)
         children.run(["strip", "-g", program])
         return program
+
+    def static_cxx(self):
+        """The options that link the libraries of C++ in, which Swift's own use. The linker prefers a shared library
+        unless a folder before it has only the static one."""
+        archive = Path(children.run(["gcc", "-print-file-name=libstdc++.a"])[0].strip())
+        if not archive.is_absolute():
+            return []
+        folder = self.folder / "static-cxx"
+        folder.mkdir(exist_ok=True)
+        shutil.copy(archive, folder)
+        return ["-Xlinker", f"-L{folder}", "-Xswiftc", "-Xclang-linker", "-Xswiftc", "-static-libgcc"]
 
     def build_head_parse(self):
         """Compiles the codec as a module, and the driver against it. The measured type is visible inside the package

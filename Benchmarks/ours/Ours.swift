@@ -8,16 +8,24 @@ import Glibc
 @main
 enum Ours {
     static func main() {
+        let settings = Settings(CommandLine.arguments)
+        if settings.work == "once" { return once(settings) }
         // The main thread only waits: it is no executor, and this function does not return.
         Task.detached {
             do {
-                try await run(Settings(CommandLine.arguments))
+                try await run(settings)
                 exit(0)
             } catch {
                 fail("\(error)")
             }
         }
         while true { pause() }
+    }
+
+    /// One request by the thread that the program starts with, as a command-line tool without `async` makes
+    /// it.
+    private static func once(_ settings: Settings) {
+        do { try Works(settings).printOne() } catch { fail("\(error)") }
     }
 
     private static func run(_ settings: Settings) async throws {

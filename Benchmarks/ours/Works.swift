@@ -24,7 +24,6 @@ struct Works: Sendable {
     }
 
     func run() async throws {
-        if settings.work == "once" { return try await printOne() }
         if settings.work == "queued" { return try await queue() }
         let memoryAtStart = memoryKiB("VmRSS")
         if settings.opening > 0 { try await openConnections() }
@@ -176,8 +175,8 @@ struct Works: Sendable {
         }
     }
 
-    private func printOne() async throws {
-        let response = try await client.fetch(request(.get, settings.path))
+    func printOne() throws {
+        let response = try client.blocking.fetch(request(.get, settings.path))
         check(response, nil)
         print(response.text ?? "", terminator: "")
         fflush(nil)

@@ -29,14 +29,17 @@ package func withUTF8Result<Value, Fault: Error>(
     of text: String,
     _ body: (Span<UInt8>) throws(Fault) -> Value
 ) throws(Fault) -> Value {
-    let result = unsafe text.utf8.withContiguousStorageIfAvailable { bytes -> Result<Value, Fault> in
+    var fault: Fault?
+    let outcome = unsafe text.utf8.withContiguousStorageIfAvailable { bytes -> Value? in
         do throws(Fault) {
-            return .success(try body(unsafe Span(_unsafeElements: bytes)))
+            return try body(unsafe Span(_unsafeElements: bytes))
         } catch {
-            return .failure(error)
+            fault = error
+            return nil
         }
     }
+    if let fault { throw fault }
     // Only a string that is bridged from Objective-C has no contiguous UTF-8 storage.
-    guard let result else { return try Array(text.utf8).withSpan(body) }
-    return try result.get()
+    guard let outcome, let value = outcome else { return try Array(text.utf8).withSpan(body) }
+    return value
 }

@@ -36,13 +36,14 @@ extension HTTPClient.Blocking {
             throw HTTPError(.request, .blockingInTask)
         }
         let client = client
-        let thread = WaitingThread<Result<Value, any Error>>()
+        let thread = WaitingThread()
+        let outcome = Locked<Result<Value, any Error>?>(nil)
         Task.detached(executorPreference: thread) {
-            do { thread.end(with: .success(try await operation(client))) } catch {
-                thread.end(with: .failure(error))
-            }
+            let result: Result<Value, any Error>
+            do { result = .success(try await operation(client)) } catch { result = .failure(error) }
+            outcome.withLock { $0 = result }
         }
-        return try thread.runJobs().get()
+        return try thread.runJobs { outcome.withLock { $0 } }.get()
     }
 
     /// Sends a request and returns the response with its whole body. See ``HTTPClient/fetch(_:)``.
@@ -82,17 +83,11 @@ extension HTTPClient.Blocking {
 ///
 /// Code that a cancelled call has left behind may have jobs after the operation. They run on threads for
 /// blocking calls.
-private final class WaitingThread<Outcome: Sendable>: TaskExecutor {
+private final class WaitingThread: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
-        var outcome: Outcome?
         /// Whether the thread runs no more jobs.
         var hasLeft = false
-    }
-
-    private enum Event {
-        case jobs([UnownedJob])
-        case end(Outcome)
     }
 
     private let state = Locked(State())
@@ -108,31 +103,31 @@ private final class WaitingThread<Outcome: Sendable>: TaskExecutor {
         BlockingWork.shared.submit { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 
-    /// Ends ``runJobs()``.
-    func end(with outcome: Outcome) {
-        state.withLock { $0.outcome = outcome }
-        arrival.signal()
+    /// Runs jobs on this thread until there is an outcome, which the last job of the operation brings.
+    func runJobs<Outcome>(until outcome: () -> Outcome?) -> Outcome {
+        while true {
+            for job in nextJobs() { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+            if let outcome = outcome(), leaves() { return outcome }
+        }
     }
 
-    /// Runs jobs on this thread until the operation is over.
-    func runJobs() -> Outcome {
+    /// Waits for jobs.
+    private func nextJobs() -> [UnownedJob] {
         // Any time will do: the wait ends with the signal.
         let hour: UInt64 = 3_600_000_000_000
-        while true {
-            let event = state.wait(at: arrival, nanoseconds: hour) { state, _ -> Event? in
-                if !state.jobs.isEmpty {
-                    defer { state.jobs = [] }
-                    return .jobs(state.jobs)
-                }
-                guard let outcome = state.outcome else { return nil }
-                state.hasLeft = true
-                return .end(outcome)
-            }
-            switch event {
-            case .jobs(let jobs): for job in jobs { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
-            case .end(let outcome): return outcome
-            case nil: continue
-            }
+        let jobs = state.wait(at: arrival, nanoseconds: hour) { state, _ -> [UnownedJob]? in
+            guard !state.jobs.isEmpty else { return nil }
+            defer { state.jobs = [] }
+            return state.jobs
+        }
+        return jobs ?? []
+    }
+
+    /// Leaves later jobs to other threads, unless there is one already.
+    private func leaves() -> Bool {
+        state.withLock { state in
+            state.hasLeft = state.jobs.isEmpty
+            return state.hasLeft
         }
     }
 }

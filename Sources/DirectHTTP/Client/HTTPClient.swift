@@ -63,7 +63,7 @@ extension HTTPClient {
     @inline(never)
     public func send(_ request: Request) async throws -> Response {
         // Not inlined into the calls of this module: the usual layers are inlined here.
-        guard Self.isNoActor(#isolation) else { return try await sendOffActor(request).get() }
+        guard Self.isNoActor(#isolation) else { return try await sendFromActor(request) }
         return try await pipeline.send(request).delivered(to: request)
     }
 
@@ -79,7 +79,7 @@ extension HTTPClient {
     /// - Throws: the errors of ``send(_:)``, and ``HTTPError/Reason/bodyTooLarge(limit:)`` if the body is
     ///   larger than ``HTTPClient/Configuration/maximumBufferedBody``.
     public func fetch(_ request: Request) async throws -> BufferedResponse {
-        guard Self.isNoActor(#isolation) else { return try await fetchOffActor(request).get() }
+        guard Self.isNoActor(#isolation) else { return try await fetchFromActor(request) }
         let response = try await pipeline.send(request)
         let limit = pipeline.configuration.maximumBufferedBody
         // Most bodies arrive together with their head: there is nothing to wait for.
@@ -101,6 +101,16 @@ extension HTTPClient {
     @concurrent
     private func sendOffActor(_ request: Request) async -> Result<Response, any Error> {
         do { return .success(try await send(request)) } catch { return .failure(error) }
+    }
+
+    @inline(never)
+    private func sendFromActor(_ request: Request) async throws -> Response {
+        try await sendOffActor(request).get()
+    }
+
+    @inline(never)
+    private func fetchFromActor(_ request: Request) async throws -> BufferedResponse {
+        try await fetchOffActor(request).get()
     }
 
     @concurrent

@@ -31,26 +31,23 @@ final class ContentDecoding: Sendable {
         request.headers.index(of: "range") == nil ? fields : fieldsForRanges
     }
 
-    /// Returns the response with its content decoded, if it is coded.
+    /// Lets the content of the response be decoded, if it is coded.
     ///
     /// Decoding happens when the body is read, and the response's fields stay as received.
-    // Inlined, so that almost all responses, which need no more than this check, are not copied.
+    // Inlined: almost all responses need no more than this check.
     @inline(__always)
-    func decode(_ response: Response, to request: Request, within limit: CallLimit) throws
-        -> Response
-    {
-        response.isCoded ? try undo(response, request: request, limit: limit) : response
+    func decode(_ response: inout Response, to request: Request, within limit: CallLimit) throws {
+        if response.isCoded { try undo(&response, request: request, limit: limit) }
     }
 
     // An error of any type: the frame of the caller would be larger by a typed one.
     @inline(never)
-    private func undo(_ response: Response, request: Request, limit: CallLimit) throws -> Response {
-        var response = response
+    private func undo(_ response: inout Response, request: Request, limit: CallLimit) throws {
         guard settings.isEnabled, !isManual, !request.headers.contains("Accept-Encoding"),
             response.status != 206
         else {
             response.body.coding = .left
-            return response
+            return
         }
         let place = BodyLocation(
             name: response.transaction?.name ?? (try? request.url.host.description),
@@ -65,13 +62,12 @@ final class ContentDecoding: Sendable {
         }
         guard let codings else {
             response.body.coding = .left
-            return response
+            return
         }
-        if codings.isEmpty { return response }
+        if codings.isEmpty { return }
         let decoder = ContentDecoder(undoing: codings, within: settings.limits)
         let time = DecodingSource.Time(limit: limit, loop: loop)
         response.body = ResponseBody(decoding: response.body, with: decoder, at: place, within: time)
-        return response
     }
 }
 

@@ -40,7 +40,9 @@ public struct DecodingSettings: Hashable, Sendable {
 
     /// The value of `Accept-Encoding`; `nil` if there is no coding to ask for.
     var acceptEncoding: String? {
-        let names = codings.filter(\.isAvailable).map(\.name)
-        return isEnabled && !names.isEmpty ? names.joined(separator: ", ") : nil
+        // Every client needs this when it is made, and its first `joined` costs a program 100,000
+        // instructions.
+        let list = codings.filter(\.isAvailable).reduce("") { $0.isEmpty ? $1.name : "\($0), \($1.name)" }
+        return isEnabled && !list.isEmpty ? list : nil
     }
 }

@@ -36,17 +36,25 @@ final class Attempts: Layer {
         call: Call,
         from start: Instant
     ) async throws -> Response {
-        guard !isIntercepted, retries == nil, !request.hasOptions || request.isPlain else {
-            return try await sendInAttempts(request, trail: trail, call: call)
+        var first: Response?
+        if !isIntercepted, retries == nil, !request.hasOptions || request.isPlain {
+            let response: Response
+            if let networkLayers {
+                response = try await networkLayers.send(request, trail: trail, call: call, detour: nil)
+            } else {
+                response = try await roundTrip.send(
+                    request,
+                    trail: trail,
+                    call: call,
+                    detour: nil,
+                    from: start
+                )
+            }
+            guard response.mayBeSentAgain else { return response }
+            first = response
         }
-        let response: Response
-        if let networkLayers {
-            response = try await networkLayers.send(request, trail: trail, call: call, detour: nil)
-        } else {
-            response = try await roundTrip.send(request, trail: trail, call: call, detour: nil, from: start)
-        }
-        guard response.mayBeSentAgain else { return response }
-        return try await sendInAttempts(request, trail: trail, call: call, after: response)
+        // One call for both cases: a request that waits has room for the response of each.
+        return try await sendInAttempts(request, trail: trail, call: call, after: first)
     }
 
     /// Sends the request, and again as far as the retry policy says so, or once if there is none. Not

@@ -124,8 +124,9 @@ final class Calls: CallLayer {
         let call = call(for: request, log, from: start)
         log?.take(request.explicitTags)
         do {
-            let response = try await redirects.send(request, trail: trail, call: call, through: layers)
-            return try fields.decoding.decode(response, to: request, within: call.limit)
+            var response = try await redirects.send(request, trail: trail, call: call, through: layers)
+            try fields.decoding.decode(&response, to: request, within: call.limit)
+            return response
         } catch {
             throw error.told(about: request)
         }

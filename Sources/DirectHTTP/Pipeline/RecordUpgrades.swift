@@ -10,7 +10,7 @@ internal import DirectTransport
 /// with a transport of the program's own.
 final class RecordUpgrades: Sendable {
     /// The `http` origins that have records, and until when that is known.
-    private let known = Locked<[Origin: Instant]>([:])
+    private let known: Locked<[Origin: Instant]>
     private let planner: RoutePlanner
     private let hasUnixSocket: Set<Origin>
     private let proxy: ProxySettings
@@ -19,6 +19,7 @@ final class RecordUpgrades: Sendable {
     /// `nil` if the client does not want that.
     init?(_ configuration: HTTPClient.Configuration) {
         guard configuration.upgradesByHTTPSRecords, configuration.transport == nil else { return nil }
+        known = Locked([:])
         planner = RoutePlanner(configuration)
         hasUnixSocket = Set(configuration.unixSockets.keys)
         proxy = configuration.proxy

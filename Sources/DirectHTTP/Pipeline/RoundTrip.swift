@@ -15,8 +15,8 @@ final class RoundTrip: NetworkLayer {
     private let hasProxies: Bool
     /// Whether the client has a certificate.
     private let hasIdentity: Bool
-    /// The settings with the Unix domain sockets of the client, by origin.
-    private let unixSockets: [Origin: ConnectionSettings.Box]
+    /// The Unix domain sockets of the client, by origin.
+    private let unixSockets: [Origin: UnixSocketPath]
     /// The client's limits on the speed of bodies; `nil` if there are none.
     private let rates: ExchangeOptions.Box?
     private let loop: EventLoop
@@ -30,11 +30,7 @@ final class RoundTrip: NetworkLayer {
         }
         hasProxies = configuration.proxy != ProxySettings()
         hasIdentity = configuration.tls.clientIdentity != nil
-        unixSockets = configuration.unixSockets.compactMapValues {
-            var settings = ConnectionSettings()
-            settings.unixSocket = $0
-            return ConnectionSettings.Box(settings)
-        }
+        unixSockets = configuration.unixSockets
         var rates = ExchangeOptions()
         rates.sendingRate = configuration.sendingRate
         rates.receivingRate = configuration.receivingRate
@@ -190,23 +186,23 @@ final class RoundTrip: NetworkLayer {
     {
         let own = request.connectionSettings
         guard !unixSockets.isEmpty, request.addresses == nil, own?.settings.unixSocket == nil,
-            let given = unixSockets[url.origin]
+            let path = unixSockets[url.origin]
         else { return own }
-        return try settings(given, with: own, trail)
+        return try settings(own, with: path, trail)
     }
 
-    /// Returns the client's settings with those of the request.
+    /// Returns the settings of the request with a Unix domain socket of the client.
     @inline(never)
     private func settings(
-        _ given: ConnectionSettings.Box,
-        with own: ConnectionSettings.Box?,
+        _ own: ConnectionSettings.Box?,
+        with path: UnixSocketPath,
         _ trail: Trail?
     ) throws(DialFailure) -> ConnectionSettings.Box? {
         guard trail?.isServersChoice != true else {
             throw DialFailure(cause: .failed(.request, .settings(.unixSocketBehindRedirect)))
         }
-        guard var settings = own?.settings else { return given }
-        settings.unixSocket = given.settings.unixSocket
+        var settings = own?.settings ?? ConnectionSettings()
+        settings.unixSocket = path
         return ConnectionSettings.Box(settings)
     }
 

@@ -65,7 +65,11 @@ final class HedgeTable: Sendable {
         var pauseEnd = Instant(nanoseconds: 0)
     }
 
-    private let origins = Locked<[Origin: Times]>([:])
+    private struct State {
+        var origins: [Origin: Times] = [:]
+    }
+
+    private let state = Locked(State())
 
     private static let sampleLimit = 100
     private static let fewestSamples = 20
@@ -90,7 +94,7 @@ final class HedgeTable: Sendable {
 
     /// Returns the time to wait for a response before the request is sent twice; `nil` if it is not to be.
     func delay(of policy: HedgingPolicy, for origin: Origin, at now: Instant) -> UInt64? {
-        let times = origins.withLock { $0[origin] }
+        let times = state.withLock { $0.origins[origin] }
         if let times, now < times.pauseEnd { return nil }
         switch policy.delay {
         case .fixed(let delay): return delay.clampedNanoseconds
@@ -104,12 +108,14 @@ final class HedgeTable: Sendable {
     }
 
     private func change(_ origin: Origin, by change: (inout Times) -> Void) {
-        origins.withLock { origins in
+        state.withLock { state in
             // Which of so many origins is forgotten costs no more than its next responses.
-            if origins[origin] == nil, origins.count >= Self.originLimit, let any = origins.keys.first {
-                origins[any] = nil
+            if state.origins[origin] == nil, state.origins.count >= Self.originLimit,
+                let any = state.origins.keys.first
+            {
+                state.origins[any] = nil
             }
-            change(&origins[origin, default: Times()])
+            change(&state.origins[origin, default: Times()])
         }
     }
 }

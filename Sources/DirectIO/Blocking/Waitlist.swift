@@ -4,52 +4,72 @@
 struct Waitlist<Element> {
     /// The position of an element. Positions are never reused, so a ticket never removes another element.
     struct Ticket: Hashable, Sendable {
-        fileprivate let number: UInt64
+        fileprivate let position: Int
     }
 
-    private var elements: [UInt64: Element] = [:]
-    /// The lowest position that may hold an element.
-    private var first: UInt64 = 0
-    /// The position of the next element.
-    private var end: UInt64 = 0
+    private struct Place {
+        let position: Int
+        /// `nil` if the element was removed.
+        var element: Element?
+    }
 
-    var count: Int { elements.count }
+    /// The places by rising position.
+    private var places: [Place] = []
+    /// The number of places at the start that are empty.
+    private var passed = 0
+    /// The position of the next element.
+    private var end = 0
+
+    private(set) var count = 0
+
+    /// The number of places, of which up to half and one are empty.
+    var placeCount: Int { places.count }
 
     /// Appends an element and returns its position.
     mutating func append(_ element: Element) -> Ticket {
-        defer { end += 1 }
-        elements[end] = element
-        return Ticket(number: end)
+        defer { (end, count) = (end + 1, count + 1) }
+        places.append(Place(position: end, element: element))
+        return Ticket(position: end)
     }
 
     /// Removes an element. Returns `nil` if it has already been removed or taken.
     mutating func remove(_ ticket: Ticket) -> Element? {
-        defer { tidy() }
-        return elements.removeValue(forKey: ticket.number)
+        var (low, high) = (0, places.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if places[middle].position < ticket.position { low = middle + 1 } else { high = middle }
+        }
+        guard low < places.count, places[low].position == ticket.position else { return nil }
+        return take(at: low)
     }
 
     /// Removes and returns the first element.
     mutating func popFirst() -> Element? {
-        // Positions of removed elements are skipped. Over all calls, each is skipped at most once.
-        while first < end {
-            defer { first += 1 }
-            if let element = elements.removeValue(forKey: first) {
-                tidy()
-                return element
-            }
+        while passed < places.count {
+            passed += 1
+            if let element = take(at: passed - 1) { return element }
         }
         return nil
     }
 
     /// Removes the elements that match, and returns them in their order.
     mutating func removeAll(where matches: (Element) -> Bool) -> [Element] {
-        defer { tidy() }
-        let places = elements.filter { matches($0.value) }.keys.sorted()
-        return places.compactMap { elements.removeValue(forKey: $0) }
+        let found = places.filter { $0.element.map(matches) == true }
+        return found.compactMap { remove(Ticket(position: $0.position)) }
     }
 
-    /// Releases the storage of an emptied dictionary, which would otherwise keep its largest capacity.
+    private mutating func take(at index: Int) -> Element? {
+        guard let element = places[index].element else { return nil }
+        places[index].element = nil
+        count -= 1
+        tidy()
+        return element
+    }
+
+    /// Drops the empty places once they are half of all. Over all calls, each is passed twice at most.
     private mutating func tidy() {
-        if elements.isEmpty, elements.capacity > 64 { elements = [:] }
+        guard 2 * count <= places.count else { return }
+        places = places.filter { $0.element != nil }
+        passed = 0
     }
 }

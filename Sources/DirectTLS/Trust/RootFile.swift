@@ -79,12 +79,15 @@ struct RootFile {
         guard let file = BIO_new_file(path, "r") else { return nil }
         defer { BIO_free(file) }
         var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 64 * 1024)
         while true {
-            let count = BIO_read(file, &piece, Int32(piece.count))
-            if count == 0 { return bytes }
-            guard count > 0 else { return nil }
-            bytes += piece[..<Int(count)]
+            var result: Int32 = 0
+            let piece = [UInt8](unsafeUninitializedCapacity: 64 * 1024) { buffer, count in
+                result = BIO_read(file, buffer.baseAddress, Int32(buffer.count))
+                count = max(0, Int(result))
+            }
+            if result == 0 { return bytes }
+            guard result > 0 else { return nil }
+            bytes += piece
         }
     }
 }

@@ -46,10 +46,14 @@ package final class ConnectionProfiles: Sendable {
     private let socket: SocketOptions
     /// The sessions of all profiles, so that they have one limit.
     private let sessions: SessionCache
-    private let table = SharedTable<ProfileKey, ConnectionProfile>(keeping: limit)
+    private let known = Locked(Known())
 
     /// The number of profiles that are kept without a connection.
     static let limit = 64
+
+    private struct Known {
+        var profiles = SharedTable<ProfileKey, ConnectionProfile>(keeping: limit)
+    }
 
     private struct ProfileKey: Hashable {
         /// `nil` for the client's own settings.
@@ -67,7 +71,7 @@ package final class ConnectionProfiles: Sendable {
     }
 
     /// The number of profiles that exist.
-    var count: Int { table.count }
+    var count: Int { known.withLock { $0.profiles.count } }
 
     /// Returns the profile for these settings; `nil` if they are the client's own.
     ///
@@ -79,7 +83,7 @@ package final class ConnectionProfiles: Sendable {
         let withholds = isAnonymous && settings?.settings.tls == nil && tls.clientIdentity != nil
         guard settings != nil || withholds else { return nil }
         let key = ProfileKey(settings: settings, isAnonymous: withholds)
-        return table.object(for: key) { make(key) }
+        return known.withLock { $0.profiles.object(for: key) { make(key) } }
     }
 
     private func make(_ key: ProfileKey) -> ConnectionProfile {

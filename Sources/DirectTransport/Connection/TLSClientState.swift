@@ -16,8 +16,13 @@ final class TLSClientState: Sendable {
         let files: [[UInt8]]?
     }
 
-    /// The context, or why it cannot be made; or that there is no thread to make it.
-    private typealias Outcome = Result<Result<TLSContext, TLSError>, SystemError>
+    /// Not a `Result`, as said at ``Locked``.
+    private enum Outcome {
+        case made(TLSContext)
+        case failed(TLSError)
+        /// There is no thread to make it.
+        case refused(SystemError)
+    }
 
     /// The connections that wait for a context. One thread at a time makes it for all of them: files that
     /// hang must not take all threads, which other clients and downloads need as well.
@@ -47,9 +52,9 @@ final class TLSClientState: Sendable {
             throw deadline.failure(error)
         }
         switch outcome {
-        case .success(.success(let context)): return context
-        case .success(.failure(let error)): throw .failed(deadline.phase, .tls(error))
-        case .failure(let refusal): throw deadline.failure(.refused(refusal))
+        case .made(let context): return context
+        case .failed(let error): throw .failed(deadline.phase, .tls(error))
+        case .refused(let refusal): throw deadline.failure(.refused(refusal))
         }
     }
 
@@ -63,7 +68,7 @@ final class TLSClientState: Sendable {
         }
         if begins {
             BlockingWork.shared.submit(serve) { refusal in
-                for reply in self.takeWaiting(ending: true) { reply.give(.failure(refusal)) }
+                for reply in self.takeWaiting(ending: true) { reply.give(.refused(refusal)) }
             }
         }
         return number
@@ -72,8 +77,8 @@ final class TLSClientState: Sendable {
     /// Answers all that wait, and those that have come meanwhile: a file may have changed before they came.
     private func serve() {
         while case let replies = takeWaiting(ending: false), !replies.isEmpty {
-            let context = current()
-            for reply in replies { reply.give(.success(context)) }
+            let outcome = current()
+            for reply in replies { reply.give(outcome) }
         }
     }
 
@@ -87,13 +92,13 @@ final class TLSClientState: Sendable {
     }
 
     /// Returns the context, made if there is none for the files as they are.
-    private func current() -> Result<TLSContext, TLSError> {
+    private func current() -> Outcome {
         let known = made.withLock { $0 }
         do throws(TLSError) {
-            return .success(try renewed(known))
+            return .made(try renewed(known))
         } catch {
             // Files that are being replaced: the certificate is there, and its key not yet.
-            return known.map { .success($0.context) } ?? .failure(error)
+            return known.map { .made($0.context) } ?? .failed(error)
         }
     }
 

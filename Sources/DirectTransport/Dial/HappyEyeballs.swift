@@ -6,7 +6,13 @@ struct ConnectAttempt: Sendable {
     let endpoint: Endpoint
     let start: Instant
     let end: Instant
-    let result: Result<EstablishedTransport, AttemptFailure>
+    let result: Ending
+
+    /// Not a `Result`, as said at ``Locked``.
+    enum Ending: Sendable {
+        case success(EstablishedTransport)
+        case failure(AttemptFailure)
+    }
 
     var elapsed: Duration { end.since(start) }
 
@@ -179,7 +185,7 @@ struct HappyEyeballs: Sendable {
     }
 
     private func makeAttempt(at endpoint: Endpoint, from start: Instant) async -> ConnectAttempt {
-        let result: Result<EstablishedTransport, AttemptFailure>
+        let result: ConnectAttempt.Ending
         do throws(AttemptFailure) {
             result = .success(try await connect(endpoint))
         } catch {

@@ -13,14 +13,16 @@ package struct Network: Sendable {
             try Socket.connecting(to: address, port: port, options: options, on: loop, sparesReserve: true)
         }
     var shortage = DescriptorShortage()
-    /// The queries to the system's resolver, whatever they are for.
-    package let lookups: SystemLookups
     let translators: Translators
 
-    package init(_ lookups: SystemLookups = .shared) {
-        self.lookups = lookups
+    /// - Parameter lookups: The queries to the system's resolver; `nil` for those of the process, which a
+    ///   program that gives addresses never needs.
+    package init(_ lookups: SystemLookups? = nil) {
         translators = Translators(lookups)
     }
+
+    /// The queries to the system's resolver, whatever they are for.
+    package var lookups: SystemLookups { translators.lookups }
 
     /// Forgets what is known of the network that the machine was in.
     package func forgetAll() {
@@ -76,12 +78,16 @@ final class Translators: Sendable {
         var expiry: Instant
     }
 
-    private let lookups: SystemLookups
+    private let given: SystemLookups?
     private let known = Locked<Known?>(nil)
 
-    init(_ lookups: SystemLookups) {
-        self.lookups = lookups
+    /// - Parameter lookups: The queries to the system's resolver; `nil` for those of the process.
+    init(_ lookups: SystemLookups?) {
+        given = lookups
     }
+
+    /// The queries to the system's resolver.
+    var lookups: SystemLookups { given ?? .shared }
 
     /// Returns the addresses to dial in place of an IPv4 address to which there is no route.
     func addresses(

@@ -141,18 +141,16 @@ package final class ConnectionPool: @unchecked Sendable {
     /// Returns a connection that fits and is alive, or a permit to dial one. Queues if the limits allow
     /// neither now.
     ///
-    /// The result is always a permit if `kept` admits no existing connection. For `asksKernel` see
+    /// The result is always a permit if the target admits no existing connection. For `asksKernel` see
     /// ``takeIdle``.
     // Inlined, as `wait`: each further function that waits takes at least 1 KiB.
     @inline(__always)
     package func checkOut(
-        _ key: PoolKey,
-        route: Route,
-        kept: KeptConnections,
+        _ target: borrowing ConnectionTarget,
         asksKernel: Bool,
         deadline: Deadline
     ) async throws(TransportError) -> Acquisition {
-        let (acquisition, waiter) = ask(key, route: route, kept: kept)
+        let (acquisition, waiter) = ask(for: target)
         switch acquisition {
         case .reuse(let connection, let origin):
             return checked(connection, lease: Lease(origin: origin), asksKernel: asksKernel)
@@ -286,8 +284,9 @@ package final class ConnectionPool: @unchecked Sendable {
     /// grant is lost.
     // Not inlined: the key and the route would stay in memory during the wait.
     @inline(never)
-    private func ask(_ key: PoolKey, route: Route, kept: KeptConnections) -> (Machine.Acquisition, Waiter) {
+    private func ask(for target: borrowing ConnectionTarget) -> (Machine.Acquisition, Waiter) {
         let waiter = Waiter(loop: loop)
+        let (key, route, kept) = (target.poolKey, target.route, target.kept)
         let (acquisition, consequences) = state.withLock { state in
             let acquisition = state.machine.checkOut(key, route: route, kept: kept, at: loop.now)
             if case .wait(let ticket, let origin) = acquisition {
@@ -354,6 +353,7 @@ package final class ConnectionPool: @unchecked Sendable {
     }
 
     /// Returns an unused grant to the pool.
+    @inline(never)
     private func giveBack(_ grant: Machine.Assignment, origin: Machine.Record) {
         keep {
             guard let connection = grant.member else { return $0.release(origin) }

@@ -6,27 +6,21 @@ final class ConnectionPools: Sendable {
     static let shared = ConnectionPools()
 
     private struct Entry {
-        let number: Int
+        let identifier: ObjectIdentifier
         weak var pool: ConnectionPool?
     }
 
-    private struct Entries {
-        var byPool: [ObjectIdentifier: Entry] = [:]
-        /// The number of pools that have been added.
-        var count = 0
-    }
-
-    private let entries = Locked(Entries())
+    /// The pools in the order of their creation.
+    private let entries = Locked<[Entry]>([])
 
     func add(_ pool: ConnectionPool) {
-        entries.withLock { entries in
-            entries.count += 1
-            entries.byPool[ObjectIdentifier(pool)] = Entry(number: entries.count, pool: pool)
-        }
+        entries.withLock { $0.append(Entry(identifier: ObjectIdentifier(pool), pool: pool)) }
     }
 
     func remove(_ identifier: ObjectIdentifier) {
-        _ = entries.withLock { $0.byPool.removeValue(forKey: identifier) }
+        entries.withLock { entries in
+            entries.firstIndex { $0.identifier == identifier }.map { _ = entries.remove(at: $0) }
+        }
     }
 
     /// Closes the connection that has been idle for longest, whichever client it belongs to, that of the
@@ -34,9 +28,7 @@ final class ConnectionPools: Sendable {
     func closeLongestIdle() -> Bool {
         // The pools are retained until the lock has been released: dropping the last reference to a pool
         // takes the lock.
-        let pools = entries.withLock { entries in
-            entries.byPool.values.sorted { $0.number < $1.number }.compactMap(\.pool)
-        }
+        let pools = entries.withLock { $0.compactMap(\.pool) }
         let oldest = pools.compactMap { pool in pool.longestIdleSince.map { (pool, $0) } }.min { $0.1 < $1.1 }
         return oldest?.0.closeLongestIdle() ?? false
     }

@@ -57,7 +57,11 @@ package final class ProxyEntries: Sendable {
     private let forHTTPS: ProxyEntry?
     /// Makes an entry for a proxy of a request.
     private let make: @Sendable (Proxy) -> ProxyEntry
-    private let ofRequests = SharedTable<Proxy, ProxyEntry>(keeping: 64)
+    private let known = Locked(Known())
+
+    private struct Known {
+        var ofRequests = SharedTable<Proxy, ProxyEntry>(keeping: 64)
+    }
 
     /// - Parameter authorizer: returns the source of a proxy's credentials; `nil` for those of its settings.
     package init(
@@ -90,6 +94,6 @@ package final class ProxyEntries: Sendable {
         for case let known? in [forHTTP, forHTTPS] where known.proxy == proxy {
             if known.authorizer == nil || proxy.credentials == nil { return known }
         }
-        return ofRequests.object(for: proxy) { make(proxy) }
+        return known.withLock { $0.ofRequests.object(for: proxy) { make(proxy) } }
     }
 }

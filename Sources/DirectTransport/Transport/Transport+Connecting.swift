@@ -91,9 +91,7 @@ extension Transport {
         let start = loop.now
         do throws(TransportError) {
             acquisition = try await pool.checkOut(
-                target.poolKey,
-                route: target.route,
-                kept: target.kept,
+                target,
                 asksKernel: asksKernel,
                 deadline: limits.call.deadline(.queue, stall: limits.call.timeouts.queue, from: loop.now)
             )

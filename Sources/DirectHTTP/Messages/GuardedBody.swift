@@ -59,12 +59,12 @@ package struct BodyLocation: Sendable {
     package var name: String?
     package var endpoint: Endpoint?
 
-    package init(name: String? = nil, endpoint: Endpoint? = nil) {
+    init(name: String? = nil, endpoint: Endpoint? = nil) {
         self.name = name
         self.endpoint = endpoint
     }
 
-    package init(_ facts: ConnectionFacts?) {
+    init(_ facts: ConnectionFacts?) {
         self.init(name: facts?.name, endpoint: facts?.dialledEndpoint)
     }
 

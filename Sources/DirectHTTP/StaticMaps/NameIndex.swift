@@ -21,7 +21,7 @@ package struct NameIndex {
     private var records: [Record] = []
     private var names = ByteStore()
 
-    package init() {}
+    init() {}
 
     /// The number of names. They have the numbers below it.
     package var count: Int { records.count }

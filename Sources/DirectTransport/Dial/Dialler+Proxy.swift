@@ -150,7 +150,7 @@ extension Dialler {
     }
 
     /// Returns the addresses of the proxy, in the order in which to dial them.
-    package func selection(
+    func selection(
         of proxy: Proxy,
         limits: DialLimits,
         detour: Detour? = nil

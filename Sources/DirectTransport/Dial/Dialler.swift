@@ -194,7 +194,7 @@ package final class Dialler: Sendable {
 
     /// Returns the addresses of the route. Asks the system's resolver where the route leaves the choice to
     /// it.
-    package func selection(
+    func selection(
         _ destination: Destination,
         route: Route,
         limits: DialLimits,

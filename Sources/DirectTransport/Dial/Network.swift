@@ -14,7 +14,7 @@ package struct Network: Sendable {
         }
     var shortage = DescriptorShortage()
     /// The queries to the system's resolver, whatever they are for.
-    package let lookups: SystemLookups
+    let lookups: SystemLookups
     let translators: Translators
 
     package init(_ lookups: SystemLookups = .shared) {
@@ -23,7 +23,7 @@ package struct Network: Sendable {
     }
 
     /// Forgets what is known of the network that the machine was in.
-    package func forgetAll() {
+    func forgetAll() {
         lookups.forgetAll()
         translators.forgetAll()
     }

@@ -21,7 +21,7 @@ package struct BodyReading {
     /// The head of the response; kept only for the error of an upload that fails later.
     package var head: ResponseHead?
     /// The caller's progress callback, if any.
-    package var onProgress: (@Sendable (TransferProgress) -> Void)?
+    var onProgress: (@Sendable (TransferProgress) -> Void)?
     /// The limit on the bytes that are received, if any.
     package var rate: RateLimit?
     /// Is told the time at which the body ends; `nil` if it arrived together with the head.

@@ -73,7 +73,7 @@ package struct Exchange {
     ///
     /// - Returns: the final head if the server refuses the body; `nil` if the body is to be sent.
     @inline(never)
-    package func awaitContinue(
+    func awaitContinue(
         _ options: ExchangeOptions,
         sending unsent: [UInt8]?
     ) async throws(TransportError) -> ResponseHead? {
@@ -249,7 +249,7 @@ package struct Exchange {
     /// Only a broken connection ends the wait early: a server may have closed its own side and still read
     /// (RFC 9112, section 9.6). Bytes behind the response, or the end, prevent the reuse of the connection,
     /// and nothing else.
-    package func awaitEnd(of upload: Upload) async throws(TransportError) {
+    func awaitEnd(of upload: Upload) async throws(TransportError) {
         if try await awaitEnd(of: upload, keepingUpTo: 0) { connection.retire() }
         try await upload.waitForEnd(deadline(.write, stall: .max, from: connection.loop.now))
     }

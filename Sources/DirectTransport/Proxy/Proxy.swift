@@ -37,8 +37,8 @@ public struct Proxy: Hashable, Sendable {
         /// The password. Bytes that are not UTF-8 are replaced here, but not in what is sent.
         public var password: String { String(decoding: passwordBytes, as: UTF8.self) }
 
-        package let userBytes: [UInt8]
-        package let passwordBytes: [UInt8]
+        let userBytes: [UInt8]
+        let passwordBytes: [UInt8]
 
         /// Creates credentials.
         public init(user: String, password: String) {

@@ -26,12 +26,12 @@ package struct Deadline {
     }
 
     /// Restarts the idle limit after progress.
-    package mutating func extend(from now: Instant) {
+    mutating func extend(from now: Instant) {
         instant = min(now.advanced(byNanoseconds: stall), end)
     }
 
     /// Returns the same limits with an earlier instant, for a check of something else.
-    package func shortened(to moment: Instant) -> Deadline {
+    func shortened(to moment: Instant) -> Deadline {
         var shorter = self
         shorter.instant = min(instant, moment)
         return shorter

@@ -11,14 +11,14 @@ package struct DiskWait: Sendable {
     let name: String?
     let loop: EventLoop
 
-    package init(within limit: CallLimit, name: String?, loop: EventLoop) {
+    init(within limit: CallLimit, name: String?, loop: EventLoop) {
         self.limit = limit
         self.name = name
         self.loop = loop
     }
 
     /// No time limit.
-    package static let unlimited = DiskWait(within: .none, name: nil, loop: .shared)
+    static let unlimited = DiskWait(within: .none, name: nil, loop: .shared)
 
     /// The wait for what stands in for a response: as long again if the call's time is over.
     var forStandIn: DiskWait {

@@ -69,6 +69,7 @@ package struct BodyLocation: Sendable {
     }
 
     /// Returns an error of the body.
+    @inline(never)
     package func error(_ reason: HTTPError.Reason) -> HTTPError {
         HTTPError(.body, reason, name: name, endpoint: endpoint)
     }

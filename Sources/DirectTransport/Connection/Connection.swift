@@ -127,6 +127,7 @@ package final class Connection: @unchecked Sendable {
 
     /// Sends `close_notify` if the peer still listens, and closes the descriptor. Later attempts to move
     /// bytes fail.
+    @inline(never)
     package func close() {
         exclusively {
             guard !isClosed else { return }

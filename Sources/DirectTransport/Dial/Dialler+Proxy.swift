@@ -31,6 +31,7 @@ extension Dialler {
         }
     }
 
+    @inline(never)
     private func dialOnce(
         _ url: HTTPURL,
         connector: Connector,

@@ -47,6 +47,7 @@ extension Network {
         }
     }
 
+    @inline(never)
     private func started(
         _ start: () throws(Socket.StartFailure) -> Socket
     ) throws(TransportError) -> Socket {

@@ -15,6 +15,7 @@ package final class DialFailure: Error {
     package let certificates: CertificateChain?
 
     /// Makes a value of its parts.
+    @inline(never)
     package init(
         cause: TransportError,
         endpoint: Endpoint? = nil,

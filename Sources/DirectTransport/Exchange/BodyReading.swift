@@ -156,10 +156,8 @@ package struct BodyReading {
     /// Reads and discards the rest if it is small and arrives soon. Returns whether the end was reached.
     package mutating func drain() async -> Bool {
         guard isWorthDraining else { return false }
-        exchange.limit.end = min(
-            exchange.limit.end,
-            exchange.connection.loop.now.advanced(byNanoseconds: Self.timeToDrain)
-        )
+        let end = exchange.connection.loop.now.advanced(byNanoseconds: Self.timeToDrain)
+        exchange.limit.end = end.atMost(exchange.limit.end)
         let limit = received + Self.bytesToDrain
         do throws(TransportError) {
             while received <= limit, try await next() != nil {}

@@ -187,6 +187,7 @@ package struct Exchange {
 
     /// Restarts the deadline of a response after progress. Throws if the call is over: there is no wait that
     /// would end it while a server keeps sending.
+    @inline(never)
     private func restart(_ deadline: inout Deadline, stall: UInt64) throws(TransportError) {
         let now = connection.loop.now
         deadline = self.deadline(.response, stall: stall, from: now)
@@ -204,6 +205,7 @@ package struct Exchange {
 
     /// Waits for the event that the step needs. Returns false if the stream has ended and the response with
     /// it.
+    @inline(never)
     func waitIfNeeded(
         after step: Connection.Step,
         _ deadline: Deadline,

@@ -93,6 +93,7 @@ package final class ConnectionPool: @unchecked Sendable {
         let close: [Connection]
         let wake: [Waiter]
 
+        @inline(never)
         func perform() {
             // Closing comes first: a waiter that may dial needs a descriptor.
             for connection in close { connection.close() }
@@ -176,6 +177,7 @@ package final class ConnectionPool: @unchecked Sendable {
     }
 
     /// Gives back a connection that can serve another request.
+    @inline(__always)
     func checkIn(_ connection: Connection, lease: Lease, at now: Instant) {
         keep { $0.checkIn(connection, to: lease.origin, at: now) }
     }

@@ -1,6 +1,6 @@
 internal import DirectCore
-package import DirectIO
-package import DirectTransport
+internal import DirectIO
+internal import DirectTransport
 
 /// The time that a call waits for a disk, which may block for any length of time: a cache's, or that of a
 /// download.

@@ -18,7 +18,7 @@ extension IPAddress {
     /// Parses an IPv6 address and its zone from separate texts (in a URL they are separated by `%25`).
     ///
     /// An IPv4-mapped address with a zone is refused, since the zone would be lost by ``unmapped``.
-    package init?(v6 text: Span<UInt8>, zone: Span<UInt8>) {
+    init?(v6 text: Span<UInt8>, zone: Span<UInt8>) {
         guard let address = IPAddress(v6: text), !address.isIPv4Mapped, let name = ZoneName(zone) else {
             return nil
         }
@@ -26,13 +26,13 @@ extension IPAddress {
     }
 
     /// Parses an IPv4 address in strict dotted-quad form.
-    package init?(v4 text: Span<UInt8>) {
+    init?(v4 text: Span<UInt8>) {
         guard let number = Self.dottedQuad(text) else { return nil }
         self.init(family: .v4, high: 0, low: UInt64(number))
     }
 
     /// Parses an IPv6 address without a zone.
-    package init?(v6 text: Span<UInt8>) {
+    init?(v6 text: Span<UInt8>) {
         guard let number = Self.groups(text) else { return nil }
         self.init(
             family: .v6,

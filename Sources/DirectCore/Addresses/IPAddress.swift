@@ -102,7 +102,7 @@ extension IPAddress: Comparable {
 /// The name of a zone: up to 15 ASCII bytes, stored inline. Every interface name fits (IFNAMSIZ is 16 with
 /// its terminating zero).
 package struct ZoneName: Hashable, Sendable, Comparable, CustomStringConvertible {
-    package static let maximumLength = 15
+    static let maximumLength = 15
 
     /// The bytes from the highest down, padded with zeros, so that numeric order is byte order.
     private var high: UInt64 = 0

@@ -41,6 +41,7 @@ public enum HTTPHost: Hashable, Sendable {
 
 extension HTTPHost: CustomStringConvertible {
     /// The name or the address; an IPv6 address without brackets.
+    @inline(never)
     public var description: String {
         switch self {
         case .name(let name): name.description

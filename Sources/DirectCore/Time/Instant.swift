@@ -23,12 +23,20 @@ package struct Instant: Hashable, Comparable, Sendable {
     }
 
     /// A time later than every other, for a deadline that never passes.
-    package static let never = Instant(nanoseconds: .max)
+    package static var never: Instant { Instant(nanoseconds: .max) }
 
     /// Whether `left` is earlier than `right`.
     package static func < (left: Instant, right: Instant) -> Bool {
         left.nanoseconds < right.nanoseconds
     }
+
+    // The defaults of `Comparable` would look for `<` in the conformance whenever another module compares.
+    package static func > (left: Instant, right: Instant) -> Bool { right < left }
+    package static func <= (left: Instant, right: Instant) -> Bool { !(right < left) }
+    package static func >= (left: Instant, right: Instant) -> Bool { !(left < right) }
+
+    /// Returns this time or `other`, whichever is earlier.
+    package func atMost(_ other: Instant) -> Instant { other < self ? other : self }
 
     /// Returns the time `count` nanoseconds later, at most ``never``.
     package func advanced(byNanoseconds count: UInt64) -> Instant {

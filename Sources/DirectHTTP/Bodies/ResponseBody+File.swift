@@ -130,6 +130,7 @@ struct FileTransfer: Sendable {
         if case .arriving(let body) = body.content { body.limit } else { .none }
     }
 
+    @inline(never)
     private func error(_ reason: HTTPError.Reason) -> HTTPError { body.error(reason) }
 
     /// The number of bytes to collect before a write. Data arrives in small pieces, and each write costs a

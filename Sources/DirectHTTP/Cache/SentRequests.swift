@@ -20,7 +20,7 @@ package final class SentRequests: Sendable {
     private let state = Locked(State())
 
     /// Creates an empty list.
-    package init() {}
+    init() {}
 
     /// Notes a request as it is sent.
     ///
@@ -33,7 +33,7 @@ package final class SentRequests: Sendable {
     }
 
     /// Notes that the request was sent again with other credentials than those that the cache has seen.
-    package func noteOtherCredentials() {
+    func noteOtherCredentials() {
         state.withLock { $0.hasOtherCredentials = true }
     }
 

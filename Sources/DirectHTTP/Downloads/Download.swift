@@ -90,7 +90,7 @@ struct Download {
         let wanted = wantedRest
         let response: Response
         do {
-            response = try await pipeline.send(prepared(for: wanted))
+            response = try await pipeline.sendApart(prepared(for: wanted))
         } catch let error as HTTPError {
             endpoints.recordFailure(at: error.endpointOfFailure)
             history += error.history

@@ -73,6 +73,7 @@ struct DownloadDisk: Sendable {
     /// Runs work that has to be done even if the task is cancelled or its time is over, and waits for it: a
     /// download to the same path may begin as soon as this one has ended. A disk that hangs is waited for no
     /// longer than a second.
+    @inline(never)
     func conclude(_ job: @escaping @Sendable (PartialDownload) -> Void) async {
         let (partial, wait, work) = (partial, wait, work)
         await Task {

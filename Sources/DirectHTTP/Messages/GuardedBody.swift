@@ -59,16 +59,17 @@ package struct BodyLocation: Sendable {
     package var name: String?
     package var endpoint: Endpoint?
 
-    package init(name: String? = nil, endpoint: Endpoint? = nil) {
+    init(name: String? = nil, endpoint: Endpoint? = nil) {
         self.name = name
         self.endpoint = endpoint
     }
 
-    package init(_ facts: ConnectionFacts?) {
+    init(_ facts: ConnectionFacts?) {
         self.init(name: facts?.name, endpoint: facts?.dialledEndpoint)
     }
 
     /// Returns an error of the body.
+    @inline(never)
     package func error(_ reason: HTTPError.Reason) -> HTTPError {
         HTTPError(.body, reason, name: name, endpoint: endpoint)
     }

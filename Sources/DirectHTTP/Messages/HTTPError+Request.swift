@@ -16,6 +16,7 @@ final class RequestLine: Sendable {
 extension HTTPError {
     /// Returns the error with the method and the URL of its request, unless it has them already: the
     /// innermost layer that knows the request is right, because a call may make several.
+    @inline(never)
     func about(_ method: HTTPMethod, _ url: HTTPURL?) -> HTTPError {
         guard self.method == nil else { return self }
         var error = self
@@ -25,6 +26,7 @@ extension HTTPError {
     }
 
     /// Returns the error with the method and the URL of the request, unless it has them already.
+    @inline(never)
     func about(_ request: Request) -> HTTPError {
         about(request.method, try? request.url)
     }

@@ -50,6 +50,7 @@ extension HTTPError.Reason {
 
 extension HTTPError {
     /// Returns the failure as the caller's error: an ``HTTPError``, or a `CancellationError`.
+    @inline(never)
     static func from(
         _ failure: TransportError,
         name: String?,

@@ -153,6 +153,7 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     ///   - url: The URL of the request. The error keeps ``HTTPURL/redacted``.
     ///   - endpoint: The endpoint of the connection.
     ///   - attempts: The endpoints that were tried before.
+    @inline(never)
     public init(
         _ phase: Phase,
         _ reason: Reason,
@@ -167,6 +168,7 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     }
 
     /// Makes an error of code that does not know the request.
+    @inline(never)
     init(
         _ phase: Phase,
         _ reason: Reason,

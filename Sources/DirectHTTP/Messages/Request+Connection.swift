@@ -67,6 +67,7 @@ extension Request {
     /// those that other requests would get.
     var changesTrust: Bool { connectionSettings?.settings.changesTrust ?? false }
 
+    @inline(never)
     private mutating func changeConnection(_ change: (inout ConnectionSettings) -> Void) {
         var settings = connectionSettings?.settings ?? ConnectionSettings()
         change(&settings)

@@ -6,51 +6,51 @@ extension Request {
     /// it or when ``Timeouts/continue`` has passed. The server can refuse the request before the body is
     /// sent. Has no effect on a request without a body.
     public var expectsContinue: Bool {
-        get { options.exchange.expectsContinue }
-        set { options.exchange.expectsContinue = newValue }
+        get { exchangeBox?.options.expectsContinue ?? false }
+        set { changeExchange { $0.expectsContinue = newValue } }
     }
 
     /// The protocols to switch to if the server agrees (`Upgrade`), the preferred one first. The server
     /// agrees with 101; ``HTTPClient/Response/takeStream()`` then returns the connection.
     public var upgrade: [String] {
-        get { options.exchange.upgrade }
-        set { options.exchange.upgrade = newValue }
+        get { exchangeBox?.options.upgrade ?? [] }
+        set { changeExchange { $0.upgrade = newValue } }
     }
 
     /// Called for each interim response, such as 103 (Early Hints), but not for 100 (Continue). Nothing more
     /// is read until it returns, so it must not block.
     public var onInterim: (@Sendable (ResponseHead) -> Void)? {
-        get { options.exchange.onInterim }
-        set { options.exchange.onInterim = newValue }
+        get { exchangeBox?.options.onInterim }
+        set { changeExchange { $0.onInterim = newValue } }
     }
 
     /// Called whenever part of the body has been sent; starts again from zero if the request is sent again.
     /// It must not block.
     public var onUpload: (@Sendable (TransferProgress) -> Void)? {
-        get { options.exchange.onUpload }
-        set { options.exchange.onUpload = newValue }
+        get { exchangeBox?.options.onUpload }
+        set { changeExchange { $0.onUpload = newValue } }
     }
 
     /// Called whenever part of the response's body has been received, before it is decoded; starts again from
     /// zero with each response. It must not block.
     public var onDownload: (@Sendable (TransferProgress) -> Void)? {
-        get { options.exchange.onDownload }
-        set { options.exchange.onDownload = newValue }
+        get { exchangeBox?.options.onDownload }
+        set { changeExchange { $0.onDownload = newValue } }
     }
 
     /// Limits the speed at which the body is sent. `nil` means ``HTTPClient/Configuration/sendingRate``. It
     /// holds for redirects and retries, too; requests with the same limit share it.
     public var sendingRate: RateLimit? {
-        get { options.exchange.sendingRate }
-        set { options.exchange.sendingRate = newValue }
+        get { exchangeBox?.options.sendingRate }
+        set { changeExchange { $0.sendingRate = newValue } }
     }
 
     /// Limits the speed at which the body of the response is received, before it is decoded. `nil` means
     /// ``HTTPClient/Configuration/receivingRate``. It holds for redirects and retries, too; requests with the
     /// same limit share it.
     public var receivingRate: RateLimit? {
-        get { options.exchange.receivingRate }
-        set { options.exchange.receivingRate = newValue }
+        get { exchangeBox?.options.receivingRate }
+        set { changeExchange { $0.receivingRate = newValue } }
     }
 
     /// Returns the request without `Expect` if the server refused that (417) and the request may be sent
@@ -64,6 +64,11 @@ extension Request {
 
     /// The exchange options; `nil` if none is set.
     var exchangeBox: ExchangeOptions.Box? { optionsBox?.options.exchangeBox }
+
+    @inline(never)
+    private mutating func changeExchange(_ change: (inout ExchangeOptions) -> Void) {
+        change(&options.exchange)
+    }
 }
 
 extension Request {

@@ -91,8 +91,8 @@ extension HTTPClient {
         /// All options, to change some. To read one, use `optionsBox`: a copy of all takes 1,300 bytes, also
         /// in the frame of each function that is waiting.
         var options: Options {
-            get { optionsBox?.options ?? Options() }
-            set { optionsBox = OptionsBox(newValue) }
+            @inline(never) get { optionsBox?.options ?? Options() }
+            @inline(never) set { optionsBox = OptionsBox(newValue) }
         }
 
         /// The time limits set for this request; `nil` for the client's limits. Unlike ``timeouts``, this
@@ -284,6 +284,7 @@ extension Request {
 }
 
 extension HTTPURLError {
+    @inline(never)
     fileprivate var ofRequest: HTTPError { HTTPError(.request, .url(self)) }
 
     @inline(never)

@@ -38,13 +38,13 @@ extension Request {
         private(set) var lineage = Lineage()
 
         var exchange: ExchangeOptions {
-            get { exchangeBox?.options ?? ExchangeOptions() }
-            set { exchangeBox = ExchangeOptions.Box(newValue) }
+            @inline(never) get { exchangeBox?.options ?? ExchangeOptions() }
+            @inline(never) set { exchangeBox = ExchangeOptions.Box(newValue) }
         }
 
         var connection: ConnectionSettings {
-            get { connectionBox?.settings ?? ConnectionSettings() }
-            set { connectionBox = ConnectionSettings.Box(newValue) }
+            @inline(never) get { connectionBox?.settings ?? ConnectionSettings() }
+            @inline(never) set { connectionBox = ConnectionSettings.Box(newValue) }
         }
 
         /// Takes over the options of the request that code has been shown, if it made this one of it.

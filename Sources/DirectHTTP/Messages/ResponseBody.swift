@@ -75,6 +75,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     }
 
     /// Returns an error of this body, with its request, name and endpoint as far as they are known.
+    @inline(never)
     func error(_ reason: HTTPError.Reason) -> HTTPError {
         switch content {
         case .complete(_, _, let facts): BodyLocation(facts).error(reason).about(request)

@@ -109,6 +109,7 @@ final class Attempts: Layer {
     /// 15.5.18) without the expectation. This does not count as a retry.
     ///
     /// - Parameter first: the response, if the request was sent already.
+    @inline(never)
     private func attempt(
         _ request: inout Request,
         trail: Trail?,

@@ -72,7 +72,18 @@ final class Calls: CallLayer {
     ) async throws -> Response {
         let start = fields.records == nil ? nil : try await askForRecords(request)
         let hop = firstHop(request, original: original, isContinued: isContinued)
-        return try await send(hop.request, trail: hop.trail, through: layers, log: log, from: start)
+        return try await sendPrepared(hop, through: layers, log: log, from: start)
+    }
+
+    // Not inlined: the layers would be there once for each wait of the preparation.
+    @inline(never)
+    private func sendPrepared(
+        _ hop: HopRequest,
+        through layers: InnerLayers,
+        log: CallLog?,
+        from start: Instant?
+    ) async throws -> Response {
+        try await send(hop.request, trail: hop.trail, through: layers, log: log, from: start)
     }
 
     /// Asks whether the URL has to be changed to `https`. Returns when that began.

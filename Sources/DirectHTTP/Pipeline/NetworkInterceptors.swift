@@ -53,6 +53,7 @@ final class NetworkInterceptors: NetworkLayer {
 
     /// Sends the request through the interceptors and then to `end`. Each interceptor sees the fields that
     /// fit what the one before it has made of the request.
+    @inline(never)
     private func pass(
         _ shown: FinalRequest,
         through interceptors: ArraySlice<Interceptor>,
@@ -73,6 +74,7 @@ final class NetworkInterceptors: NetworkLayer {
     /// Sends the request that the interceptors have made to the network, or to the function in its place.
     ///
     /// - Parameter shown: what the first interceptor saw.
+    @inline(never)
     private func end(
         _ request: Request,
         of shown: FinalRequest,

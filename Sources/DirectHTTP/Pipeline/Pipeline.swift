@@ -58,16 +58,21 @@ final class Pipeline: Sendable {
     }
 
     /// Sends a request through all layers and returns the caller's response.
-    ///
-    /// - Parameter isContinued: whether the request continues redirects that other code has followed so far.
     // Inlined, as the layers that are always present: each asynchronous function costs about 150
     // instructions.
     @inline(__always)
-    func send(_ request: Request, isContinued: Bool = false) async throws -> Response {
+    func send(_ request: Request) async throws -> Response {
         if let outer {
-            return try await outer.send(request, original: request, isContinued: isContinued, log: nil)
+            return try await outer.send(request, original: request, isContinued: false, log: nil)
         }
-        return try await calls.begin(request, original: request, isContinued: isContinued, log: nil)
+        return try await calls.begin(request, original: request, isContinued: false, log: nil)
+    }
+
+    /// Does the same where the layers need not be inlined, which takes 10 kB of code.
+    ///
+    /// - Parameter isContinued: whether the request continues redirects that other code has followed so far.
+    func sendApart(_ request: Request, isContinued: Bool = false) async throws -> Response {
+        try await (outer ?? calls).send(request, original: request, isContinued: isContinued, log: nil)
     }
 
     /// Opens connections for a request, which is not sent.

@@ -131,6 +131,7 @@ final class Redirects: Sendable {
     }
 
     /// Returns the request that the response redirects to; `nil` if the response is to be delivered.
+    @inline(never)
     private func nextHop(
         after hop: HopRequest,
         _ response: Response,
@@ -153,6 +154,7 @@ final class Redirects: Sendable {
     /// Returns the end of the delay that the response asks for before the next request; `nil` for none.
     ///
     /// A response of the cache asked for it when it was received.
+    @inline(never)
     private func delayEnd(
         after request: Request,
         _ response: Response,
@@ -170,6 +172,7 @@ final class Redirects: Sendable {
         return end
     }
 
+    @inline(never)
     private func failure(
         _ fault: RedirectError,
         of request: Request,
@@ -193,6 +196,7 @@ extension HopRequest {
 
 extension HTTPError {
     /// Returns the error with the earlier requests of the call before its own history.
+    @inline(never)
     func after(_ history: [Hop]) -> HTTPError {
         var error = self
         error.history = history + error.history

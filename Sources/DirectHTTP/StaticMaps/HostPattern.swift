@@ -17,7 +17,7 @@ public enum HostPattern: Hashable, Sendable {
     }
 
     /// Parses a host, `*.name` or `*` from the whole of the given bytes.
-    package init(utf8 text: Span<UInt8>) throws(HTTPHostError) {
+    init(utf8 text: Span<UInt8>) throws(HTTPHostError) {
         if text.isEmpty || text[0] != UInt8(ascii: "*") {
             self = .host(try HTTPHost(utf8: text))
         } else if text.count == 1 {

@@ -21,7 +21,7 @@ package struct NameIndex {
     private var records: [Record] = []
     private var names = ByteStore()
 
-    package init() {}
+    init() {}
 
     /// The number of names. They have the numbers below it.
     package var count: Int { records.count }
@@ -52,6 +52,7 @@ package struct NameIndex {
 
     /// Keeps the names whose number satisfies the predicate, in their order, and drops the bytes of all
     /// others.
+    @inline(never)
     package mutating func keep(where isKept: (Int) -> Bool) {
         var kept = NameIndex()
         for index in records.indices where isKept(index) {

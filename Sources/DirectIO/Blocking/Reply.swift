@@ -32,7 +32,7 @@ package struct Reply<Value: Sendable>: Sendable {
         defer { turn.loop.remove(turn) }
         while true {
             let pause = pause()
-            let wake = await turn.waitForSignal(until: min(pause.end, pause.nextLook))
+            let wake = await turn.waitForSignal(until: pause.end.atMost(pause.nextLook))
             // A value counts even if it arrives together with the deadline.
             if let value = answer.withLock({ $0.take() }) { return value }
             switch wake {

@@ -88,7 +88,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     }
 
     /// Whether the loop's clock is moved by hand.
-    package var isHeld: Bool { heldClock != nil }
+    var isHeld: Bool { heldClock != nil }
 
     /// The time on this loop's clock, which counts for every wait on the loop.
     package var now: Instant {

@@ -28,7 +28,7 @@ struct HandleRegistry {
         var next = Instant.never
         for case let handle? in handles {
             let earliest = handle.earliestDeadline
-            if earliest <= now { due.append(handle) } else { next = min(next, earliest) }
+            if earliest <= now { due.append(handle) } else { next = next.atMost(earliest) }
         }
         return (due, next)
     }

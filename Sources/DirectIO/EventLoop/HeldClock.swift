@@ -45,7 +45,7 @@ package final class HeldClock: Sendable {
     }
 
     /// Whether a wait with exactly this deadline is in progress.
-    package func hasWait(until moment: Instant) -> Bool {
+    func hasWait(until moment: Instant) -> Bool {
         state.withLock { $0.loops }.contains { $0.hasWait(until: moment) }
     }
 

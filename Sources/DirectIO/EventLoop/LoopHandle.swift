@@ -121,9 +121,9 @@ package class LoopHandle: @unchecked Sendable {
 
     /// The earliest deadline of the waits in progress.
     final var earliestDeadline: Instant {
-        let own = min(input.pendingDeadline, output.pendingDeadline)
+        let own = input.pendingDeadline.atMost(output.pendingDeadline)
         guard isCrossed.load(ordering: .sequentiallyConsistent) else { return own }
-        return min(own, writersInput.pendingDeadline, readersOutput.pendingDeadline)
+        return own.atMost(writersInput.pendingDeadline).atMost(readersOutput.pendingDeadline)
     }
 
     /// Whether a wait with exactly this deadline is in progress.

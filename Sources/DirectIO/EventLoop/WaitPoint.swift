@@ -35,7 +35,7 @@ package final class WaitPoint: Sendable {
     private let deadline = Atomic<UInt64>(.max)
 
     /// Creates a wait point that is idle or ready.
-    package init(isReady: Bool = false) {
+    init(isReady: Bool = false) {
         word = Atomic(isReady ? Word.ready : Word.idle)
     }
 

@@ -24,7 +24,7 @@ package struct FilePlace: Sendable {
     /// so the folder is that of the file itself.
     ///
     /// - Throws: `EACCES` for a link that another user may have planted, as Linux does (``isTrusted(_:)``).
-    package init(_ path: String) throws(SystemError) {
+    init(_ path: String) throws(SystemError) {
         // A C string would end at the NUL and name another file.
         guard !path.utf8.contains(0) else { throw SystemError("open", code: EINVAL, path: path) }
         var place = FilePlace(unresolved: path)
@@ -66,7 +66,7 @@ package struct FilePlace: Sendable {
     }
 
     /// Another name in the same folder.
-    package func sibling(_ name: String) -> FilePlace { FilePlace(self, name: name) }
+    func sibling(_ name: String) -> FilePlace { FilePlace(self, name: name) }
 
     private init(_ other: FilePlace, name: String) {
         (folder, prefix, self.name) = (other.folder, other.prefix, name)

@@ -140,7 +140,7 @@ package final class StateFolder: Sendable {
     }
 
     /// The suffix of the temporary names of drafts.
-    package static let draftSuffix = ".tmp"
+    static let draftSuffix = ".tmp"
 }
 
 /// A file that is being read. It remains readable after its name has been removed.

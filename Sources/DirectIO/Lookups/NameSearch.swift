@@ -104,10 +104,10 @@ package final class NameSearch: Sendable {
                 if graceEnd == .never {
                     graceEnd = turn.loop.now.advanced(byNanoseconds: grace.nanoseconds(family))
                 }
-                end = min(end, graceEnd)
+                end = end.atMost(graceEnd)
             case .open: break
             }
-            let wake = await turn.waitForSignal(until: min(end, nextLook))
+            let wake = await turn.waitForSignal(until: end.atMost(nextLook))
             // An answer counts even if it arrives together with the deadline.
             if wake == .ready || wake == .expired && turn.loop.now < end { continue }
             let news = state.withLock { $0.answers.extent }

@@ -16,7 +16,7 @@ package final class DescriptorQueue: Sendable {
     private let hasWaiting = Atomic<Bool>(false)
 
     /// Creates an empty queue.
-    package init() {}
+    init() {}
 
     /// Whether no attempt waits for a descriptor.
     package var isEmpty: Bool { !hasWaiting.load(ordering: .sequentiallyConsistent) }
@@ -50,7 +50,7 @@ package final class DescriptorQueue: Sendable {
     }
 
     /// Wakes the first handle. Call this after a descriptor has been closed.
-    package func noteClosed() {
+    func noteClosed() {
         guard !isEmpty else { return }
         waiting.withLock { $0.first }?.input.signal()
     }

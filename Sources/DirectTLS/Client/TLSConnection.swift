@@ -31,7 +31,7 @@ package final class TLSConnection: TLSLayer, @unchecked Sendable {
 
     /// Prepares a connection that will prove `identity` and offer a session of the same identity and `port`.
     /// No bytes are sent yet. The identity is sent as SNI if it is a name.
-    package convenience init(
+    convenience init(
         context: TLSContext,
         identity: ServerIdentity,
         transport: TLSTransport,

@@ -70,7 +70,7 @@ public struct TLSSettings: Hashable, Sendable {
     public var resumesSessions = true
 
     /// The judge that stands for the system's roots; `nil` for the system's own, if it has one.
-    package var judge: ChainJudge?
+    var judge: ChainJudge?
 
     /// Creates the default settings: the system's roots, ``CertificateRules/standard``, TLS 1.2 and 1.3, no
     /// client certificate.

@@ -6,7 +6,7 @@ package struct SurveyOffer {
     /// The name in SNI, never an address; `nil` for none.
     package var serverName: String?
     /// Whether `http/1.1` is offered by ALPN.
-    package var offersHTTP: Bool
+    var offersHTTP: Bool
     /// The protocols to offer by ALPN instead, best first. Each has 1 to 255 bytes.
     package var protocols: [String] = []
     package var keys = SurveyKeys.all

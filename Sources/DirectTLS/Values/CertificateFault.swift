@@ -69,7 +69,7 @@ extension CertificateFault {
         case other(code: Int)
 
         /// The only place that knows OpenSSL's numbers of faults.
-        package init(code: Int) {
+        init(code: Int) {
             self =
                 switch Int32(clamping: code) {
                 case X509_V_ERR_CERT_HAS_EXPIRED: .expired

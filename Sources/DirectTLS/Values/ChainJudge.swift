@@ -15,7 +15,7 @@ package final class ChainJudge: Hashable, Sendable {
         /// lacks, which only we check, or if no name matters. Never the address of the connection.
         package let name: String?
         /// Whether it may fetch missing certificates from the network.
-        package let mayFetch: Bool
+        let mayFetch: Bool
     }
 
     /// What a judge says.
@@ -30,7 +30,7 @@ package final class ChainJudge: Hashable, Sendable {
     let judge: @Sendable (Question) -> Verdict
 
     /// Makes a judge that calls the closure, which may block.
-    package init(_ judge: @escaping @Sendable (Question) -> Verdict) {
+    init(_ judge: @escaping @Sendable (Question) -> Verdict) {
         self.judge = judge
     }
 

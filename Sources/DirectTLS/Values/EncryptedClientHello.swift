@@ -75,7 +75,7 @@ public enum EncryptedClientHello: Hashable, Sendable {
 /// What one handshake does about Encrypted Client Hello.
 package final class ECHOffer: Sendable {
     /// The list whose configuration is offered; `nil` for none.
-    package let config: ECHConfigList?
+    let config: ECHConfigList?
     /// What it means that the handshake has succeeded.
     package let outcome: EncryptedClientHello.Outcome
 

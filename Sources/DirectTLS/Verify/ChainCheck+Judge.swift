@@ -92,6 +92,7 @@ extension ChainCheck {
     }
 
     /// Makes a fault of the server's certificate the result.
+    @inline(never)
     private func rejection(_ code: Int32, because reason: String? = nil) -> VerificationFailure {
         X509_STORE_CTX_set_error(check, code)
         X509_STORE_CTX_set_error_depth(check, 0)

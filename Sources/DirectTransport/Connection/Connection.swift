@@ -52,7 +52,7 @@ package final class Connection: @unchecked Sendable {
     /// Set if each request is sent to a proxy as a whole, which forwards it; `nil` otherwise.
     let forwarding: Forwarding?
     /// Whether there is a proxy between the client and the server.
-    package let isProxied: Bool
+    let isProxied: Bool
     // There is one owner at a time, so Swift need not check for overlapping access at run time: the checks
     // would be one instruction in twenty of a small request.
     @exclusivity(unchecked) private var reader: ResponseReader
@@ -71,7 +71,7 @@ package final class Connection: @unchecked Sendable {
     /// Whether a layer has bytes that wait for room, updated with each write.
     @exclusivity(unchecked) private var holdsBytes = false
     /// Whether it must not serve another request, although its byte stream is intact.
-    package var isRetired: Bool { unsafe hasBeenRetired }
+    var isRetired: Bool { unsafe hasBeenRetired }
 
     /// Written by the owner only, as the rest.
     @exclusivity(unchecked) private var hasBeenRetired = false
@@ -106,7 +106,7 @@ package final class Connection: @unchecked Sendable {
     package var loop: EventLoop { socket.loop }
 
     /// Marks the current exchange as the last one.
-    package func retire() {
+    func retire() {
         unsafe hasBeenRetired = true
     }
 
@@ -127,6 +127,7 @@ package final class Connection: @unchecked Sendable {
 
     /// Sends `close_notify` if the peer still listens, and closes the descriptor. Later attempts to move
     /// bytes fail.
+    @inline(never)
     package func close() {
         exclusively {
             guard !isClosed else { return }
@@ -160,7 +161,7 @@ package final class Connection: @unchecked Sendable {
 
     /// Throws if the server of a new connection has sent bytes, or closed it, before it was sent a request:
     /// such bytes cannot be a response (RFC 9112, section 9.2).
-    package func checkSilence() throws(TransportError) {
+    func checkSilence() throws(TransportError) {
         guard mayHaveInput else { return }
         reserve(Self.smallBuffer)
         switch unsafe read(into: buffer) {
@@ -172,7 +173,7 @@ package final class Connection: @unchecked Sendable {
     }
 
     /// Whether the unparsed bytes begin with a line end, as a late one of the previous response would.
-    package var beginsWithLineEnd: Bool {
+    var beginsWithLineEnd: Bool {
         guard let first = unsafe buffer[unparsed].first else { return false }
         return first == UInt8(ascii: "\r") || first == UInt8(ascii: "\n")
     }
@@ -222,7 +223,7 @@ package final class Connection: @unchecked Sendable {
     }
 
     /// Begins an exchange: the next head answers this method, and with `upgrade` it may switch protocols.
-    package func beginExchange(_ method: HTTPMethod, upgrade: Bool = false) {
+    func beginExchange(_ method: HTTPMethod, upgrade: Bool = false) {
         unsafe reader.begin(method, upgrade: upgrade)
     }
 
@@ -230,7 +231,7 @@ package final class Connection: @unchecked Sendable {
     package var framing: ResponseFraming { unsafe reader.framing }
 
     /// Whether any byte of the response has been received.
-    package var hasResponseBegun: Bool { unsafe reader.hasStarted }
+    var hasResponseBegun: Bool { unsafe reader.hasStarted }
 
     /// The `Keep-Alive` hint of the latest response.
     package var keepAlive: KeepAliveHint? { unsafe reader.keepAlive }

@@ -10,6 +10,7 @@ package final class ConnectionFacts: Sendable {
     package let times: Times
     package let search: Search
 
+    @inline(never)
     init(name: String, path: Path, tls: TLSFacts? = nil, times: Times, search: Search = Search()) {
         self.name = name
         self.path = path

@@ -1,11 +1,33 @@
 package import DirectIO
 package import DirectTLS
 
+extension TLSSettings {
+    /// Holds the settings by reference, for a value that seldom has any: each copy of it would copy them.
+    final class Box: Hashable, Sendable {
+        let settings: TLSSettings
+
+        init(_ settings: TLSSettings) {
+            self.settings = settings
+        }
+
+        static func == (left: Box, right: Box) -> Bool {
+            left === right || left.settings == right.settings
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(settings)
+        }
+    }
+}
+
 /// The settings of a request that decide which connections may serve it, apart from its origin and its
 /// addresses.
 package struct ConnectionSettings: Hashable, Sendable {
     /// The TLS settings that replace the client's; `nil` for the client's own.
-    package var tls: TLSSettings?
+    package var tls: TLSSettings? {
+        get { tlsBox?.settings }
+        set { tlsBox = newValue.map(TLSSettings.Box.init) }
+    }
     /// The identity that the server has to prove in place of the URL's host; `nil` for the host.
     package var identity: InsecureServerIdentity?
     /// Whether the server name is encrypted; `nil` for the client's choice.
@@ -16,6 +38,8 @@ package struct ConnectionSettings: Hashable, Sendable {
     package var local: LocalBinding?
     /// The keep-alive probes; `nil` for the client's.
     package var keepAlive: TCPKeepAlive?
+
+    private var tlsBox: TLSSettings.Box?
 
     /// Makes settings that change nothing.
     package init() {}

@@ -10,14 +10,14 @@ package struct Destination: Hashable, Sendable {
     /// Whether the URL marks the name as complete by a final dot.
     private let isComplete: Bool
 
-    package init(host: HTTPHost, port: UInt16, isSecure: Bool, isComplete: Bool = false) {
+    init(host: HTTPHost, port: UInt16, isSecure: Bool, isComplete: Bool = false) {
         self.host = host
         self.port = port
         self.isSecure = isSecure
         self.isComplete = isComplete
     }
 
-    package init(_ url: HTTPURL) {
+    init(_ url: HTTPURL) {
         self.init(
             host: url.host,
             port: url.port,

@@ -15,7 +15,7 @@ package struct ExchangeRecord: Sendable {
     package internal(set) var bodyEnd: BodyEnd?
 
     /// Makes a value of its parts.
-    package init(
+    init(
         connection: ConnectionFacts,
         start: Instant,
         sent: Instant,

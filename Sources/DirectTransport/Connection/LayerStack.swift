@@ -85,6 +85,7 @@ struct LayerStack: Sendable {
     }
 
     /// Sends `close_notify` on each layer if the peer still listens, and closes the descriptor.
+    @inline(never)
     func close() {
         top?.close()
         for layer in lower.reversed() { layer.close() }

@@ -78,7 +78,7 @@ struct Connector: Sendable {
             }
             let next = loop.now.advanced(byNanoseconds: Self.nanosecondsBetweenAttempts)
             do throws(CancellationError) {
-                try await loop.sleep(until: min(next, deadline.instant))
+                try await loop.sleep(until: next.atMost(deadline.instant))
             } catch {
                 throw AttemptFailure(phase: .connect, cause: .cancelled)
             }
@@ -170,6 +170,7 @@ struct Connector: Sendable {
     }
 
     /// Opens a socket, waiting for a descriptor if necessary, and waits until it is connected.
+    @inline(never)
     private func openSocket(
         _ open: () throws(TransportError) -> Socket
     ) async throws(AttemptFailure) -> Socket {

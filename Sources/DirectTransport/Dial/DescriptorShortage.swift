@@ -118,7 +118,7 @@ package struct DescriptorShortage: Sendable {
     /// without notice to the queue.
     private func pause(at handle: LoopHandle, until end: Instant) async throws(TransportError) {
         let next = handle.loop.now.advanced(byNanoseconds: Self.nanosecondsBetweenAttempts)
-        try await wait(at: handle, until: min(next, end))
+        try await wait(at: handle, until: next.atMost(end))
     }
 
     private func wait(at handle: LoopHandle, until end: Instant) async throws(TransportError) {
@@ -130,6 +130,7 @@ package struct DescriptorShortage: Sendable {
 
 extension TransportError {
     /// Whether the failure is a lack of descriptors.
+    @inline(never)
     package var isDescriptorShortage: Bool {
         switch self {
         case .failed(_, .system(let error)): error.isDescriptorShortage

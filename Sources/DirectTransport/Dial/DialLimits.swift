@@ -15,7 +15,7 @@ package struct DialLimits: Sendable {
         self.call = call
         self.loop = loop
         self.log = log
-        descriptorDeadline = min(call.end, loop.now.advanced(byNanoseconds: call.timeouts.queue))
+        descriptorDeadline = loop.now.advanced(byNanoseconds: call.timeouts.queue).atMost(call.end)
     }
 
     package var timeouts: Timeouts.Nanoseconds { call.timeouts }

@@ -31,6 +31,7 @@ extension Dialler {
         }
     }
 
+    @inline(never)
     private func dialOnce(
         _ url: HTTPURL,
         connector: Connector,
@@ -150,7 +151,7 @@ extension Dialler {
     }
 
     /// Returns the addresses of the proxy, in the order in which to dial them.
-    package func selection(
+    func selection(
         of proxy: Proxy,
         limits: DialLimits,
         detour: Detour? = nil

@@ -148,6 +148,7 @@ package final class Dialler: Sendable {
     }
 
     /// Connects to one of these addresses or, if none will do, to one of their fallback.
+    @inline(never)
     func search(
         _ selection: EndpointSelection,
         destination: Destination,
@@ -194,7 +195,8 @@ package final class Dialler: Sendable {
 
     /// Returns the addresses of the route. Asks the system's resolver where the route leaves the choice to
     /// it.
-    package func selection(
+    @inline(never)
+    func selection(
         _ destination: Destination,
         route: Route,
         limits: DialLimits,
@@ -283,6 +285,7 @@ package final class Dialler: Sendable {
     }
 
     /// Returns the fallback of the addresses that have all failed. Throws the last failure if there is none.
+    @inline(never)
     private func next(
         after selection: EndpointSelection,
         _ attempts: [FailedAttempt],

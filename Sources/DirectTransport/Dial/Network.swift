@@ -25,7 +25,7 @@ package struct Network: Sendable {
     package var lookups: SystemLookups { translators.lookups }
 
     /// Forgets what is known of the network that the machine was in.
-    package func forgetAll() {
+    func forgetAll() {
         lookups.forgetAll()
         translators.forgetAll()
     }
@@ -49,6 +49,7 @@ extension Network {
         }
     }
 
+    @inline(never)
     private func started(
         _ start: () throws(Socket.StartFailure) -> Socket
     ) throws(TransportError) -> Socket {

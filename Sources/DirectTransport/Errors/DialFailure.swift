@@ -15,6 +15,7 @@ package final class DialFailure: Error {
     package let certificates: CertificateChain?
 
     /// Makes a value of its parts.
+    @inline(never)
     package init(
         cause: TransportError,
         endpoint: Endpoint? = nil,
@@ -47,7 +48,7 @@ package struct AttemptFailure: Error {
     /// The phase that the attempt had reached, also if it was cancelled there.
     package let phase: TransportError.Phase
     package let cause: TransportError
-    package var consequence = Consequence.tryNext
+    var consequence = Consequence.tryNext
     /// The certificates that the server sent; `nil` if the failure is not about them.
     var certificates: CertificateChain?
     /// The failure to reach the proxy, with the proxy's addresses; `nil` if the attempt came as far as to use

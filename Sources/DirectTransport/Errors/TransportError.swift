@@ -77,7 +77,7 @@ package enum TransportError: Error {
 
 extension TransportError {
     /// Whether a time limit was exceeded.
-    package var isTimeout: Bool {
+    var isTimeout: Bool {
         if case .failed(_, .timedOut) = self { true } else { false }
     }
 

@@ -21,7 +21,7 @@ package struct BodyReading {
     /// The head of the response; kept only for the error of an upload that fails later.
     package var head: ResponseHead?
     /// The caller's progress callback, if any.
-    package var onProgress: (@Sendable (TransferProgress) -> Void)?
+    var onProgress: (@Sendable (TransferProgress) -> Void)?
     /// The limit on the bytes that are received, if any.
     package var rate: RateLimit?
     /// Is told the time at which the body ends; `nil` if it arrived together with the head.
@@ -156,10 +156,8 @@ package struct BodyReading {
     /// Reads and discards the rest if it is small and arrives soon. Returns whether the end was reached.
     package mutating func drain() async -> Bool {
         guard isWorthDraining else { return false }
-        exchange.limit.end = min(
-            exchange.limit.end,
-            exchange.connection.loop.now.advanced(byNanoseconds: Self.timeToDrain)
-        )
+        let end = exchange.connection.loop.now.advanced(byNanoseconds: Self.timeToDrain)
+        exchange.limit.end = end.atMost(exchange.limit.end)
         let limit = received + Self.bytesToDrain
         do throws(TransportError) {
             while received <= limit, try await next() != nil {}

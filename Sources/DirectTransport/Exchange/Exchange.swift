@@ -73,7 +73,7 @@ package struct Exchange {
     ///
     /// - Returns: the final head if the server refuses the body; `nil` if the body is to be sent.
     @inline(never)
-    package func awaitContinue(
+    func awaitContinue(
         _ options: ExchangeOptions,
         sending unsent: [UInt8]?
     ) async throws(TransportError) -> ResponseHead? {
@@ -187,6 +187,7 @@ package struct Exchange {
 
     /// Restarts the deadline of a response after progress. Throws if the call is over: there is no wait that
     /// would end it while a server keeps sending.
+    @inline(never)
     private func restart(_ deadline: inout Deadline, stall: UInt64) throws(TransportError) {
         let now = connection.loop.now
         deadline = self.deadline(.response, stall: stall, from: now)
@@ -204,6 +205,7 @@ package struct Exchange {
 
     /// Waits for the event that the step needs. Returns false if the stream has ended and the response with
     /// it.
+    @inline(never)
     func waitIfNeeded(
         after step: Connection.Step,
         _ deadline: Deadline,
@@ -249,7 +251,7 @@ package struct Exchange {
     /// Only a broken connection ends the wait early: a server may have closed its own side and still read
     /// (RFC 9112, section 9.6). Bytes behind the response, or the end, prevent the reuse of the connection,
     /// and nothing else.
-    package func awaitEnd(of upload: Upload) async throws(TransportError) {
+    func awaitEnd(of upload: Upload) async throws(TransportError) {
         if try await awaitEnd(of: upload, keepingUpTo: 0) { connection.retire() }
         try await upload.waitForEnd(deadline(.write, stall: .max, from: connection.loop.now))
     }

@@ -21,7 +21,7 @@ package struct ExchangeOptions: Sendable {
     }
 
     /// Reports the progress of a body that was sent together with its head.
-    package func reportUpload(of content: BodyContent) {
+    func reportUpload(of content: BodyContent) {
         guard let onUpload, case .bytes(let bytes) = content else { return }
         onUpload(TransferProgress(bytes: UInt64(bytes.count), total: UInt64(bytes.count)))
     }

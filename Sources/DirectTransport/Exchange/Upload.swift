@@ -91,7 +91,7 @@ package final class Upload: @unchecked Sendable {
     }
 
     /// Whether the request was sent whole.
-    package var isFinished: Bool {
+    var isFinished: Bool {
         state.withLock { if case .finished = $0 { true } else { false } }
     }
 

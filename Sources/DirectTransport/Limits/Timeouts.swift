@@ -64,7 +64,7 @@ public struct Timeouts: Hashable, Sendable {
     /// words.
     package final class Nanoseconds: Sendable {
         package let queue, resolve, connect, tls, write, response, read, `continue`: UInt64
-        package let speed: Speed.Watch
+        let speed: Speed.Watch
         package let total: UInt64
 
         fileprivate init(_ timeouts: Timeouts) {

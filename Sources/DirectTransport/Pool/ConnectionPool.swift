@@ -55,7 +55,7 @@ package final class ConnectionPool: @unchecked Sendable {
         /// The progress of the queue when this waiter last checked it.
         var progress: PoolProgress?
 
-        package init(loop: EventLoop) {
+        init(loop: EventLoop) {
             handle = LoopHandle(loop: loop)
         }
     }
@@ -93,6 +93,7 @@ package final class ConnectionPool: @unchecked Sendable {
         let close: [Connection]
         let wake: [Waiter]
 
+        @inline(never)
         func perform() {
             // Closing comes first: a waiter that may dial needs a descriptor.
             for connection in close { connection.close() }
@@ -104,7 +105,7 @@ package final class ConnectionPool: @unchecked Sendable {
     package let loop: EventLoop
     let maintenanceInterval: UInt64
 
-    package init(limits: PoolLimits, loop: EventLoop) {
+    init(limits: PoolLimits, loop: EventLoop) {
         state = Locked(State(machine: Machine(limits)))
         self.loop = loop
         maintenanceInterval = min(limits.idleTime / 4, Self.longestMaintenanceInterval)
@@ -125,7 +126,7 @@ package final class ConnectionPool: @unchecked Sendable {
     ///
     /// With `asksKernel` the kernel is asked as well whether there is input, for a request that could not be
     /// sent again.
-    package func takeIdle(
+    func takeIdle(
         _ target: borrowing ConnectionTarget,
         asksKernel: Bool = false,
         at now: Instant
@@ -145,7 +146,7 @@ package final class ConnectionPool: @unchecked Sendable {
     /// ``takeIdle``.
     // Inlined, as `wait`: each further function that waits takes at least 1 KiB.
     @inline(__always)
-    package func checkOut(
+    func checkOut(
         _ target: borrowing ConnectionTarget,
         asksKernel: Bool,
         deadline: Deadline
@@ -163,7 +164,7 @@ package final class ConnectionPool: @unchecked Sendable {
     }
 
     /// Returns a permit to dial; `nil` if the limits allow no connection now.
-    package func permitAtOnce(_ key: PoolKey, route: Route) -> Permit? {
+    func permitAtOnce(_ key: PoolKey, route: Route) -> Permit? {
         decide { $0.permitAtOnce(key, route: route) }.map(Permit.init)
     }
 
@@ -174,7 +175,8 @@ package final class ConnectionPool: @unchecked Sendable {
     }
 
     /// Gives back a connection that can serve another request.
-    package func checkIn(_ connection: Connection, lease: Lease, at now: Instant) {
+    @inline(__always)
+    func checkIn(_ connection: Connection, lease: Lease, at now: Instant) {
         keep { $0.checkIn(connection, to: lease.origin, at: now) }
     }
 
@@ -198,7 +200,7 @@ package final class ConnectionPool: @unchecked Sendable {
 
     /// Closes the idle connections to the same endpoint that have not been heard from since this one was
     /// leased. Call it when a request timed out on this connection before the first byte of its response.
-    package func dismissSiblings(of connection: Connection, _ lease: Lease) {
+    func dismissSiblings(of connection: Connection, _ lease: Lease) {
         decide { $0.dismissSiblings(of: connection, lease.origin) }
     }
 
@@ -222,7 +224,7 @@ package final class ConnectionPool: @unchecked Sendable {
 
     /// Returns permits for the connections that are missing until `count` are idle or being made, as far as
     /// there is room.
-    package func warm(_ key: PoolKey, route: Route, count: Int, at now: Instant) -> [WarmingPermit] {
+    func warm(_ key: PoolKey, route: Route, count: Int, at now: Instant) -> [WarmingPermit] {
         let (origin, tickets) = decide { $0.warm(key, route: route, count: count, at: now) }
         return tickets.map { WarmingPermit(origin: origin, ticket: $0) }
     }
@@ -365,7 +367,7 @@ package final class ConnectionPool: @unchecked Sendable {
 extension Connection: PoolMember {
     package var endpoint: Endpoint { facts.endpoint }
     var createdAt: Instant { facts.times.end }
-    package var tracksResolver: Bool { facts.search.tracksResolver }
+    var tracksResolver: Bool { facts.search.tracksResolver }
 
     func serves(_ route: Route) -> Bool {
         route.allows(facts.endpoint, from: facts.source) || facts.standsIn(for: route)

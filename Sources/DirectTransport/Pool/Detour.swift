@@ -8,7 +8,7 @@ internal import DirectIO
 /// endpoints stay open. A class, so that a request without retries carries only a `nil`.
 package final class Detour: Sendable {
     /// The endpoints that this attempt may use, if they are known.
-    package let selection: EndpointSelection?
+    let selection: EndpointSelection?
     /// Whether the request is sent beside another one, and only to another endpoint.
     package let isHedge: Bool
     /// Called when the request is sent, with the endpoint; `nil` if no code waits for that.

@@ -51,7 +51,7 @@ public struct ConnectionState: Sendable, CustomStringConvertible {
     /// The result of the TLS handshake; `nil` for `http`.
     public let tls: TLSFacts?
 
-    package init(_ connection: Connection, at now: Instant) {
+    init(_ connection: Connection, at now: Instant) {
         let facts = connection.facts
         let pooledState = connection.pooledState
         endpoint = facts.endpoint

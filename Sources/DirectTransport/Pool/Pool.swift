@@ -41,7 +41,7 @@ struct Pool<Member: PoolMember> {
         /// for it.
         @exclusivity(unchecked) private var idleMembers: [Member] = []
         /// The idle and the leased connections.
-        package var members: [Member] = []
+        var members: [Member] = []
         /// The number of idle, leased and dialling connections.
         package var open = 0
         /// The requests that wait, in order.
@@ -55,7 +55,7 @@ struct Pool<Member: PoolMember> {
         /// The route with the resolver's latest answer; `nil` if no resolver was asked.
         package var followed: Route?
 
-        package init(_ key: PoolKey, at index: Int) {
+        init(_ key: PoolKey, at index: Int) {
             self.key = key
             self.index = index
         }

@@ -14,7 +14,7 @@ package struct PoolKey: Hashable {
     package var profile: ConnectionProfile?
 
     /// Makes a value of its parts.
-    package init(origin: Origin, proxy: ProxyEntry? = nil, profile: ConnectionProfile? = nil) {
+    init(origin: Origin, proxy: ProxyEntry? = nil, profile: ConnectionProfile? = nil) {
         self.origin = origin
         self.proxy = proxy
         self.profile = profile

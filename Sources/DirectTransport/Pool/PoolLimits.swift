@@ -1,14 +1,14 @@
 /// The limits on connections.
 package struct PoolLimits {
     /// The open connections to one origin, busy and idle together.
-    package var perOrigin = Int.max
+    var perOrigin = Int.max
     /// The open connections in total.
     package var total = Int.max
     /// The idle connections in total.
     package var idle = 1024
     /// The bytes of certificates in total that idle connections may keep beyond those that they keep as a
     /// rule.
-    package var idleExcess = Int.max
+    var idleExcess = Int.max
     /// The time, in nanoseconds, that a connection may stay idle.
     package var idleTime = UInt64.max
     /// The age, in nanoseconds, after which a connection serves no further request.
@@ -16,7 +16,7 @@ package struct PoolLimits {
     /// The number of requests that a connection may serve.
     package var uses = Int.max
     /// Whether there is a resolver whose answers may change.
-    package var tracksResolver = true
+    var tracksResolver = true
 
     /// Makes a value of its parts.
     package init(

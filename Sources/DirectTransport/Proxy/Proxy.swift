@@ -37,8 +37,8 @@ public struct Proxy: Hashable, Sendable {
         /// The password. Bytes that are not UTF-8 are replaced here, but not in what is sent.
         public var password: String { String(decoding: passwordBytes, as: UTF8.self) }
 
-        package let userBytes: [UInt8]
-        package let passwordBytes: [UInt8]
+        let userBytes: [UInt8]
+        let passwordBytes: [UInt8]
 
         /// Creates credentials.
         public init(user: String, password: String) {
@@ -71,10 +71,15 @@ public struct Proxy: Hashable, Sendable {
     public var lookup: Lookup
     /// The TLS settings for the connection to the proxy, for ``Scheme/https``. `nil` uses those of the
     /// client, without the client certificate.
-    public var tls: TLSSettings?
+    public var tls: TLSSettings? {
+        get { tlsBox?.settings }
+        set { tlsBox = newValue.map(TLSSettings.Box.init) }
+    }
     /// Whether the name of the proxy is encrypted, for ``Scheme/https``. What the client's settings say is
     /// about servers only.
     public var encryptedClientHello = EncryptedClientHello.off
+
+    private var tlsBox: TLSSettings.Box?
 
     /// Creates a proxy from its parts.
     public init(_ scheme: Scheme, _ host: HTTPHost, port: UInt16, credentials: Credentials? = nil) {

@@ -14,7 +14,7 @@ package final class ProxyEntry: Sendable {
     let authorizer: (any ProxyAuthorizer)?
 
     /// Makes an entry; `tls` are the settings for proxies that have none of their own.
-    package init(_ proxy: Proxy, tls: TLSSettings, authorizer: (any ProxyAuthorizer)? = nil) {
+    init(_ proxy: Proxy, tls: TLSSettings, authorizer: (any ProxyAuthorizer)? = nil) {
         self.proxy = proxy
         self.authorizer = authorizer
         var tls = tls

@@ -90,7 +90,7 @@ public struct ProxyExceptions: Hashable, Sendable {
     }
 
     /// Parses a list in the same syntax, and skips entries that cannot be parsed.
-    package init(environment text: String) {
+    init(environment text: String) {
         rules = Self.words(of: text).compactMap(Self.rule)
     }
 

@@ -80,54 +80,54 @@ package struct EndpointSelection: Sendable {
     /// Whether the first endpoint is tried until it has failed, before any other: without a race, and without
     /// regard to earlier failures.
     package var isStrictlyOrdered: Bool {
-        get { values.isStrictlyOrdered }
+        get { extras?.values.isStrictlyOrdered ?? false }
         set { values.isStrictlyOrdered = newValue }
     }
 
     /// Whether the request has brought the resolver along. A different answer of the client's resolver then
     /// does not make this one outdated, nor the other way around.
     package var isOfRequest: Bool {
-        get { values.isOfRequest }
+        get { extras?.values.isOfRequest ?? false }
         set { if newValue != isOfRequest { values.isOfRequest = newValue } }
     }
 
     /// The time that the resolver took; `nil` if no resolver was asked.
     package var resolveTime: Duration? {
-        get { values.resolveTime }
+        get { extras?.values.resolveTime }
         set { values.resolveTime = newValue }
     }
 
     /// The errors of the resolvers that were asked before the one that named the endpoints.
     package var failures: [any Error] {
-        get { values.failures }
+        get { extras?.values.failures ?? [] }
         set { if !newValue.isEmpty { values.failures = newValue } }
     }
 
     /// Returns all endpoints, these and those of the other address family, when they are known, and none if
     /// they will not be; `nil` if these are all.
     package var rest: (@Sendable () async -> [Endpoint])? {
-        get { values.rest }
+        get { extras?.values.rest }
         set { values.rest = newValue }
     }
 
     /// Asks for other endpoints when none of these could be reached; `nil` if there is no fallback. It
     /// returns by the given deadline, whatever the result.
     package var fallback: (@Sendable (Instant) async -> Result<EndpointSelection?, TransportError.Reason>)? {
-        get { values.fallback }
+        get { extras?.values.fallback }
         set { values.fallback = newValue }
     }
 
     /// Reports the outcome of dialling an endpoint to the resolver that named it; `nil` if that was not a
     /// resolver. Never blocks.
     package var report: (@Sendable (Endpoint, DialReport) -> Void)? {
-        get { values.report }
+        get { extras?.values.report }
         set { values.report = newValue }
     }
 
     /// Returns the configurations for Encrypted Client Hello of the server at an endpoint, from the same
     /// source as the endpoint; `nil` if it has none at all.
     package var echConfig: (@Sendable (Endpoint) -> ECHConfigList?)? {
-        get { values.echConfig }
+        get { extras?.values.echConfig }
         set { values.echConfig = newValue }
     }
 

@@ -34,7 +34,7 @@ public struct AddressRange: Hashable, Sendable {
         guard number == address.number else { throw .invalidRange(text) }
     }
 
-    package init(_ family: IPAddress.Family, _ number: UInt128, _ length: Int) {
+    init(_ family: IPAddress.Family, _ number: UInt128, _ length: Int) {
         self.family = family
         freeBits = (family == .v4 ? 32 : 128) - length
         self.number = (number >> UInt128(freeBits)) << UInt128(freeBits)
@@ -46,7 +46,7 @@ public struct AddressRange: Hashable, Sendable {
     }
 
     /// The number of leading bits that all addresses have in common.
-    package var prefixLength: Int { (family == .v4 ? 32 : 128) - freeBits }
+    var prefixLength: Int { (family == .v4 ? 32 : 128) - freeBits }
 
     private static func length(_ text: Substring) -> Int? {
         guard (1...3).contains(text.utf8.count), text.utf8.allSatisfy({ $0.isDigit }),
@@ -66,7 +66,7 @@ extension IPAddress {
     package var number: UInt128 { UInt128(words.high) << 64 | UInt128(words.low) }
 
     /// Creates an address from one number; an IPv4 address is its lowest 32 bits.
-    package init(_ family: Family, _ number: UInt128) {
+    init(_ family: Family, _ number: UInt128) {
         let words = (UInt64(truncatingIfNeeded: number >> 64), UInt64(truncatingIfNeeded: number))
         self.init(family, high: words.0, low: words.1)
     }

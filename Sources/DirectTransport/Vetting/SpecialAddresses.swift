@@ -23,7 +23,7 @@ enum SpecialAddresses {
         var isReachable = false
 
         /// Creates an IPv4 row: the four bytes of the prefix, and its length in bits.
-        package init(
+        init(
             v4 first: UInt8,
             _ second: UInt8,
             _ third: UInt8,
@@ -38,7 +38,7 @@ enum SpecialAddresses {
 
         /// Creates an IPv6 row. `groups` are the first 16-bit groups of the prefix, `last` is its last group,
         /// the groups between them are zero, and `length` is in bits.
-        package init(v6 groups: [UInt16], last: UInt16 = 0, length: Int, _ purpose: String) {
+        init(v6 groups: [UInt16], last: UInt16 = 0, length: Int, _ purpose: String) {
             var number = groups.reduce(UInt128(0)) { $0 << 16 | UInt128($1) }
             number <<= UInt128(16 * (8 - groups.count))
             range = AddressRange(.v6, number | UInt128(last), length)

@@ -22,18 +22,18 @@ package struct Deadline {
         self.stall = stall
         self.end = end
         self.total = total
-        instant = min(now.advanced(byNanoseconds: stall), end)
+        instant = now.advanced(byNanoseconds: stall).atMost(end)
     }
 
     /// Restarts the idle limit after progress.
-    package mutating func extend(from now: Instant) {
-        instant = min(now.advanced(byNanoseconds: stall), end)
+    mutating func extend(from now: Instant) {
+        instant = now.advanced(byNanoseconds: stall).atMost(end)
     }
 
     /// Returns the same limits with an earlier instant, for a check of something else.
-    package func shortened(to moment: Instant) -> Deadline {
+    func shortened(to moment: Instant) -> Deadline {
         var shorter = self
-        shorter.instant = min(instant, moment)
+        shorter.instant = instant.atMost(moment)
         return shorter
     }
 

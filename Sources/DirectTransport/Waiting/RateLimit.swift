@@ -35,7 +35,7 @@ public final class RateLimit: Sendable {
         let handle = LoopHandle(loop: loop)
         loop.add(handle)
         defer { loop.remove(handle) }
-        if await handle.waitForSignal(until: min(due, deadline.instant)) == .cancelled { throw .cancelled }
+        if await handle.waitForSignal(until: due.atMost(deadline.instant)) == .cancelled { throw .cancelled }
         try deadline.checkEnd(at: loop.now)
     }
 }

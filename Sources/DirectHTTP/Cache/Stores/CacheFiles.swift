@@ -201,6 +201,7 @@ final class CacheFiles: Sendable {
     }
 
     /// Runs an operation, and reports its error if it fails. Returns whether it succeeded.
+    @inline(never)
     func attempt(_ work: () throws(SystemError) -> Void) -> Bool {
         do throws(SystemError) {
             try work()

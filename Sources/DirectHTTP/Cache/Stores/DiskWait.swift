@@ -1,6 +1,6 @@
 internal import DirectCore
-package import DirectIO
-package import DirectTransport
+internal import DirectIO
+internal import DirectTransport
 
 /// The time that a call waits for a disk, which may block for any length of time: a cache's, or that of a
 /// download.
@@ -11,14 +11,14 @@ package struct DiskWait: Sendable {
     let name: String?
     let loop: EventLoop
 
-    package init(within limit: CallLimit, name: String?, loop: EventLoop) {
+    init(within limit: CallLimit, name: String?, loop: EventLoop) {
         self.limit = limit
         self.name = name
         self.loop = loop
     }
 
     /// No time limit.
-    package static let unlimited = DiskWait(within: .none, name: nil, loop: .shared)
+    static let unlimited = DiskWait(within: .none, name: nil, loop: .shared)
 
     /// The wait for what stands in for a response: as long again if the call's time is over.
     var forStandIn: DiskWait {

@@ -18,6 +18,8 @@ final class Latch<Value: Sendable>: Sendable {
     /// Whether there is a value, so that nothing waits.
     var isOpen: Bool { state.withLock { $0.value != nil } }
 
+    var waitingCount: Int { state.withLock { $0.places.count } }
+
     /// Gives the value to all that wait, and to those that come. One that is there stays.
     func open(with value: Value) {
         let waiting = state.withLock { state in

@@ -83,6 +83,9 @@ public final class SharedRequests: Sendable {
         }
     }
 
+    /// The number of calls that wait for the request of another.
+    var waitingCount: Int { flights.withLock { $0.values.reduce(0) { $0 + $1.waitingCount } } }
+
     /// Returns the request that is in flight with the number of a waiter, or a new one, to be made.
     private func enter(_ key: Key) -> (Flight, waiter: Int?) {
         flights.withLock { flights in

@@ -1,8 +1,9 @@
 import DirectCore
 import DirectHTTP
-import DirectHTTPExtras
 import DirectTestCommands
 import Testing
+
+@testable import DirectHTTPExtras
 
 /// A transport whose answers wait until the test lets them go.
 private final class HeldAnswers: Sendable {
@@ -44,25 +45,18 @@ private final class HeldAnswers: Sendable {
 @Suite("Equal requests in flight", .idleLimit)
 struct SharedRequestTests {
     private let answers = HeldAnswers()
-    private let arrived = Locked(0)
+    private let shared = SharedRequests()
 
-    private func client(_ shared: SharedRequests = SharedRequests()) -> HTTPClient {
+    private func client(_ other: SharedRequests? = nil) -> HTTPClient {
         HTTPClient.untimed {
-            $0.interceptors = [
-                { [arrived] request, forward in
-                    arrived.withLock { $0 += 1 }
-                    return try await forward(request)
-                },
-                shared.interceptor,
-            ]
+            $0.interceptors = [(other ?? shared).interceptor]
             $0.transport = answers.answer
         }
     }
 
-    /// Waits until so many calls have begun, and had the time to join.
-    private func calls(_ count: Int) async {
-        while arrived.withLock({ $0 }) < count { await Task.yield() }
-        for _ in 0..<1000 { await Task.yield() }
+    /// Waits until so many calls have joined another one.
+    private func joined(_ count: Int) async {
+        while shared.waitingCount < count { await Task.yield() }
     }
 
     private func sent(_ count: Int) async {
@@ -70,10 +64,10 @@ struct SharedRequestTests {
     }
 
     @Test("Equal GETs are made once, and all get the same response; the next one is made anew")
-    func joined() async throws {
+    func madeOnce() async throws {
         let client = client()
         let tasks = (0..<20).map { _ in Task { try await client.get("http://a.test/?q") } }
-        await calls(20)
+        await joined(19)
         answers.open()
         for task in tasks {
             let response = try await task.value
@@ -110,7 +104,6 @@ struct SharedRequestTests {
         answers.open()
         for task in tasks { _ = try await task.value }
         #expect(answers.requests.withLock { $0.count } == requests.count)
-        #expect(arrived.withLock { $0 } == requests.count)
     }
 
     @Test("A caller that is cancelled stops waiting and the others go on, whichever made the request")
@@ -119,7 +112,7 @@ struct SharedRequestTests {
         let first = Task { try await client.get("http://a.test/").text }
         await sent(1)
         let others = (0..<4).map { _ in Task { try await client.get("http://a.test/").text } }
-        await calls(5)
+        await joined(4)
         for task in others.dropLast(2) {
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
@@ -230,13 +223,7 @@ struct SharedRequestTests {
     func timeout() async throws {
         let answers = answers
         let client = HTTPClient.untimed {
-            $0.interceptors = [
-                { [arrived] request, forward in
-                    arrived.withLock { $0 += 1 }
-                    return try await forward(request)
-                },
-                SharedRequests().interceptor,
-            ]
+            $0.interceptors = [shared.interceptor]
             $0.transport = { request in
                 let response = try await answers.answer(request)
                 guard try await response.body.collect(upTo: 9) != Array("1".utf8) else {
@@ -248,7 +235,7 @@ struct SharedRequestTests {
         let first = Task { try await client.get("http://a.test/") }
         await sent(1)
         let late = Task { try await client.get("http://a.test/").text }
-        await calls(2)
+        await joined(1)
         answers.open()
         await #expect(throws: HTTPError.self) { try await first.value }
         #expect(try await late.value == "2")

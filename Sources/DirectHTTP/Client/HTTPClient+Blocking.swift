@@ -42,6 +42,7 @@ extension HTTPClient.Blocking {
             let result: Result<Value, any Error>
             do { result = .success(try await operation(client)) } catch { result = .failure(error) }
             outcome.withLock { $0 = result }
+            thread.end()
         }
         return try thread.runJobs { outcome.withLock { $0 } }.get()
     }
@@ -86,6 +87,8 @@ extension HTTPClient.Blocking {
 private final class WaitingThread: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
+        /// Whether the operation is over.
+        var isOver = false
         /// Whether the thread runs no more jobs.
         var hasLeft = false
     }
@@ -103,7 +106,13 @@ private final class WaitingThread: TaskExecutor {
         BlockingWork.shared.submit { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 
-    /// Runs jobs on this thread until there is an outcome, which the last job of the operation brings.
+    /// Says that there is an outcome.
+    func end() {
+        state.withLock { $0.isOver = true }
+        arrival.signal()
+    }
+
+    /// Runs jobs on this thread until there is an outcome.
     func runJobs<Outcome>(until outcome: () -> Outcome?) -> Outcome {
         while true {
             for job in nextJobs() { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
@@ -111,12 +120,12 @@ private final class WaitingThread: TaskExecutor {
         }
     }
 
-    /// Waits for jobs.
+    /// Waits for jobs, or for the end.
     private func nextJobs() -> [UnownedJob] {
         // Any time will do: the wait ends with the signal.
         let hour: UInt64 = 3_600_000_000_000
         let jobs = state.wait(at: arrival, nanoseconds: hour) { state, _ -> [UnownedJob]? in
-            guard !state.jobs.isEmpty else { return nil }
+            guard state.isOver || !state.jobs.isEmpty else { return nil }
             defer { state.jobs = [] }
             return state.jobs
         }

@@ -119,6 +119,15 @@ struct BlockingTests {
         #expect(isSame)
     }
 
+    @Test("An operation that ends on an actor brings its outcome to the thread that waits")
+    func operationOnActor() async throws {
+        let values = try await onOwnThread {
+            let client = HTTPClient.untimed().blocking
+            return try (0..<50).map { number in try client.run { @Elsewhere _ in number } }
+        }
+        #expect(values == Array(0..<50))
+    }
+
     @Test("Interceptors run on the thread that waits, and need none of Swift's own")
     func interceptors() async throws {
         @Sendable func currentThread() -> ObjectIdentifier { ObjectIdentifier(Thread.current) }
@@ -228,4 +237,9 @@ struct BlockingTests {
         await withCheckedContinuation { continuation in group.notify(queue: queue) { continuation.resume() } }
         #expect(answers.withLock { $0 } == Array(repeating: "late", count: count))
     }
+}
+
+@globalActor
+private actor Elsewhere {
+    static let shared = Elsewhere()
 }

@@ -1,6 +1,6 @@
 /// Limits on the growth of content when decoded. All limits hold for every stage of a chain of codings, not
 /// only for the last.
-package struct DecodingLimits: Hashable, Sendable {
+package struct DecodingLimits: Equatable, Sendable {
     /// The largest number of bytes that may come out; `nil` means no limit.
     package var size: UInt64?
     /// The largest number of bytes that may come out for each byte that went into the first stage; `nil`

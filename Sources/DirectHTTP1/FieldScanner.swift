@@ -10,9 +10,9 @@ package struct FieldScanner: Sendable {
     }
 
     /// A name, and what follows it behind an equals sign.
-    package struct Directive: Hashable, Sendable {
+    package struct Directive: Equatable, Sendable {
         /// The argument of a directive.
-        package enum Argument: Hashable, Sendable {
+        package enum Argument: Equatable, Sendable {
             case none
             case text([UInt8])
             /// It does not match the grammar.
@@ -20,9 +20,9 @@ package struct FieldScanner: Sendable {
         }
 
         /// The name in lower case.
-        package var name: String
+        package let name: String
         /// What follows the name.
-        package var argument: Argument
+        package let argument: Argument
     }
 
     /// Reads up to the next separator outside of quoted strings; returns `nil` at the end. Empty elements,

@@ -1,5 +1,5 @@
 /// The framing of a request's content.
-package enum BodyFraming: Hashable, Sendable {
+package enum BodyFraming: Equatable, Sendable {
     /// No content.
     case none
     /// Content of this many bytes, announced by Content-Length.

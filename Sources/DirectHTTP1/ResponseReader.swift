@@ -1,5 +1,5 @@
 /// The framing of a response's content, which determines its end (RFC 9112, section 6.3).
-package enum ResponseFraming: Hashable, Sendable {
+package enum ResponseFraming: Equatable, Sendable {
     /// The response has no content.
     case none
     /// The content has this many bytes.

@@ -1,5 +1,5 @@
 /// Whether the connection that a response came on may be reused for another request.
-package enum ReuseVerdict: Hashable, Sendable {
+package enum ReuseVerdict: Equatable, Sendable {
     /// Another request may be sent.
     case reusable
     /// The connection must be closed, for this reason.
@@ -26,7 +26,7 @@ package enum CloseReason: String, Hashable, Sendable {
 }
 
 /// A server's hint about an idle connection (`Keep-Alive: timeout=5, max=100`).
-package struct KeepAliveHint: Hashable, Sendable {
+package struct KeepAliveHint: Equatable, Sendable {
     /// The number of seconds for which the server keeps an idle connection.
     package var timeout: UInt32?
     /// The number of requests that the server still accepts on the connection.

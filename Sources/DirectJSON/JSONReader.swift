@@ -1,9 +1,9 @@
 /// A syntax error in a JSON text.
 package struct JSONError: Error, Equatable, CustomStringConvertible {
     /// The line of the error, counted from 1.
-    package var line: Int
+    package let line: Int
     /// The error as a short English text.
-    package var what: String
+    package let what: String
 
     /// The error with its line.
     package var description: String { "line \(line): \(what)" }

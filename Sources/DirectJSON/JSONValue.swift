@@ -21,9 +21,9 @@ package struct JSONValue: Equatable, Sendable {
     /// A member of an object.
     package struct Member: Equatable, Sendable {
         /// The member's name.
-        package var name: String
+        package let name: String
         /// The member's value.
-        package var value: JSONValue
+        package let value: JSONValue
     }
 
     /// The value itself.

@@ -138,6 +138,7 @@ extension IPAddress: LosslessStringConvertible {
 
     /// Appends the canonical text without the zone, which means nothing to the peer and must not be in `Host`
     /// (RFC 6874, section 4).
+    @inline(never)
     func appendText(to text: inout [UInt8]) {
         if family == .v4 {
             appendQuad(to: &text)

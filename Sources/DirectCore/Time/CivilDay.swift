@@ -1,5 +1,5 @@
 /// A day of the proleptic Gregorian calendar: its rules apply to all years.
-package struct CivilDay: Hashable {
+package struct CivilDay: Equatable {
     package var year: Int
     package var month: Int
     package var day: Int

@@ -158,6 +158,7 @@ struct CacheLookup: Sendable {
     }
 
     /// Handles a response of the origin that is neither a 304 nor replaced by a stale entry.
+    @inline(never)
     private func take(
         _ response: Response,
         stored: (any CacheEntry)?,

@@ -1,5 +1,5 @@
 /// The value of a `Content-Range` field in bytes (RFC 9110, section 14.4).
-enum ContentRange: Hashable, Sendable {
+enum ContentRange: Equatable, Sendable {
     /// A part: the positions of its first and last byte, and the length of the whole, `nil` if it is unknown.
     case part(first: UInt64, last: UInt64, of: UInt64?)
     /// No part can be sent; the whole has this length (416).

@@ -6,7 +6,7 @@ internal import DirectTLS
 ///
 /// It is text, one value a line. The last line is the digest of those before it, so that a record that was
 /// damaged in any byte is not used.
-struct DownloadRecord: Hashable, Sendable {
+struct DownloadRecord: Equatable, Sendable {
     var representation: Representation
     private let validator: StrongValidator
     /// The number of bytes of the partial file that are known to be on the disk.

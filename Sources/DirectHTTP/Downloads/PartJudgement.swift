@@ -3,7 +3,7 @@ internal import DirectHTTP1
 internal import DirectIO
 
 /// The rest of a representation, as a download asks for it.
-struct WantedRest: Hashable, Sendable {
+struct WantedRest: Equatable, Sendable {
     var representation: Representation
     let validator: StrongValidator
     /// The position of the first byte.
@@ -26,7 +26,7 @@ struct WantedRest: Hashable, Sendable {
 }
 
 /// The use that a download has for a response. A pure value: it knows no file and no connection.
-enum PartJudgement: Hashable, Sendable {
+enum PartJudgement: Equatable, Sendable {
     /// The body is the whole content.
     case whole(Representation)
     /// The body is the content up to `end`, exclusively.

@@ -3,7 +3,7 @@ internal import DirectHTTP1
 internal import DirectIO
 
 /// A version of a resource that is being downloaded: where it is, what identifies it, and how long it is.
-struct Representation: Hashable, Sendable {
+struct Representation: Equatable, Sendable {
     /// The URL that sent it, after redirects. A validator says nothing about other URLs (RFC 9110, section
     /// 8.8.1).
     var url: HTTPURL
@@ -21,7 +21,7 @@ struct Representation: Hashable, Sendable {
 
 /// A validator that two responses have in common only if their content is the same, byte by byte (RFC 9110,
 /// section 8.8.1). Only such a validator may join parts of content (sections 13.1.5 and 15.3.7.3).
-enum StrongValidator: Hashable, Sendable {
+enum StrongValidator: Equatable, Sendable {
     /// An entity tag, with its quotes.
     case entityTag(String)
     /// The value of a `Last-Modified` field that is strong by section 8.8.2.2.

@@ -32,6 +32,7 @@ extension HTTPError {
     }
 
     /// Returns the error with the method and the URL of the request, unless it has them already.
+    @inline(never)
     func about(_ line: RequestLine?) -> HTTPError {
         line.map { about($0.method, $0.url) } ?? self
     }

@@ -134,7 +134,7 @@ extension HTTPClient {
         func check(madeOf shown: Request, for reader: OptionRule.Reader) throws(HTTPError) {
             guard let own = optionsBox, own !== shown.optionsBox else { return }
             let given = shown.options
-            for rule in OptionRule.all where rule.reader < reader && rule.differs(own.options, given) {
+            for rule in OptionRule.all where rule.reader < reader && rule.differs(own.options, from: given) {
                 throw HTTPError(.request, .settings(.setTooLate(rule.name)))
             }
         }

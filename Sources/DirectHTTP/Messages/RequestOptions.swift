@@ -56,7 +56,7 @@ extension Request {
         mutating func inherit(_ shown: Options, isSameOrigin: Bool) {
             let isCopy = lineage == shown.lineage
             for rule in OptionRule.all where rule.belongs == .toCall || !isCopy {
-                if isSameOrigin || rule.belongs != .toOrigin { rule.inherit(&self, shown) }
+                if isSameOrigin || rule.belongs != .toOrigin { rule.inherit(into: &self, from: shown) }
             }
             lineage = shown.lineage
         }
@@ -100,43 +100,12 @@ struct OptionRule: Sendable {
     let name: String
     let belongs: Belonging
     let reader: Reader
-    /// Takes the value of the second request, unless the first has one that comes before it.
-    let inherit: @Sendable (inout Options, Options) -> Void
-    let clear: @Sendable (inout Options) -> Void
-    /// Whether the first has another value than the second, and one of its own.
-    let differs: @Sendable (Options, Options) -> Bool
-
-    /// What holds for the values of one option.
-    private struct Values<Value: Sendable>: Sendable {
-        let unset: Value
-        let isSet: @Sendable (Value) -> Bool
-        /// Makes one value of the request's own and of the one to inherit; by default the own one counts.
-        var combine: @Sendable (Value, Value) -> Value = { own, _ in own }
-        let isSame: @Sendable (Value, Value) -> Bool
-    }
-
-    private init<Value: Sendable>(
-        _ name: String,
-        _ path: Path<Value>,
-        _ belongs: Belonging,
-        _ reader: Reader,
-        _ values: Values<Value>
-    ) {
-        self.name = name
-        self.belongs = belongs
-        self.reader = reader
-        inherit = { own, shown in
-            let (mine, given) = (own[keyPath: path], shown[keyPath: path])
-            guard values.isSet(given) else { return }
-            let isCombined = values.isSet(mine) && belongs != .toCall
-            own[keyPath: path] = isCombined ? values.combine(mine, given) : given
-        }
-        clear = { if values.isSet($0[keyPath: path]) { $0[keyPath: path] = values.unset } }
-        differs = { own, shown in
-            let (mine, given) = (own[keyPath: path], shown[keyPath: path])
-            return values.isSet(mine) && !(values.isSet(given) && values.isSame(mine, given))
-        }
-    }
+    /// Returns the value; `nil` if the option is not set.
+    private let value: @Sendable (Options) -> (any Sendable)?
+    private let set: @Sendable (inout Options, (any Sendable)?) -> Void
+    /// Makes one value of the request's own and of the one to inherit.
+    private let combine: @Sendable (_ own: any Sendable, any Sendable) -> any Sendable
+    private let isSame: @Sendable (any Sendable, any Sendable) -> Bool
 
     /// An option that is `nil` unless it is set.
     ///
@@ -149,24 +118,57 @@ struct OptionRule: Sendable {
         _ path: Path<Value?>,
         _ belongs: Belonging,
         readBy reader: Reader = .sending,
-        combine: @escaping @Sendable (Value, Value) -> Value = { own, _ in own },
-        isSame: @escaping @Sendable (Value, Value) -> Bool = { _, _ in false }
+        combine: (@Sendable (Value, Value) -> Value)? = nil,
+        isSame: (@Sendable (Value, Value) -> Bool)? = nil
     ) {
-        let values = Values<Value?>(unset: nil) {
-            $0 != nil
-        } combine: { mine, given in
-            if let mine, let given { combine(mine, given) } else { mine }
-        } isSame: { mine, given in
-            if let mine, let given { isSame(mine, given) } else { false }
+        self.name = name
+        self.belongs = belongs
+        self.reader = reader
+        value = { $0[keyPath: path] }
+        set = { $0[keyPath: path] = $1 as? Value }
+        self.combine = { own, other in
+            if let combine, let own = own as? Value, let other = other as? Value {
+                combine(own, other)
+            } else {
+                own
+            }
         }
-        self.init(name, path, belongs, reader, values)
+        self.isSame = { left, right in
+            if let isSame, let left = left as? Value, let right = right as? Value {
+                isSame(left, right)
+            } else {
+                false
+            }
+        }
     }
 
     /// An option that is set if it has another value than in a new request.
     private init<Value: Equatable & Sendable>(_ name: String, flag path: Path<Value>, _ belongs: Belonging) {
+        self.name = name
+        self.belongs = belongs
+        reader = .sending
         let unset = Options()[keyPath: path]
-        let values = Values<Value>(unset: unset, isSet: { $0 != unset }, isSame: ==)
-        self.init(name, path, belongs, .sending, values)
+        value = { $0[keyPath: path] == unset ? nil : $0[keyPath: path] }
+        set = { $0[keyPath: path] = $1 as? Value ?? unset }
+        combine = { own, _ in own }
+        isSame = { $0 as? Value == $1 as? Value }
+    }
+
+    /// Takes the value of the second request, unless the first has one that comes before it.
+    func inherit(into own: inout Options, from shown: Options) {
+        guard let given = value(shown) else { return }
+        let mine = belongs == .toCall ? nil : value(own)
+        set(&own, mine.map { combine($0, given) } ?? given)
+    }
+
+    func clear(_ own: inout Options) {
+        if value(own) != nil { set(&own, nil) }
+    }
+
+    /// Whether the first has another value than the second, and one of its own.
+    func differs(_ own: Options, from shown: Options) -> Bool {
+        guard let mine = value(own) else { return false }
+        return value(shown).map { !isSame(mine, $0) } ?? true
     }
 
     /// The options of a request. A test fails if one is missing.
@@ -215,7 +217,7 @@ extension Request {
     package var setsOptions: Bool {
         guard hasOptions else { return false }
         let (own, unset) = (options, Options())
-        return OptionRule.all.contains { $0.differs(own, unset) }
+        return OptionRule.all.contains { $0.differs(own, from: unset) }
     }
 }
 

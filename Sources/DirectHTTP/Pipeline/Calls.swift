@@ -39,18 +39,25 @@ final class Calls: CallLayer {
     func send(_ request: Request, original: Request, isContinued: Bool, log: CallLog?) async throws
         -> Response
     {
-        try await begin(request, original: original, isContinued: isContinued, log: log)
+        try await begin(request, original: original, isContinued: isContinued, log: log, isApart: true)
     }
 
+    /// - Parameter isApart: whether the layers need not be inlined, which takes 10 kB of code.
     @inline(__always)
-    func begin(_ request: Request, original: Request, isContinued: Bool, log: CallLog?) async throws
-        -> Response
-    {
+    func begin(
+        _ request: Request,
+        original: Request,
+        isContinued: Bool,
+        log: CallLog?,
+        isApart: Bool = false
+    ) async throws -> Response {
         // Checked here, because a request that never suspends would not notice its cancellation.
         if Task.isCancelled { throw CancellationError() }
         let layers = layers(for: request, original: original)
         guard isContinued || isPrepared || request.hasCredentials else {
-            return try await send(request, trail: nil, through: layers, log: log)
+            return isApart
+                ? try await sendApart(request, trail: nil, through: layers, log: log)
+                : try await send(request, trail: nil, through: layers, log: log)
         }
         return try await prepareAndSend(
             request,
@@ -72,18 +79,7 @@ final class Calls: CallLayer {
     ) async throws -> Response {
         let start = fields.records == nil ? nil : try await askForRecords(request)
         let hop = firstHop(request, original: original, isContinued: isContinued)
-        return try await sendPrepared(hop, through: layers, log: log, from: start)
-    }
-
-    // Not inlined: the layers would be there once for each wait of the preparation.
-    @inline(never)
-    private func sendPrepared(
-        _ hop: HopRequest,
-        through layers: InnerLayers,
-        log: CallLog?,
-        from start: Instant?
-    ) async throws -> Response {
-        try await send(hop.request, trail: hop.trail, through: layers, log: log, from: start)
+        return try await sendApart(hop.request, trail: hop.trail, through: layers, log: log, from: start)
     }
 
     /// Asks whether the URL has to be changed to `https`. Returns when that began.
@@ -141,6 +137,17 @@ final class Calls: CallLayer {
         } catch {
             throw error.told(about: request)
         }
+    }
+
+    @inline(never)
+    private func sendApart(
+        _ request: Request,
+        trail: Trail?,
+        through layers: InnerLayers,
+        log: CallLog?,
+        from start: Instant? = nil
+    ) async throws -> Response {
+        try await send(request, trail: trail, through: layers, log: log, from: start)
     }
 
     /// Makes the values of a call that begins now, or has begun before.

@@ -68,7 +68,7 @@ final class Pipeline: Sendable {
         return try await calls.begin(request, original: request, isContinued: false, log: nil)
     }
 
-    /// Does the same where the layers need not be inlined, which takes 10 kB of code.
+    /// Does the same where the layers need not be inlined; see `Calls.begin`.
     ///
     /// - Parameter isContinued: whether the request continues redirects that other code has followed so far.
     func sendApart(_ request: Request, isContinued: Bool = false) async throws -> Response {

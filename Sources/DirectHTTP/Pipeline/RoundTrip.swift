@@ -139,6 +139,7 @@ final class RoundTrip: NetworkLayer {
     }
 
     /// Opens connections for the request, which is not sent.
+    @inline(never)
     func warm(for hop: HopRequest, call: Call, count: Int) async throws {
         let request = hop.request
         let url = try request.checkedURL()

@@ -13,9 +13,9 @@ package final class StateFolder: Sendable {
     /// The attributes of a file that are known without opening it.
     package struct Facts: Sendable {
         /// The name in the folder.
-        package var name: String
+        package let name: String
         /// Whether it is a regular file.
-        package var isRegularFile: Bool
+        package let isRegularFile: Bool
         /// The size in bytes.
         package var size: Int
         /// The time at which it was written or last touched.

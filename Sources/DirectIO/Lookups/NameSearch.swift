@@ -79,15 +79,28 @@ package final class NameSearch: Sendable {
         }
     }
 
+    /// The end of a wait.
+    enum Limit {
+        case instant(Instant)
+        /// A time after the call of the resolver for both families has begun, and after the question.
+        case answerTime(nanoseconds: UInt64, asked: Instant)
+
+        func end(_ callStart: Instant?) -> Instant {
+            switch self {
+            case .instant(let instant): instant
+            case .answerTime(let time, let asked):
+                callStart.map { max(asked, $0).advanced(byNanoseconds: time) } ?? .never
+            }
+        }
+    }
+
     /// Waits for addresses. Only one task may wait at a time.
     ///
-    /// - Parameter deadline: Returns the deadline, given the start of the call for both families. It is
-    ///   called before the wait, and again each time that the search looks at its calls.
     /// - Throws: ``BlockingWork/Abandoned`` if the deadline passes or the task is cancelled before there are
     ///   addresses.
     func found(
         _ grace: Grace,
-        deadline: (_ callStart: Instant?) -> Instant
+        until limit: Limit
     ) async throws(BlockingWork.Abandoned) -> Found {
         turn.loop.add(turn)
         defer { turn.loop.remove(turn) }
@@ -95,7 +108,7 @@ package final class NameSearch: Sendable {
         while true {
             let nextLook = advance()
             let (known, callStart) = (state.withLock { $0.answers.extent }, callStart)
-            var end = deadline(callStart)
+            var end = limit.end(callStart)
             var half: Found?
             switch known {
             case .whole(let answer): return Found(answer: answer, isWhole: true, callStart: callStart)
@@ -122,7 +135,7 @@ package final class NameSearch: Sendable {
     /// Returns all addresses once the resolver has answered for both families; none if it does not before the
     /// deadline.
     package func all(until deadline: Instant) async -> [IPAddress] {
-        guard let found = try? await found(.unlimited, deadline: { _ in deadline }), found.isWhole else {
+        guard let found = try? await found(.unlimited, until: .instant(deadline)), found.isWhole else {
             return []
         }
         return (try? found.answer.get()) ?? []

@@ -78,7 +78,8 @@ package final class SystemLookups: Sendable {
         on loop: EventLoop
     ) async throws(BlockingWork.Abandoned) -> Answer {
         if let answer = SpecialNames.answer(to: name) { return answer }
-        return try await search(for: name, until: deadline, on: loop).found(.list) { _ in deadline }.answer
+        return try await search(for: name, until: deadline, on: loop).found(.list, until: .instant(deadline))
+            .answer
     }
 
     /// Returns the addresses of a name to begin with: of both families, or of the first one that has any. In
@@ -92,7 +93,7 @@ package final class SystemLookups: Sendable {
     ) async throws(BlockingWork.Abandoned) -> (Answer, NameSearch?) {
         if let answer = SpecialNames.answer(to: name) { return (answer, nil) }
         let search = try search(for: name, until: deadline, on: loop)
-        let found = try await search.found(.race) { _ in deadline }
+        let found = try await search.found(.race, until: .instant(deadline))
         return (found.answer, found.isWhole ? nil : search)
     }
 
@@ -113,11 +114,12 @@ package final class SystemLookups: Sendable {
         let asked = loop.now
         // With another clock than the plan's, the start of the call is not known.
         let isHeld = loop.isHeld
-        let found = try await search(for: name, until: .never, on: loop).found(.unlimited) { callStart in
-            guard !isHeld else { return asked.advanced(byNanoseconds: limit) }
-            guard let callStart else { return .never }
-            return max(asked, callStart).advanced(byNanoseconds: limit)
-        }
+        let found = try await search(for: name, until: .never, on: loop).found(
+            .unlimited,
+            until: isHeld
+                ? .instant(asked.advanced(byNanoseconds: limit))
+                : .answerTime(nanoseconds: limit, asked: asked)
+        )
         let start = isHeld ? asked : max(asked, found.callStart ?? asked)
         return (found.answer, loop.now.since(start))
     }

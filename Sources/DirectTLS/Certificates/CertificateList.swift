@@ -5,6 +5,7 @@ final class CertificateList {
     private let items: [OpaquePointer]
 
     /// Parses the certificates. An error names their role.
+    @inline(never)
     init(pem bytes: [UInt8], as role: String = "certificates") throws(TLSError) {
         items = try PEMItem.certificate.all(in: bytes, as: role)
     }

@@ -32,6 +32,7 @@ enum ErrorQueue {
     }
 
     /// Returns the text of the first error, and clears the queue.
+    @inline(never)
     static func drainedReason() -> String {
         reason(of: drain())
     }

@@ -3,7 +3,7 @@ internal import CDirectOpenSSL
 /// All faults of a certificate chain.
 package struct ChainJudgement: Sendable {
     /// One fault, found by OpenSSL or by one of our rules.
-    package struct Fault: Hashable, Sendable {
+    package struct Fault: Equatable, Sendable {
         /// OpenSSL's `X509_V_ERR_…` number, for reports; -1 if the chain could not be judged. Decisions are
         /// made by ``kind``.
         package let code: Int

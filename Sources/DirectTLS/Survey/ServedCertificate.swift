@@ -51,7 +51,7 @@ package struct ServedCertificate: Sendable {
 }
 
 /// A distinguished name as text: the whole name, and a short form for people.
-package struct NameText: Hashable, Sendable {
+package struct NameText: Equatable, Sendable {
     /// The name in RFC 2253 form.
     package let full: String
     /// The last common name, else the last organisational unit or organisation, else the whole name.
@@ -87,7 +87,7 @@ package struct NameText: Hashable, Sendable {
 }
 
 /// The kind of a certificate's key.
-package struct KeyText: Hashable, Sendable {
+package struct KeyText: Equatable, Sendable {
     /// `EC`, `RSA`, `ED25519`, or any other name of OpenSSL's.
     package let type: String
     /// The size of the key in bits.

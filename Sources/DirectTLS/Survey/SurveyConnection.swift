@@ -27,10 +27,10 @@ package struct SurveyOffer {
 package final class SurveyConnection: TLSLayer, @unchecked Sendable {
     private let context: SurveyContext
     /// Whether the server sent a CertificateRequest message. Set by OpenSSL's callback, within `handshake`.
-    package internal(set) var hasReceivedCertificateRequest = false
+    package var hasReceivedCertificateRequest = false
 
     /// Whether the server asked to renegotiate, which was refused. Set by OpenSSL's callback, within a read.
-    package internal(set) var hasRefusedRenegotiation = false
+    package var hasRefusedRenegotiation = false
 
     /// Prepares a connection. No bytes are sent yet.
     package init(
@@ -118,7 +118,7 @@ package enum SurveyKeys: Sendable {
 }
 
 /// The parameters that a survey's handshake negotiated.
-package struct SurveyFacts: Hashable, Sendable {
+package struct SurveyFacts: Equatable, Sendable {
     /// The version as OpenSSL writes it, such as `TLSv1.3`.
     package let version: String
     /// The cipher suite's IANA name.

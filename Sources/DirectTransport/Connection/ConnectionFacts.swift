@@ -56,6 +56,7 @@ package final class ConnectionFacts: Sendable {
 
     /// Whether this connection was made because the route's own addresses failed. They are not tried again
     /// while it lives.
+    @inline(never)
     func standsIn(for route: Route) -> Bool {
         guard let fallbackForAnswer = search.fallbackForAnswer else { return false }
         return route.answer == fallbackForAnswer

@@ -70,9 +70,7 @@ struct Connector: Sendable {
         let deadline = limits.deadline(.connect, stall: limits.timeouts.connect)
         while true {
             do throws(AttemptFailure) {
-                return try await openSocket { () throws(TransportError) in
-                    try network.socket(to: path, on: loop)
-                }
+                return try await openSocket(of: .path(path))
             } catch {
                 guard error.meansFullBacklog else { throw error }
             }
@@ -154,9 +152,7 @@ struct Connector: Sendable {
 
     /// Opens a socket to an address, and waits until it is connected.
     private func openSocket(_ address: IPAddress, port: UInt16) async throws(AttemptFailure) -> Socket {
-        let socket = try await openSocket { () throws(TransportError) in
-            try network.socket(to: address, port: port, options: options, on: loop)
-        }
+        let socket = try await openSocket(of: .address(address, port: port))
         // An attempt at a port of this machine without a listener may get the same port for its own side, and
         // is then connected to itself (RFC 9293, section 3.5, simultaneous open). Ports below 1024 are never
         // chosen for that.
@@ -169,14 +165,23 @@ struct Connector: Sendable {
         return socket
     }
 
+    private enum Peer {
+        case address(IPAddress, port: UInt16)
+        case path(UnixSocketPath)
+    }
+
     /// Opens a socket, waiting for a descriptor if necessary, and waits until it is connected.
     @inline(never)
-    private func openSocket(
-        _ open: () throws(TransportError) -> Socket
-    ) async throws(AttemptFailure) -> Socket {
+    private func openSocket(of peer: Peer) async throws(AttemptFailure) -> Socket {
         let socket: Socket
         do throws(TransportError) {
-            socket = try await network.shortage.openSocket(limits, open: open)
+            socket = try await network.shortage.openSocket(limits) { () throws(TransportError) in
+                switch peer {
+                case .address(let address, let port):
+                    try network.socket(to: address, port: port, options: options, on: loop)
+                case .path(let path): try network.socket(to: path, on: loop)
+                }
+            }
         } catch {
             throw AttemptFailure(phase: .connect, cause: error)
         }

@@ -186,6 +186,7 @@ extension Dialler {
     /// handshake with the server inside it.
     ///
     /// - Parameter authorization: the credentials for the proxy; `nil` for those of its settings.
+    @inline(never)
     func openTunnel(
         with connector: Connector,
         target: ProxyTarget,

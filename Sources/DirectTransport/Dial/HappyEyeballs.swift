@@ -2,7 +2,7 @@ internal import DirectCore
 internal import DirectIO
 
 /// One connection attempt and its result.
-struct ConnectAttempt: Sendable {
+final class ConnectAttempt: Sendable {
     let endpoint: Endpoint
     let start: Instant
     let end: Instant
@@ -12,6 +12,18 @@ struct ConnectAttempt: Sendable {
     enum Ending: Sendable {
         case success(EstablishedTransport)
         case failure(AttemptFailure)
+    }
+
+    init(
+        endpoint: Endpoint,
+        start: Instant,
+        end: Instant,
+        result: Result<EstablishedTransport, AttemptFailure>
+    ) {
+        self.endpoint = endpoint
+        self.start = start
+        self.end = end
+        self.result = result
     }
 
     var elapsed: Duration { end.since(start) }

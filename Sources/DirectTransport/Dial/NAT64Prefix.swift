@@ -2,7 +2,7 @@ internal import DirectCore
 internal import DirectIO
 
 /// The IPv6 prefix under which a network's NAT64 translator makes IPv4 addresses reachable (RFC 6052).
-struct NAT64Prefix: Hashable, Sendable {
+struct NAT64Prefix: Equatable, Sendable {
     /// The prefix itself: the first bytes of every IPv6 address that the translator serves.
     let bytes: [UInt8]
 

@@ -170,18 +170,29 @@ package struct Exchange {
                     try deadline.check(
                         await connection.socket.input.wait(until: deadline.instant, on: connection.loop)
                     )
-                } else if upload?.isRunning == true {
-                    _ = try await waitIfNeeded(after: step, deadline, upload: upload)
-                    // The server's time to answer begins when all has been sent, before this wait or during
-                    // it.
-                    deadline.extend(from: connection.loop.now)
-                } else if connection.hasResponseBegun {
-                    _ = try await waitIfNeeded(after: step, deadline, upload: upload, monitor: &monitor)
                 } else {
-                    _ = try await waitIfNeeded(after: step, deadline, upload: upload)
+                    try await waitForHead(after: step, &deadline, upload: upload, monitor: &monitor)
                 }
             case .content, .trailers, .end: throw .failed(.response, .http(.closedBeforeResponse))
             }
+        }
+    }
+
+    @inline(never)
+    private func waitForHead(
+        after step: Connection.Step,
+        _ deadline: inout Deadline,
+        upload: Upload?,
+        monitor: inout ThroughputMonitor
+    ) async throws(TransportError) {
+        if upload?.isRunning == true {
+            _ = try await waitIfNeeded(after: step, deadline, upload: upload)
+            // The server's time to answer begins when all has been sent, before this wait or during it.
+            deadline.extend(from: connection.loop.now)
+        } else if connection.hasResponseBegun {
+            _ = try await waitIfNeeded(after: step, deadline, upload: upload, monitor: &monitor)
+        } else {
+            _ = try await waitIfNeeded(after: step, deadline, upload: upload)
         }
     }
 

@@ -102,7 +102,7 @@ public struct Timeouts: Hashable, Sendable {
         public var description: String { "\(bytes) bytes in \(time.text)" }
 
         /// The speed as machine words.
-        package struct Watch: Hashable, Sendable {
+        package struct Watch: Equatable, Sendable {
             let bytes: UInt64
             /// The length of the interval; the largest value means no minimum speed.
             let nanoseconds: UInt64

@@ -8,7 +8,7 @@ PLACES = [
      "|limits.timeouts.resolve|", "PhaseLimitTests"),
     ("resolve", "of a fallback", "Dialler.next",
      "fallback(limits.deadline(.resolve, stall: |limits.timeouts.resolve|)", "PhaseLimitTests"),
-    ("connect", "", "Connector.openSocket(_:)", "|limits.timeouts.connect|",
+    ("connect", "", "Connector.openSocket(of:)", "|limits.timeouts.connect|",
      "PhaseLimitTests"),
     ("connect", "of a Unix domain socket", "Connector.openSocket(to:)", "|limits.timeouts.connect|",
      "UnixSocketTests"),

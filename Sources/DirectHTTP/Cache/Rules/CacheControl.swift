@@ -3,7 +3,7 @@ package import DirectHTTP1
 /// The directives in the `Cache-Control` fields of a request or response (RFC 9111, section 5.2).
 ///
 /// Malformed or contradictory directives get the meaning that allows less reuse (section 4.2.1).
-package struct CacheControl: Hashable, Sendable {
+package struct CacheControl: Equatable, Sendable {
     package var noStore = false
     /// `no-cache` without field names. Names are in `noCacheFields`.
     package var noCache = false

@@ -100,7 +100,7 @@ struct CacheRequestPolicy: Sendable {
 }
 
 /// The decision about a request.
-enum CacheDecision: Hashable, Sendable {
+enum CacheDecision: Equatable, Sendable {
     /// Answer with the entry.
     case serve(isStale: Bool)
     /// Answer with the entry, and fetch a newer response in the background for later requests.
@@ -112,7 +112,7 @@ enum CacheDecision: Hashable, Sendable {
 }
 
 /// The way in which the origin failed to give a newer response.
-enum CacheFailure: Hashable, Sendable {
+enum CacheFailure: Equatable, Sendable {
     /// The origin answered with a server error.
     case serverError
     /// The origin could not be reached, or did not answer.
@@ -120,7 +120,7 @@ enum CacheFailure: Hashable, Sendable {
 }
 
 /// Permissions of the cache's owner beyond those in the messages, in seconds.
-struct StaleLimits: Hashable, Sendable {
+struct StaleLimits: Equatable, Sendable {
     /// The time for which a response may have been stale if the origin cannot be reached (RFC 9111, section
     /// 4.2.4).
     var whenUnreachable: Int64 = 0

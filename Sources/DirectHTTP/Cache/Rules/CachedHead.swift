@@ -88,7 +88,7 @@ struct CachedHead: Sendable {
 }
 
 /// An entity tag, which identifies a version of a representation (RFC 9110, section 8.8.3).
-struct EntityTag: Hashable, Sendable {
+struct EntityTag: Equatable, Sendable {
     /// The tag as received, including quotes and `W/`.
     let text: String
 

@@ -4,7 +4,7 @@ internal import DirectIO
 
 /// The caller's own conditions about a version that it has. A cache may answer them as well (RFC 9111,
 /// section 4.3.2).
-struct ClientConditions: Hashable, Sendable {
+struct ClientConditions: Equatable, Sendable {
     private let tags: String?
     private let date: String?
 

@@ -5,7 +5,7 @@ internal import DirectIO
 ///
 /// A response to a call with cookies of its own is for calls with the same cookies only, whatever `Vary`
 /// says: few servers send `Vary: Cookie` with the page of a user.
-package struct CookieOwner: Hashable, Sendable {
+package struct CookieOwner: Equatable, Sendable {
     /// Tells the owner from all others; `nil` if the cookies are those of the client itself.
     let name: String?
     /// Whether a `Cookie` field can only be the caller's, because no store adds one. It identifies a user as

@@ -14,12 +14,7 @@ final class ConnectAttempt: Sendable {
         case failure(AttemptFailure)
     }
 
-    init(
-        endpoint: Endpoint,
-        start: Instant,
-        end: Instant,
-        result: Result<EstablishedTransport, AttemptFailure>
-    ) {
+    init(endpoint: Endpoint, start: Instant, end: Instant, result: Ending) {
         self.endpoint = endpoint
         self.start = start
         self.end = end

@@ -8,7 +8,9 @@ final class TLSClientState: Sendable {
     let sessions: SessionCache
     private let settings: TLSSettings
     private let made = Locked<Made?>(nil)
-    private let queue = Locked(Queue())
+    /// Makes the context on one thread at a time, also because concurrent callers wait for the first: files
+    /// that hang must not take all threads, which other clients and downloads need as well.
+    private let lane = BlockingLane(on: .shared, width: 1)
 
     private struct Made {
         let context: TLSContext
@@ -17,19 +19,9 @@ final class TLSClientState: Sendable {
     }
 
     /// Not a `Result`, as said at ``Locked``.
-    private enum Outcome {
-        case made(TLSContext)
-        case failed(TLSError)
-        /// There is no thread to make it.
-        case refused(SystemError)
-    }
-
-    /// The connections that wait for a context. One thread at a time makes it for all of them: files that
-    /// hang must not take all threads, which other clients and downloads need as well.
-    private struct Queue {
-        var waiting: [Int: Reply<Outcome>] = [:]
-        var count = 0
-        var isServed = false
+    private enum Making {
+        case success(TLSContext)
+        case failure(TLSError)
     }
 
     init(_ settings: TLSSettings, sessions: SessionCache) {
@@ -42,63 +34,26 @@ final class TLSClientState: Sendable {
     /// files, so it runs off the loop.
     func context(_ deadline: Deadline, on loop: EventLoop) async throws(TransportError) -> TLSContext {
         if settings.clientIdentity?.files == nil, let made = made.withLock({ $0 }) { return made.context }
-        let reply = Reply<Outcome>(on: loop)
-        let number = ask(for: reply)
-        let outcome: Outcome
+        let outcome: Making
         do throws(BlockingWork.Abandoned) {
-            outcome = try await reply.value(until: deadline.instant)
+            outcome = try await lane.run(until: deadline.instant, on: loop) { self.current() }
         } catch {
-            queue.withLock { _ = $0.waiting.removeValue(forKey: number) }
             throw deadline.failure(error)
         }
         switch outcome {
-        case .made(let context): return context
-        case .failed(let error): throw .failed(deadline.phase, .tls(error))
-        case .refused(let refusal): throw deadline.failure(.refused(refusal))
-        }
-    }
-
-    /// Lets a reply wait for the context, and returns its number.
-    private func ask(for reply: Reply<Outcome>) -> Int {
-        let (number, begins) = queue.withLock { queue in
-            queue.count += 1
-            queue.waiting[queue.count] = reply
-            defer { queue.isServed = true }
-            return (queue.count, !queue.isServed)
-        }
-        if begins {
-            BlockingWork.shared.submit(serve) { refusal in
-                for reply in self.takeWaiting(ending: true) { reply.give(.refused(refusal)) }
-            }
-        }
-        return number
-    }
-
-    /// Answers all that wait, and those that have come meanwhile: a file may have changed before they came.
-    private func serve() {
-        while case let replies = takeWaiting(ending: false), !replies.isEmpty {
-            let outcome = current()
-            for reply in replies { reply.give(outcome) }
-        }
-    }
-
-    /// Returns those that wait. Without any, or if the end is asked for, no thread serves any longer.
-    private func takeWaiting(ending: Bool) -> [Reply<Outcome>] {
-        queue.withLock { queue in
-            defer { queue.waiting = [:] }
-            if ending || queue.waiting.isEmpty { queue.isServed = false }
-            return Array(queue.waiting.values)
+        case .success(let context): return context
+        case .failure(let error): throw .failed(deadline.phase, .tls(error))
         }
     }
 
     /// Returns the context, made if there is none for the files as they are.
-    private func current() -> Outcome {
+    private func current() -> Making {
         let known = made.withLock { $0 }
         do throws(TLSError) {
-            return .made(try renewed(known))
+            return .success(try renewed(known))
         } catch {
             // Files that are being replaced: the certificate is there, and its key not yet.
-            return known.map { .made($0.context) } ?? .failed(error)
+            return known.map { .success($0.context) } ?? .failure(error)
         }
     }
 

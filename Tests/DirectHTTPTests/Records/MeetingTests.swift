@@ -25,7 +25,7 @@ struct MeetingTests {
         let reference = redaction.shown(["Location": "/to?\u{301}&password=secret#\u{301}a&password=1"])[
             "Location"
         ]
-        #expect(reference == "/to?\u{301}&password=***#\u{301}a&password=1")
+        #expect(reference == "/to?\u{301}&password=***#\u{301}a&password=***")
     }
 
     @Test("A compressed body keeps its coding when it is collected, or when its type is removed")

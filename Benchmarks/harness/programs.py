@@ -191,6 +191,8 @@ class Programs:
             return [*command, f"https://{HOST}:{port}{work.path}"]
         roots = "system" if work.roots == "system" else servers.one_root
         words = {"host": HOST, "address": ADDRESS, "port": port, "path": work.path, "length": 13, "ca": roots}
+        if peer == "ours" and not work.on_loop:
+            words["executor"] = "task"
         program = self.once if peer == "ours" else self.program(peer)
         return [program, "once", *(f"{key}={value}" for key, value in words.items())]
 

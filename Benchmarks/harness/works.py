@@ -140,6 +140,7 @@ def every_work():
     latency = replace(small(1000), name="latency-1000", kind="latency", peers=("ours", "libcurl"), in_default_run=False)
     with_task.append(latency)
     idle = Work("idle", "idle", unit="connection", peers=("ours", "libcurl", "floor"), in_flight=1000, count=1000)
+    start = Work("start", "start", unit="process", peers=("ours", "libcurl", "floor"), count=20, counted=(1,))
     alone = [
         idle,
         # The memory of calls that wait for a connection.
@@ -149,8 +150,10 @@ def every_work():
         replace(idle, name="idle-10000", peers=("ours",), in_flight=10_000, count=10_000, in_default_run=False),
         # Ten GiB of zeros in ten MiB: the cost of refusing them.
         Work("bomb", "bomb", unit="bomb", peers=("ours",), path="/gzip/bomb"),
-        Work("start", "start", unit="process", peers=("ours", "libcurl", "floor"), count=20, counted=(1,)),
-        Work("start-roots", "start", unit="process", peers=("ours", "libcurl", "floor"), count=20, counted=(1,), roots="system"),
+        start,
+        # Ours with `async`, which starts Swift's own threads.
+        replace(start, name="start-task", on_loop=False),
+        replace(start, name="start-roots", roots="system"),
         cached("cache-memory", "cache-hit", "hit", count=50_000, warm_up=1_000),
         cached("cache-folder", "cache-hit", "hit", count=50_000, warm_up=1_000),
         cached("cache-folder-keep", "cache-keep", "response", count=10_000),

@@ -9,7 +9,7 @@ import Glibc
 enum Ours {
     static func main() {
         let settings = Settings(CommandLine.arguments)
-        if settings.work == "once" { return once(settings) }
+        if settings.work == "once", settings.onLoop { return once(settings) }
         // The main thread only waits: it is no executor, and this function does not return.
         Task.detached {
             do {

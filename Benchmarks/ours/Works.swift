@@ -24,6 +24,7 @@ struct Works: Sendable {
     }
 
     func run() async throws {
+        if settings.work == "once" { return try await print(client.fetch(request(.get, settings.path))) }
         if settings.work == "queued" { return try await queue() }
         let memoryAtStart = memoryKiB("VmRSS")
         if settings.opening > 0 { try await openConnections() }
@@ -175,10 +176,14 @@ struct Works: Sendable {
         }
     }
 
+    /// Makes a blocking call.
     func printOne() throws {
-        let response = try client.blocking.fetch(request(.get, settings.path))
+        try print(client.blocking.fetch(request(.get, settings.path)))
+    }
+
+    private func print(_ response: HTTPClient.BufferedResponse) {
         check(response, nil)
-        print(response.text ?? "", terminator: "")
+        Swift.print(response.text ?? "", terminator: "")
         fflush(nil)
     }
 

@@ -17,18 +17,18 @@ internal import Synchronization
 ///
 /// A caller that is cancelled, or whose time is over, stops waiting, and the others go on: if it was the one
 /// whose request it is, the next one makes it anew, within its own time limits. If it has no more time
-/// either, nor have those that have waited for it from its beginning. A request that is made while another
-/// one is made, by an interceptor behind this one, is made alone: it might wait for itself. After a request
-/// with an unsafe method has begun, later GETs join none that began before it ended: they would miss what it
-/// has changed.
+/// either, nor have those that have waited for it from its beginning and for as long as the limit. A request
+/// that is made while another one is made, by an interceptor behind this one, is made alone: it might wait
+/// for itself. After a request with an unsafe method has begun, later GETs join none that began before it
+/// ended: they would miss what it has changed.
 public final class SharedRequests: Sendable {
     /// What a request has come to.
     private enum Landing: Sendable {
         case ended(Result<HTTPClient.Response, any Error>)
         /// The caller that made it was cancelled: it has to be made anew.
         case cancelled
-        /// The caller that made it had no more time. Nor has one that has waited for all of that time.
-        case late(any Error)
+        /// The caller that made it had no more time. Nor has one that has waited for as long as the limit.
+        case late(any Error, limit: Duration)
     }
 
     private typealias Flight = Latch<Landing>
@@ -67,6 +67,7 @@ public final class SharedRequests: Sendable {
             guard let key = Key(request), fits(request), !Self.leading.contains(ObjectIdentifier(self)) else {
                 return try await forward(request)
             }
+            let start = SuspendingClock.now
             var hasWaited = false
             while true {
                 let (flight, waiter) = enter(key)
@@ -75,8 +76,9 @@ public final class SharedRequests: Sendable {
                 }
                 switch try await flight.value(at: waiter) {
                 case .ended(let result): return try result.get()
-                // That request began when this one had come already, with the same time limits.
-                case .late(let error) where hasWaited: throw error
+                // That request has begun since this one came, but the limit of its call may have before.
+                case .late(let error, let limit) where hasWaited && start.duration(to: .now) >= limit:
+                    throw error
                 case .late, .cancelled: hasWaited = true
                 }
             }
@@ -108,7 +110,8 @@ public final class SharedRequests: Sendable {
                 end(flight, for: key, with: .ended(.success(whole)))
                 return whole
             } catch {
-                let failure = error.isTimeout ? Landing.late(error) : .ended(.failure(error))
+                let failure =
+                    error.timeLimit.map { .late(error, limit: $0) } ?? Landing.ended(.failure(error))
                 end(flight, for: key, with: Task.isCancelled ? .cancelled : failure)
                 throw error
             }
@@ -126,9 +129,9 @@ public final class SharedRequests: Sendable {
 }
 
 extension Error {
-    /// Whether the time of one caller was over, which says nothing of another's.
-    fileprivate var isTimeout: Bool {
-        if case .timedOut = (self as? HTTPError)?.reason { true } else { false }
+    /// The limit if the time of one caller was over, which says nothing of another's.
+    fileprivate var timeLimit: Duration? {
+        if case .timedOut(after: let limit) = (self as? HTTPError)?.reason { limit } else { nil }
     }
 }
 

@@ -113,9 +113,10 @@ extension Redaction {
             guard name.endIndex < item.endIndex else {
                 return hidden == nil && !item.isEmpty ? Self.mask : String(item)
             }
-            guard hidden?.contains(Substring(name).decodedItem.lowercased()) ?? true else {
-                return String(item)
-            }
+            // In a fragment a path may be before the first item: programs in a browser have such ones.
+            let last = name.lastIndex(of: "?").map { name[name.index(after: $0)...] } ?? name
+            let names = [name, last].map { Substring($0).decodedItem.lowercased() }
+            guard hidden.map({ !$0.isDisjoint(with: names) }) ?? true else { return String(item) }
             return String(name) + "=" + Self.mask
         }.joined(separator: "&")
     }

@@ -57,6 +57,25 @@ struct RequestRateTests {
         _ = try await late.value
     }
 
+    @Test("A pause saves no more than the burst for those that wait as well, as when a machine sleeps")
+    func pause() async throws {
+        let rate = rate(10, burst: 2)
+        let client = client(rate)
+        for _ in 0..<2 { _ = try await client.get("http://a.test/") }
+        let tasks = (0..<9).map { _ in Task { _ = try await client.get("http://a.test/") } }
+        await rate.waiting(9)
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(100))
+        // The first one had its token already.
+        while rate.waitingCount > 0, clock.sleeperCount == 0 { await Task.yield() }
+        #expect(rate.waitingCount == 6)
+        while rate.waitingCount > 0 {
+            clock.advance(by: .milliseconds(100))
+            await Task.yield()
+        }
+        for task in tasks { try await task.value }
+    }
+
     @Test("Origins have tokens of their own if that is asked for, and redirects take one each")
     func origins() async throws {
         let apart = client(rate(1, perOrigin: true))

@@ -251,7 +251,7 @@ struct SharedRequestTests {
             $0.transport = { request in
                 let isFirst = answers.requests.withLock { $0.isEmpty }
                 _ = try await (isFirst ? answers : later).answer(request)
-                throw HTTPError(.response, .timedOut(after: .seconds(30)))
+                throw HTTPError(.response, .timedOut(after: isFirst ? .seconds(30) : .zero))
             }
         }
         let first = Task { try await client.get("http://a.test/") }
@@ -265,6 +265,35 @@ struct SharedRequestTests {
         later.open()
         for task in others { await #expect(throws: HTTPError.self) { try await task.value } }
         #expect(later.requests.withLock { $0.count } == 1)
+    }
+
+    @Test(
+        "One that has come late has its own time, though it has waited for two whose time is over",
+        arguments: [false, true]
+    )
+    func lastTimeout(isCancelled: Bool) async throws {
+        let (answers, later) = (answers, HeldAnswers())
+        let client = HTTPClient.untimed {
+            $0.interceptors = [shared.interceptor]
+            $0.transport = { request in
+                let isFirst = answers.requests.withLock { $0.isEmpty }
+                let response = try await (isFirst ? answers : later).answer(request)
+                if !isFirst, later.requests.withLock({ $0.count }) > 1 { return response }
+                throw HTTPError(.response, .timedOut(after: .seconds(30)))
+            }
+        }
+        let first = Task { try await client.get("http://a.test/") }
+        await sent(1)
+        let others = (0..<2).map { _ in Task { try await client.get("http://a.test/").text } }
+        await joined(2)
+        if isCancelled { first.cancel() } else { answers.open() }
+        await #expect(throws: (any Error).self) { try await first.value }
+        while later.requests.withLock({ $0.isEmpty }) { await Task.yield() }
+        await joined(1)
+        later.open()
+        var texts: [String?] = []
+        for task in others { texts.append(try? await task.value) }
+        #expect(texts.contains(nil) && texts.contains("2"))
     }
 
     @Test("The others go on without one that is cancelled in code that ignores that")

@@ -22,6 +22,24 @@ struct InterruptionTests {
     func noneLeft(_ client: String, by signal: Int32) async throws {
         let program = try #require(builtProgram)
         let fixtures = try TemporaryFixtures(["names/a.json": "[\(nameVector())]"])
+        try await noneLeft(client, of: program, fixtures, by: signal)
+    }
+
+    @Test("Nor does one whose client is another run", arguments: 0..<8)
+    func noneLeftOfTwo(time: Int) async throws {
+        let program = try #require(builtProgram)
+        let fixtures = try TemporaryFixtures(["names/a.json": "[\(nameVector())]"])
+        try Data("\(Self.daemon) # {address}".utf8).write(to: URL(filePath: fixtures.path + "/client"))
+        let inner = "'\(program)' run --fixtures \"$HOME\" --client \"$(cat \"$HOME/client\")\" # {address}"
+        try await noneLeft(inner, of: program, fixtures, by: SIGKILL)
+    }
+
+    private func noneLeft(
+        _ client: String,
+        of program: String,
+        _ fixtures: borrowing TemporaryFixtures,
+        by signal: Int32
+    ) async throws {
         try #require(mkfifo(fixtures.path + "/pipe", 0o600) == 0)
         let process = try TestProcess(
             program,

@@ -141,7 +141,8 @@ struct CurlCommandTests {
                 "Authorization": "Bearer hush4", "cookie": "a=hush5", "X-API-Key": "hush6",
                 "Referer": "https://u:hush7@b.test/?key=hush8", "X-Shown": "shown",
                 "X-Xsrf-Token": "hush11", "X-Goog-Api-Key": "hush12", "Private-Token": "hush13",
-                "x-vault-token": "hush14",
+                "x-vault-token": "hush14", "Content-Location": "/app#/done?a=b&key=hush15",
+                "Location": "/app#/done?key=hush16",
             ],
             body: .form(["key": "hush9", "name": "shown"])
         )
@@ -156,7 +157,7 @@ struct CurlCommandTests {
         #expect(!command.contains("hush"), "\(command)")
         #expect(command.split(separator: "shown").count == 4 && command.contains("***"))
         let all = try client.curlCommand(for: request, redacting: .insecureNone)
-        for number in 1...14 where number != 3 { #expect(all.contains("hush\(number)"), "\(number)") }
+        for number in 1...16 where number != 3 { #expect(all.contains("hush\(number)"), "\(number)") }
         let direct = try request.curlCommand()
         #expect(
             direct.contains("--resolve a.test:443:192.0.2.1,[2001:db8::1]")

@@ -42,7 +42,7 @@ public struct HTTPURL: Sendable {
     }
 
     /// Parses a URL from the whole of the given bytes.
-    init(utf8 text: Span<UInt8>) throws(HTTPURLError) {
+    package init(utf8 text: Span<UInt8>) throws(HTTPURLError) {
         let parts = try URLParts(text)
         guard let scheme = parts.scheme, let authority = parts.authority else { throw .notHTTP }
         storage = Storage(

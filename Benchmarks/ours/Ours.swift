@@ -22,8 +22,7 @@ enum Ours {
         while true { pause() }
     }
 
-    /// One request by the thread that the program starts with, as a command-line tool without `async` makes
-    /// it.
+    /// Makes one request on the first thread, as a command-line tool without `async` does.
     private static func once(_ settings: Settings) {
         do { try Works(settings).printOne() } catch { fail("\(error)") }
     }

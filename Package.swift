@@ -383,3 +383,34 @@ package.targets += [
     ),
 ]
 #endif
+
+// `scripts/test --part` names targets here: the package is these and what they need. SwiftPM compiles all test targets of a
+// package for any test, so a part is tested in a fraction of the time. Without the variable the package is whole.
+if let parts = Context.environment["DIRECT_HTTP_PARTS"] {
+    package.keep(onlyWhatIsNeededBy: parts.split(separator: ",").map(String.init))
+}
+
+extension Package {
+    func keep(onlyWhatIsNeededBy names: [String]) {
+        var needed: Set<String> = []
+        var open = names
+        while let name = open.popLast() {
+            guard needed.insert(name).inserted else { continue }
+            guard let target = targets.first(where: { $0.name == name }) else {
+                fatalError("DIRECT_HTTP_PARTS: there is no target \(name)")
+            }
+            for dependency in target.dependencies {
+                switch dependency {
+                case .byNameItem(let name, _), .targetItem(let name, _): open.append(name)
+                default: break
+                }
+            }
+        }
+        targets.removeAll { !needed.contains($0.name) }
+        products.removeAll { product in
+            let targets =
+                (product as? Product.Library)?.targets ?? (product as? Product.Executable)?.targets ?? []
+            return !targets.allSatisfy(needed.contains)
+        }
+    }
+}

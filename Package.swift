@@ -407,6 +407,8 @@ extension Package {
             }
         }
         targets.removeAll { !needed.contains($0.name) }
+        // SwiftPM fetches a package that no target has a condition for.
+        if !needed.contains("CDirectOpenSSL") { dependencies = [] }
         products.removeAll { product in
             let targets =
                 (product as? Product.Library)?.targets ?? (product as? Product.Executable)?.targets ?? []

@@ -9,21 +9,75 @@ extension CachingResolver {
     ///   cancelled.
     public func save() async throws {
         guard let path = settings.file else { return }
-        try await readFile()
+        try await readFile(ResolveContext(deadline: .never, loop: loop))
         try await saves.save(to: path, on: loop) { [self] in AnswerFile.write(lines()) }
     }
 
-    /// Reads the file unless that has been done. A file that cannot be read counts as empty, because a cache
-    /// can be filled again.
+    /// Waits until the file has been read. The first caller starts that, on a thread that may block, and all
+    /// that come before its end wait for the same reading, each within its own deadline.
     ///
-    /// - Throws: `CancellationError` if the task was cancelled, `SystemError` if there is no thread; the
-    ///   next caller reads the file. An answer that came before the file's would take their place.
-    func readFile() async throws {
-        guard let path = state.withLock({ $0.unread }) else { return }
-        let text = try await threads.run(on: loop) { () throws(SystemError) in
-            (try? StateFile.read(path, limit: Self.fileLimit)) ?? []
+    /// A file that cannot be read counts as empty, because a cache can be filled again; so does one whose disk
+    /// takes longer than ``readingLimit``.
+    ///
+    /// - Throws: `CancellationError` if the task was cancelled, a ``ResolverError`` at the deadline, and
+    ///   `SystemError` if there is no thread; the next caller reads the file. An answer that came before the
+    ///   file's would take their place.
+    func readFile(_ context: ResolveContext) async throws {
+        guard state.withLock({ $0.unread != nil }) else { return }
+        if Task.isCancelled { throw CancellationError() }
+        let start = context.loop.now
+        let reply = Reply<SystemError?>(on: context.loop)
+        guard let end = joinReading(reply) else { return }
+        let rest = end.nanoseconds - min(now, end).nanoseconds
+        let last = start.advanced(byNanoseconds: rest)
+        let refusal: SystemError?
+        do throws(BlockingWork.Abandoned) {
+            refusal = try await reply.value(until: min(context.deadline, last))
+        } catch {
+            if error == .cancelled { throw CancellationError() }
+            guard now < end else { return endReading() }
+            throw ResolverError(name, .timedOut(after: context.loop.now.since(start)))
         }
-        restore(text, at: now, date: loop.date)
+        if let refusal { throw refusal }
+    }
+
+    /// Adds a caller to those that wait for the file, and starts the reading if no other has. Returns the time
+    /// at which it is given up; `nil` if it is over.
+    private func joinReading(_ reply: Reply<SystemError?>) -> Instant? {
+        let now = now
+        let (end, path) = state.withLock { state -> (Instant?, String?) in
+            switch state.unread {
+            case nil: return (nil, nil)
+            case .untouched(let path):
+                let end = now.advanced(byNanoseconds: Self.readingLimit)
+                state.unread = .reading(path, until: end, [reply])
+                return (end, path)
+            case .reading(let path, let end, var waiting):
+                // Without this, each caller would copy the list.
+                state.unread = nil
+                waiting.append(reply)
+                state.unread = .reading(path, until: end, waiting)
+                return (end, nil)
+            }
+        }
+        guard let path else { return end }
+        threads.submit { [self] in
+            let text = (try? StateFile.read(path, limit: Self.fileLimit)) ?? []
+            restore(text, at: self.now, date: loop.date)
+        } orElse: { [self] refusal in
+            endReading(refusal: refusal) { $0.unread = .untouched(path) }
+        }
+        return end
+    }
+
+    /// Ends the reading with a change of the state, unless it has ended, and wakes all that wait for it.
+    private func endReading(refusal: SystemError? = nil, _ change: (inout Contents) -> Void = { _ in }) {
+        let waiting = state.withLock { state -> [Reply<SystemError?>] in
+            guard state.unread != nil else { return [] }
+            defer { change(&state) }
+            return state.endReading()
+        }
+        for reply in waiting { reply.give(refusal) }
     }
 
     /// Writes the file after a delay, together with all changes until then.
@@ -34,7 +88,7 @@ extension CachingResolver {
             return !state.isSaving
         }
         guard isFirst else { return }
-        Task { [weak self, loop] in
+        Task(executorPreference: loop) { [weak self, loop] in
             try? await loop.sleep(until: loop.now.advanced(byNanoseconds: Self.savingDelay))
             guard let self else { return }
             state.withLock { $0.isSaving = false }
@@ -42,38 +96,37 @@ extension CachingResolver {
         }
     }
 
-    /// Adds the file's answers that may still be used, except for names with a newer answer.
+    /// Fills the table with the file's answers that may still be used. Blocks: a large file takes its time,
+    /// which is spent outside the lock.
     func restore(_ text: [UInt8], at now: Instant, date: UnixTime) {
-        let lines = AnswerFile.read(text)
+        var table = AnswerTable(state.withLock { $0.table.rules })
         let longest = settings.maximumTimeToLive.clampedNanoseconds
-        state.withLock { state in
-            guard state.unread != nil else { return }
-            state.unread = nil
-            for line in lines where state.table.entries[line.key] == nil {
-                // If the file was written under another clock, the expiry may lie far ahead: no answer is
-                // valid for longer than a new one would be.
-                let left = line.expiry.seconds.subtractingReportingOverflow(date.seconds)
-                guard !left.overflow else { continue }
-                let expiry: Instant
-                if left.partialValue >= 0 {
-                    let span = min(Duration.seconds(left.partialValue).clampedNanoseconds, longest)
-                    expiry = now.advanced(byNanoseconds: span)
-                } else {
-                    let past = Duration.seconds(Int64(clamping: left.partialValue.magnitude))
-                        .clampedNanoseconds
-                    guard past < state.table.rules.stale, past < now.nanoseconds else { continue }
-                    expiry = Instant(nanoseconds: now.nanoseconds - past)
-                }
-                var answer = Resolution(
-                    line.endpoints,
-                    source: AddressSource(line.author),
-                    canonicalName: line.canonicalName
-                )
-                answer.isStrictlyOrdered = line.isStrictlyOrdered
-                let span = min(Duration.seconds(line.seconds).clampedNanoseconds, longest)
-                state.restore(answer, for: line.key, expiry: expiry, span: span)
+        for line in AnswerFile.read(text) where table.entries[line.key] == nil {
+            // If the file was written under another clock, the expiry may lie far ahead: no answer is valid
+            // for longer than a new one would be.
+            let left = line.expiry.seconds.subtractingReportingOverflow(date.seconds)
+            guard !left.overflow else { continue }
+            let expiry: Instant
+            if left.partialValue >= 0 {
+                let span = min(Duration.seconds(left.partialValue).clampedNanoseconds, longest)
+                expiry = now.advanced(byNanoseconds: span)
+            } else {
+                let past = Duration.seconds(Int64(clamping: left.partialValue.magnitude))
+                    .clampedNanoseconds
+                guard past < table.rules.stale, past < now.nanoseconds else { continue }
+                expiry = Instant(nanoseconds: now.nanoseconds - past)
             }
+            var answer = Resolution(
+                line.endpoints,
+                source: AddressSource(line.author),
+                canonicalName: line.canonicalName
+            )
+            answer.isStrictlyOrdered = line.isStrictlyOrdered
+            let span = min(Duration.seconds(line.seconds).clampedNanoseconds, longest)
+            table.restore(answer, for: line.key, expiry: expiry, span: span)
         }
+        // No answer is in the table before the file's are: none is asked for until then.
+        endReading { $0.adopt(table) }
     }
 
     /// The answers to write to the file: the positive ones without HTTPS records. The keys in these change
@@ -107,5 +160,8 @@ extension CachingResolver {
     }
 
     private static let savingDelay: UInt64 = 3_000_000_000
+    /// The time after which the answers are asked for without the file, in nanoseconds: half of what a name
+    /// may take by default.
+    private static let readingLimit: UInt64 = 5_000_000_000
     private static let fileLimit = 64 * 1024 * 1024
 }

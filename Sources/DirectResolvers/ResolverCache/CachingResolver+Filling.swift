@@ -20,7 +20,7 @@ extension CachingResolver {
     ) async -> [DomainName: any Error] {
         let names = Set(names)
         do {
-            try await readFile()
+            try await readFile(ResolveContext(deadline: .never, loop: loop))
         } catch {
             return Dictionary(uniqueKeysWithValues: names.map { ($0, error) })
         }

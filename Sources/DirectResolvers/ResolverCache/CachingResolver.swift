@@ -83,20 +83,27 @@ public final class CachingResolver: Resolver {
         private(set) var generation = 0
         /// Whether a write of the file is scheduled.
         var isSaving = false
-        /// The path of the file until it has been read, `nil` afterwards.
-        var unread: String?
+        /// The file until its answers are in the table, `nil` afterwards.
+        var unread: UnreadFile?
 
         init(table: AnswerTable, unread: String?) {
             self.table = table
-            self.unread = unread
+            self.unread = unread.map { .untouched($0) }
         }
 
-        /// Forgets all answers, and the queries in flight, so that later callers do not join them.
-        mutating func forgetAll() {
+        /// Forgets all answers, and the queries in flight, so that later callers do not join them. Returns the
+        /// callers that wait for the file, whose answers are not wanted any more.
+        mutating func forgetAll() -> [Reply<SystemError?>] {
             table.forgetAll()
             generation += 1
             (queries, pauses) = ([:], [:])
-            unread = nil
+            return endReading()
+        }
+
+        /// Ends the reading of the file, and returns the callers that wait for it.
+        mutating func endReading() -> [Reply<SystemError?>] {
+            defer { unread = nil }
+            return unread?.waiting ?? []
         }
 
         /// Looks for an answer that may be used at the given moment.
@@ -153,8 +160,19 @@ public final class CachingResolver: Resolver {
             table.demote(endpoint, for: key, port: port)
         }
 
-        mutating func restore(_ answer: Resolution, for key: AnswerKey, expiry: Instant, span: UInt64) {
-            table.restore(answer, for: key, expiry: expiry, span: span)
+        /// Takes the answers of the file.
+        mutating func adopt(_ restored: AnswerTable) { table = restored }
+    }
+
+    /// The file of the answers, while they are not in the table.
+    enum UnreadFile {
+        case untouched(String)
+        /// It is being read, until the time at which it is given up, for these callers.
+        case reading(String, until: Instant, [Reply<SystemError?>])
+
+        /// The callers that wait for it.
+        var waiting: [Reply<SystemError?>] {
+            if case .reading(_, _, let waiting) = self { waiting } else { [] }
         }
     }
 
@@ -230,7 +248,8 @@ public final class CachingResolver: Resolver {
         // The others first: what they answer until then is forgotten here.
         upstream.forgetAll()
         settings.whileAsking.other?.forgetAll()
-        state.withLock { $0.forgetAll() }
+        let waiting = state.withLock { $0.forgetAll() }
+        for reply in waiting { reply.give(nil) }
         saveSoon()
     }
 
@@ -243,7 +262,7 @@ public final class CachingResolver: Resolver {
         port: UInt16,
         context: ResolveContext
     ) async throws -> Resolution {
-        try await readFile()
+        try await readFile(context)
         if let known = try knownAnswer(for: host, port: port, context: context) { return known }
         if let other = settings.whileAsking.other {
             askForNextTime(host, port: port, loop: context.loop)

@@ -1,5 +1,6 @@
 import DirectCore
 import DirectIO
+import DirectTestTime
 import DirectTestCommands
 import Testing
 

@@ -17,11 +17,12 @@ struct CachingResolverTests {
 
     private func cache(
         _ upstream: any Resolver,
+        threads: BlockingWork = .shared,
         _ configure: (inout CachingResolver.Settings) -> Void = { _ in }
     ) -> CachingResolver {
         var settings = CachingResolver.Settings()
         configure(&settings)
-        return CachingResolver(upstream, settings, loop: time.loop)
+        return CachingResolver(upstream, settings, loop: time.loop, threads: threads)
     }
 
     private func answer(_ cache: CachingResolver, port: UInt16 = 443) async throws -> Resolution {
@@ -570,6 +571,64 @@ struct CachingResolverTests {
             #expect(cache.count == (isForgotten ? 0 : 1))
             #expect(try await answer(cache).endpoints == (isForgotten ? ["192.0.2.1"] : ["192.0.2.2"]))
         }
+    }
+
+    @Test(
+        "All callers that come before the file was read wait for one reading, which needs no thread of theirs"
+    )
+    func oneReading() async throws {
+        let path = NSTemporaryDirectory() + "answers-\(UUID())"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let writer = cache(counting(timeToLive: .seconds(600))) { $0.file = path }
+        let wanted = try await answer(writer).endpoints
+        try await writer.save()
+        let (disk, gate) = (BlockingWork(threadLimit: 1), DiskGate())
+        await disk.stop(until: gate)
+        let reader = cache(ScriptedResolver("mute", .noSuchName), threads: disk) { $0.file = path }
+        let callers = (0..<100).map { _ in Task { [self] in try await answer(reader).endpoints } }
+        while reader.state.withLock({ $0.unread?.waiting.count }) != callers.count { await Task.yield() }
+        #expect(disk.waiting == 1)
+        gate.open()
+        for caller in callers { #expect(try await caller.value == wanted) }
+    }
+
+    @Test(
+        "The answers of a file are made on the thread that reads it, not on an executor that a caller brings"
+    )
+    func readingApart() async throws {
+        let path = NSTemporaryDirectory() + "answers-\(UUID())"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let (disk, gate) = (BlockingWork(threadLimit: 1), DiskGate())
+        let reader = cache(counting(timeToLive: nil), threads: disk) { $0.file = path }
+        await disk.stop(until: gate)
+        let executor = HeldExecutor()
+        let caller = Task(executorPreference: executor) { [self] in try await answer(reader).endpoints }
+        await executor.runNext()
+        gate.open()
+        // The caller's executor runs nothing, and the file is read all the same.
+        while reader.state.withLock({ $0.unread != nil }) { await Task.yield() }
+        executor.release()
+        #expect(try await caller.value == ["192.0.2.1"])
+    }
+
+    @Test(
+        "A file whose disk hangs costs a caller no more than its deadline, and is given up after five seconds"
+    )
+    func hangingFile() async throws {
+        let (disk, gate) = (BlockingWork(threadLimit: 1), DiskGate())
+        defer { gate.open() }
+        await disk.stop(until: gate)
+        let reader = cache(counting(timeToLive: nil), threads: disk) { $0.file = "/nowhere/answers" }
+        let hasty = Task { [self] in
+            let context = ResolveContext(within: .seconds(2), on: time.loop)
+            return try await reader.resolve(host, port: 443, context: context)
+        }
+        try await time.pass(.seconds(2))
+        await #expect(throws: ResolverError.self) { try await hasty.value }
+        let patient = Task { [self] in try await answer(reader).endpoints }
+        try await time.pass(.seconds(3))
+        #expect(try await patient.value == ["192.0.2.1"])
+        #expect(try await answer(reader).endpoints == ["192.0.2.1"])
     }
 
     @Test("A question that is cancelled before the file was read leaves the reading to the next one")

@@ -1,17 +1,19 @@
-import DirectCore
-@testable import DirectIO
+internal import DirectCore
+package import DirectIO
 
 /// Blocks a thread until it is opened.
-final class DiskGate: Sendable {
+package final class DiskGate: Sendable {
     private let isOpen = Locked(false)
     private let opening = Condition()
 
-    func wait() {
+    package init() {}
+
+    package func wait() {
         let hour: UInt64 = 3_600_000_000_000
         _ = isOpen.wait(at: opening, nanoseconds: hour) { isOpen, _ in isOpen ? true : nil }
     }
 
-    func open() {
+    package func open() {
         isOpen.withLock { $0 = true }
         opening.signal()
     }
@@ -19,7 +21,7 @@ final class DiskGate: Sendable {
 
 extension BlockingWork {
     /// Lets the disk stand still until the gate is opened; returns when it does. For one thread.
-    func stop(until gate: DiskGate) async {
+    package func stop(until gate: DiskGate) async {
         await withCheckedContinuation { continuation in
             submit {
                 continuation.resume()

@@ -115,6 +115,11 @@ extension UnsafeBufferPointer<UInt8> {
 }
 
 extension String {
+    /// Decodes a part of a field's value like the value as a whole.
+    package init(fieldText bytes: [UInt8]) {
+        self = unsafe bytes.withUnsafeBufferPointer { unsafe String(fieldText: $0) }
+    }
+
     /// Decodes a field's bytes as UTF-8, or, if they are not valid UTF-8, as Latin-1, in which every byte is
     /// a character.
     init(fieldText bytes: UnsafeBufferPointer<UInt8>) {

@@ -84,6 +84,12 @@ public struct HTTPHeaders: @unchecked Sendable {
         }
     }
 
+    /// Replaces all fields with this name by one whose value need not be text.
+    package mutating func set(_ name: String, bytes value: [UInt8]) {
+        remove(name)
+        add(name, bytes: value)
+    }
+
     /// Appends a field of other headers, byte for byte.
     package mutating func add(fieldAt position: Int, of other: HTTPHeaders) {
         guard let block = other.block, position < block.counts.fields else { return }

@@ -13,7 +13,7 @@ extension FuzzTarget {
         let forms = (0..<count).map { _ in ChallengeForm(&choices) }
         let isProxy = choices.flag()
         let texts = choices.texts()
-        for read in texts.flatMap({ Challenge.all(of: $0.text) }) { checkReadBack(read) }
+        for read in texts.flatMap({ Challenge.all(of: $0) }) { checkReadBack(read) }
         var headers = HTTPHeaders()
         let name = isProxy ? "Proxy-Authenticate" : "WWW-Authenticate"
         let meant = forms.enumerated().map { MeantChallenge($1, texts, at: $0) }
@@ -35,7 +35,7 @@ private func checkReadBack(_ challenge: Challenge) {
     require(!challenge.scheme.isEmpty && challenge.scheme.utf8.allSatisfy(isTokenByte), "a scheme is a token")
     require(challenge.token == nil || challenge.parameters.isEmpty, "a token or parameters")
     let plain = MeantChallenge(challenge)
-    let again = Challenge.all(of: plain.written(ChallengeForm()).text).map(MeantChallenge.init)
+    let again = Challenge.all(of: plain.written(ChallengeForm())).map(MeantChallenge.init)
     requireEqual(again, [plain], "the plainest form")
 }
 
@@ -68,12 +68,12 @@ private struct ChallengeForm {
 /// What a challenge says.
 private struct MeantChallenge: Equatable {
     private let scheme: String
-    private var parameters: [String: String] = [:]
+    private var parameters: [String: [UInt8]] = [:]
     private var token: String?
 
     init(_ challenge: Challenge) {
         scheme = challenge.scheme
-        parameters = challenge.parameters
+        parameters = challenge.values
         token = challenge.token
     }
 
@@ -90,7 +90,7 @@ private struct MeantChallenge: Equatable {
             token = (letters.isEmpty ? "x" : letters.text) + String(repeating: "=", count: form.padding)
         }
         for number in 1..<max(1, form.kind) {
-            parameters[word(number)] = text(number + 1).filter { $0 >= 0x20 && $0 < 0x7F || $0 == 0x09 }.text
+            parameters[word(number)] = text(number + 1).filter { $0 >= 0x20 && $0 < 0x7F || $0 == 0x09 }
         }
     }
 
@@ -99,7 +99,7 @@ private struct MeantChallenge: Equatable {
         if let token { return bytes + [0x20] + Array(token.utf8) }
         for (number, (name, value)) in parameters.sorted(by: { $0.key < $1.key }).enumerated() {
             bytes += number == 0 ? [0x20] : form.comma
-            bytes += Array(name.utf8) + form.equals + Self.argument(Array(value.utf8), form)
+            bytes += Array(name.utf8) + form.equals + Self.argument(value, form)
         }
         return bytes
     }

@@ -5,13 +5,15 @@ public import DirectHTTP1
 public struct Challenge: Hashable, Sendable {
     /// The scheme in lower case: `basic`, `bearer`, `digest`.
     public let scheme: String
-    /// The parameters by name, with names in lower case.
-    public fileprivate(set) var parameters: [String: String]
+    /// The parameters by name, with names in lower case. A value that is not UTF-8 is decoded as Latin-1.
+    public var parameters: [String: String] { values.mapValues { String(fieldText: $0) } }
+    /// The values of the parameters as they were received: an answer repeats some of them.
+    private(set) var values: [String: [UInt8]]
     /// The `token68` value that some schemes send in place of parameters (RFC 9110, section 11.2).
     public let token: String?
 
     /// The `realm` parameter, if there is one.
-    public var realm: String? { parameters["realm"] }
+    public var realm: String? { values["realm"].map { String(fieldText: $0) } }
 
     /// Returns all challenges of a response, in order.
     ///
@@ -21,14 +23,21 @@ public struct Challenge: Hashable, Sendable {
     /// - Parameter headers: The fields of the response.
     /// - Parameter proxy: Whether to read `Proxy-Authenticate` in place of `WWW-Authenticate`.
     public static func all(in headers: HTTPHeaders, proxy: Bool = false) -> [Challenge] {
-        headers.values(for: proxy ? "Proxy-Authenticate" : "WWW-Authenticate").flatMap(all(of:))
+        let name: StaticString = proxy ? "proxy-authenticate" : "www-authenticate"
+        var challenges: [Challenge] = []
+        var next = headers.index(of: name)
+        while let index = next {
+            challenges += all(of: headers.valueBytes(at: index))
+            next = headers.index(of: name, from: index + 1)
+        }
+        return challenges
     }
 
     /// Returns all challenges in the value of one field.
-    static func all(of field: String) -> [Challenge] {
+    static func all(of field: [UInt8]) -> [Challenge] {
         var challenges: [Challenge] = []
         // A comma separates both challenges and their parameters, and either list may have empty elements.
-        var list = FieldScanner(field.utf8)
+        var list = FieldScanner(field)
         while var element = list.element() {
             if element.isAtParameter {
                 if let last = challenges.indices.last { challenges[last].addParameter(&element) }
@@ -43,7 +52,7 @@ public struct Challenge: Hashable, Sendable {
     private init?(_ element: inout FieldScanner) {
         guard let scheme = element.token() else { return nil }
         self.scheme = scheme.lowercased()
-        parameters = [:]
+        values = [:]
         guard element.skipBlanks() else {
             token = nil
             return
@@ -55,9 +64,9 @@ public struct Challenge: Hashable, Sendable {
     /// Reads a parameter. Of a repeated name, which is an error, the first value counts.
     private mutating func addParameter(_ element: inout FieldScanner) {
         guard token == nil, let parameter = element.directive(allowsBlanks: true),
-            case .text(let value) = parameter.argument, parameters[parameter.name] == nil
+            case .text(let value) = parameter.argument, values[parameter.name] == nil
         else { return }
-        parameters[parameter.name] = String(decoding: value, as: UTF8.self)
+        values[parameter.name] = value
     }
 }
 

@@ -8,12 +8,16 @@ internal import DirectTLS
 /// Supports SHA-256, SHA-512-256 and, for old servers, MD5, their `-sess` variants, and the protections
 /// `auth` and `auth-int`.
 ///
-/// It remembers the nonces of each origin, and uses the latest for further requests without waiting for a
-/// challenge.
+/// It remembers the nonces of each origin, and uses the latest that was accepted for further requests without
+/// waiting for a challenge.
 final class DigestAuthenticator: Authenticator {
     private let user: String
     private let password: String
-    private let memories = Locked<[Origin: DigestMemory]>([:])
+    private let memories = Locked(Memories())
+
+    private struct Memories {
+        var all: [Origin: DigestMemory] = [:]
+    }
 
     /// Creates an authenticator for one user.
     init(user: String, password: String) {
@@ -23,7 +27,8 @@ final class DigestAuthenticator: Authenticator {
 
     /// Returns an answer with the origin's latest nonce; `nil` if there is none yet.
     func authorization(for request: AuthenticationRequest) throws -> String? {
-        let session = memories.withLock { $0[request.url.origin]?.next() }
+        let own = request.pending.use?.nonce
+        let session = memories.withLock { $0.all[request.url.origin]?.next(own: own) }
         return try session.map { try answer(request, in: $0) }
     }
 
@@ -37,16 +42,20 @@ final class DigestAuthenticator: Authenticator {
         after refused: String?
     ) throws -> String? {
         guard let offered = DigestSession.best(of: challenges) else { return nil }
+        let use = refused == nil ? nil : request.pending.use
         let session = memories.withLock {
-            $0[request.url.origin, default: DigestMemory()].take(
-                offered,
-                after: refused.flatMap(DigestUse.init)
-            )
+            $0.all[request.url.origin, default: DigestMemory()].take(offered, after: use)
         }
         return try session.map { try answer(request, in: $0) }
     }
 
     private func answer(_ request: AuthenticationRequest, in session: DigestSession) throws -> String {
-        try session.answer(request, user: user, password: password, clientNonce: session.clientNonce())
+        let clientNonce = session.clientNonce()
+        let answer = try session.answer(request, user: user, password: password, clientNonce: clientNonce)
+        let use = session.use
+        let origin = request.url.origin
+        return request.pending.note(answer, use) { [memories] in
+            memories.withLock { $0.all[origin]?.accept(use.nonce) }
+        }
     }
 }

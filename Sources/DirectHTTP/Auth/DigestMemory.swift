@@ -6,25 +6,35 @@
 struct DigestMemory: Sendable {
     /// The sessions in order of arrival, the latest last.
     private var sessions: [DigestSession] = []
-    /// The nonce to use without waiting for a challenge; `nil` if the server has to send one first.
-    private var current: String?
+    /// The nonce to use without waiting for a challenge; `nil` if the server has to send one first. Only one
+    /// that was accepted: a server that takes each nonce once would refuse the request that it was made for,
+    /// if another came first.
+    private var current: [UInt8]?
 
     /// Returns the session to answer with in advance, and counts the use; `nil` if there is none.
-    mutating func next() -> DigestSession? {
-        current.flatMap { use($0) }
+    ///
+    /// - Parameter own: the nonce that the request has been sent with before.
+    mutating func next(own: [UInt8]? = nil) -> DigestSession? {
+        (own ?? current).flatMap { use($0) }
     }
 
     /// Returns the session to answer a challenge with; `nil` if another answer would be refused as well.
     mutating func take(_ offered: DigestSession, after refused: DigestUse?) -> DigestSession? {
-        if let refused, isHopeless(offered, after: refused) {
-            if current == refused.nonce { current = nil }
-            return nil
+        let isHopeless = refused.map { self.isHopeless(offered, after: $0) } ?? false
+        if let refused, current == refused.nonce, isHopeless || offered.nonce != refused.nonce {
+            current = nil
         }
-        current = offered.nonce
+        guard !isHopeless else { return nil }
         if let known = use(offered.nonce) { return known }
         if sessions.count >= Self.limit { sessions.removeFirst() }
         sessions.append(offered)
         return offered
+    }
+
+    /// Notes that the server has accepted an answer with this nonce. A later nonce stays the current one.
+    mutating func accept(_ nonce: [UInt8]) {
+        let latest = sessions.last { $0.nonce == nonce || $0.nonce == current }
+        if let latest { current = latest.nonce }
     }
 
     /// Whether the refusal was about the password rather than the nonce or its count.
@@ -39,7 +49,7 @@ struct DigestMemory: Sendable {
         return uses == 1
     }
 
-    private mutating func use(_ nonce: String) -> DigestSession? {
+    private mutating func use(_ nonce: [UInt8]) -> DigestSession? {
         guard let index = sessions.firstIndex(where: { $0.nonce == nonce }) else { return nil }
         sessions[index].count &+= 1
         return sessions[index]
@@ -52,20 +62,6 @@ struct DigestMemory: Sendable {
 
 /// The nonce of an answer that was sent, and its count if the answer had one.
 struct DigestUse: Sendable {
-    let nonce: String
+    let nonce: [UInt8]
     let count: UInt32?
-
-    init(nonce: String, count: UInt32?) {
-        self.nonce = nonce
-        self.count = count
-    }
-
-    /// Parses the value of an `Authorization` field; `nil` if its scheme is not `digest`.
-    init?(_ authorization: String) {
-        // Credentials have the syntax of challenges (RFC 9110, section 11.4).
-        guard let said = Challenge.all(of: authorization).first, said.scheme == "digest",
-            let nonce = said.parameters["nonce"]
-        else { return nil }
-        self.init(nonce: nonce, count: said.parameters["nc"].flatMap { UInt32($0, radix: 16) })
-    }
 }

@@ -5,9 +5,10 @@ internal import DirectTLS
 /// A `digest` challenge of a server, and how often it has been answered.
 struct DigestSession: Sendable {
     private let algorithm: Algorithm
-    private let realm: String
-    let nonce: String
-    private let opaque: String?
+    // Bytes, not text: the server compares with what it sent, which need not be UTF-8.
+    private let realm: [UInt8]
+    let nonce: [UInt8]
+    private let opaque: [UInt8]?
     private let protections: [String]
     private let hashesUser: Bool
     /// Whether the server reports the nonce as stale: it did not reject the password.
@@ -31,11 +32,15 @@ struct DigestSession: Sendable {
     /// Returns `nil` if there is none: a client that does not know the algorithm has to ignore the challenge
     /// (RFC 7616, section 3.3).
     static func best(of challenges: [Challenge]) -> DigestSession? {
-        challenges.lazy.compactMap { $0.scheme == "digest" ? DigestSession($0) : nil }.first
+        challenges.lazy.compactMap { DigestSession($0) }.first
     }
 
-    private init?(_ challenge: Challenge) {
-        let name = challenge.parameters["algorithm"] ?? "MD5"
+    /// Reads a challenge; `nil` if it is of another scheme, if its algorithm is not known, or if a parameter
+    /// is missing.
+    init?(_ challenge: Challenge) {
+        guard challenge.scheme == "digest" else { return nil }
+        let parameters = challenge.parameters
+        let name = parameters["algorithm"] ?? "MD5"
         let digest: MessageDigest
         switch name.lowercased() {
         case "md5", "md5-sess": digest = .md5
@@ -44,20 +49,23 @@ struct DigestSession: Sendable {
         default: return nil
         }
         // OpenSSL may be configured without the algorithm, for example without MD5.
-        guard digest.digest(of: []) != nil, let realm = challenge.realm,
-            let nonce = challenge.parameters["nonce"]
+        guard digest.digest(of: []) != nil, let realm = challenge.values["realm"],
+            let nonce = challenge.values["nonce"]
         else { return nil }
         algorithm = Algorithm(name: name, digest: digest, isSession: name.lowercased().hasSuffix("-sess"))
         self.realm = realm
         self.nonce = nonce
-        opaque = challenge.parameters["opaque"]
-        protections = HTTPHeaders([("qop", challenge.parameters["qop"] ?? "")]).elements(of: "qop").map {
+        opaque = challenge.values["opaque"]
+        protections = HTTPHeaders([("qop", parameters["qop"] ?? "")]).elements(of: "qop").map {
             $0.lowercased()
         }
-        hashesUser = challenge.parameters["userhash"]?.lowercased() == "true"
-        isStale = challenge.parameters["stale"]?.lowercased() == "true"
+        hashesUser = parameters["userhash"]?.lowercased() == "true"
+        isStale = parameters["stale"]?.lowercased() == "true"
         ownClientNonce = algorithm.isSession ? Self.makeClientNonce() : nil
     }
+
+    /// The answer that was made last.
+    var use: DigestUse { DigestUse(nonce: nonce, count: protections.isEmpty ? nil : count) }
 
     /// Returns the client nonce for the next answer.
     func clientNonce() -> String { ownClientNonce ?? Self.makeClientNonce() }
@@ -74,35 +82,34 @@ struct DigestSession: Sendable {
         user: String,
         password: String,
         clientNonce: String
-    ) throws(AuthenticationError) -> String {
-        let target = request.target
+    ) throws(AuthenticationError) -> [UInt8] {
+        let (user, target) = (Array(user.utf8), Array(request.target.utf8))
         let protection = try protection(for: request)
         let paddedCount = Hex.encode(padded: count)
 
-        var secret = try hash("\(user):\(realm):\(password)")
-        if algorithm.isSession { secret = try hash("\(secret):\(nonce):\(clientNonce)") }
-        var subject = "\(request.method):\(target)"
-        if protection == "auth-int" { subject += ":" + (try hash(bytes: request.body ?? [])) }
-        let proof: String
-        if let protection {
-            let middle = "\(nonce):\(paddedCount):\(clientNonce):\(protection)"
-            proof = try hash("\(secret):\(middle):\(try hash(subject))")
-        } else {
-            // The form of RFC 2069, for servers that send no `qop`.
-            proof = try hash("\(secret):\(nonce):\(try hash(subject))")
-        }
+        var secret = try hash(user, realm, Array(password.utf8))
+        if algorithm.isSession { secret = try hash(secret, nonce, Array(clientNonce.utf8)) }
+        var subject = [Array("\(request.method)".utf8), target]
+        if protection == "auth-int" { subject.append(try hash(request.body ?? [])) }
+        // Without `qop` the form of RFC 2069.
+        let middle = protection.map { [paddedCount, clientNonce, $0].map { Array($0.utf8) } } ?? []
+        let proof = try hash([secret, nonce] + middle + [hash(subject)])
 
-        let name = hashesUser ? try hash("\(user):\(realm)") : user
-        var fields = ["username=\(quoted(name))", "realm=\(quoted(realm))", "nonce=\(quoted(nonce))"]
-        fields += ["uri=\(quoted(target))", "response=\"\(proof)\"", "algorithm=\(algorithm.name)"]
-        if let opaque { fields.append("opaque=\(quoted(opaque))") }
+        var fields: [(name: String, value: [UInt8])] = [
+            ("username=", quoted(hashesUser ? try hash(user, realm) : user)), ("realm=", quoted(realm)),
+            ("nonce=", quoted(nonce)), ("uri=", quoted(target)), ("response=", quoted(proof)),
+            ("algorithm=", Array(algorithm.name.utf8)),
+        ]
+        if let opaque { fields.append(("opaque=", quoted(opaque))) }
         if let protection {
-            fields += ["qop=\(protection)", "nc=\(paddedCount)", "cnonce=\"\(clientNonce)\""]
-        } else if algorithm.isSession {
-            fields.append("cnonce=\"\(clientNonce)\"")
+            fields += [("qop=", Array(protection.utf8)), ("nc=", Array(paddedCount.utf8))]
         }
-        if hashesUser { fields.append("userhash=true") }
-        return "Digest " + fields.joined(separator: ", ")
+        if protection != nil || algorithm.isSession {
+            fields.append(("cnonce=", quoted(Array(clientNonce.utf8))))
+        }
+        if hashesUser { fields.append(("userhash=", Array("true".utf8))) }
+        let list = fields.map { Array($0.name.utf8) + $0.value }
+        return Array("Digest ".utf8) + list.joined(separator: Array(", ".utf8))
     }
 
     private func protection(for request: AuthenticationRequest) throws(AuthenticationError) -> String? {
@@ -112,21 +119,19 @@ struct DigestSession: Sendable {
         return "auth-int"
     }
 
-    private func hash(_ text: String) throws(AuthenticationError) -> String {
-        try hash(bytes: Array(text.utf8))
+    /// Returns the digest of the parts, with colons between them, in hexadecimal digits.
+    private func hash(_ parts: [UInt8]...) throws(AuthenticationError) -> [UInt8] {
+        try hash(parts)
     }
 
-    private func hash(bytes: [UInt8]) throws(AuthenticationError) -> String {
-        guard let digest = algorithm.digest.digest(of: bytes) else { throw .unknownAlgorithm }
-        return Hex.encode(digest)
+    private func hash(_ parts: [[UInt8]]) throws(AuthenticationError) -> [UInt8] {
+        let text = Array(parts.joined(separator: [UInt8(ascii: ":")]))
+        guard let digest = algorithm.digest.digest(of: text) else { throw .unknownAlgorithm }
+        return Array(Hex.encode(digest).utf8)
     }
 
-    private func quoted(_ text: String) -> String {
-        var result = "\""
-        for character in text.unicodeScalars {
-            if character == "\"" || character == "\\" { result += "\\" }
-            result.unicodeScalars.append(character)
-        }
-        return result + "\""
+    private func quoted(_ text: [UInt8]) -> [UInt8] {
+        let quote = UInt8(ascii: "\""), backslash = UInt8(ascii: "\\")
+        return [quote] + text.flatMap { $0 == quote || $0 == backslash ? [backslash, $0] : [$0] } + [quote]
     }
 }

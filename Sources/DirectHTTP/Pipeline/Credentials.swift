@@ -76,6 +76,7 @@ struct RequestCredentials: Sendable {
             }
             history += response.history
         }
+        if response.status != credentials.challenger.status { credentials.accept() }
         response.history = history
         return response
     }
@@ -93,19 +94,19 @@ struct RequestCredentials: Sendable {
         let value = try await credentials.renew(after: refusal) { source in
             try await ask(source, isAnswer: refusal != nil, within: call)
         }
-        if let value { request.headers[credentials.challenger.field] = value }
+        if let value { request.headers.set(credentials.challenger.field, bytes: value) }
         return value != nil
     }
 
     /// Asks the authenticator, and returns its answer.
     private func ask(
-        _ source: @escaping @Sendable () async throws -> String?,
+        _ source: @escaping @Sendable () async throws -> [UInt8]?,
         isAnswer: Bool,
         within call: Call
-    ) async throws -> String? {
+    ) async throws -> [UInt8]? {
         let isProxy = credentials.challenger == .proxy
         let phase: HTTPError.Phase = isProxy ? .proxy : isAnswer ? .response : .request
-        let answer: Result<String?, any Error> = try await call.answer(to: url, phase, on: loop) {
+        let answer: Result<[UInt8]?, any Error> = try await call.answer(to: url, phase, on: loop) {
             do { return .success(try await source()) } catch { return .failure(error) }
         }
         switch answer {
@@ -122,10 +123,20 @@ extension RenewedCredentials {
     /// Makes the credentials that the authenticator has for the request.
     convenience init(_ authenticator: any Authenticator, for request: AuthenticationRequest) {
         let isProxy = request.proxyTarget != nil
-        self.init(for: isProxy ? .proxy : .origin) { refusal, refused in
-            guard let refusal else { return try await authenticator.authorization(for: request) }
-            let challenges = Challenge.all(in: refusal, proxy: isProxy)
-            return try await authenticator.authorization(for: request, answering: challenges, after: refused)
+        self.init(for: isProxy ? .proxy : .origin, accepted: { request.pending.accept() }) {
+            refusal,
+            refused in
+            let value: String?
+            if let refusal {
+                value = try await authenticator.authorization(
+                    for: request,
+                    answering: Challenge.all(in: refusal, proxy: isProxy),
+                    after: refused.map { String(fieldText: $0) }
+                )
+            } else {
+                value = try await authenticator.authorization(for: request)
+            }
+            return value.map(request.pending.bytes)
         }
     }
 }

@@ -192,7 +192,7 @@ extension Dialler {
         target: ProxyTarget,
         result: DialResult,
         entry: ProxyEntry,
-        as authorization: String?
+        as authorization: [UInt8]?
     ) async throws(AttemptFailure) -> EstablishedTransport {
         let start = loop.now
         let limits = connector.limits

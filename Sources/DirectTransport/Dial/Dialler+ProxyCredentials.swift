@@ -32,13 +32,15 @@ extension Dialler {
         var result = result
         while true {
             do throws(AttemptFailure) {
-                return try await openTunnel(
+                let tunnel = try await openTunnel(
                     with: connector,
                     target: target,
                     result: result,
                     entry: entry,
                     as: credentials.latest
                 )
+                credentials.accept()
+                return tunnel
             } catch {
                 guard let refusal = error.credentialRefusal,
                     try await renew(credentials, after: refusal, within: connector.limits)

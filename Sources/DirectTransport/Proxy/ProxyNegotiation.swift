@@ -23,7 +23,7 @@ package struct ProxyNegotiation {
     package let entry: ProxyEntry
     let target: ProxyTarget
     /// The credentials that the proxy's authenticator has made; `nil` for those of the settings.
-    var authorization: String?
+    var authorization: [UInt8]?
     /// The deadline of the whole negotiation.
     package let deadline: Deadline
 
@@ -43,8 +43,9 @@ package struct ProxyNegotiation {
         let authority = target.authority
         var headers = HTTPHeaders()
         do throws(ProxyError) {
-            let value = authorization == nil ? try entry.authorization() : authorization
-            if let value { headers.add("Proxy-Authorization", value) }
+            let configured = authorization == nil ? try entry.authorization() : nil
+            let value = authorization ?? configured.map { Array($0.utf8) }
+            if let value { headers.add("Proxy-Authorization", bytes: value) }
         } catch {
             throw fault(error)
         }

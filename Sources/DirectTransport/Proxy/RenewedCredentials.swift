@@ -15,23 +15,37 @@ package final class RenewedCredentials: Sendable {
     package typealias Source =
         @Sendable (
             _ refusal: HTTPHeaders?,
-            _ refused: String?
-        ) async throws -> String?
+            _ refused: [UInt8]?
+        ) async throws -> [UInt8]?
 
     /// The side that asks for them.
     package let challenger: Challenger
     private let source: Source
+    private let accepted: @Sendable () -> Void
     /// The value that was made last, and the number of challenges that are still answered: a wrong password
     /// stays wrong, but a nonce may have expired.
-    private let state = Locked<(value: String?, answersLeft: Int)>((nil, 2))
+    private let state = Locked<(value: [UInt8]?, answersLeft: Int)>((nil, 2))
 
-    package init(for challenger: Challenger, _ source: @escaping Source) {
+    /// Creates credentials.
+    ///
+    /// - Parameter accepted: called when the value that was made last has been accepted.
+    package init(
+        for challenger: Challenger,
+        accepted: @escaping @Sendable () -> Void,
+        _ source: @escaping Source
+    ) {
         self.challenger = challenger
+        self.accepted = accepted
         self.source = source
     }
 
+    /// Notes that the side that asked for them has let the request pass.
+    package func accept() {
+        accepted()
+    }
+
     /// The value that was made last; `nil` if there was none.
-    package var latest: String? { state.withLock { $0.value } }
+    package var latest: [UInt8]? { state.withLock { $0.value } }
 
     /// Makes a new value. `nil` if the source has none, and if it has answered enough challenges.
     ///
@@ -40,8 +54,8 @@ package final class RenewedCredentials: Sendable {
     ///   - ask: runs the source, which is code from outside the package, and bounds the wait for it.
     package func renew<Failure>(
         after refusal: HTTPHeaders? = nil,
-        by ask: (@escaping @Sendable () async throws -> String?) async throws(Failure) -> String?
-    ) async throws(Failure) -> String? {
+        by ask: (@escaping @Sendable () async throws -> [UInt8]?) async throws(Failure) -> [UInt8]?
+    ) async throws(Failure) -> [UInt8]? {
         if refusal != nil, !takeAnswer() { return nil }
         let (source, refused) = (source, latest)
         guard let value = try await ask({ try await source(refusal, refused) }) else { return nil }

@@ -1,6 +1,7 @@
 import DirectTestResolvers
 @testable import DirectCore
 import DirectIO
+import DirectTLS
 @testable import DirectTransport
 import DirectTestCommands
 import Synchronization
@@ -217,11 +218,14 @@ struct AuthenticationTests {
             url: try HTTPURL("http://www.example.org/dir/index.html"),
             body: nil
         )
-        let answer = try session.answer(
-            subject,
-            user: "Mufasa",
-            password: "Circle of Life",
-            clientNonce: "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ"
+        let answer = String(
+            decoding: try session.answer(
+                subject,
+                user: "Mufasa",
+                password: "Circle of Life",
+                clientNonce: "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ"
+            ),
+            as: UTF8.self
         )
         let proof =
             algorithm == "MD5"
@@ -269,7 +273,7 @@ struct AuthenticationTests {
                 + #"nonce="5TsQWLVdgBdmrQ0XsxbDODV+57QdFR34I9HAbC/RVvkK", charset=UTF-8, "#
                 + #"opaque="HRPCssKJSGjCrkzDg8OhwpzCiGPChXYjwrI2QmXDnsOS""#
         )
-        let answer = try #require(DigestSession.best(of: challenge)).answer(
+        let bytes = try #require(DigestSession.best(of: challenge)).answer(
             AuthenticationRequest(
                 method: .get,
                 url: try HTTPURL("http://api.example.org/doe.json"),
@@ -279,6 +283,7 @@ struct AuthenticationTests {
             password: "Secret, or not?",
             clientNonce: "NTg6RKcb9boFIAS3KrFK9BGeh+iDa/sm6jUMp2wds69v"
         )
+        let answer = String(decoding: bytes, as: UTF8.self)
         #expect(answer.contains(#""3798d4131c277846293534c3edc11bd8a5e4cdcbff78b05db9d95eeb1cec68a5""#))
         #expect(
             answer.contains(#"username="793263caabb707a56211940d90411ea4a575adeccb7e360aeb624ed06ece9b0b""#)
@@ -297,7 +302,7 @@ struct AuthenticationTests {
         #expect(try await script.client().fetch(request).status == 401)
         #expect(script.urls.count == 1)
         let best = DigestSession.best(of: Challenge.all(of: odd + #", Digest realm="r", nonce="known""#))
-        #expect(best?.nonce == "known")
+        #expect(best?.nonce == Array("known".utf8))
     }
 
     @Test("Digest parses and writes quoted realms, and hashes the user name on demand")
@@ -322,12 +327,42 @@ struct AuthenticationTests {
             url: try HTTPURL("http://www.example.org/dir/index.html?q=1"),
             body: Array("body".utf8)
         )
-        return try #require(session).answer(
+        let answer = try #require(session).answer(
             subject,
             user: "Mufasa",
             password: "Circle of Life",
             clientNonce: "c0ffee"
         )
+        return String(decoding: answer, as: UTF8.self)
+    }
+
+    /// A device whose realm is in Latin-1.
+    @Test("Digest repeats and hashes the bytes of the challenge, which need not be UTF-8")
+    func digestOfBytes() async throws {
+        let (realm, opaque) = (Array("K".utf8) + [0xFC] + Array("che".utf8), [0x6F, 0xE9] as [UInt8])
+        var challenge = Array("Digest nonce=\"n\", qop=\"auth\", realm=\"".utf8) + realm
+        challenge += Array("\", opaque=\"".utf8) + opaque + Array("\"".utf8)
+        var headers = HTTPHeaders()
+        headers.add("WWW-Authenticate", bytes: challenge)
+        #expect(Challenge.all(in: headers).map(\.realm) == ["K\u{FC}che"])
+        let script = Script((401, headers), (200, [:]))
+        var request = Request(.get, "http://a.test/x")
+        request.authenticator = .digest(user: "us\u{E9}r", password: "pw")
+        #expect(try await script.client().fetch(request).status == 200)
+        let sent = try #require(script.requests.last).headers
+        let index = try #require(sent.index(of: "authorization"))
+        let answer = try #require(Challenge.all(of: sent.valueBytes(at: index)).first)
+        #expect(answer.values["realm"] == realm && answer.values["opaque"] == opaque)
+        #expect(answer.values["username"] == Array("us\u{E9}r".utf8))
+        func hash(_ parts: [UInt8]...) -> [UInt8] {
+            let text = Array(parts.joined(separator: [UInt8(ascii: ":")]))
+            return Array(Hex.encode(MessageDigest.md5.digest(of: text) ?? []).utf8)
+        }
+        let secret = hash(Array("us\u{E9}r".utf8), realm, Array("pw".utf8))
+        let subject = hash(Array("GET:/x".utf8))
+        let cnonce = answer.values["cnonce"] ?? []
+        let proof = hash(secret, [0x6E], Array("00000001".utf8), cnonce, Array("auth".utf8), subject)
+        #expect(answer.values["response"] == proof)
     }
 
     @Test("Digest sends a wrong password once, renews a stale nonce and counts its requests")

@@ -1,6 +1,8 @@
 @testable import DirectCore
 @testable import DirectTransport
+import DirectTestCommands
 import Synchronization
+import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
@@ -63,18 +65,79 @@ struct DigestConcurrencyTests {
         #expect(Set(server.clientNonces.values.flatMap { $0 }).count == 2)
     }
 
+    @Test("A nonce serves no other request before the one that it was made for has been accepted")
+    func publishedWhenAccepted() throws {
+        let authenticator = DigestAuthenticator(user: "u", password: "p")
+        let url = try HTTPURL("http://a.test/")
+        let subjects = (0..<3).map { _ in AuthenticationRequest(method: .get, url: url, body: []) }
+        let nonces = try subjects.prefix(2).enumerated().map { index, subject in
+            try authenticator.authorization(
+                for: subject,
+                answering: Challenge.all(of: "Digest realm=r, nonce=n\(index), qop=auth"),
+                after: nil
+            ) ?? ""
+        }
+        #expect(nonces[0].contains("nonce=\"n0\"") && nonces[1].contains("nonce=\"n1\""))
+        #expect(try authenticator.authorization(for: subjects[2]) == nil)
+        // Its own request is sent again with it, and counts.
+        let again = try authenticator.authorization(for: subjects[0])
+        #expect(again?.contains("nonce=\"n0\"") == true && again?.contains("nc=00000002") == true)
+        subjects[1].pending.accept()
+        subjects[0].pending.accept()
+        let next = try authenticator.authorization(for: subjects[2])
+        #expect(next?.contains("nonce=\"n1\"") == true && next?.contains("nc=00000002") == true)
+    }
+
+    @Test("None of many concurrent requests is lost at a server that takes each nonce once", .idleLimit)
+    func nonceForOneRequest() async throws {
+        let open = Mutex<Set<String>>([])
+        let made = Mutex(0)
+        let server = try FixtureServer.start { request in
+            let said = request.headers["authorization"].flatMap { Challenge.all(of: $0).first }
+            if let nonce = said?.parameters["nonce"], open.withLock({ $0.remove(nonce) }) != nil {
+                return .text("in")
+            }
+            let nonce = made.withLock { made in
+                made += 1
+                return "n\(made)"
+            }
+            open.withLock { _ = $0.insert(nonce) }
+            let stale = said == nil ? "" : ", stale=true"
+            return .status(401, ["WWW-Authenticate": "Digest realm=r, nonce=\(nonce), qop=auth\(stale)"])
+        }
+        let authenticator: StandardAuthenticator = .digest(user: "u", password: "p")
+        let client = HTTPClient.untimed()
+        let refused = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    var refused = 0
+                    for _ in 0..<25 {
+                        var request = Request(.get, server.http())
+                        request.authenticator = authenticator
+                        if try await client.fetch(request).status != 200 { refused += 1 }
+                    }
+                    return refused
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(refused == 0)
+    }
+
     @Test("A request whose nonce count was overtaken is sent again with the next count")
     func overtaken() throws {
         var memory = DigestMemory()
         let challenge = Challenge.all(of: "Digest realm=r, nonce=n, qop=auth")
         let best = DigestSession.best(of: challenge)
         let offered = try #require(best)
+        let nonce = Array("n".utf8)
         let first = memory.take(offered, after: nil)
+        memory.accept(nonce)
         let second = memory.next()
-        let third = memory.take(offered, after: DigestUse(nonce: "n", count: 1))
+        let third = memory.take(offered, after: DigestUse(nonce: nonce, count: 1))
         #expect([first, second, third].map { $0?.count } == [1, 2, 3])
         // The nonce has not been used since: the password is wrong.
-        let fourth = memory.take(offered, after: DigestUse(nonce: "n", count: 3))
+        let fourth = memory.take(offered, after: DigestUse(nonce: nonce, count: 3))
         let fifth = memory.next()
         #expect(fourth?.count == nil && fifth?.count == nil)
     }
@@ -126,44 +189,39 @@ final class NonceServer: Sendable {
     /// Requests that go in step: none is answered before all have come, in each of their rounds.
     func answer(_ count: Int, with authenticator: DigestAuthenticator) async throws -> [HTTPStatus] {
         var open = try (0..<count).map { number in
-            var request = Request(.get, "http://a.test/\(number)")
-            request.headers["Authorization"] = try authenticator.authorization(for: subject(request))
-            return request
+            let subject = AuthenticationRequest(
+                method: .get,
+                url: try HTTPURL("http://a.test/\(number)"),
+                body: []
+            )
+            return (subject, said: try authenticator.authorization(for: subject))
         }
         var statuses: [HTTPStatus] = []
         for _ in 0..<3 {
-            let verdicts = open.map { verdict(on: $0) }
-            var next: [Request] = []
-            for (request, challenge) in zip(open, verdicts) {
+            let verdicts = open.map { verdict(on: $0, saying: $1) }
+            let asked = open
+            open = []
+            for ((subject, said), challenge) in zip(asked, verdicts) {
                 guard let challenge else {
+                    subject.pending.accept()
                     statuses.append(200)
                     continue
                 }
                 let answer = try authenticator.authorization(
-                    for: subject(request),
+                    for: subject,
                     answering: Challenge.all(of: challenge),
-                    after: request.headers["Authorization"]
+                    after: said
                 )
-                guard let answer else {
-                    statuses.append(401)
-                    continue
-                }
-                next.append(request)
-                next[next.count - 1].headers["Authorization"] = answer
+                if let answer { open.append((subject, answer)) } else { statuses.append(401) }
             }
-            open = next
         }
         return statuses + open.map { _ in 401 }
     }
 
-    private func subject(_ request: Request) throws -> AuthenticationRequest {
-        AuthenticationRequest(method: .get, url: try request.url, body: [])
-    }
-
     /// The challenge of a refusal; `nil` for a request that is let in.
-    private func verdict(on request: Request) -> String? {
+    private func verdict(on request: AuthenticationRequest, saying text: String?) -> String? {
         state.withLock { state in
-            guard let said = request.headers["Authorization"].flatMap({ Challenge.all(of: $0).first }),
+            guard let said = text.flatMap({ Challenge.all(of: $0).first }),
                 let nonce = said.parameters["nonce"], let count = said.parameters["nc"]
             else { return challenge(&state, isStale: false) }
             guard let known = state.counts[nonce] else {
@@ -200,7 +258,7 @@ final class NonceServer: Sendable {
     }
 
     /// By another instance that knows the password, with the nonces and counts of the answer.
-    private func isRight(_ said: Challenge, _ request: Request, clientNonce: String) -> Bool {
+    private func isRight(_ said: Challenge, _ request: AuthenticationRequest, clientNonce: String) -> Bool {
         let parameters = said.parameters
         let challenge = Challenge.all(
             of: "Digest realm=r, nonce=\(parameters["nonce"] ?? ""), qop=auth, algorithm=\(algorithm)"
@@ -210,7 +268,7 @@ final class NonceServer: Sendable {
         else { return false }
         session.count = count
         let right = try? session.answer(
-            subject(request),
+            request,
             user: user,
             password: password,
             clientNonce: clientNonce

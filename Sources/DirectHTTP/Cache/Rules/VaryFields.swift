@@ -50,7 +50,11 @@ struct VaryFields: Sendable {
     /// Digest with a count (RFC 7616, section 3.4).
     fileprivate var isAuthorizedOnce: Bool {
         let values = headers.values(for: "authorization") + defaults.values(for: "authorization")
-        return values.contains { DigestUse($0)?.count != nil }
+        return values.contains { value in
+            // Credentials have the syntax of challenges (RFC 9110, section 11.4).
+            let said = Challenge.all(of: Array(value.utf8)).first
+            return said?.scheme == "digest" && said?.values["nc"] != nil
+        }
     }
 
     /// The elements of a list, without surrounding spaces and tabs.

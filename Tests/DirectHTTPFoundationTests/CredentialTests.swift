@@ -45,6 +45,32 @@ struct CredentialTests {
         #expect(try await HTTPClient.untimed().fetch(request).text?.hasPrefix("Digest ") == true)
     }
 
+    @Test("A password for Digest stays out of the clear where servers share no nonces, also in a session")
+    func noDowngrade() async throws {
+        let server = try FixtureServer.start { request in
+            let nonce = "n\(request.headers["authorization"]?.hashValue ?? 0)"
+            return .status(
+                401,
+                [
+                    "WWW-Authenticate":
+                        "Digest realm=\"here\", nonce=\"\(nonce)\", qop=\"auth\", Basic realm=\"here\""
+                ]
+            )
+        }
+        var request = Request(.get, try server.url())
+        request.authenticator = CredentialAuthenticator(credential)
+        let client = HTTPClient.untimed()
+        for _ in 0..<2 { #expect(try await client.fetch(request).status == 401) }
+        let configuration = configuration()
+        configuration.urlCredentialStorage?.setDefaultCredential(
+            credential,
+            for: space(server, "here", method: NSURLAuthenticationMethodDefault)
+        )
+        _ = try await URLSession(configuration: configuration).data(from: server.url())
+        let answers = server.requests.compactMap { $0.headers["authorization"] }
+        #expect(answers.count >= 3 && answers.allSatisfy { $0.hasPrefix("Digest ") })
+    }
+
     @Test("A credential of the storage is used only for its realm")
     func theStorageIsAskedByNameAndRealm() async throws {
         let server = try asking()

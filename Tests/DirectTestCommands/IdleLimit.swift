@@ -4,8 +4,8 @@ package import Testing
 ///
 /// A time limit would make the verdict depend on the speed and load of the machine. This one counts the
 /// seconds in which the process uses almost no processor time: a test that is slow, or whose thread waits for
-/// the processor, uses more. While a ``TestProcess`` runs no second counts, because the child may do the
-/// work.
+/// the processor, uses more. The time of a ``TestProcess`` counts like that of the tests; while one runs, the
+/// limit is a minute and a half.
 package struct IdleLimit: TestTrait, SuiteTrait, TestScoping {
     /// Always `true`: the limit of a suite holds for all tests in it.
     package var isRecursive: Bool { true }
@@ -32,7 +32,7 @@ package struct IdleLimit: TestTrait, SuiteTrait, TestScoping {
                         if !isIdle { try result.get() }
                     case .idle:
                         isIdle = true
-                        Issue.record("waits while the process has been idle for half a minute")
+                        Issue.record("waits while the process and its children have been idle")
                         group.cancelAll()
                     case .unwatched: break
                     }

@@ -1,6 +1,6 @@
 private import Foundation
 
-/// Watches whether this process uses processor time.
+/// Watches whether this process and its children use processor time.
 final class Idleness: @unchecked Sendable {
     static let shared = Idleness()
 
@@ -12,8 +12,8 @@ final class Idleness: @unchecked Sendable {
     private var idleSeconds = 0
     private var isWatching = false
 
-    /// Waits until the process has been idle for half a minute and returns `true`, or `false` if the task is
-    /// cancelled.
+    /// Waits until the process has been idle for half a minute, or for longer while it has children, and
+    /// returns `true`, or `false` if the task is cancelled.
     func isLong() async -> Bool {
         let number = enter()
         return await withTaskCancellationHandler {
@@ -26,7 +26,8 @@ final class Idleness: @unchecked Sendable {
         }
     }
 
-    /// Notes that a child process has started: until it ends, no second counts as idle.
+    /// Notes that a child process has started. Until its end has been noticed the limit is higher: it may wait
+    /// for something that takes no time of the processor.
     func childHasBegun() { lock.withLock { childCount += 1 } }
     /// Notes that a child process has ended.
     func childHasEnded() { lock.withLock { childCount -= 1 } }
@@ -51,15 +52,18 @@ final class Idleness: @unchecked Sendable {
         while true {
             Thread.sleep(forTimeInterval: 1)
             let now = processorTime()
-            if now - before < Self.almostNothing { countIdleSecond() } else { forget() }
+            // Less than before, if a child has ended.
+            if now < before + Self.almostNothing { countIdleSecond() } else { forget() }
             before = now
         }
     }
 
     private func countIdleSecond() {
         let ended = lock.withLock {
-            idleSeconds = childCount > 0 ? 0 : idleSeconds + 1
-            guard idleSeconds >= Self.limit else { return [UnsafeContinuation<Bool, Never>]() }
+            idleSeconds += 1
+            guard idleSeconds >= (childCount > 0 ? Self.limitWithChildren : Self.limit) else {
+                return [UnsafeContinuation<Bool, Never>]()
+            }
             defer { watchers = [:] }
             return Array(watchers.values)
         }
@@ -68,14 +72,41 @@ final class Idleness: @unchecked Sendable {
 
     private func forget() { lock.withLock { idleSeconds = 0 } }
 
+    /// What this process and its descendants have used, in nanoseconds.
     private func processorTime() -> UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+        let own = UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+        return own + (lock.withLock { childCount } > 0 ? descendantsTime() : 0)
     }
 
-    /// The limit in idle seconds.
+    /// From the table of processes, where the system shows it as files (proc(5): the parent is field 4, the
+    /// times are 14 and 15).
+    private func descendantsTime() -> UInt64 {
+        var parents: [Int: Int] = [:]
+        var times: [Int: UInt64] = [:]
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? [] {
+            guard let process = Int(name),
+                let text = try? String(contentsOfFile: "/proc/\(name)/stat", encoding: .utf8)
+            else { continue }
+            // The name of the program is in parentheses and may have blanks.
+            let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+            guard fields.count > 12, let parent = Int(fields[1]), let user = UInt64(fields[11]),
+                let system = UInt64(fields[12])
+            else { continue }
+            parents[process] = parent
+            times[process] = (user + system) * 10_000_000
+        }
+        return times.reduce(0) { sum, entry in
+            var process = entry.key
+            while let parent = parents[process], parent != getpid() { process = parent }
+            return parents[process] == nil ? sum : sum + entry.value
+        }
+    }
+
+    /// The limits in idle seconds.
     private static let limit = 30
+    private static let limitWithChildren = 90
     /// The most processor time of an idle second, in nanoseconds: timers and this watch need that much.
-    private static let almostNothing: UInt64 = 5_000_000
+    private static let almostNothing: UInt64 = 20_000_000
 }

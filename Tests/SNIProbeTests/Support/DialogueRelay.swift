@@ -46,6 +46,9 @@ final class DialogueRelay: Sendable {
         }
     }
 
+    /// The thread waits for connections that are never made.
+    deinit { listener.stop() }
+
     private static func serve(_ client: Peer, _ steps: [Step], _ target: UInt16) throws {
         for step in steps {
             switch step {

@@ -212,6 +212,37 @@ summarize_tests() {
     sed -n 's/^➜ Test \(.*\) skipped/  \1/p' "$1" | sort
 }
 
+# `step NAME COMMAND…` runs one step of many and prints how long it took; at the end of the script, however it comes, there is
+# a table of all steps with their seconds and what they used of the processors.
+step() {
+    local name=$1 begin=$SECONDS used
+    shift
+    if [ ${#steps[@]} -eq 0 ]; then trap print_steps EXIT; fi
+    read_cpu_seconds
+    used=$cpu_seconds
+    steps+=("$name")
+    printf '\n== %s\n' "$name"
+    "$@"
+    read_cpu_seconds
+    steps[-1]=$(printf '%6d %6d  %s' $((SECONDS - begin)) $((cpu_seconds - used)) "$name")
+    say "$name took $((SECONDS - begin)) s"
+}
+steps=()
+print_steps() {
+    printf '\n     s  CPU s  step\n'
+    printf '%s\n' "${steps[@]}" | sed '/^ /!s/^/not ended      /'
+    read_cpu_seconds
+    printf '%6d %6d  in all\n' $SECONDS $cpu_seconds
+}
+# What the children of this shell that have ended have used. In a pipeline `times` would speak of another shell.
+read_cpu_seconds() {
+    local file
+    file=$(mktemp)
+    times >"$file"
+    cpu_seconds=$(awk 'NR == 2 { gsub(/[ms]/, " "); print int($1 * 60 + $2 + $3 * 60 + $4) }' "$file")
+    rm -f "$file"
+}
+
 time_since() {
     local seconds=$((SECONDS - $1))
     if [ $seconds -lt 60 ]; then echo "$seconds s"; else echo "$((seconds / 60)) min $((seconds % 60)) s"; fi

@@ -16,7 +16,6 @@ extension HTTPClient {
     /// resolver.
     public func forgetNetwork() {
         configuration.resolver?.forgetAll()
-        pipeline.fields.records?.forgetAll()
         pipeline.transport.dialler.forgetAll()
         pipeline.transport.pool.closeWhenIdle(at: configuration.loop.now)
     }

@@ -124,10 +124,6 @@ extension HTTPClient {
         public var cookies: (any CookieStore)?
         /// Stores which names must be reached over `https` only (HSTS), and enforces it. `nil` ignores HSTS.
         public var hsts: HSTSStore?
-        /// Whether an `http` URL becomes `https` if the resolver has HTTPS records of that origin (RFC 9460,
-        /// section 9.5). The resolver is asked for them before each such request, unless it is not in charge
-        /// of the addresses.
-        public var upgradesByHTTPSRecords = false
         /// The event loop that watches the client's sockets.
         public var loop = EventLoop.shared
 

@@ -31,7 +31,7 @@ final class Calls: CallLayer {
         self.roundTrip = roundTrip
         self.fields = fields
         isIntercepted = !configuration.interceptors.isEmpty
-        isPrepared = isIntercepted || fields.upgradesURLs || configuration.baseURL != nil
+        isPrepared = isIntercepted || fields.hsts != nil || configuration.baseURL != nil
         limits = configuration.timeouts.nanoseconds
         loop = configuration.loop
     }
@@ -77,16 +77,8 @@ final class Calls: CallLayer {
         through layers: InnerLayers,
         log: CallLog?
     ) async throws -> Response {
-        let start = fields.records == nil ? nil : try await askForRecords(request)
         let hop = firstHop(request, original: original, isContinued: isContinued)
-        return try await sendApart(hop.request, trail: hop.trail, through: layers, log: log, from: start)
-    }
-
-    /// Asks whether the URL has to be changed to `https`. Returns when that began.
-    private func askForRecords(_ request: Request) async throws(CancellationError) -> Instant {
-        let call = call(for: request)
-        try await fields.askForRecords(of: request, call: call)
-        return call.start
+        return try await sendApart(hop.request, trail: hop.trail, through: layers, log: log)
     }
 
     /// Returns the client's layers, or others for a call that has a cookie store or a hedging policy of its
@@ -125,10 +117,9 @@ final class Calls: CallLayer {
         _ request: Request,
         trail: Trail?,
         through layers: InnerLayers,
-        log: CallLog?,
-        from start: Instant? = nil
+        log: CallLog?
     ) async throws -> Response {
-        let call = call(for: request, log, from: start)
+        let call = call(for: request, log)
         log?.take(request.explicitTags)
         do {
             var response = try await redirects.send(request, trail: trail, call: call, through: layers)
@@ -144,16 +135,15 @@ final class Calls: CallLayer {
         _ request: Request,
         trail: Trail?,
         through layers: InnerLayers,
-        log: CallLog?,
-        from start: Instant? = nil
+        log: CallLog?
     ) async throws -> Response {
-        try await send(request, trail: trail, through: layers, log: log, from: start)
+        try await send(request, trail: trail, through: layers, log: log)
     }
 
-    /// Makes the values of a call that begins now, or has begun before.
+    /// Makes the values of a call that begins now.
     @inline(__always)
-    func call(for request: Request, _ log: CallLog? = nil, from start: Instant? = nil) -> Call {
-        Call(request.hasOptions ? ownLimits(of: request) : limits, from: start ?? loop.now, log)
+    func call(for request: Request, _ log: CallLog? = nil) -> Call {
+        Call(request.hasOptions ? ownLimits(of: request) : limits, from: loop.now, log)
     }
 
     // Not inlined: the frame of `send` would be larger by the time limits.

@@ -9,8 +9,6 @@ final class ClientFields: Sendable {
     let decoding: ContentDecoding
     /// Says which names are reached over `https` only; `nil` without HSTS.
     let hsts: HSTSStore?
-    /// Knows which origins have HTTPS records; `nil` if those do not matter.
-    let records: RecordUpgrades?
     /// The URL whose origin the client's settings are for; `nil` if they are for every one.
     let base: HTTPURL?
     private let headers: HTTPHeaders
@@ -25,20 +23,9 @@ final class ClientFields: Sendable {
         self.headers = headers
         base = configuration.baseURL
         hsts = configuration.hsts
-        records = RecordUpgrades(configuration)
         settings = configuration.decoding
         loop = configuration.loop
         decoding = ContentDecoding(settings, besides: headers, on: loop)
-    }
-
-    /// Whether any URL may have to be changed to `https`.
-    var upgradesURLs: Bool { hsts != nil || records != nil }
-
-    /// Returns the https URL to request instead of this one; `nil` if this one may be used as it is.
-    ///
-    /// - Parameter request: The request for the URL, with the addresses that it has there.
-    func upgrades(_ url: HTTPURL, for request: Request) -> HTTPURL? {
-        hsts?.upgrades(url, at: .now) ?? records?.upgrades(url, for: request)
     }
 
     /// Returns the client's default fields, reduced to those that may be sent to the request's origin.

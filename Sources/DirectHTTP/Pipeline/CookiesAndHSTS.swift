@@ -49,11 +49,10 @@ struct CookiesAndHSTS: Sendable {
 }
 
 extension ClientFields {
-    /// Returns the request with an `https` URL if HSTS asks for that (RFC 6797, section 8.3), or an HTTPS
-    /// record that is known.
+    /// Returns the request with an `https` URL if HSTS asks for that (RFC 6797, section 8.3).
     func upgraded(_ request: Request) -> Request {
-        guard upgradesURLs, case .success(let url) = request.parsedURL,
-            let upgraded = upgrades(url, for: request)
+        guard let hsts, case .success(let url) = request.parsedURL,
+            let upgraded = hsts.upgrades(url, at: .now)
         else { return request }
         var request = request
         request.parsedURL = .success(upgraded)

@@ -56,9 +56,9 @@ struct HopRequest: Sendable {
         trail = Trail(facts)
     }
 
-    /// Returns the request with an `https` URL if HSTS or an HTTPS record asks for that.
+    /// Returns the request with an `https` URL if HSTS asks for that.
     func upgraded(by fields: ClientFields) -> HopRequest {
-        fields.upgradesURLs ? with(fields.upgraded(request)) : self
+        fields.hsts == nil ? self : with(fields.upgraded(request))
     }
 
     /// Returns the request so that copies of it can be told from others.
@@ -166,13 +166,6 @@ extension HopRequest {
             return nil
         }
         return home.lends(addresses, to: url) ? addresses : nil
-    }
-
-    /// Returns the request with the addresses that it would have at another URL.
-    func withAddresses(for url: HTTPURL) -> Request {
-        var request = request
-        request.addresses = addresses(for: url)
-        return request
     }
 
     /// Moves the request's authenticator to the trail.

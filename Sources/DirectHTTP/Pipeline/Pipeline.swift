@@ -83,7 +83,6 @@ final class Pipeline: Sendable {
         guard configuration.transport == nil else { return }
         let request = request.resolved(against: configuration.baseURL)
         let call = calls.call(for: request)
-        try await fields.askForRecords(of: request, call: call)
         let crossing = fields.crossing(by: request.redirects ?? configuration.redirects)
         let hop = HopRequest.beginning(fields.upgraded(request), by: crossing)
         try await roundTrip.warm(for: hop, call: call, count: count)

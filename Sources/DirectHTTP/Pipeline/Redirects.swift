@@ -73,7 +73,7 @@ final class Redirects: Sendable {
         if policy.decide != nil { hop = hop.traced }
         var response = first
         var history = first.history
-        while let nextHop = try await nextHop(after: hop, response, policy, call, history: history) {
+        while let nextHop = try nextHop(after: hop, response, policy, history: history) {
             let redirects = history.count { $0.reason == .redirect }
             var next = hop.redirected(nextHop, crossing: crossing)
             if let decide = policy.decide {
@@ -136,15 +136,11 @@ final class Redirects: Sendable {
         after hop: HopRequest,
         _ response: Response,
         _ policy: RedirectPolicy,
-        _ call: Call,
         history: [Hop]
-    ) async throws -> NextHop? {
-        if fields.records != nil, let url = try? NextHop.target(of: response.head, at: response.url) {
-            try await fields.askForRecords(of: hop.withAddresses(for: url), at: url, call: call)
-        }
+    ) throws -> NextHop? {
         do throws(RedirectError) {
             return try NextHop(after: hop.request, at: response.url, response.head, policy) { url in
-                fields.upgradesURLs ? fields.upgrades(url, for: hop.withAddresses(for: url)) : nil
+                fields.hsts?.upgrades(url, at: .now)
             }
         } catch {
             throw failure(error, of: hop.request, response: response, history: history)
@@ -259,7 +255,7 @@ struct NextHop {
     }
 
     /// Returns the URL that a response at a URL redirects to; `nil` if it has none.
-    static func target(of head: ResponseHead, at url: HTTPURL) throws(RedirectError) -> HTTPURL? {
+    private static func target(of head: ResponseHead, at url: HTTPURL) throws(RedirectError) -> HTTPURL? {
         guard let location = try location(head.headers) else { return nil }
         do throws(HTTPURLError) {
             // The server must not choose the client's credentials: those in Location are never sent.

@@ -89,31 +89,6 @@ struct RoutePlanner: Sendable {
         }
     }
 
-    /// Returns what the resolver knows of the HTTPS records of an origin; `nil` if it does not know, or if no
-    /// resolver of the program's is in charge.
-    func records(
-        for request: Request,
-        of url: HTTPURL,
-        _ deadline: Deadline
-    ) async throws(CancellationError) -> HTTPSRecords? {
-        guard let name = url.host.name, let query = query(for: request, name: name, port: url.port) else {
-            return nil
-        }
-        let context = ResolveContext(deadline: deadline.instant, loop: loop)
-        let resolver = query.resolver
-        if let known = try? resolver.knownAnswer(for: name, port: url.port, context: context) {
-            return known.https
-        }
-        do throws(ForeignFailure) {
-            return try await askForeignCode(until: context.deadline, on: loop) {
-                try await resolver.resolve(name, port: url.port, context: context)
-            }.https
-        } catch {
-            if case .cancelled = error { throw CancellationError() }
-            return nil
-        }
-    }
-
     /// Returns the route to a Unix domain socket. It has no address, so it is known by one that nothing has.
     func unixSocketRoute(
         for request: Request,

@@ -204,7 +204,8 @@ def add_security(table):
     add(
         table, "HSTS is not asked",
         ("CookiesAndHSTS.prepared", "|hsts?.upgrades(url, at: .now)|", "nil"),
-        ("ClientFields.upgrades", "|hsts?.upgrades(url, at: .now)|", "(nil as HTTPURL?)"),
+        ("ClientFields.upgraded", "|hsts.upgrades(url, at: .now)|", "(nil as HTTPURL?)"),
+        ("Redirects.nextHop", "|fields.hsts?.upgrades(url, at: .now)|", "(nil as HTTPURL?)"),
     )
     add(
         table, "HSTS is not learned",

@@ -54,7 +54,6 @@ def add_client(table):
             "leniency": "ClientSettingsTests",
             "cookies": "CookieWalkTests",
             "hsts": "CookieWalkTests",
-            "upgradesByHTTPSRecords": "RecordUpgradeTests",
             "loop": "ClientSettingsTests",
         },
     )

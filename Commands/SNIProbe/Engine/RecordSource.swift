@@ -43,7 +43,7 @@ final class RecordSource: Sendable {
 
     private func ask(_ host: DomainName, port: UInt16, on loop: EventLoop) async -> [RecordReply] {
         let end = loop.now.advanced(byNanoseconds: limit.clampedNanoseconds)
-        let context = ResolveContext(deadline: end, loop: loop)
+        let context = ResolveContext(.https, deadline: end, loop: loop)
         let answers = await NamedResolver.ask(resolvers, for: host, port: port, context: context)
         return answers.map { answer in
             RecordReply(resolver: answer.resolver, result: answer.result.map { $0.https?.records ?? [] })

@@ -15,7 +15,7 @@ extension Run {
             let (resolvers, family) = (resolvers, options.family)
             let start = loop.now
             let deadline = start.advanced(byNanoseconds: options.settings.timeout.clampedNanoseconds)
-            let context = ResolveContext(deadline: deadline, loop: loop)
+            let context = ResolveContext(.https, deadline: deadline, loop: loop)
             Task(executorPreference: loop) {
                 let answers = await NamedResolver.ask(
                     resolvers,

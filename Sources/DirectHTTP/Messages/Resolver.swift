@@ -10,8 +10,8 @@ public protocol Resolver: Sendable {
     /// The name that errors and transactions use for this resolver.
     var name: String { get }
 
-    /// Whether the answer for a name may differ from port to port. If not, a cache keeps one answer for all
-    /// ports.
+    /// Whether the answer for a name may differ from port to port, or between `http` and `https`. If not, a
+    /// cache keeps one answer for all origins.
     var dependsOnPort: Bool { get }
 
     /// Whether a question to this resolver may lead to a question to the system's resolver.
@@ -26,9 +26,9 @@ public protocol Resolver: Sendable {
     ///
     /// - Parameters:
     ///   - host: The name, in lower case and without trailing dot. The resolver learns nothing else of the
-    ///     URL but the port.
+    ///     URL but the port and the scheme.
     ///   - port: The port of the URL.
-    ///   - context: The limits within which the answer has to come.
+    ///   - context: The scheme of the URL, and the limits within which the answer has to come.
     /// - Throws: The reason why there are no addresses: a ``ResolverError``, or any other error, which the
     ///   client wraps in one.
     func resolve(
@@ -168,11 +168,14 @@ public struct Resolution: Sendable {
     }
 }
 
-/// The limits within which a resolver has to find its answer.
+/// The scheme that a resolver is asked for, and the limits within which it has to find its answer.
 public struct ResolveContext: Sendable {
     /// Takes the answer of one of several names as soon as it has come.
     package typealias Delivery = @Sendable (DomainName, Result<Resolution, any Error>) -> Void
 
+    /// The scheme of the URL. The HTTPS records of a name are those of `https` alone: an `http` URL that
+    /// followed them would send its request in the clear to a port for TLS.
+    public let scheme: HTTPURL.Scheme
     /// The moment at which the caller stops waiting.
     package var deadline: Instant
     /// The loop whose clock the deadline refers to.
@@ -184,7 +187,8 @@ public struct ResolveContext: Sendable {
     package var delivery: Delivery?
 
     /// Creates a context from a deadline and the loop whose clock it refers to.
-    package init(deadline: Instant, loop: EventLoop) {
+    package init(_ scheme: HTTPURL.Scheme, deadline: Instant, loop: EventLoop) {
+        self.scheme = scheme
         self.deadline = deadline
         self.loop = loop
     }
@@ -192,10 +196,15 @@ public struct ResolveContext: Sendable {
     /// Creates a context for a question that does not belong to a request.
     ///
     /// - Parameters:
+    ///   - scheme: The scheme of the URLs that the answer is for.
     ///   - limit: The time limit for the answer.
     ///   - loop: The event loop whose clock counts.
-    public init(within limit: Duration = .seconds(10), on loop: EventLoop = .shared) {
-        self.init(deadline: loop.now.advanced(byNanoseconds: limit.clampedNanoseconds), loop: loop)
+    public init(
+        _ scheme: HTTPURL.Scheme = .https,
+        within limit: Duration = .seconds(10),
+        on loop: EventLoop = .shared
+    ) {
+        self.init(scheme, deadline: loop.now.advanced(byNanoseconds: limit.clampedNanoseconds), loop: loop)
     }
 
     /// The time that is left for the answer; `nil` if there is no limit.

@@ -28,7 +28,7 @@ struct RoutePlanner: Sendable {
         switch url.host {
         case .address(let address): return .literal(address, port: url.port)
         case .name(let name):
-            guard let query = query(for: request, name: name, port: url.port) else { return .system }
+            guard let query = query(for: request, to: url, name) else { return .system }
             return try known(query)
         }
     }
@@ -62,11 +62,11 @@ struct RoutePlanner: Sendable {
         to url: HTTPURL,
         _ deadline: Deadline
     ) async throws(TransportError) -> Route {
-        guard let name = url.host.name, let query = query(for: request, name: name, port: url.port)
+        guard let name = url.host.name, let query = query(for: request, to: url, name)
         else { return .system }
         let resolver = query.resolver
         let start = loop.now
-        let context = ResolveContext(deadline: deadline.instant, loop: loop)
+        let context = ResolveContext(url.scheme, deadline: deadline.instant, loop: loop)
         let answer: Resolution
         do throws(ForeignFailure) {
             answer = try await askForeignCode(until: context.deadline, on: loop) {
@@ -102,17 +102,17 @@ struct RoutePlanner: Sendable {
 
     /// Returns the query to the resolver that is in charge; `nil` if the system's is.
     @inline(__always)
-    private func query(for request: Request, name: DomainName, port: UInt16) -> ResolverQuery? {
+    private func query(for request: Request, to url: HTTPURL, _ name: DomainName) -> ResolverQuery? {
         if request.hasOptions, let own = request.resolver {
-            return ResolverQuery(resolver: own, name: name, port: port, loop: loop, isOfRequest: true)
+            return ResolverQuery(own, for: name, of: url, loop: loop, isOfRequest: true)
         }
         guard let resolver else { return nil }
-        return ResolverQuery(resolver: resolver, name: name, port: port, loop: loop)
+        return ResolverQuery(resolver, for: name, of: url, loop: loop)
     }
 
     /// Returns the answer that the resolver has at hand, as a route; `nil` if it has none.
     private func known(_ query: ResolverQuery) throws(TransportError) -> Route? {
-        let context = ResolveContext(deadline: .never, loop: loop)
+        let context = ResolveContext(query.scheme, deadline: .never, loop: loop)
         do throws(ResolverError) {
             let resolver = query.resolver
             guard
@@ -129,10 +129,25 @@ struct RoutePlanner: Sendable {
 private struct ResolverQuery: Sendable {
     let resolver: any Resolver
     let name: DomainName
+    let scheme: HTTPURL.Scheme
     let port: UInt16
     let loop: EventLoop
     /// Whether the request has brought the resolver along.
-    var isOfRequest = false
+    let isOfRequest: Bool
+
+    init(
+        _ resolver: any Resolver,
+        for name: DomainName,
+        of url: HTTPURL,
+        loop: EventLoop,
+        isOfRequest: Bool = false
+    ) {
+        self.resolver = resolver
+        self.name = name
+        (scheme, port) = (url.scheme, url.port)
+        self.loop = loop
+        self.isOfRequest = isOfRequest
+    }
 
     /// Returns the endpoints of an answer with all that the dialler needs.
     ///
@@ -162,7 +177,7 @@ private struct ResolverQuery: Sendable {
         until end: Instant
     ) async -> Result<EndpointSelection?, TransportError.Reason> {
         do {
-            let context = ResolveContext(deadline: end, loop: loop)
+            let context = ResolveContext(scheme, deadline: end, loop: loop)
             return .success(try await resolver.fallback(ask, within: context).get().map(selection))
         } catch {
             // After a cancellation the dialler does not look at the reason.

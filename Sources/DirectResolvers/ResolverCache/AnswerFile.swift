@@ -5,8 +5,9 @@ internal import DirectIO
 /// The format of the file in which a resolver cache keeps its answers.
 ///
 /// The first line names the format and its version. Each line after it holds one answer behind its checksum:
-/// host, port (0 for any), expiry in Unix time, time to live in seconds, `ordered` or `any`, canonical name
-/// or `-`, the endpoints, `by`, and the author. A line that cannot be read is skipped; the others count.
+/// host, port (0 for any; `8080/http` is the port of that scheme alone), expiry in Unix time, time to live in
+/// seconds, `ordered` or `any`, canonical name or `-`, the endpoints, `by`, and the author. A line that cannot
+/// be read is skipped; the others count.
 ///
 ///     direct-http answers 1
 ///     27fff3c2 www.example.com 0 1700000300 300 any - 192.0.2.7 [2001:db8::7]:8443 by resolver dns.example
@@ -57,7 +58,7 @@ enum AnswerFile {
 
     private static func content(of line: Line) -> String {
         var words = [
-            line.key.host.text, String(line.key.port), String(line.expiry.seconds), String(line.seconds),
+            line.key.host.text, line.key.portText, String(line.expiry.seconds), String(line.seconds),
         ]
         words.append(line.isStrictlyOrdered ? "ordered" : "any")
         words.append(line.canonicalName?.text ?? "-")
@@ -78,7 +79,8 @@ enum AnswerFile {
         guard checksum(content) == sum else { return nil }
         // Only the resolver's name may contain spaces, so it is the last field.
         let words = String(copying: content).split(separator: " ", omittingEmptySubsequences: false)
-        guard words.count > 8, let host = try? DomainName(String(words[0])), let port = UInt16(words[1]),
+        guard words.count > 8, let host = try? DomainName(String(words[0])),
+            let key = AnswerKey(host, portText: words[1]),
             let expiry = Int64(words[2]), let seconds = Int64(words[3]), seconds >= 0,
             words[4] == "ordered" || words[4] == "any",
             let end = words[6...].firstIndex(of: "by"), end > 6, end < words.count - 1
@@ -87,7 +89,7 @@ enum AnswerFile {
         guard endpoints.count == end - 6 else { return nil }
         let canonicalName = words[5] == "-" ? nil : try? DomainName(String(words[5]))
         return Line(
-            key: AnswerKey(host: host, port: port),
+            key: key,
             expiry: UnixTime(seconds: expiry),
             seconds: seconds,
             endpoints: endpoints,
@@ -124,5 +126,18 @@ enum AnswerFile {
         var sum: UInt32 = 0x811C_9DC5
         for index in bytes.indices { sum = (sum ^ UInt32(bytes[index])) &* 0x0100_0193 }
         return sum
+    }
+}
+
+extension AnswerKey {
+    fileprivate var portText: String { isPlain ? "\(port)/http" : String(port) }
+
+    /// Parses the port, with the scheme; `nil` if it is malformed.
+    fileprivate init?(_ host: DomainName, portText: Substring) {
+        let isPlain = portText.hasSuffix("/http")
+        guard let port = UInt16(isPlain ? portText.dropLast(5) : portText), port > 0 || !isPlain else {
+            return nil
+        }
+        self.init(host: host, port: port, isPlain: isPlain)
     }
 }

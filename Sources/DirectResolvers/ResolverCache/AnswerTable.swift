@@ -298,8 +298,8 @@ struct AnswerTable {
 
 extension NameTable {
     subscript(key: AnswerKey) -> Value? {
-        get { key.host.bytes.withSpan { value($0, tag: UInt32(key.port)) } }
-        set { key.host.bytes.withSpan { set(newValue, name: $0, tag: UInt32(key.port)) } }
+        get { key.host.bytes.withSpan { value($0, tag: key.tag) } }
+        set { key.host.bytes.withSpan { set(newValue, name: $0, tag: key.tag) } }
     }
 }
 

@@ -44,19 +44,16 @@ extension CachingResolver {
     }
 
     /// Asks for the next answer in the background while the current one is still in use.
-    func refresh(_ host: DomainName, port: UInt16, loop: EventLoop, for want: Want) {
-        _ = join(
-            host,
-            port: port,
-            waiter: nil,
-            context: ResolveContext(deadline: .never, loop: loop),
-            for: want
-        )
+    ///
+    /// - Parameter caller: The context of the caller that has shown the need.
+    func refresh(_ host: DomainName, port: UInt16, as caller: ResolveContext, for want: Want) {
+        let context = ResolveContext(caller.scheme, deadline: .never, loop: caller.loop)
+        _ = join(host, port: port, waiter: nil, context: context, for: want)
     }
 
     /// Asks in the background, unless the table has an answer, positive or negative, that has not expired.
-    func askForNextTime(_ host: DomainName, port: UInt16, loop: EventLoop) {
-        refresh(host, port: port, loop: loop, for: .missing)
+    func askForNextTime(_ host: DomainName, port: UInt16, as caller: ResolveContext) {
+        refresh(host, port: port, as: caller, for: .missing)
     }
 
     /// Returns a cached answer with a fallback. A cached answer may be outdated: when none of its endpoints
@@ -66,7 +63,7 @@ extension CachingResolver {
         let tried = answer.endpoints
         if let other = settings.whileAsking.other {
             answer.fallback = { [self] context in
-                refresh(host, port: port, loop: context.loop, for: .useless(tried))
+                refresh(host, port: port, as: context, for: .useless(tried))
                 return try await other.resolve(host, port: port, context: context)
             }
             return answer
@@ -99,7 +96,7 @@ extension CachingResolver {
         context: ResolveContext,
         for want: Want
     ) -> InFlightQuery? {
-        let key = key(host, port: port)
+        let key = key(host, port: port, context.scheme)
         let now = now
         return state.withLock { state in
             guard state.lacks(want, key, at: now) else { return nil }
@@ -139,7 +136,7 @@ extension CachingResolver {
         port: UInt16,
         for first: ResolveContext
     ) async {
-        var context = ResolveContext(within: settings.queryTimeout, on: first.loop)
+        var context = ResolveContext(first.scheme, within: settings.queryTimeout, on: first.loop)
         context.awaitedUntil = first.deadline
         let answer: InFlightQuery.Outcome
         var failure: ResolverError?

@@ -9,7 +9,7 @@ extension CachingResolver {
     ///   cancelled.
     public func save() async throws {
         guard let path = settings.file else { return }
-        try await readFile(ResolveContext(deadline: .never, loop: loop))
+        try await readFile(ResolveContext(.https, deadline: .never, loop: loop))
         try await saves.save(to: path, on: loop) { [self] in AnswerFile.write(lines()) }
     }
 
@@ -135,7 +135,7 @@ extension CachingResolver {
         let table = state.withLock { $0.table }
         let (now, date) = (now, loop.date)
         var lines: [AnswerFile.Line] = []
-        table.entries.forEach { name, port, entry in
+        table.entries.forEach { name, tag, entry in
             guard entry.kind == .addresses || entry.kind == .orderedAddresses,
                 entry.https?.records.records.isEmpty ?? true
             else { return }
@@ -143,10 +143,7 @@ extension CachingResolver {
             let (endpoints, canonicalName) = table.contents(of: entry)
             lines.append(
                 AnswerFile.Line(
-                    key: AnswerKey(
-                        host: DomainName(checked: [UInt8](copying: name)),
-                        port: UInt16(truncatingIfNeeded: port)
-                    ),
+                    key: AnswerKey(host: DomainName(checked: [UInt8](copying: name)), tag: tag),
                     expiry: date.advanced(bySeconds: left / 1_000_000_000),
                     seconds: Int64(entry.span / 1000),
                     endpoints: endpoints,

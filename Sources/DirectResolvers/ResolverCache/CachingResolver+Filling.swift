@@ -20,7 +20,7 @@ extension CachingResolver {
     ) async -> [DomainName: any Error] {
         let names = Set(names)
         do {
-            try await readFile(ResolveContext(deadline: .never, loop: loop))
+            try await readFile(ResolveContext(.https, deadline: .never, loop: loop))
         } catch {
             return Dictionary(uniqueKeysWithValues: names.map { ($0, error) })
         }
@@ -42,7 +42,7 @@ extension CachingResolver {
             let context = ResolveContext(within: settings.queryTimeout, on: loop)
             try await upstream.answers(to: names, port: port, within: context) { [self] host, answer in
                 open.withLock { _ = $0.remove(host) }
-                keep(answer.mapError { $0 }, for: key(host, port: port), of: generation)
+                keep(answer.mapError { $0 }, for: key(host, port: port, context.scheme), of: generation)
                 if case .failure(let error) = answer { failures.withLock { $0[host] = error } }
             }
         } catch {
@@ -105,13 +105,14 @@ extension CachingResolver {
         let table = state.withLock { $0.table }
         let now = now
         var answers: [CachedAnswer] = []
-        table.entries.forEach { name, port, entry in
+        table.entries.forEach { name, tag, entry in
+            let key = AnswerKey(host: DomainName(checked: [UInt8](copying: name)), tag: tag)
             let isPositive = entry.kind == .addresses || entry.kind == .orderedAddresses
             let left = Int64(clamping: entry.expiry.nanoseconds) - Int64(clamping: now.nanoseconds)
             answers.append(
                 CachedAnswer(
-                    host: DomainName(checked: [UInt8](copying: name)),
-                    port: port == 0 ? nil : UInt16(truncatingIfNeeded: port),
+                    host: key.host,
+                    port: key.port == 0 ? nil : key.port,
                     endpoints: isPositive ? table.contents(of: entry).endpoints : [],
                     author: isPositive ? table.authors[Int(entry.author)] : nil,
                     age: max(.zero, .milliseconds(Int64(entry.span)) - .nanoseconds(left)),

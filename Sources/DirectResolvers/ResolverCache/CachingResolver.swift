@@ -265,7 +265,7 @@ public final class CachingResolver: Resolver {
         try await readFile(context)
         if let known = try knownAnswer(for: host, port: port, context: context) { return known }
         if let other = settings.whileAsking.other {
-            askForNextTime(host, port: port, loop: context.loop)
+            askForNextTime(host, port: port, as: context)
             return try await other.resolve(host, port: port, context: context)
         }
         return try await ask(host, port: port, context: context, for: .missing)
@@ -280,7 +280,7 @@ public final class CachingResolver: Resolver {
         port: UInt16,
         context: ResolveContext
     ) throws(ResolverError) -> Resolution? {
-        let key = key(host, port: port)
+        let key = key(host, port: port, context.scheme)
         let now = now
         let finding = state.withLock { state -> AnswerTable.Finding? in
             state.unread == nil ? state.find(key, at: now) : nil
@@ -288,7 +288,7 @@ public final class CachingResolver: Resolver {
         switch finding {
         case nil: return nil
         case .answer(let answer, let wantsRefresh):
-            if wantsRefresh { refresh(host, port: port, loop: context.loop, for: .outdated) }
+            if wantsRefresh { refresh(host, port: port, as: context, for: .outdated) }
             return withFallback(answer, host: host, port: port)
         case .denial(let reason):
             if let other = settings.whileAsking.other {
@@ -302,15 +302,18 @@ public final class CachingResolver: Resolver {
     /// Moves an endpoint that could not be reached behind the others, and passes the outcome on.
     public func report(_ outcome: DialOutcome, of endpoint: Endpoint, for host: DomainName, port: UInt16) {
         if case .failed = outcome {
-            let key = key(host, port: port)
-            state.withLock { $0.demote(endpoint, for: key, port: port) }
+            let keys = [HTTPURL.Scheme.https, .http].map { key(host, port: port, $0) }
+            state.withLock { state in
+                for key in keys { state.demote(endpoint, for: key, port: port) }
+            }
         }
         upstream.report(outcome, of: endpoint, for: host, port: port)
         settings.whileAsking.other?.report(outcome, of: endpoint, for: host, port: port)
     }
 
     /// Returns the key of a name's answer.
-    func key(_ host: DomainName, port: UInt16) -> AnswerKey {
-        AnswerKey(host: host, port: dependsOnPort ? port : 0)
+    func key(_ host: DomainName, port: UInt16, _ scheme: HTTPURL.Scheme) -> AnswerKey {
+        guard dependsOnPort else { return AnswerKey(host: host, port: 0) }
+        return AnswerKey(host: host, port: port, isPlain: scheme == .http)
     }
 }

@@ -38,13 +38,12 @@ struct Query: Sendable {
 /// HTTPS records (RFC 9460): asking for them, following their aliases, and finding the addresses of the names
 /// that they lead to.
 extension ServiceClient {
-    /// Returns the request for the records of an origin (section 9.1); `nil` if they are not asked for.
-    ///
-    /// Port 80 has none: an `http` URL without a port has those of the `https` URL without one (section 9.5).
+    /// Returns the request for the records of an `https` origin (section 9.1); `nil` if they are not asked
+    /// for.
     func recordQuery(for host: DomainName, port: UInt16, at visit: Visit) throws(ResolverError.Reason)
         -> Query?
     {
-        guard settings.httpsRecords != .off, port != 80 else { return nil }
+        guard settings.httpsRecords != .off else { return nil }
         let name = port == 443 ? host : try? DomainName("_\(port)._https.\(host)")
         return try name.flatMap { name throws(ResolverError.Reason) in try recordQuery(of: name, at: visit) }
     }

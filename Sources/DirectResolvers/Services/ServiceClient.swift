@@ -57,7 +57,7 @@ final class ServiceClient: Sendable {
     func resolve(_ host: DomainName, port: UInt16 = 443, context: ResolveContext) async throws -> Resolution {
         var (answer, failures) = try await firstAnswer(within: context) { server, limit in
             let visit = Visit(server, within: limit, on: context.loop)
-            return try await self.ask(for: host, port: port, at: visit)
+            return try await self.ask(for: host, port: port, context.scheme, at: visit)
         }
         answer.failures = failures
         return answer
@@ -125,9 +125,11 @@ final class ServiceClient: Sendable {
     /// Sends all requests for a name to one server.
     ///
     /// - Throws: A `ResolverError.Reason`, or a `CancellationError`.
-    private func ask(for host: DomainName, port: UInt16, at visit: Visit) async throws -> Resolution {
+    private func ask(for host: DomainName, port: UInt16, _ scheme: HTTPURL.Scheme, at visit: Visit)
+        async throws -> Resolution
+    {
         var queries = try addressQueries(for: host, at: visit)
-        let records = try recordQuery(for: host, port: port, at: visit)
+        let records = scheme == .https ? try recordQuery(for: host, port: port, at: visit) : nil
         if let records { queries.append(records) }
         let answers = await answers(to: queries, at: visit)
         let found = Result { try merge(answers.prefix(records == nil ? queries.count : queries.count - 1)) }

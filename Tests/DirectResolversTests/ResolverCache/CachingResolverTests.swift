@@ -232,7 +232,7 @@ struct CachingResolverTests {
         let cache = cache(upstream)
         let caller = Task { try await answer(cache) }
         await gate.arrivals(1)
-        cache.refresh(host, port: 443, loop: time.loop, for: .outdated)
+        cache.refresh(host, port: 443, as: ResolveContext(on: time.loop), for: .outdated)
         caller.cancel()
         await #expect(throws: CancellationError.self) { try await caller.value }
         gate.open()
@@ -245,10 +245,10 @@ struct CachingResolverTests {
         let upstream = counting(timeToLive: .seconds(60))
         let cache = cache(upstream) { $0.staleTime = .seconds(100) }
         _ = try await answer(cache)
-        cache.refresh(host, port: 443, loop: time.loop, for: .outdated)
+        cache.refresh(host, port: 443, as: ResolveContext(on: time.loop), for: .outdated)
         #expect(cache.state.withLock { $0.queries.isEmpty })
         time.advance(by: .seconds(61))
-        cache.refresh(host, port: 443, loop: time.loop, for: .outdated)
+        cache.refresh(host, port: 443, as: ResolveContext(on: time.loop), for: .outdated)
         #expect(cache.state.withLock { $0.queries.count } == 1)
         while try await answer(cache).source.freshness == .stale { await Task.yield() }
         #expect(upstream.asked.count == 2)
@@ -709,7 +709,11 @@ struct CachingResolverTests {
     private static func line(_ number: Int) -> AnswerFile.Line {
         let second = Endpoint(stringLiteral: "[2001:db8::1]:\(number + 1)")
         return AnswerFile.Line(
-            key: AnswerKey(host: .test("n\(number).test"), port: number % 2 == 0 ? 0 : 8443),
+            key: AnswerKey(
+                host: .test("n\(number).test"),
+                port: number % 2 == 0 ? 0 : 8443,
+                isPlain: number % 4 == 1
+            ),
             expiry: UnixTime(seconds: 1_700_000_000 + Int64(number)),
             seconds: 300,
             endpoints: ["192.0.2.1", second],

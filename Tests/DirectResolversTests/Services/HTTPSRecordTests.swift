@@ -4,6 +4,7 @@ import DirectTestCommands
 import DirectTestPeers
 import DirectTestResolvers
 import DirectTestTime
+import Foundation
 import TLSFixtures
 import Testing
 
@@ -112,18 +113,99 @@ struct HTTPSRecordTests {
         }
     }
 
-    @Test("The records of another port have a name of their own, and port 80 has none")
+    @Test("The records of another port have a name of their own, and http has none")
     func ports() async throws {
         let (server, asked) = try server {
             $0.add("a.test", "192.0.2.1")
             $0.add("_8443._https.a.test", https: [ServiceData.record(1, "b.test")])
             $0.add("b.test", "192.0.2.2")
         }
-        let context = ResolveContext(on: .still)
-        let answer = try await resolver(server).resolve(.test("a.test"), port: 8443, context: context)
+        let resolver = resolver(server)
+        let answer = try await resolver.resolve(.test("a.test"), port: 8443, context: .init(on: .still))
         #expect(answer.endpoints == ["192.0.2.2", "192.0.2.1"])
-        _ = try await resolver(server).resolve(.test("a.test"), port: 80, context: context)
-        #expect(asked() == ["_8443._https.a.test 65", "a.test 1", "a.test 1", "b.test 1"])
+        for port: UInt16 in [80, 8443] {
+            let plain = ResolveContext(.http, on: .still)
+            let answer = try await resolver.resolve(.test("a.test"), port: port, context: plain)
+            #expect(answer.endpoints == ["192.0.2.1"] && answer.https == nil)
+        }
+        #expect(asked() == ["_8443._https.a.test 65", "a.test 1", "a.test 1", "a.test 1", "b.test 1"])
+    }
+
+    /// Two servers, and a zone in which the records of the first one's origin lead to the second.
+    private func moved(_ security: FixtureSecurity) throws -> (FixtureServer, FixtureServer, FixtureServer) {
+        let origin = try FixtureServer.start(security) { _ in .text("origin") }
+        let elsewhere = try FixtureServer.start(security) { _ in .text("elsewhere") }
+        let (server, _) = try server {
+            $0.add("a.test", "127.0.0.1")
+            $0.add(
+                "_\(origin.port)._https.a.test",
+                https: [ServiceData.record(1, "a.test", port: elsewhere.port)],
+                seconds: 600
+            )
+        }
+        return (server, origin, elsewhere)
+    }
+
+    @Test("An http URL follows no record of the https origin on its port, also behind a cache, on disk")
+    func plainOrigin() async throws {
+        let (server, origin, elsewhere) = try moved(.plain)
+        let path = NSTemporaryDirectory() + "answers-\(UUID())"
+        defer {
+            for isFirst in [true, false] { try? FileManager.default.removeItem(atPath: path + "\(isFirst)") }
+        }
+        let dns = resolver(server, .awaited, loop: .shared)
+        let name = DomainName.test("a.test")
+        for isSecureFirst in [true, false] {
+            let cache = CachingResolver(dns) { $0.file = path + "\(isSecureFirst)" }
+            let later = CachingResolver(dns) { $0.file = path + "\(isSecureFirst)" }
+            func followsRecord(_ cache: CachingResolver) async throws -> Bool {
+                let answer = try await cache.resolve(name, port: origin.port, context: ResolveContext())
+                return answer.https?.records.isEmpty == false
+                    && answer.endpoints.first?.port == elsewhere.port
+            }
+            if isSecureFirst { #expect(try await followsRecord(cache)) }
+            for resolver in [dns, cache, cache] as [any Resolver] {
+                let client = HTTPClient.trusting { $0.resolver = resolver }
+                let url = "http://a.test:\(origin.port)/"
+                let form = HTTPClient.Request(
+                    .post,
+                    url,
+                    headers: ["Authorization": "Basic YTpi"],
+                    body: .text("x")
+                )
+                #expect(try await client.fetch(form).text == "origin")
+            }
+            #expect(try await followsRecord(cache))
+            #expect(cache.count == 2)
+            try await cache.save()
+            // The answer for http is in the file, and no https URL gets it.
+            #expect(try await followsRecord(later))
+        }
+        #expect(elsewhere.requests.isEmpty)
+    }
+
+    @Test("Where the program has chosen the addresses, no record is asked for, and none moves them")
+    func chosen() async throws {
+        let (server, origin, elsewhere) = try moved(
+            .tls(certificates: [testAuthority.certificate(for: "a.test")])
+        )
+        let url = "https://a.test:\(origin.port)/"
+        let dns = resolver(server, .awaited, loop: .shared)
+        let cache = CachingResolver(dns)
+        var map = StaticMap()
+        try map.set([origin.endpoint], for: HostPattern("a.test"), port: origin.port)
+        let client = HTTPClient.trusting { $0.resolver = cache }
+        let mapped = HTTPClient.trusting { ($0.resolver, $0.addresses) = (cache, map) }
+        for isKnown in [false, true] {
+            if isKnown { #expect(try await client.get(url).text == "elsewhere") }
+            let asked = server.requests.count
+            var requests = Array(repeating: HTTPClient.Request(.get, url), count: 2)
+            requests[0].addresses = [origin.endpoint]
+            requests[1].addressMap = map
+            for request in requests { #expect(try await client.fetch(request).text == "origin") }
+            #expect(try await mapped.get(url).text == "origin")
+            #expect(server.requests.count == asked && elsewhere.requests.count == (isKnown ? 1 : 0))
+        }
     }
 
     @Test("Targets come by priority, then the name itself, unless each record has configurations")

@@ -43,6 +43,12 @@ struct PathSearchTests {
                 try cross(crossed, by: root) {
                     $0.extensions = [.init("1.3.6.1.5.5.7.1.1", der: [0x30, 0x00])]
                 }
+            // policyConstraints: the fault is the leaf's, which has no policy, and yet the path's.
+            case .demandedPolicy:
+                try cross(crossed, by: root) {
+                    let demand: [UInt8] = [0x30, 0x03, 0x80, 0x01, 0x00]
+                    $0.extensions = [.init("2.5.29.36", critical: true, der: demand)]
+                }
             }
         #expect(try verdict(leaf, [useless]) != nil)
         #expect(try verdict(leaf, [useless, crossed.certificate]) == nil)
@@ -50,7 +56,7 @@ struct PathSearchTests {
     }
 
     enum UselessPath: CaseIterable {
-        case unknownRoot, wrongPurpose, noAuthority, forbiddenName, brokenRule
+        case unknownRoot, wrongPurpose, noAuthority, forbiddenName, brokenRule, demandedPolicy
     }
 
     /// The demands of the settings and the URL apply to each path.

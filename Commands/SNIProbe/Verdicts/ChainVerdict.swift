@@ -15,7 +15,7 @@ struct ChainVerdict {
         for fault in chain.judgement.faults { add(fault) }
     }
 
-    private mutating func addDate(_ fault: ChainJudgement.Fault) {
+    private mutating func addDate(_ fault: CertificateFault) {
         let dates = chain.certificate(at: fault.depth)?.summary
         switch fault.kind {
         case .expired: append(dated(.expired, fault: fault, date: dates?.notAfter, words: "expired"))
@@ -25,7 +25,7 @@ struct ChainVerdict {
         }
     }
 
-    private mutating func add(_ fault: ChainJudgement.Fault) {
+    private mutating func add(_ fault: CertificateFault) {
         switch fault.kind {
         case .expired, .notYetValid: break
         case .selfSigned: append(Fault(.selfSigned, "self-signed certificate"))
@@ -79,7 +79,7 @@ struct ChainVerdict {
         return Fault(.unknownIssuer, "unknown issuer: \(name.short)")
     }
 
-    private func dated(_ id: Fault.ID, fault: ChainJudgement.Fault, date: Int?, words: String) -> Fault {
+    private func dated(_ id: Fault.ID, fault: CertificateFault, date: Int?, words: String) -> Fault {
         if let root = chain.root(at: fault.depth) {
             let text = "root \(root) in this machine's trust store \(words)"
             return Fault(id, text, brief: "this machine's root \(words)")
@@ -93,19 +93,19 @@ struct ChainVerdict {
         return Fault(id, "issuer \(name) \(words)\(when ?? "")", brief: "issuer \(words)")
     }
 
-    private func weakKey(_ fault: ChainJudgement.Fault) -> Fault {
+    private func weakKey(_ fault: CertificateFault) -> Fault {
         let key = chain.certificate(at: fault.depth)?.key
         let size = key.map { " (\($0.type) \($0.bits))" } ?? ""
         return Fault(.weakCertificate, "key too weak\(size)\(place(fault))", brief: "weak key\(size)")
     }
 
-    private func weakDigest(_ fault: ChainJudgement.Fault) -> Fault {
+    private func weakDigest(_ fault: CertificateFault) -> Fault {
         let algorithm = chain.certificate(at: fault.depth).map { " (\($0.signature))" } ?? ""
         let words = "signature too weak\(algorithm)\(place(fault))"
         return Fault(.weakCertificate, words, brief: "weak signature\(algorithm)")
     }
 
-    private func place(_ fault: ChainJudgement.Fault) -> String {
+    private func place(_ fault: CertificateFault) -> String {
         fault.depth == 0 ? "" : " (issuer \(chain.subject(at: fault.depth) ?? "at depth \(fault.depth)"))"
     }
 

@@ -79,10 +79,10 @@ extension HTTPTransaction {
     /// `nil` if it has proved to be the host, and over plain HTTP, where no server proves anything.
     fileprivate func unprovedIdentity(for url: HTTPURL) -> String? {
         guard let tls else { return unixSocket.map { "unix \($0.path)" } }
-        guard tls.acceptedFault == nil else {
+        guard let name = tls.verifiedName else {
             return "key \(Hex.encode(tls.certificate?.spkiSHA256 ?? []))"
         }
-        return tls.verifiedName == url.host.description ? nil : "name \(tls.verifiedName)"
+        return name == url.host.description ? nil : "name \(name)"
     }
 
     /// Whether the server has proved to be the URL's host. Over plain HTTP there is nothing to prove.

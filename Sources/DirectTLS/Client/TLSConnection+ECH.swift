@@ -58,7 +58,7 @@ extension TLSConnection {
             X509_VERIFY_PARAM_set1_host(demand, text, 0) == 1
         else {
             X509_STORE_CTX_set_error(check, X509_V_ERR_OUT_OF_MEM)
-            return .rejected(chain.rejection(because: nil))
+            return .rejected([chain.fault(X509_V_ERR_OUT_OF_MEM)])
         }
         let outcome = verify(chain, naming: text) { ServerIdentity.proves($0, name: text) }
         if case .accepted = outcome { hasProvedPublicName = true }

@@ -16,10 +16,10 @@ package final class TLSConnection: TLSLayer, @unchecked Sendable {
     let sessions: SessionCache?
     let sessionKey: SessionKey
 
-    /// The fault that certificate verification found, for the error with which the handshake fails.
-    var rejection: VerificationFailure?
-    /// The fault that the settings' override accepted.
-    var overruled: TLSError?
+    /// What certificate verification found, for the error with which the handshake fails.
+    var rejection: RejectedChain?
+    /// The faults that the settings' override accepted, which are all that the chain has.
+    var overruled: [TLSError] = []
     /// What this handshake has proved, or the one that is resumed.
     var proof = ServerProof()
     /// Whether the server has refused the encrypted client hello with a certificate for the public name.
@@ -127,7 +127,7 @@ extension TLSConnection {
         try askVerifier()
     }
 
-    /// Keeps the chain of a full handshake: the verified one, or the one that was sent if its fault was
+    /// Keeps the chain of a full handshake: the verified one, or the one that was sent if its faults were
     /// accepted.
     private func noteChain() {
         proof.chain = CertificateChain(chain)
@@ -135,10 +135,10 @@ extension TLSConnection {
         proof.revocationExpiry = context.revocationExpiry
     }
 
-    /// The chain of a full handshake: the verified one, or the one that was sent if its fault was accepted.
+    /// The chain of a full handshake: the verified one, or the one that was sent if its faults were accepted.
     /// Borrowed.
     private var chain: OpaquePointer? {
-        overruled == nil ? SSL_get0_verified_chain(ssl) : SSL_get_peer_cert_chain(ssl)
+        overruled.isEmpty ? SSL_get0_verified_chain(ssl) : SSL_get_peer_cert_chain(ssl)
     }
 
     /// Checks name and expiry again for a resumed session, in which OpenSSL checks neither.
@@ -156,7 +156,16 @@ extension TLSConnection {
     }
 
     private func fault(_ code: Int32, certificate: OpaquePointer) -> TLSError {
-        TLSError(verification: code, at: certificate, leaf: certificate, expected: identity.text)
+        TLSError(
+            CertificateFault(
+                code: Int(code),
+                reason: String(cString: X509_verify_cert_error_string(Int(code))),
+                depth: 0,
+                subject: CertificateReader(certificate).subject,
+                expected: identity.text,
+                served: CertificateReader(certificate).names(atMost: 20).all
+            )
+        )
     }
 }
 
@@ -178,12 +187,11 @@ let checkServerChain: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) 
         X509_STORE_CTX_set_error(check, X509_V_ERR_UNSPECIFIED)
         ErrorQueue.clear()
         return direct_SSL_set_retry_verify(OpaquePointer(ssl)) > 0 ? 1 : 0
-    case .rejected(let rejection):
-        guard connection.overrules(rejection) else {
-            connection.rejection = rejection
-            return 0
-        }
+    case .rejected(let faults):
+        guard connection.overrules(faults, of: check) else { return 0 }
     }
+    // Nothing is to take it for a verified one.
+    if !connection.overruled.isEmpty { X509_STORE_CTX_set0_verified_chain(check, nil) }
     X509_STORE_CTX_set_error(check, X509_V_OK)
     // An error in the queue would make the handshake look failed.
     ErrorQueue.clear()
@@ -191,16 +199,27 @@ let checkServerChain: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) 
 }
 
 extension TLSConnection {
-    /// Whether the settings' override accepts the fault.
-    fileprivate func overrules(_ rejection: VerificationFailure) -> Bool {
+    /// Whether the settings' override accepts each of the faults. Otherwise the first that it does not accept
+    /// is that of the handshake.
+    fileprivate func overrules(_ faults: [CertificateFault], of check: OpaquePointer) -> Bool {
+        let sent = CertificateChain(X509_STORE_CTX_get0_untrusted(check))
+        let refused = faults.first { !isAccepted($0, sent) }
+        guard let refused else {
+            overruled = faults.map(TLSError.init)
+            return true
+        }
+        X509_STORE_CTX_set_error(check, Int32(clamping: refused.code))
+        rejection = RejectedChain(error: TLSError(refused), certificates: sent)
+        return false
+    }
+
+    private func isAccepted(_ fault: CertificateFault, _ sent: CertificateChain?) -> Bool {
         // It is about the server of the request, and a public name never is that.
-        guard let override = context.settings.insecureOverride, unansweredPublicName == nil else {
+        guard let override = context.settings.insecureOverride, unansweredPublicName == nil, fault.isNamed
+        else {
             return false
         }
-        let server = RejectedServer(name: identity.text, fault: rejection.error, chain: rejection.chain)
-        guard override.accepts(server) else { return false }
-        overruled = rejection.error
-        return true
+        return override.accepts(RejectedServer(name: identity.text, fault: TLSError(fault), chain: sent))
     }
 
     /// Reads the staple, and requires one that says "good" if the settings do. On a resumed session the
@@ -211,7 +230,7 @@ extension TLSConnection {
         guard mode != .ignored else { return }
         if SSL_session_reused(ssl) == 0 {
             let staple = withRoots { roots in
-                OCSPStaple(of: ssl, chain: overruled == nil ? chain : nil, store: roots)
+                OCSPStaple(of: ssl, chain: overruled.isEmpty ? chain : nil, store: roots)
             }
             proof.stapledStatus = staple.status
             proof.stapleExpiry = staple.expiry
@@ -228,7 +247,7 @@ extension TLSConnection {
             name: identity.text,
             stapledStatus: proof.stapledStatus,
             isResumed: SSL_session_reused(ssl) == 1,
-            acceptedFault: overruled,
+            acceptedFaults: overruled,
             chain: proof.chain
         )
         guard case .reject(let reason) = verifier.check(server) else { return }
@@ -264,7 +283,7 @@ extension TLSConnection {
     /// proved.
     private var provedKeys: [KeyPin] {
         guard let chain else { return [] }
-        let certificates = CheckedCertificate.all(of: chain).prefix(overruled == nil ? .max : 1)
+        let certificates = CheckedCertificate.all(of: chain).prefix(overruled.isEmpty ? .max : 1)
         return certificates.compactMap { certificate in
             KeyPin(sha256: DirectTLS.sha256(CertificateReader(certificate.raw).publicKeyInfo))
         }
@@ -316,7 +335,7 @@ extension TLSConnection {
     private func keep(_ session: OpaquePointer) {
         guard phase == .open else { return hasEarlySession = true }
         // A resumed handshake would not ask the override again.
-        guard let sessions, overruled == nil, let saved = SavedSession(session, proof: proof) else { return }
+        guard let sessions, overruled.isEmpty, let saved = SavedSession(session, proof: proof) else { return }
         sessions.store(saved, for: sessionKey)
     }
 }

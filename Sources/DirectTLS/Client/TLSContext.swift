@@ -156,7 +156,8 @@ extension TLSContext {
             }
             try prepare(check, identity: identity, time: time, intermediates: intermediates)
             defer { ErrorQueue.clear() }
-            return ChainCheck(check, rules: settings.certificateRules, expected: identity.text).run()?.error
+            let faults = ChainCheck(check, rules: settings.certificateRules, expected: identity.text).run()
+            return faults.first.map(TLSError.init)
         } catch {
             return error
         }

@@ -15,23 +15,23 @@ public struct TLSFacts: Hashable, Sendable {
     public let alpn: String?
     /// Whether an earlier session was resumed.
     public let resumed: Bool
-    /// The name or the address that the server's certificate has proved.
-    public let verifiedName: String
+    /// The name or the address that the server's certificate has proved; `nil` if a fault was accepted.
+    public let verifiedName: String?
     /// What the server's OCSP staple said; on a resumed session, that of its first handshake.
     public let stapledStatus: StapledStatus
     /// Whether the server name was encrypted.
     public let encryptedClientHello: EncryptedClientHello.Outcome
-    /// The fault that ``TLSSettings/insecureOverride`` accepted; `nil` if there was none. The certificate
-    /// then proves nothing.
-    public let acceptedFault: TLSError?
-    /// The verified chain, or what the server sent if its fault was accepted.
+    /// All faults of the server's chain, each of which ``TLSSettings/insecureOverride`` has accepted. Empty if
+    /// there was none; otherwise the certificate proves nothing.
+    public let acceptedFaults: [TLSError]
+    /// The verified chain, or what the server sent if its faults were accepted.
     package let chain: CertificateChain?
 
     /// The server's certificate: its names, dates, issuer, and the bytes themselves. Parsed at each call.
     public var certificate: CertificateSummary? { chain?.first }
 
     /// The verified chain, from the server's certificate to a root; on a resumed session, that of its first
-    /// handshake. After an accepted fault, the certificates that the server sent. Parsed at each call.
+    /// handshake. After accepted faults, the certificates that the server sent. Parsed at each call.
     public var certificates: [CertificateSummary] { chain?.summaries ?? [] }
 }
 
@@ -42,6 +42,9 @@ extension TLSFacts: CustomStringConvertible {
         if let group { words.append(group) }
         if resumed { words.append("resumed") }
         if encryptedClientHello != .off { words.append("encrypted client hello \(encryptedClientHello)") }
+        if !acceptedFaults.isEmpty {
+            words.append("accepted in spite of: \(acceptedFaults.map(\.description).joined(separator: "; "))")
+        }
         if isBelowSystemMinimum { words.append("older than the system's minimum") }
         return words.joined(separator: ", ")
     }
@@ -57,16 +60,16 @@ extension TLSConnection {
             group: driver.group,
             alpn: driver.chosenProtocol,
             resumed: SSL_session_reused(ssl) == 1,
-            verifiedName: identity.text,
+            verifiedName: overruled.isEmpty ? identity.text : nil,
             stapledStatus: proof.stapledStatus,
             encryptedClientHello: ech?.outcome ?? .off,
-            acceptedFault: overruled,
+            acceptedFaults: overruled,
             chain: proof.chain
         )
     }
 
     /// The certificates that the server sent, its own first, after a handshake that failed because of them.
     package var presentedChain: CertificateChain? {
-        rejection?.chain ?? CertificateChain(SSL_get_peer_cert_chain(ssl))
+        rejection?.certificates ?? CertificateChain(SSL_get_peer_cert_chain(ssl))
     }
 }

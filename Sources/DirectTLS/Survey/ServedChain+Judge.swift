@@ -20,22 +20,3 @@ extension ServedChain {
         return body(store, others)
     }
 }
-
-extension ChainJudgement {
-    /// The same, in which the judge's reason takes the place of the fault that no root was found.
-    func explained(by trial: ChainTrial?) -> ChainJudgement {
-        switch trial?.verdict {
-        case .refused(let code, let reason)?: explained(code: Int(code), reason: printable(reason))
-        case .trusted?: self
-        case nil: trial == nil ? self : explained(code: -1, reason: "the system's trust store did not answer")
-        }
-    }
-
-    private func explained(code: Int, reason: String) -> ChainJudgement {
-        // OpenSSL reports more than one fault for a missing root.
-        guard let open = faults.first(where: \.endsOpen) else { return self }
-        let others = faults.filter { !$0.endsOpen }
-        let fault = Fault(code: code, reason: reason, depth: open.depth)
-        return ChainJudgement(anchor: anchor, faults: [fault] + others, top: top)
-    }
-}

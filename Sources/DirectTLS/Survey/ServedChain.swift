@@ -102,7 +102,7 @@ package final class ServedChain: @unchecked Sendable {
 
     /// Judges the chain like a client, and if a client would reject it, finds every fault.
     package func judged(at time: Int? = nil) -> ChainJudgement {
-        guard let leaf else { return ChainJudgement(anchor: nil, faults: []) }
+        guard let leaf else { return ChainJudgement(unjudged: "there is no certificate") }
         return withTrust { roots, others in
             ChainJudgement(leaf: leaf, sent: others, roots: roots, context: context, time: time)
         }.explained(by: trial)

@@ -17,6 +17,17 @@ public struct CertificateFault: Sendable, Hashable {
 
     /// The kind of fault.
     public var kind: Kind { Kind(code: code) }
+
+    /// Whether there is no trusted root after this fault.
+    package var endsOpen: Bool {
+        switch kind {
+        case .unknownIssuer, .selfSigned, .untrustedRoot, .chainTooLong: true
+        default: false
+        }
+    }
+
+    /// Whether it has a name, so that an ``InsecureCertificateOverride`` can know what it accepts.
+    var isNamed: Bool { if case .other = kind { false } else { true } }
 }
 
 extension CertificateFault {
@@ -63,9 +74,12 @@ extension CertificateFault {
         case weakKey
         /// The algorithm of the signature is too weak.
         case weakSignature
+        /// The system's trust store refuses the certificate, or marks it as not to be trusted.
+        case distrusted
         /// One of the rules of ``CertificateRules`` is broken; ``CertificateFault/reason`` tells which one.
         case ruleViolated
-        /// Another fault, with OpenSSL's `X509_V_ERR_…` number.
+        /// Another fault, with OpenSSL's `X509_V_ERR_…` number. An ``InsecureCertificateOverride`` cannot accept
+        /// it.
         case other(code: Int)
 
         /// The only place that knows OpenSSL's numbers of faults.
@@ -93,13 +107,14 @@ extension CertificateFault {
                 case X509_V_ERR_KEYUSAGE_NO_CERTSIGN: .issuerMayNotSign
                 case X509_V_ERR_INVALID_PURPOSE: .wrongPurpose
                 case X509_V_ERR_PERMITTED_VIOLATION, X509_V_ERR_EXCLUDED_VIOLATION: .outsideNameConstraints
+                case X509_V_ERR_CERT_REJECTED, X509_V_ERR_CERT_UNTRUSTED: .distrusted
                 case X509_V_ERR_PATH_LENGTH_EXCEEDED: .pathLengthExceeded
                 case X509_V_ERR_CERT_CHAIN_TOO_LONG: .chainTooLong
                 case X509_V_ERR_UNHANDLED_CRITICAL_EXTENSION: .unknownCriticalExtension
                 case X509_V_ERR_NO_EXPLICIT_POLICY: .noValidPolicy
                 case X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL: .weakKey
                 case X509_V_ERR_CA_MD_TOO_WEAK: .weakSignature
-                case X509_V_ERR_APPLICATION_VERIFICATION: .ruleViolated
+                case X509_V_ERR_APPLICATION_VERIFICATION, strictCodes: .ruleViolated
                 default: .other(code: code)
                 }
         }
@@ -113,3 +128,6 @@ extension CertificateFault: CustomStringConvertible {
             + "expected \(printable(expected)), served \(listed(served))"
     }
 }
+
+/// The faults that only `X509_V_FLAG_X509_STRICT` looks for, which are next to each other.
+private let strictCodes = X509_V_ERR_PATHLEN_INVALID_FOR_NON_CA...X509_V_ERR_EC_KEY_EXPLICIT_PARAMS

@@ -28,25 +28,30 @@ public final class CertificateVerifier: Hashable, Sendable {
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// A server that has proved its identity.
+/// A server that has proved its identity, or whose faults an ``InsecureCertificateOverride`` has accepted.
 public struct VerifiedServer: Sendable {
-    /// The name or the address that it has proved.
+    /// The name or the address that it had to prove.
     public let name: String
     /// What its OCSP staple says.
     public let stapledStatus: StapledStatus
     /// Whether the handshake resumes a session. The chain and the staple are then those of the session's
     /// first handshake.
     public let isResumed: Bool
-    /// The fault that an ``InsecureCertificateOverride`` has accepted; `nil` if there was none.
-    public let acceptedFault: TLSError?
+    /// The faults that an ``InsecureCertificateOverride`` has accepted. Empty if there was none.
+    public let acceptedFaults: [TLSError]
     let chain: CertificateChain?
 
-    /// The verified chain, from the server's certificate to a root. After an accepted fault, the certificates
+    /// The verified chain, from the server's certificate to a root. After accepted faults, the certificates
     /// that the server sent. Parsed at each call.
     public var certificates: [CertificateSummary] { chain?.summaries ?? [] }
 }
 
 /// A caller's decision to accept a server whose certificate was rejected.
+///
+/// It is asked about each fault of the chain, which is judged to its end for that: signatures, dates, names,
+/// all rules of the settings. The server is accepted if every fault is. So a closure that accepts other names
+/// accepts no forged signature beside them. Nothing can accept a chain of which OpenSSL does not know all
+/// faults, nor a fault without a name (``CertificateFault/Kind/other(code:)``).
 ///
 /// What is given up: whatever the closure accepts is believed, be it an attacker on the way to the server.
 /// Connections that were accepted like this leave no session to resume, and HSTS is not learned from them.
@@ -71,7 +76,7 @@ public final class InsecureCertificateOverride: Hashable, Sendable {
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// A server whose certificate was rejected.
+/// A server whose certificate was rejected, and one of the faults.
 public struct RejectedServer: Sendable {
     /// The name or the address that it had to prove.
     public let name: String

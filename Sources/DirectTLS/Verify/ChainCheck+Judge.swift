@@ -22,34 +22,37 @@ extension ChainCheck {
     /// `X509_STORE_CTX`, too.
     ///
     /// - Parameter limit: The bytes of certificates that the server might have sent.
-    func run(_ verdict: ChainJudge.Verdict, limit: Int) -> VerificationFailure? {
+    func run(_ verdict: ChainJudge.Verdict, limit: Int) -> [CertificateFault] {
         switch verdict {
-        // The reason may quote the certificate.
-        case .refused(let code, let reason): rejection(code, because: printable(reason))
-        case .trusted(let chain): run(along: chain, limit: limit)
+        case .refused(let code, let reason):
+            // The reason may quote the certificate.
+            let refusal = fault(code, because: printable(reason))
+            let others = isThorough ? faultsOfFirstPath().filter { !$0.endsOpen } : []
+            return concluded([refusal] + others)
+        case .trusted(let chain): return concluded(run(along: chain, limit: limit))
         }
     }
 
-    private func run(along chain: [[UInt8]], limit: Int) -> VerificationFailure? {
+    private func run(along chain: [[UInt8]], limit: Int) -> [CertificateFault] {
         guard let leaf = X509_STORE_CTX_get0_cert(check), chain.first == CertificateReader(leaf).der else {
-            return rejectionOfJudge("judged another certificate than the server's")
+            return [faultOfJudge("judged another certificate than the server's")]
         }
         // The root is the system's, and was not sent.
         guard chain.dropLast().reduce(0, { $0 + max($1.count, smallestCertificate) }) <= limit else {
-            return rejection(X509_V_ERR_CERT_CHAIN_TOO_LONG)
+            return [fault(X509_V_ERR_CERT_CHAIN_TOO_LONG), faultOfJudge("returned too long a chain")]
         }
         guard let others = try? chain.dropFirst().map({ try CertificateList(der: $0) }) else {
-            return rejectionOfJudge("returned a certificate that cannot be read")
+            return [faultOfJudge("returned a certificate that cannot be read")]
         }
         defer { withExtendedLifetime(others) {} }
         return run(along: [leaf] + others.compactMap(\.first))
     }
 
     /// Verifies this path, whose last certificate is the only root.
-    private func run(along path: [OpaquePointer]) -> VerificationFailure? {
-        guard let others = OPENSSL_sk_new_null() else { return rejection(X509_V_ERR_OUT_OF_MEM) }
+    private func run(along path: [OpaquePointer]) -> [CertificateFault] {
+        guard let others = OPENSSL_sk_new_null() else { return [fault(X509_V_ERR_OUT_OF_MEM)] }
         defer { OPENSSL_sk_free(others) }
-        guard let roots = OPENSSL_sk_new_null() else { return rejection(X509_V_ERR_OUT_OF_MEM) }
+        guard let roots = OPENSSL_sk_new_null() else { return [fault(X509_V_ERR_OUT_OF_MEM)] }
         defer { OPENSSL_sk_free(roots) }
         for certificate in path.dropFirst().dropLast() {
             OPENSSL_sk_push(others, UnsafeRawPointer(certificate))
@@ -65,38 +68,30 @@ extension ChainCheck {
         return verify(path)
     }
 
-    private func verify(_ path: [OpaquePointer]) -> VerificationFailure? {
+    private func verify(_ path: [OpaquePointer]) -> [CertificateFault] {
         // A user can trust a certificate that is no root.
         X509_STORE_CTX_set_flags(check, UInt(X509_V_FLAG_PARTIAL_CHAIN))
         ERR_set_mark()
-        let rejection = rejectionOfFirstPath() ?? rejectionOfDetour(from: path)
-        if rejection == nil { ERR_pop_to_mark() } else { ERR_clear_last_mark() }
-        return rejection
+        var faults = faultsOfFirstPath()
+        if faults.isEmpty || isThorough, !follows(path) {
+            faults.append(faultOfJudge("returned a chain that OpenSSL does not follow"))
+        }
+        if faults.isEmpty { ERR_pop_to_mark() } else { ERR_clear_last_mark() }
+        return faults
     }
 
-    /// The fault if the verified chain is another one than the judge's.
-    private func rejectionOfDetour(from path: [OpaquePointer]) -> VerificationFailure? {
+    /// Whether the verified chain is the judge's.
+    private func follows(_ path: [OpaquePointer]) -> Bool {
         let chain = X509_STORE_CTX_get0_chain(check)
         let isSame = path.enumerated().allSatisfy { index, certificate in
             OPENSSL_sk_value(chain, Int32(index)).map { X509_cmp(OpaquePointer($0), certificate) == 0 }
                 ?? false
         }
-        guard isSame, OPENSSL_sk_num(chain) == path.count else {
-            return rejectionOfJudge("returned a chain that OpenSSL does not follow")
-        }
-        return nil
+        return isSame && OPENSSL_sk_num(chain) == path.count
     }
 
-    private func rejectionOfJudge(_ fault: String) -> VerificationFailure {
-        rejection(X509_V_ERR_CERT_REJECTED, because: "the system's trust store \(fault)")
-    }
-
-    /// Makes a fault of the server's certificate the result.
-    @inline(never)
-    private func rejection(_ code: Int32, because reason: String? = nil) -> VerificationFailure {
-        X509_STORE_CTX_set_error(check, code)
-        X509_STORE_CTX_set_error_depth(check, 0)
-        X509_STORE_CTX_set_current_cert(check, X509_STORE_CTX_get0_cert(check))
-        return rejection(because: reason)
+    /// A fault that no override can accept: such a chain has not been judged.
+    private func faultOfJudge(_ what: String) -> CertificateFault {
+        fault(X509_V_ERR_UNSPECIFIED, because: "the system's trust store \(what)")
     }
 }

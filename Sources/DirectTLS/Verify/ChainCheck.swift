@@ -8,63 +8,84 @@ struct ChainCheck {
     private let rules: [ChainRule]
     /// What the certificate has to prove, for the error.
     private let expected: String
+    /// Whether all faults are wanted, and not only the first.
+    let isThorough: Bool
     /// The certificates that the server sent. Borrowed.
     let sent: OpaquePointer?
 
-    init(_ check: OpaquePointer, rules: CertificateRules, expected: String) {
+    init(_ check: OpaquePointer, rules: CertificateRules, expected: String, isThorough: Bool = false) {
         self.check = check
         self.rules = rules.rules
         self.expected = expected
+        self.isThorough = isThorough
         sent = X509_STORE_CTX_get0_untrusted(check)
     }
 
     /// Verifies the chain, and leaves the result in the `X509_STORE_CTX` too, from which OpenSSL takes the
     /// alert and the chain.
-    func run() -> VerificationFailure? {
+    ///
+    /// - Returns: The faults of OpenSSL's path: the first one, or all of them. None if the chain is accepted,
+    ///   along whatever path.
+    func run() -> [CertificateFault] {
         // Failed attempts leave errors behind, and one in the queue would make a good handshake look failed.
         ERR_set_mark()
-        guard let rejection = rejectionOfFirstPath() else {
+        let faults = faultsOfFirstPath()
+        if faults.isEmpty {
             ERR_pop_to_mark()
-            return nil
+            return []
         }
-        if isCurable, var search = PathSearch(after: check),
-            let chain = search.find(where: { rules.firstFault(in: $0) == nil })
+        if faults.allSatisfy(Self.isCurable), var search = PathSearch(after: check),
+            let chain = search.find(where: { rules.violations(in: $0).isEmpty })
         {
             adopt(chain)
             ERR_pop_to_mark()
-            return nil
+            return []
         }
         ERR_clear_last_mark()
-        return rejection
+        return concluded(faults)
     }
 
-    /// Verifies the path that OpenSSL builds, and returns its first fault: OpenSSL's own, else one of our
-    /// rules.
-    func rejectionOfFirstPath() -> VerificationFailure? {
-        guard X509_verify_cert(check) == 1 else {
-            if X509_STORE_CTX_get_error(check) == X509_V_OK {
-                X509_STORE_CTX_set_error(check, X509_V_ERR_UNSPECIFIED)
+    /// Verifies the path that OpenSSL builds, also with our rules. The faults of signatures come first: they
+    /// say that the others may be anyone's.
+    func faultsOfFirstPath() -> [CertificateFault] {
+        var recorder = FaultRecorder(isThorough: isThorough, expected: expected)
+        recorder.verify(check)
+        if isThorough || recorder.faults.isEmpty, let chain = X509_STORE_CTX_get0_chain(check) {
+            let isOpen = recorder.faults.contains(where: \.endsOpen)
+            for violation in rules.violations(in: chain, isOpen: isOpen, isThorough: isThorough) {
+                recorder.add(
+                    violation.rule.code,
+                    at: violation.certificate.raw,
+                    depth: violation.certificate.depth,
+                    of: check,
+                    because: violation.rule.fault
+                )
             }
-            return rejection(because: nil)
         }
-        guard let chain = X509_STORE_CTX_get0_chain(check), let fault = rules.firstFault(in: chain) else {
-            return nil
-        }
-        X509_STORE_CTX_set_error(check, fault.rule.code)
-        X509_STORE_CTX_set_error_depth(check, fault.certificate.depth)
-        X509_STORE_CTX_set_current_cert(check, fault.certificate.raw)
-        return rejection(because: fault.rule.fault)
+        let faults = recorder.faults
+        return faults.filter { $0.kind == .badSignature } + faults.filter { $0.kind != .badSignature }
     }
 
-    func rejection(because reason: String?) -> VerificationFailure {
-        VerificationFailure(of: check, reason: reason, sent: sent, expected: expected)
+    /// Returns a fault of the server's certificate.
+    @inline(never)
+    func fault(_ code: Int32, because reason: String? = nil) -> CertificateFault {
+        var recorder = FaultRecorder(isThorough: false, expected: expected)
+        recorder.add(code, at: X509_STORE_CTX_get0_cert(check), depth: 0, of: check, because: reason)
+        return recorder.faults[0]
+    }
+
+    /// Makes the first of the faults the result.
+    func concluded(_ faults: [CertificateFault]) -> [CertificateFault] {
+        if let first = faults.first { X509_STORE_CTX_set_error(check, Int32(clamping: first.code)) }
+        return faults
     }
 
     /// Whether the fault may be one of the path and not of the server's own certificate.
-    private var isCurable: Bool {
-        if X509_STORE_CTX_get_error_depth(check) > 0 { return true }
-        switch CertificateFault.Kind(code: Int(X509_STORE_CTX_get_error(check))) {
-        case .unknownIssuer, .badSignature, .outsideNameConstraints, .ruleViolated: return true
+    private static func isCurable(_ fault: CertificateFault) -> Bool {
+        if fault.depth > 0 { return true }
+        switch fault.kind {
+        case .unknownIssuer, .badSignature, .outsideNameConstraints, .noValidPolicy, .ruleViolated:
+            return true
         default: return false
         }
     }

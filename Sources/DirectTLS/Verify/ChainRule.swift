@@ -52,20 +52,27 @@ struct ChainRule: Sendable {
 }
 
 /// A violation of one of our rules.
-struct ChainFault {
+struct RuleViolation {
     let rule: ChainRule
     let certificate: CheckedCertificate
 }
 
 extension [ChainRule] {
-    /// Returns the first fault in the chain, from the server's certificate upwards. Borrows the stack.
-    func firstFault(in chain: OpaquePointer) -> ChainFault? {
-        guard !isEmpty else { return nil }
-        for certificate in CheckedCertificate.all(of: chain) {
+    /// Returns the violations in the chain, from the server's certificate upwards: the first one, or all of
+    /// them. Borrows the stack.
+    ///
+    /// - Parameter isOpen: Whether the chain ends before a trusted root.
+    func violations(in chain: OpaquePointer, isOpen: Bool = false, isThorough: Bool = false)
+        -> [RuleViolation]
+    {
+        guard !isEmpty else { return [] }
+        var violations: [RuleViolation] = []
+        for certificate in CheckedCertificate.all(of: chain, isOpen: isOpen) {
             for rule in self where rule.isBroken(certificate) {
-                return ChainFault(rule: rule, certificate: certificate)
+                violations.append(RuleViolation(rule: rule, certificate: certificate))
+                if !isThorough { return violations }
             }
         }
-        return nil
+        return violations
     }
 }

@@ -7,23 +7,28 @@ struct CheckedCertificate {
     let chain: OpaquePointer
     /// The position in the chain; 0 is the server's own certificate.
     let depth: Int32
-    private let count: Int32
+    /// Whether this is the trusted certificate at the chain's end.
+    let isRoot: Bool
 
     /// Returns all certificates of the chain, the server's first.
-    static func all(of chain: OpaquePointer) -> [CheckedCertificate] {
+    ///
+    /// - Parameter isOpen: Whether the chain ends before a trusted root.
+    static func all(of chain: OpaquePointer, isOpen: Bool = false) -> [CheckedCertificate] {
         let count = OPENSSL_sk_num(chain)
         return (0..<max(0, count)).compactMap { depth in
             OPENSSL_sk_value(chain, depth).map {
-                CheckedCertificate(raw: OpaquePointer($0), chain: chain, depth: depth, count: count)
+                CheckedCertificate(
+                    raw: OpaquePointer($0),
+                    chain: chain,
+                    depth: depth,
+                    isRoot: !isOpen && depth == count - 1
+                )
             }
         }
     }
 
     /// Whether this is the server's own certificate.
     var isServers: Bool { depth == 0 }
-
-    /// Whether this is the trusted certificate at the chain's end.
-    var isRoot: Bool { depth == count - 1 }
 
     /// Whether its basicConstraints mark it as an authority.
     var isAuthority: Bool { hasFlag(EXFLAG_CA) && hasFlag(EXFLAG_BCONS) }

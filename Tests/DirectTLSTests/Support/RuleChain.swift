@@ -28,7 +28,7 @@ final class RuleChain {
 
     /// How far from the server's certificate the rule is broken; nil where it is kept.
     func depth(breaking rule: ChainRule) -> Int32? {
-        [rule].firstFault(in: stack)?.certificate.depth
+        [rule].violations(in: stack).first?.certificate.depth
     }
 }
 

@@ -59,7 +59,7 @@ struct ResponseJudge {
     private func noteStrictness() {
         guard response.headers.contains("Strict-Transport-Security"),
             plan.client.acceptsAnyCertificate != true,
-            let tls = response.transaction?.tls, let host = world.host(named: tls.verifiedName)
+            let name = response.transaction?.tls?.verifiedName, let host = world.host(named: name)
         else { return }
         // A server that confirms a stored response sends no policy, and that of the stored one counts once.
         if let owner = field("X-Call"), let place = field("X-Reply"),

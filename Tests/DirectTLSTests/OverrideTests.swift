@@ -1,0 +1,172 @@
+import CDirectOpenSSL
+import DirectCore
+import TLSFixtures
+import Testing
+
+@testable import DirectTLS
+
+/// What can be wrong with a server's chain.
+private enum Flaw: CaseIterable {
+    case forgedSignature, otherName, outsideConstraints, expiredIssuer, expired, revoked, weakKey
+    case wrongPurpose, brokenRule
+
+    /// What an override is asked.
+    var kind: CertificateFault.Kind {
+        switch self {
+        case .forgedSignature: .badSignature
+        case .otherName: .nameMismatch
+        case .outsideConstraints: .outsideNameConstraints
+        case .expiredIssuer, .expired: .expired
+        case .revoked: .revoked
+        case .weakKey: .weakKey
+        case .wrongPurpose: .wrongPurpose
+        case .brokenRule: .ruleViolated
+        }
+    }
+
+    static var pairs: [(Flaw, Flaw)] {
+        allCases.flatMap { one in allCases.map { (one, $0) } }.filter { $0.kind != $1.kind }
+    }
+}
+
+/// A chain with these flaws below a root that is trusted, and the settings of a client that sees them.
+private struct FlawedServer {
+    let leaf: FixtureCertificate
+    var settings = TLSSettings()
+
+    init(_ flaws: Flaw..., root: TestAuthority = TestAuthority("Root")) throws {
+        let issuer = try root.intermediate("Issuer") {
+            if flaws.contains(.expiredIssuer) { $0.validity = .expired }
+            if flaws.contains(.outsideConstraints) { $0.nameConstraints = "permitted;DNS:c.test" }
+        }
+        var profile = CertificateProfile(for: flaws.contains(.otherName) ? "b.test" : "a.test")
+        if flaws.contains(.expired) { profile.validity = .expired }
+        if flaws.contains(.weakKey) { profile.key = .rsa(1024) }
+        if flaws.contains(.wrongPurpose) { profile.purposes = [.clientAuth] }
+        // authorityInfoAccess without an entry.
+        if flaws.contains(.brokenRule) {
+            profile.extensions = [.init("1.3.6.1.5.5.7.1.1", der: [0x30, 0x00])]
+        }
+        let honest = try issuer.issue(profile)
+        leaf = flaws.contains(.forgedSignature) ? try honest.withBrokenSignature() : honest
+        settings.roots = .only([.der(root.rootDER)])
+        if flaws.contains(.revoked) {
+            let list = try issuer.revocationListPEM([honest])
+            settings.revocationLists = RevocationLists([.pem(list)], scope: .serverCertificate)
+        }
+    }
+
+    /// Connects with an override of these kinds of faults, and no others.
+    func shake(
+        accepting kinds: Set<CertificateFault.Kind>,
+        _ change: (inout TLSSettings) throws -> Void = { _ in }
+    ) throws -> (step: TLSStep, facts: TLSFacts) {
+        var settings = settings
+        settings.insecureOverride = InsecureCertificateOverride { kinds.contains($0.fault.kind) }
+        try change(&settings)
+        let pair = try Pair(TestServer(leaf), TLSContext(settings), .name("a.test"))
+        return (pair.shake(), pair.client.facts)
+    }
+}
+
+extension TLSError {
+    fileprivate var kind: CertificateFault.Kind {
+        switch self {
+        case .certificateRejected(let fault): fault.kind
+        case .nameMismatch: .nameMismatch
+        default: .other(code: -1)
+        }
+    }
+}
+
+@Suite("Overrides beside a second fault")
+struct OverrideTests {
+    @Test("An override accepts a chain with one fault, and the chain is marked and not called verified")
+    func one() throws {
+        for flaw in Flaw.allCases {
+            let (step, facts) = try FlawedServer(flaw).shake(accepting: [flaw.kind])
+            #expect(step == .moved(0), "\(flaw)")
+            #expect(Set(facts.acceptedFaults.map(\.kind)) == [flaw.kind] && facts.verifiedName == nil)
+            #expect(facts.description.contains("accepted in spite of"))
+        }
+    }
+
+    @Test("An override of one fault does not accept a second one, which is the error", arguments: Flaw.pairs)
+    private func second(_ accepted: Flaw, _ other: Flaw) throws {
+        let server = try FlawedServer(accepted, other)
+        let error = try server.shake(accepting: [accepted.kind]).step.error
+        #expect(error?.kind == other.kind)
+        // All faults are known, and named.
+        let (step, facts) = try server.shake(accepting: [accepted.kind, other.kind])
+        #expect(step == .moved(0))
+        #expect(Set(facts.acceptedFaults.map(\.kind)) == [accepted.kind, other.kind])
+    }
+
+    @Test("Neither pins, a required staple nor a verifier give way to an override")
+    func checksOfTheirOwn() throws {
+        for flaw in Flaw.allCases {
+            let server = try FlawedServer(flaw)
+            let pinned = try server.shake(accepting: [flaw.kind]) {
+                $0.pins = try KeyPins(["a.test": ["sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]])
+            }
+            guard case .keyNotPinned? = pinned.step.error else { throw Unexpected(pinned.step) }
+            let unstapled = try server.shake(accepting: [flaw.kind]) { $0.stapling = .required }
+            #expect(unstapled.step.error == .staple(.notStapled))
+            let refused = try server.shake(accepting: [flaw.kind]) {
+                $0.verifier = CertificateVerifier { .reject("\($0.acceptedFaults.count)") }
+            }
+            #expect(refused.step.error == .rejectedByVerifier(reason: "1"))
+        }
+    }
+
+    @Test("A forged signature is the first fault of all")
+    func signatures() throws {
+        for flaw in Flaw.allCases where flaw != .forgedSignature {
+            let server = try FlawedServer(flaw, .forgedSignature)
+            #expect(try server.shake(accepting: []).step.error?.kind == .badSignature)
+        }
+    }
+
+    @Test("More faults than are noted are accepted by no override")
+    func tooMany() throws {
+        // Each of them has expired, and the last fault would be the forged signature of the leaf.
+        let root = TestAuthority("Root")
+        var issuer = root
+        for number in 0..<34 { issuer = try issuer.intermediate("\(number)") { $0.validity = .expired } }
+        let honest = try issuer.issue(CertificateProfile(for: "a.test"))
+        for leaf in [honest, try honest.withBrokenSignature()] {
+            let context = try TLSContext.testing {
+                $0.roots = .only([.der(root.rootDER)])
+                $0.insecureOverride = InsecureCertificateOverride { _ in true }
+            }
+            let error = try Pair(TestServer(leaf), context, .name("a.test")).shake().error
+            #expect(error?.kind == .other(code: Int(X509_V_ERR_UNSPECIFIED)))
+        }
+    }
+
+    @Test("A fault that has no name is accepted by no override")
+    func unnamed() throws {
+        var plan = TestCertificate.Plan(names: [.dns("a.test")])
+        plan.rawDate = "no date"
+        let leaf = TestCertificate(plan, issuer: .authority)
+        let context = try TLSContext.testing { $0.insecureOverride = .init { _ in true } }
+        let error = try Pair(TestServer(leaf), context, .name("a.test")).shake().error
+        #expect(error?.kind == .other(code: Int(X509_V_ERR_ERROR_IN_CERT_NOT_AFTER_FIELD)))
+    }
+
+    @Test("What a judge refuses is accepted only with the other faults of what was sent")
+    func judged() throws {
+        let root = TestAuthority("System Root")
+        let judge = TestJudge { _ in .refused(code: X509_V_ERR_CERT_REJECTED, reason: "no") }
+        let honest = root.certificate(for: "b.test")
+        func error(_ kinds: Set<CertificateFault.Kind>) throws -> TLSError? {
+            let context = try judge.context {
+                $0.insecureOverride = .init { kinds.contains($0.fault.kind) }
+            }
+            return try Pair(TestServer(honest), context, .name("a.test")).shake().error
+        }
+        #expect(try error([.distrusted])?.kind == .nameMismatch)
+        #expect(try error([.nameMismatch])?.kind == .distrusted)
+        #expect(try error([.nameMismatch, .distrusted]) == nil)
+    }
+}

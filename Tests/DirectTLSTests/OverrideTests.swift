@@ -170,3 +170,64 @@ struct OverrideTests {
         #expect(try error([.nameMismatch, .distrusted]) == nil)
     }
 }
+
+@Suite("Verdicts before the client's certificate")
+struct IdentityOrderTests {
+    /// Whether the server has seen the client's certificate, and how the handshake ended.
+    private func shown(
+        _ version: Int32,
+        to leaf: TestCertificate = .leaf("a.test"),
+        _ change: (inout TLSSettings) throws -> Void
+    ) throws -> (isShown: Bool, step: TLSStep) {
+        let mine = TestCertificate(.init(commonName: "me", usage: "clientAuth"), issuer: .authority)
+        var settings = TLSSettings()
+        settings.roots = .only([.der(TestCertificate.authority.der)])
+        settings.clientIdentity = ClientIdentity(certificateChain: mine.pem, privateKey: mine.keyPEM)
+        try change(&settings)
+        let plan = TestServer.Plan(
+            versions: version...version,
+            verifyMode: SSL_VERIFY_PEER,
+            trusts: .authority
+        )
+        let pair = try Pair(TestServer(leaf, plan), TLSContext(settings), .name("a.test"))
+        let step = pair.shake()
+        return (SSL_get0_peer_certificate(pair.server.ssl) != nil, step)
+    }
+
+    @Test("A server that a check refuses does not see it", arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
+    func refused(version: Int32) throws {
+        #expect(try shown(version) { _ in } == (true, .moved(0)))
+        let pinned = try shown(version) {
+            $0.pins = try KeyPins(["a.test": ["sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]])
+        }
+        guard case .keyNotPinned? = pinned.step.error else { throw Unexpected(pinned.step) }
+        let unstapled = try shown(version) { $0.stapling = .required }
+        #expect(unstapled.step.error == .staple(.notStapled))
+        let refused = try shown(version) { $0.verifier = CertificateVerifier { _ in .reject("no") } }
+        #expect(refused.step.error == .rejectedByVerifier(reason: "no"))
+        #expect(!pinned.isShown && !unstapled.isShown && !refused.isShown)
+    }
+
+    @Test("A verifier is asked once for a handshake", arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
+    func once(version: Int32) throws {
+        let count = Locked(0)
+        let accepted = try shown(version) {
+            $0.verifier = CertificateVerifier { _ in
+                count.withLock { $0 += 1 }
+                return .accept
+            }
+        }
+        #expect(accepted == (true, .moved(0)) && count.withLock { $0 } == 1)
+    }
+
+    @Test(
+        "A server that an override accepts goes without it",
+        arguments: [TLS1_2_VERSION, TLS1_3_VERSION]
+    )
+    func overruled(version: Int32) throws {
+        let accepting = InsecureCertificateOverride { _ in true }
+        let accepted = try shown(version, to: .leaf("b.test")) { $0.insecureOverride = accepting }
+        #expect(accepted == (false, .moved(0)))
+        #expect(try shown(version) { $0.insecureOverride = accepting } == (true, .moved(0)))
+    }
+}

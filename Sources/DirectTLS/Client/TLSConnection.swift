@@ -22,6 +22,8 @@ package final class TLSConnection: TLSLayer, @unchecked Sendable {
     var overruled: [TLSError] = []
     /// What this handshake has proved, or the one that is resumed.
     var proof = ServerProof()
+    /// Whether the server has passed all checks.
+    private var hasPassed = false
     /// Whether the server has refused the encrypted client hello with a certificate for the public name.
     var hasProvedPublicName = false
     /// Whether the handshake offered a session, and has not failed yet.
@@ -114,7 +116,11 @@ extension TLSConnection {
 
     /// Makes the checks that OpenSSL leaves to its caller: it lets a session of one name resume for another,
     /// and reports success if no certificate was checked.
+    ///
+    /// Called before our certificate is chosen, and at the end of every handshake: one that resumes a session
+    /// asks for no certificate, and not every server does.
     func verifyPeer() throws(TLSError) {
+        guard !hasPassed else { return }
         guard let certificate = SSL_get0_peer_certificate(ssl) else { throw .noPeerCertificate }
         let code = Int32(clamping: SSL_get_verify_result(ssl))
         guard code == X509_V_OK else { throw fault(code, certificate: certificate) }
@@ -125,6 +131,23 @@ extension TLSConnection {
         // OpenSSL checks this itself only since 3.0.15.
         if let chosen = driver.chosenProtocol, chosen != "http/1.1" { throw .unexpectedProtocol(chosen) }
         try askVerifier()
+        hasPassed = true
+    }
+
+    /// Decides whether the server may see our certificate: not before it has passed all checks, and not at
+    /// all if it has proved nothing.
+    fileprivate func mayProceedToIdentity() -> Bool {
+        // An error in the queue would make the handshake look failed.
+        defer { ErrorQueue.clear() }
+        do throws(TLSError) {
+            try verifyPeer()
+        } catch {
+            rejection = RejectedChain(error: error, certificates: nil)
+            return false
+        }
+        // This connection's copy. The server gets an empty list of certificates.
+        if !overruled.isEmpty { SSL_certs_clear(ssl) }
+        return true
     }
 
     /// Keeps the chain of a full handshake: the verified one, or the one that was sent if its faults were
@@ -196,6 +219,13 @@ let checkServerChain: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) 
     // An error in the queue would make the handshake look failed.
     ErrorQueue.clear()
     return 1
+}
+
+/// OpenSSL's callback before it chooses the client's certificate, because the server has asked for one. In TLS
+/// 1.2 the callback that verifies the chain is called before the server's staple has arrived.
+let judgeBeforeIdentity: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { ssl, _ in
+    guard let ssl, let connection = TLSConnection.owning(ssl) else { return 0 }
+    return connection.mayProceedToIdentity() ? 1 : 0
 }
 
 extension TLSConnection {

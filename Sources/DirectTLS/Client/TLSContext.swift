@@ -53,7 +53,9 @@ package final class TLSContext: @unchecked Sendable {
         try restrictAlgorithms()
         setModes()
         try setTrust()
-        try settings.clientIdentity?.install(in: raw)
+        guard let identity = settings.clientIdentity else { return }
+        try identity.install(in: raw)
+        SSL_CTX_set_cert_cb(raw, judgeBeforeIdentity, nil)
     }
 
     deinit {

@@ -54,12 +54,13 @@ struct CertificateCheck {
         guard let path = options.keyFile else { return nil }
         let key = try IdentityFiles.privateKey(at: path)
         let chain = Array(certificates.map(\.pem).joined().utf8)
-        var settings = options.settings
-        settings.identity = ClientIdentity(certificateChain: chain, privateKey: key)
-        guard case .failure(let error) = ContextSource.make(settings) else { return nil }
-        guard "\(error)".contains("mismatch") else {
+        let isFitting: Bool
+        do throws(TLSError) {
+            isFitting = try ClientIdentity(certificateChain: chain, privateKey: key).hasMatchingKey
+        } catch {
             throw UsageError("--key: \(error)", code: ExitCode.noInput)
         }
+        guard !isFitting else { return nil }
         return Fault(.keyMismatch, "the key is not that of the certificate", brief: "key does not fit")
     }
 

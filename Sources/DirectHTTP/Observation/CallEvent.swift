@@ -36,7 +36,11 @@ public struct CallEvent: Sendable, CustomStringConvertible {
         case attempted(Endpoint, name: String)
         /// An attempt at an address failed.
         case attemptFailed(Attempt)
-        /// A connection was made. With TLS, its certificate is valid for the name.
+        /// The files of the client's certificate have changed and cannot be used, for this reason. The former
+        /// certificate still is.
+        case identityKept(TLSError)
+        /// A connection was made. With TLS, its certificate is valid for the name, or was accepted in spite of
+        /// its faults.
         case connected(Endpoint, tls: TLSFacts?)
         /// A request is sent on a connection: its head, and as much of the body as is sent with it.
         case sending(HTTPMethod, HTTPURL, Endpoint, bytes: Int, isReused: Bool)
@@ -71,6 +75,7 @@ extension CallEvent.Kind: CustomStringConvertible {
         case .resolverFailed(let name, let error): "\(name) not resolved: \(error)"
         case .attempted(let endpoint, let name): "trying \(endpoint) for \(name)"
         case .attemptFailed(let attempt): "failed: \(attempt)"
+        case .identityKept(let error): "the former client certificate is kept: \(error)"
         case .connected(let endpoint, let tls): "connected to \(endpoint)" + (tls.map { ", \($0)" } ?? "")
         case .sending(let method, let url, let endpoint, let bytes, let isReused):
             "sending \(method) \(url) to \(endpoint) on \(isReused ? "a reused" : "an unused") connection, \(bytes) bytes"

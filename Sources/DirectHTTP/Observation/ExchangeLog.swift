@@ -36,6 +36,7 @@ extension ExchangeLog {
             for case let error as ResolverError in errors { noteFailure(error, to: name) }
         case .attempted(let endpoint, let name): report(.attempted(endpoint, name: name))
         case .attemptFailed(let attempt): report(.attemptFailed(Attempt(attempt)))
+        case .identityKept(let error): report(.identityKept(error))
         case .connected(let endpoint, let tls): report(.connected(endpoint, tls: tls))
         case .sending(let endpoint, let bytes, let isReused):
             call.note(place, tags: tags) { exchange in

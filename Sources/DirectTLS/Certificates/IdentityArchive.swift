@@ -28,6 +28,10 @@ package final class IdentityArchive {
         }
         guard let archive else { throw .malformed(ErrorQueue.drainedReason()) }
         defer { PKCS12_free(archive) }
+        // PKCS12_parse takes a missing checksum for a wrong passphrase. What is wrong then does not decrypt.
+        if PKCS12_mac_present(archive) == 0, let passphrase {
+            PKCS12_set_mac(archive, passphrase, -1, nil, 0, 1, EVP_sha256())
+        }
         var key: OpaquePointer?
         var leaf: OpaquePointer?
         var others: OpaquePointer?
@@ -71,13 +75,15 @@ package final class IdentityArchive {
 
     /// Whether the key is that of the first certificate; `nil` if the archive has no key.
     package var hasMatchingKey: Bool? {
-        key.map { key in leaf.map { X509_check_private_key($0, key.raw) == 1 } ?? false }
+        key.map { key in leaf.map(key.isKey(of:)) ?? false }
     }
 
     /// The key with its certificates in PEM, not encrypted, that of the key first.
     var identity: (certificates: [UInt8], privateKey: [UInt8]) {
         get throws(TLSError) {
-            guard let key, leaf != nil else { throw .badSettings("PKCS#12: no key with its certificate") }
+            guard let key, let leaf, key.isKey(of: leaf) else {
+                throw .badSettings("PKCS#12: no key with its certificate")
+            }
             var certificates: [UInt8] = []
             for certificate in all {
                 certificates += try pemText(of: "client certificate") { PEM_write_bio_X509($0, certificate) }

@@ -22,14 +22,22 @@ final class PrivateKey {
         }
         let reason = ErrorQueue.drainedReason()
         guard let key else {
+            guard question.wasAsked else { throw .badSettings("client key: \(reason)") }
             // A wrong passphrase decrypts to noise, which may fail in any way.
-            throw passphrase != nil && question.wasAsked
-                ? .wrongPassphrase : .badSettings("client key: \(reason)")
+            throw passphrase != nil
+                ? .wrongPassphrase : .badSettings("client key: it is encrypted, and there is no passphrase")
         }
         self.init(owning: key)
     }
 
     deinit { EVP_PKEY_free(raw) }
+
+    /// Whether it is the key of the certificate. Leaves no error behind.
+    func isKey(of certificate: OpaquePointer) -> Bool {
+        ErrorQueue.clear()
+        defer { ErrorQueue.clear() }
+        return X509_check_private_key(certificate, raw) == 1
+    }
 
     /// The key as PEM (PKCS#8), not encrypted.
     var pem: [UInt8] {

@@ -97,13 +97,30 @@ extension ClientIdentity {
     /// Makes all connections of a context show the certificate to servers that ask for one.
     func install(in context: OpaquePointer) throws(TLSError) {
         if let files { return try files.identity(of: try files.contents()).install(in: context) }
-        try CertificateList(pem: certificateChain, as: "client certificate").show(in: context)
+        let chain = try CertificateList(pem: certificateChain, as: "client certificate")
         let key = try PrivateKey(pem: privateKey, passphrase: nil)
-        // The context adds a reference of its own, and checks whether the key matches the certificate.
+        // OpenSSL compares them only within one kind of key: with another kind it would have two halves of
+        // identities, and show none.
+        guard let leaf = chain.first, key.isKey(of: leaf) else {
+            throw .badSettings(Self.strangeKey)
+        }
+        try chain.show(in: context)
+        // The context adds a reference of its own.
         guard SSL_CTX_use_PrivateKey(context, key.raw) == 1 else {
             throw .badSettings("client key: \(ErrorQueue.drainedReason())")
         }
     }
+
+    /// Whether the key is that of the first certificate.
+    package var hasMatchingKey: Bool {
+        get throws(TLSError) {
+            let chain = try CertificateList(pem: certificateChain, as: "client certificate")
+            let key = try PrivateKey(pem: privateKey, passphrase: nil)
+            return chain.first.map(key.isKey(of:)) ?? false
+        }
+    }
+
+    private static let strangeKey = "client key: it is not that of the first certificate"
 }
 
 /// The files of a client's identity.

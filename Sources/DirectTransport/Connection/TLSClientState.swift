@@ -21,6 +21,8 @@ final class TLSClientState: Sendable {
     /// Not a `Result`, as said at ``Locked``.
     private enum Making {
         case success(TLSContext)
+        /// The former one, because a new one has failed.
+        case kept(TLSContext, TLSError)
         case failure(TLSError)
     }
 
@@ -32,7 +34,13 @@ final class TLSClientState: Sendable {
     /// Returns the context for connections, which is made on first use, and anew when the files of the
     /// client's certificate have changed. A new context resumes no session of the former one. This reads
     /// files, so it runs off the loop.
-    func context(_ deadline: Deadline, on loop: EventLoop) async throws(TransportError) -> TLSContext {
+    ///
+    /// - Parameter log: Is told why the former context is used, if files have changed that cannot be.
+    func context(
+        _ deadline: Deadline,
+        on loop: EventLoop,
+        log: (any TransportObserver)?
+    ) async throws(TransportError) -> TLSContext {
         if settings.clientIdentity?.files == nil, let made = made.withLock({ $0 }) { return made.context }
         let outcome: Making
         do throws(BlockingWork.Abandoned) {
@@ -42,6 +50,9 @@ final class TLSClientState: Sendable {
         }
         switch outcome {
         case .success(let context): return context
+        case .kept(let context, let error):
+            log?.note(.identityKept(error))
+            return context
         case .failure(let error): throw .failed(deadline.phase, .tls(error))
         }
     }
@@ -53,7 +64,7 @@ final class TLSClientState: Sendable {
             return .success(try renewed(known))
         } catch {
             // Files that are being replaced: the certificate is there, and its key not yet.
-            return known.map { .success($0.context) } ?? .failure(error)
+            return known.map { .kept($0.context, error) } ?? .failure(error)
         }
     }
 

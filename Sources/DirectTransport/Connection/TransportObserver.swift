@@ -18,6 +18,8 @@ package enum TransportEvent: Sendable {
     case attempted(Endpoint, name: String)
     /// An attempt at an address failed.
     case attemptFailed(FailedAttempt)
+    /// The files of the client's certificate have changed and cannot be used, so the former one still is.
+    case identityKept(TLSError)
     /// A connection was made.
     case connected(Endpoint, tls: TLSFacts?)
     /// The request is sent: its head, and as much of the body as is sent with it.

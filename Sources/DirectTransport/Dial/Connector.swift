@@ -202,7 +202,11 @@ struct Connector: Sendable {
         let context: TLSContext
         do throws(TransportError) {
             // Loading the settings is not part of the handshake: only the limit of the whole call bounds it.
-            context = try await profile.tls.context(limits.deadline(.tls, stall: .max), on: loop)
+            context = try await profile.tls.context(
+                limits.deadline(.tls, stall: .max),
+                on: loop,
+                log: limits.log
+            )
         } catch {
             throw AttemptFailure(phase: .tls, cause: error, consequence: .stop)
         }

@@ -380,6 +380,7 @@ extension CallEvent {
         case .resolverFailed: "resolverFailed"
         case .attempted: "attempted"
         case .attemptFailed: "attemptFailed"
+        case .identityKept: "identityKept"
         case .connected: "connected"
         case .sending: "sending"
         case .foundDead: "foundDead"

@@ -117,6 +117,15 @@ struct ClientCertificateFileTests {
             }
         }
         try await run([
+            "pkcs12", "-export", "-nomac", "-in", path("cert.pem"), "-inkey", path("key.pem"), "-out",
+            path("nomac.p12"), "-passout", "file:" + path("phrase"),
+        ])
+        let unchecked = try folder.read("nomac.p12")
+        #expect(try await shown(ClientIdentity(pkcs12: unchecked, passphrase: Self.secret)) == own.der)
+        #expect(throws: TLSError.wrongPassphrase) {
+            try ClientIdentity(pkcs12: unchecked, passphrase: "wrong")
+        }
+        try await run([
             "pkcs12", "-export", "-nokeys", "-in", path("cert.pem"), "-out", path("none.p12"), "-passout",
             "pass:x",
         ])
@@ -143,9 +152,13 @@ struct ClientCertificateFileTests {
     @Test("While only one of the files is new, or one is missing, the former certificate is shown")
     func halfRenewed() async throws {
         let renewed = testAuthority.certificate(for: "renewed.test")
+        let kept = Locked(0)
         let client = HTTPClient.trusting {
             $0.tls.clientIdentity = files()
             $0.tls.resumesSessions = false
+            $0.observer = { event in
+                if case .identityKept = event.kind { kept.withLock { $0 += 1 } }
+            }
         }
         let request = server.request("https://a.test/")
         _ = try await client.fetch(request)
@@ -157,6 +170,7 @@ struct ClientCertificateFileTests {
         _ = try await client.fetch(request)
         let shown = server.records.map { $0.tls?.clientCertificate }
         #expect(shown == [own.der, own.der, own.der, renewed.der])
+        #expect(kept.withLock { $0 } == 2)
         let missing = ClientIdentity.files(certificateChain: path("cert.pem"), privateKey: path("none"))
         let error = try await httpError { try await self.shown(missing) }
         guard case .badSettings(let what)? = error.tlsError else { throw error }

@@ -69,15 +69,20 @@ struct CheckTests {
     @Test("A key that does not fit is a fault, and one that cannot be read an error")
     func keys() async throws {
         let leaf = try lab.issuer.issue(.publicLeaf(host))
+        var profile = CertificateProfile.publicLeaf(host)
+        profile.key = .rsa(2048)
         let files = [
+            "kind.key": Array(try lab.issuer.issue(profile).keyPEM.utf8),
             "full.pem": pem(leaf, lab.issuer.certificate), "right.key": Array(leaf.keyPEM.utf8),
             "wrong.key": Array(lab.standard.keyPEM.utf8), "none.key": Array("nothing".utf8),
         ]
         try await withFiles(files) { folder in
             #expect(try records(folder, "/full.pem", "--key", "/right.key", host)[0].passed)
-            let wrong = try records(folder, "/full.pem", "--key", "/wrong.key", host)[0]
-            #expect(wrong.faults.map(\.id) == [.keyMismatch] && wrong.exitCode == 60)
-            #expect(wrong.hint?.text.contains("not a pair") == true)
+            for key in ["/wrong.key", "/kind.key"] {
+                let wrong = try records(folder, "/full.pem", "--key", key, host)[0]
+                #expect(wrong.faults.map(\.id) == [.keyMismatch] && wrong.exitCode == 60)
+                #expect(wrong.hint?.text.contains("not a pair") == true)
+            }
             #expect(throws: UsageError.self) {
                 _ = try records(folder, "/full.pem", "--key", "/none.key", host)
             }

@@ -1,4 +1,5 @@
 import CDirectOpenSSL
+import Foundation
 import TLSFixtures
 import Testing
 
@@ -42,6 +43,29 @@ struct ResumptionTests {
         #expect(try !visit(version, context, .name("a.test")))
         #expect(try visit(version, context, .name("a.test")))
         #expect(try visit(version, context, .name("a.test")))
+    }
+
+    @Test("Sessions of TLS 1.3 that follow each other end together")
+    func lifetimeInAll() throws {
+        let context = try TLSContext.testing()
+        let now = Int(time(nil))
+        for isResumed in [false, true, true] {
+            let pair = try Pair(server13, context, .name("a.test"), sessions: sessions)
+            #expect(pair.shake() == .moved(0))
+            #expect(pair.client.facts.resumed == isResumed)
+            if isResumed {
+                #expect(pair.client.proof.lastUse == now + 100)
+            } else {
+                #expect((pair.client.proof.lastUse ?? 0) >= now + ServerProof.longestUse)
+                pair.client.proof.lastUse = now + 100
+            }
+            pair.server.send("pong")
+            #expect(pair.read() == .moved(4))
+            pair.client.close()
+        }
+        let last = try Pair(server13, context, .name("a.test"), sessions: sessions)
+        let key = last.client.sessionKey
+        #expect(try #require(sessions.take(for: key)).expiry == now + 100)
     }
 
     @Test(

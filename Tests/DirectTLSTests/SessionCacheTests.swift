@@ -78,7 +78,7 @@ struct SessionCacheTests {
         let key = try key("a.test")
         for proof in [
             ServerProof(chainExpiry: 1_300), ServerProof(stapleExpiry: 1_300),
-            ServerProof(revocationExpiry: 1_300),
+            ServerProof(revocationExpiry: 1_300), ServerProof(lastUse: 1_300),
         ] {
             let cache = SessionCache()
             cache.store(try session(timeout: 600, proof: proof), for: key, now: 1_000)

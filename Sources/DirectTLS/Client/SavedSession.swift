@@ -55,5 +55,5 @@ private func isTLS13(_ session: OpaquePointer) -> Bool {
 private func sessionExpiry(_ session: OpaquePointer) -> Int {
     let hint = Int(clamping: SSL_SESSION_get_ticket_lifetime_hint(session))
     let lifetime = isTLS13(session) || hint > 0 ? hint : Int(SSL_SESSION_get_timeout(session))
-    return Int(SSL_SESSION_get_time(session)) + min(lifetime, 7 * 24 * 3600)
+    return Int(SSL_SESSION_get_time(session)) + min(lifetime, ServerProof.longestUse)
 }

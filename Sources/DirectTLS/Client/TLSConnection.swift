@@ -1,5 +1,11 @@
 internal import CDirectOpenSSL
 
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
 /// A TLS connection to a server that must prove its identity.
 ///
 /// Reads and writes are refused until it has, so no byte of a request is sent before the certificate was
@@ -156,6 +162,7 @@ extension TLSConnection {
         proof.chain = CertificateChain(chain)
         if sessions != nil { proof.chainExpiry = CertificateChain.expiry(of: chain) }
         proof.revocationExpiry = context.revocationExpiry
+        proof.lastUse = time(nil) + ServerProof.longestUse
     }
 
     /// The chain of a full handshake: the verified one, or the one that was sent if its faults were accepted.

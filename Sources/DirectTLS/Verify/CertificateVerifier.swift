@@ -107,6 +107,15 @@ struct ServerProof: Sendable {
     /// `nil` without one.
     var revocationExpiry: Int?
 
+    /// The time from which no session resumes it, in seconds since 1970: however many sessions follow each
+    /// other, the key of the certificate is proved again after seven days (RFC 8446, section 4.6.1). `nil`
+    /// before it is proved.
+    var lastUse: Int?
+    /// The longest time for which it is resumed, in seconds.
+    static let longestUse = 7 * 24 * 3600
+
     /// The time from which it proves nothing more, in seconds since 1970.
-    var expiry: Int { min(chainExpiry ?? .max, stapleExpiry ?? .max, revocationExpiry ?? .max) }
+    var expiry: Int {
+        min(chainExpiry ?? .max, stapleExpiry ?? .max, revocationExpiry ?? .max, lastUse ?? .max)
+    }
 }

@@ -133,9 +133,31 @@ struct CurlCommand {
             }
         case .systemAnd: missing.append("--cacert FILE, with the roots of the system and of the client")
         }
+        settings.tls.map { addChecks($0) }
         addIdentity(settings.tls?.clientIdentity)
         if settings.identity != nil || settings.tls?.insecureOverride != nil {
             missing.append("the client accepts certificates that curl refuses")
+        }
+    }
+
+    /// Adds what the client demands of a server's certificate beside its roots.
+    private mutating func addChecks(_ tls: TLSSettings) {
+        if tls.minimumVersion == .tls13 { words.append(["--tlsv1.3"]) }
+        if tls.maximumVersion == .tls12 { words.append(["--tls-max", "1.2"]) }
+        if tls.stapling == .required { words.append(["--cert-status"]) }
+        if let lists = tls.revocationLists {
+            if case .pemFile(let path)? = lists.sources.first, lists.sources.count == 1 {
+                words.append(["--crlfile", path])
+            } else {
+                missing.append("--crlfile FILE, with the revocation lists of the client")
+            }
+        }
+        if tls.pins != KeyPins() {
+            missing.append("the client has pins; curl compares the server's own key alone (--pinnedpubkey)")
+        }
+        if tls.verifier != nil { missing.append("the client asks a function about the certificate") }
+        if tls.certificateRules == .webPKI {
+            missing.append("the client has stricter rules for certificates")
         }
     }
 

@@ -224,6 +224,25 @@ struct CurlCommandTests {
         #expect(!(try client.curlCommand(for: Request(.get, "http://a.test/")).contains("missing")))
     }
 
+    @Test("What the client demands of a certificate is in the command, or named as missing")
+    func demands() throws {
+        let client = try HTTPClient.untimed {
+            $0.tls.minimumVersion = .tls13
+            $0.tls.stapling = .required
+            $0.tls.revocationLists = RevocationLists([.pemFile("/lists.pem")])
+            $0.tls.pins = try KeyPins(["a.test": ["sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]])
+            $0.tls.verifier = CertificateVerifier { _ in .accept }
+            $0.tls.certificateRules = .webPKI
+        }
+        let command = try client.curlCommand(for: Request(.get, "https://a.test/"))
+        for part in ["--tlsv1.3", "--cert-status", "--crlfile /lists.pem"] {
+            #expect(command.contains(part), "\(part) is missing in \(command)")
+        }
+        let lines = command.split(separator: "\n").prefix { $0.hasPrefix(": ") }
+        #expect(lines.count == 3)
+        for word in ["pins", "function", "rules"] { #expect(lines.contains { $0.contains(word) }) }
+    }
+
     @Test("A request that cannot be sent has no command")
     func faults() throws {
         var empty = Request(.get, "http://a.test/")

@@ -66,6 +66,10 @@ struct ChainRuleTests {
         #expect(try verdict("*.test") == nil)
         #expect(try verdict("*.b.test") == nil)
         #expect(try verdict("public.a.test") == nil)
+        // Nor may it behind many others.
+        let many = (0..<10_000).map { CertificateProfile.Name.dns("\($0).c") }
+        let last = try leaf(excluding) { $0.names = many + [.dns("*.a.test")] }
+        #expect(try ChainRule.noWildcardAcrossConstraints.isBroken(by: last, excluding.certificate) == 0)
     }
 
     @Test(

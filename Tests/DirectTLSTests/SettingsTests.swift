@@ -1,4 +1,5 @@
 import CDirectOpenSSL
+import TLSFixtures
 import Testing
 
 @testable import DirectTLS
@@ -66,6 +67,40 @@ struct SettingsTests {
         #expect(problem { $0.roots = .only([.pem(root.pem + root.pem), .der(root.der)]) } == "")
     }
 
+    @Test("A text that is cut within a line of dashes lacks a root, and is refused", arguments: [3, 12, 26])
+    func cutLine(length: Int) {
+        let root = TestCertificate.authority, line = Array("-----BEGIN CERTIFICATE-----".utf8)
+        let cut = root.pem + line.prefix(length)
+        #expect(problem { $0.roots = .only([.pem(cut)]) }.contains("line of dashes"))
+        #expect(problem { $0.roots = .only([.pem(Array(root.pem.dropLast(3)))]) }.contains("line of dashes"))
+        #expect(problem { $0.roots = .only([.pem(root.pem + Array("\n \n".utf8))]) } == "")
+    }
+
+    @Test("A delta list is refused: it is no whole list, and would count as one")
+    func deltaList() throws {
+        let root = TestAuthority("Root")
+        let list = Array(try root.revocationListPEM([]).utf8)
+        let lists = try PEMItem.revocationList.all(in: list, as: "test")
+        defer { lists.forEach { X509_CRL_free($0) } }
+        let base = ASN1_INTEGER_new()
+        defer { ASN1_INTEGER_free(base) }
+        ASN1_INTEGER_set(base, 1)
+        #expect(X509_CRL_add1_ext_i2d(lists[0], NID_delta_crl, UnsafeMutableRawPointer(base), 1, 0) == 1)
+        // What it was read from no longer counts.
+        X509_CRL_sort(lists[0])
+        let delta = CertificateReader.encoded { i2d_X509_CRL(lists[0], $0) }
+        for sources in [[.der(delta)], [.pem(list), .der(delta)]] as [[CertificateSource]] {
+            let text = problem {
+                $0.roots = .only([.der(root.rootDER)])
+                $0.revocationLists = RevocationLists(sources)
+            }
+            #expect(text.contains("deltaCRLIndicator"))
+        }
+        let context = try SurveyContext(roots: .only([.der(root.rootDER)]))
+        let chain = try #require(ServedChain(der: [root.certificate(for: "a.test").der], context: context))
+        #expect(chain.judge(list: delta)?.status == .unusable(DirectTLS.deltaList))
+    }
+
     @Test("A minimum version above the maximum is refused")
     func versionsInTheWrongOrderAreRefused() {
         let text = problem {
@@ -75,13 +110,18 @@ struct SettingsTests {
         #expect(text.contains("TLS 1.3 is newer than TLS 1.2"))
     }
 
-    @Test("A private key that does not match its certificate is refused")
-    func keyThatDoesNotFitIsRefused() {
-        let mine = TestCertificate.leaf("me"), other = TestCertificate.leaf("other")
-        let text = problem {
-            $0.clientIdentity = ClientIdentity(certificateChain: mine.pem, privateKey: other.keyPEM)
+    @Test("A private key that is not its certificate's is refused, also one of another kind")
+    func keyThatDoesNotFitIsRefused() throws {
+        let mine = TestCertificate.leaf("me")
+        var profile = CertificateProfile.client("me")
+        profile.key = .rsa(2048)
+        let strange = try TestAuthority("Client Root").issue(profile)
+        for key in [TestCertificate.leaf("other").keyPEM, Array(strange.keyPEM.utf8)] {
+            let text = problem {
+                $0.clientIdentity = ClientIdentity(certificateChain: mine.pem, privateKey: key)
+            }
+            #expect(text.contains("client key: it is not that of the first certificate"))
         }
-        #expect(text.contains("key values mismatch"))
     }
 
     @Test("An encrypted key is refused without a prompt for its password")
@@ -103,7 +143,7 @@ struct SettingsTests {
                 privateKey: key
             )
         }
-        #expect(text.contains("client key"))
+        #expect(text.contains("client key: it is encrypted"))
     }
 
     @Test("The client's certificate is sent to a server that requests it")

@@ -57,6 +57,10 @@ struct PEMItem: Sendable {
             return true
         }
         let code = ErrorQueue.drain()
+        guard !Self.isCut(bytes) else {
+            for item in items { free(item) }
+            throw .badSettings("\(role): PEM text that ends within a line of dashes")
+        }
         guard !items.isEmpty else { throw .badSettings("\(role): no \(name) in PEM text") }
         guard ERR_GET_REASON(code) == PEM_R_NO_START_LINE else {
             for item in items { free(item) }
@@ -65,6 +69,19 @@ struct PEMItem: Sendable {
             )
         }
         return items
+    }
+}
+
+extension PEMItem {
+    /// Whether the text ends within the line that begins or ends an item. To OpenSSL there is no item then, and
+    /// one that was meant is missing.
+    fileprivate static func isCut(_ bytes: [UInt8]) -> Bool {
+        let blank: [UInt8] = [0x00, 0x09, 0x0A, 0x0D, 0x20]
+        guard let end = bytes.lastIndex(where: { !blank.contains($0) }) else { return false }
+        let text = bytes[...end]
+        let line = text.lastIndex(of: 0x0A).map { text[($0 + 1)...] } ?? text
+        guard line.starts(with: "---".utf8) else { return false }
+        return !line.starts(with: "-----END ".utf8) || !line.suffix(5).elementsEqual("-----".utf8)
     }
 }
 

@@ -22,7 +22,8 @@ public final class InsecureKeyLog: Hashable, Sendable {
 
     /// Makes a log that appends to a file, which is made if there is none, readable by its owner only.
     ///
-    /// - Throws: ``TLSError/badSettings(_:)`` if the file cannot be opened, or is a pipe.
+    /// - Throws: ``TLSError/badSettings(_:)`` if the file cannot be opened, is a pipe, or is one that others than
+    ///   its owner may read or write.
     public convenience init(appendingTo path: String) throws(TLSError) {
         let file = try LogFile(path)
         self.init { file.append($0) }
@@ -62,6 +63,10 @@ private final class LogFile: Sendable {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFIFO else {
             throw .badSettings("key log \(path): a pipe")
+        }
+        // Devices, such as the terminal, have modes of their own.
+        guard status.st_mode & S_IFMT != S_IFREG || status.st_mode & 0o077 == 0 else {
+            throw .badSettings("key log \(path): others than its owner may use the file")
         }
     }
 

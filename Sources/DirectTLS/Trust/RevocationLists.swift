@@ -1,5 +1,13 @@
 internal import CDirectOpenSSL
 
+/// Whether the list has only what has changed since another one. To OpenSSL it would be a whole list, and a
+/// newer one (RFC 5280, section 5.2.4: the extension is critical).
+func isDelta(_ list: OpaquePointer) -> Bool {
+    X509_CRL_get_ext_by_NID(list, NID_delta_crl, -1) >= 0
+}
+
+let deltaList = "it has only the changes to another list (deltaCRLIndicator)"
+
 /// Lists of revoked certificates (RFC 5280, section 5) that a server's chain is checked against.
 ///
 /// A list must be valid now and signed by the issuer of the certificate. A certificate whose issuer has no
@@ -13,7 +21,7 @@ public struct RevocationLists: Hashable, Sendable {
         case wholeChain
     }
 
-    /// The lists, in PEM or DER. One PEM source may have several. Files are read when a client first
+    /// The lists, in PEM or DER, none of them a delta list. One PEM source may have several. Files are read when a client first
     /// connects, and not watched.
     public var sources: [CertificateSource]
     /// The certificates that are checked.
@@ -80,6 +88,7 @@ public struct RevocationLists: Hashable, Sendable {
     }
 
     private static func add(_ list: OpaquePointer, to store: OpaquePointer) throws(TLSError) {
+        guard !isDelta(list) else { throw .badSettings("revocation list: \(deltaList)") }
         guard X509_STORE_add_crl(store, list) == 1 else {
             throw .badSettings("revocation list: \(ErrorQueue.drainedReason())")
         }

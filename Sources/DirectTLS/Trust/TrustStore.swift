@@ -44,6 +44,12 @@ enum TrustStore {
     /// Returns a new store after `fill`, and frees it if that fails.
     static func filled(_ fill: (OpaquePointer) throws(TLSError) -> Void) throws(TLSError) -> OpaquePointer {
         guard let store = X509_STORE_new() else { throw .badSettings("no memory for a trust store") }
+        // For what is not verified for a handshake, which has a level of its own: the certificate of a
+        // responder, and its key.
+        X509_VERIFY_PARAM_set_auth_level(
+            X509_STORE_get0_param(store),
+            CertificateRules.standard.minimumSecurityLevel
+        )
         do throws(TLSError) {
             ErrorQueue.clear()
             try fill(store)

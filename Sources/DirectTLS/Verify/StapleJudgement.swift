@@ -41,6 +41,14 @@ package struct StapleJudgement: Equatable, Sendable {
     ///   - chain: The certificates from the leaf to its root, as far as they are known.
     ///   - store: The trusted roots.
     init(_ response: [UInt8], leaf: OpaquePointer, chain: OpaquePointer, store: OpaquePointer) {
+        guard let size = Self.certificateBytes(in: response) else {
+            self.init(.unusable(StapledStatus.unreadable))
+            return
+        }
+        guard size <= Self.mostCertificateBytes else {
+            self.init(.unusable("it has too many certificates"))
+            return
+        }
         ErrorQueue.clear()
         defer { ErrorQueue.clear() }
         let parsed = response.withUnsafeBufferPointer { bytes -> OpaquePointer? in
@@ -65,6 +73,25 @@ package struct StapleJudgement: Equatable, Sendable {
         }
         self.init(basic, leaf: leaf, chain: chain)
     }
+
+    /// Returns what the certificates within a response count as, like those of a handshake: OpenSSL reads
+    /// each of them before it verifies anything. `nil` for a response that is no DER.
+    private static func certificateBytes(in response: [UInt8]) -> Int? {
+        guard let parts = DERElement.all(in: response[...])?.first?.elements else { return nil }
+        // Without responseBytes the responder says why there are none.
+        guard parts.count > 1 else { return 0 }
+        // Of ResponseBytes the second element is an octet string.
+        guard let bytes = parts[1].elements?.first?.elements?.last?.content,
+            let basic = DERElement.all(in: bytes)?.first?.elements
+        else { return nil }
+        return basic.filter { $0.tag == 0xA0 }.reduce(0) { sum, list in
+            let certificates = list.elements?.first?.elements ?? []
+            return certificates.reduce(sum) { $0 + max($1.content.count, smallestCertificate) }
+        }
+    }
+
+    /// Enough for a responder's certificate and those above it.
+    private static let mostCertificateBytes = 16 * 1024
 
     /// Reads a response whose signature is valid.
     private init(_ basic: OpaquePointer, leaf: OpaquePointer, chain: OpaquePointer) {

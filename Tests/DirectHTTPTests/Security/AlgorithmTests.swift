@@ -105,6 +105,8 @@ struct AlgorithmTests {
         let text = String(decoding: try folder.read("keys.log"), as: UTF8.self).split(separator: "\n")
         #expect(text.count(where: { $0.hasPrefix("CLIENT_TRAFFIC_SECRET_0 ") }) == 2)
         #expect(throws: TLSError.self) { try InsecureKeyLog(appendingTo: folder.path + "/no/such/folder") }
+        try #require(chmod(path, 0o640) == 0)
+        #expect(throws: TLSError.self) { try InsecureKeyLog(appendingTo: path) }
     }
 
     @Test("A key log in a pipe is refused, with a reader and without: its end would end the process")

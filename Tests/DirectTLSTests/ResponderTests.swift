@@ -1,0 +1,57 @@
+import CDirectOpenSSL
+import TLSFixtures
+import Testing
+
+@testable import DirectTLS
+
+@Suite("Certificates in staples")
+struct ResponderTests {
+    private let root = TestAuthority("Root")
+
+    private func status(_ response: [UInt8], of leaf: FixtureCertificate) throws -> StapleJudgement.Status? {
+        let context = try SurveyContext(roots: .only([.der(root.rootDER)]))
+        return try #require(ServedChain(der: [leaf.der], context: context)).judge(staple: response)?.status
+    }
+
+    /// A response of a responder of the authority's.
+    private func response(
+        about leaf: FixtureCertificate,
+        _ change: (inout CertificateProfile) -> Void = { _ in }
+    ) throws -> [UInt8] {
+        var profile = CertificateProfile([], commonName: "Responder")
+        profile.purposes = [.ocspSigning]
+        change(&profile)
+        let responder = try root.issue(profile)
+        return try root.ocspResponse(for: leaf, from: 1_577_836_800, to: 4_102_444_800, by: responder)
+    }
+
+    @Test("A responder's key is as strong as a server's has to be")
+    func strength() throws {
+        let leaf = root.certificate(for: "a.test")
+        #expect(try status(response(about: leaf), of: leaf) == .good)
+        #expect(try status(response(about: leaf) { $0.key = .rsa(2048) }, of: leaf) == .good)
+        guard case .unusable? = try status(response(about: leaf) { $0.key = .rsa(1024) }, of: leaf) else {
+            return #expect(Bool(false), "a weak key was good")
+        }
+    }
+
+    @Test("A staple with many certificates is not read, however small they are", arguments: [0, 6, 7, 400])
+    func many(number: Int) throws {
+        let leaf = root.certificate(for: "a.test")
+        let bytes = try response(about: leaf)
+        let parsed = bytes.withUnsafeBufferPointer { buffer in
+            var cursor = buffer.baseAddress
+            return d2i_OCSP_RESPONSE(nil, &cursor, buffer.count)
+        }
+        defer { OCSP_RESPONSE_free(parsed) }
+        let basic = OCSP_response_get1_basic(parsed)
+        defer { OCSP_BASICRESP_free(basic) }
+        // They are not part of what is signed. The responder's own is there already.
+        for _ in 0..<number { OCSP_basic_add1_cert(basic, TestCertificate.authority.x509) }
+        let longer = OCSP_response_create(OCSP_RESPONSE_STATUS_SUCCESSFUL, basic)
+        defer { OCSP_RESPONSE_free(longer) }
+        let response = CertificateReader.encoded { i2d_OCSP_RESPONSE(longer, $0) }
+        let tooMany = StapleJudgement.Status.unusable("it has too many certificates")
+        #expect(try status(response, of: leaf) == (number < 7 + 1 ? .good : tooMany))
+    }
+}

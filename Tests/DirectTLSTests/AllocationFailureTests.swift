@@ -24,7 +24,8 @@ struct AllocationFailureTests {
             // The first number is allocated for good: without it, the table itself is the first to find no
             // memory.
             if hasIndex { _ = BIO_get_new_index() }
-            let transport = TLSTransport(owner: Nothing(), read: { _, _, _ in 0 }, write: { _, _, _ in 0 })
+            let transport = StuckTransport(.ended(clean: true))
+            defer { withExtendedLifetime(transport) {} }
             var state = TransportState(transport: transport)
             var count = 0
             while FailingMemory.withFailure(after: count, { BIO_free(makeTransportBIO(&state)) }) {

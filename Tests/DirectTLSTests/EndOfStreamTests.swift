@@ -91,6 +91,18 @@ struct EndOfStreamTests {
         pair.client.close()
     }
 
+    @Test("After a write that failed, a message without data does not end the reads")
+    func messageAfterFailedWrite() throws {
+        let pair = try open(TLS1_3_VERSION...TLS1_3_VERSION)
+        pair.server.brokenBy = EPIPE
+        #expect(pair.write("ping") == .failed(.connectionLost(errno: EPIPE)))
+        pair.server.brokenBy = 0
+        pair.server.updateKeys(times: 1)
+        #expect(pair.readOnce() == .wantsRead)
+        pair.server.send("answer")
+        #expect(pair.readOnce() == .moved(6))
+    }
+
     @Test("The end of the stream during the handshake is a truncation")
     func endDuringTheHandshakeIsATruncation() throws {
         let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
@@ -136,15 +148,10 @@ struct EndOfStreamTests {
     /// A transport that is TLS itself may have to write before it can read.
     @Test("A read that waits for the transport to become writable asks the caller to wait for that")
     func crosswiseWaitIsPassedOn() throws {
-        let transport = TLSTransport(
-            owner: Nothing(),
-            read: { _, _, _ in TLSTransport.wouldBlockCrosswise },
-            write: { _, _, count in count }
-        )
         let connection = try TLSConnection(
             context: .testing(),
             identity: .name("a.test"),
-            transport: transport
+            transport: StuckTransport(.wantsWrite)
         )
         #expect(connection.handshake() == .wantsWrite)
     }

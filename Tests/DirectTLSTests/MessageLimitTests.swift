@@ -102,15 +102,10 @@ struct MessageLimitTests {
 
     @Test("A transport that used up input without a byte is read again, without a wait")
     func transportMayHaveMore() throws {
-        let transport = TLSTransport(
-            owner: Nothing(),
-            read: { _, _, _ in TLSTransport.again },
-            write: { _, _, count in count }
-        )
         let connection = try TLSConnection(
             context: .testing(),
             identity: .name("a.test"),
-            transport: transport
+            transport: StuckTransport(.again)
         )
         #expect(connection.handshake() == .again)
     }
@@ -122,7 +117,7 @@ struct MessageLimitTests {
         let client = try SurveyConnection(
             context: context,
             offering: SurveyOffer(serverName: "a.test"),
-            transport: side.transport
+            transport: side
         )
         while client.handshake() != .moved(0) { side.work() }
         side.work()

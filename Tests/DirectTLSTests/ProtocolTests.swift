@@ -143,7 +143,7 @@ struct ProtocolTests {
                     context: .testing(),
                     identity: .name("a.test"),
                     names: HelloNames(serverName: "a.test", ech: ECHOffer(list, innerName: "a.test")),
-                    transport: server.transport,
+                    transport: server,
                     sessions: nil,
                     port: 443
                 )

@@ -113,6 +113,27 @@ package final class Peer: Sendable {
 
     package func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
+    /// Makes a connection to a server.
+    package static func connected(to endpoint: Endpoint) throws -> Peer {
+        #if canImport(Darwin)
+        let kind = SOCK_STREAM
+        #else
+        let kind = Int32(SOCK_STREAM.rawValue)
+        #endif
+        let peer = Peer(descriptor: try checked("socket") { socket(AF_INET, kind, 0) })
+        _ = try checked("connect") {
+            (try? endpoint.withSocketAddress(defaultPort: 0) { connect(peer.descriptor, $0, $1) }) ?? -1
+        }
+        return peer
+    }
+
+    /// Ends the connection with a RST now, although another thread may wait in a call (Linux, tcp_disconnect).
+    package func reset() {
+        var nowhere = sockaddr()
+        nowhere.sa_family = sa_family_t(AF_UNSPEC)
+        connect(descriptor, &nowhere, socklen_t(MemoryLayout<sockaddr>.size))
+    }
+
     /// Ends the connection with a RST once the last reference goes.
     package func resetOnClose() {
         var options = linger(l_onoff: 1, l_linger: 0)

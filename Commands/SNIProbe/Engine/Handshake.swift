@@ -136,7 +136,7 @@ extension Handshake {
             return try SurveyConnection(
                 context: try context.get(),
                 offering: offer,
-                transport: firstBytes.transport
+                transport: firstBytes
             )
         } catch {
             throw .failed(.tls, .tls(error))

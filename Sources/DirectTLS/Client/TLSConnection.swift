@@ -42,7 +42,7 @@ package final class TLSConnection: TLSLayer, @unchecked Sendable {
     convenience init(
         context: TLSContext,
         identity: ServerIdentity,
-        transport: TLSTransport,
+        transport: any TLSTransport,
         sessions: SessionCache? = nil,
         port: UInt16 = 443
     ) throws(TLSError) {
@@ -61,7 +61,7 @@ package final class TLSConnection: TLSLayer, @unchecked Sendable {
         context: TLSContext,
         identity: ServerIdentity,
         names: HelloNames,
-        transport: TLSTransport,
+        transport: any TLSTransport,
         sessions: SessionCache?,
         port: UInt16
     ) throws(TLSError) {
@@ -82,6 +82,8 @@ package final class TLSConnection: TLSLayer, @unchecked Sendable {
         if let ech { try offerECH(ech) }
         offerSession()
     }
+
+    override var peerName: String { identity.text }
 
     /// Continues the handshake. Its end guarantees a certificate verified for the identity, also on a resumed
     /// session.

@@ -12,11 +12,11 @@ struct SSLDriver: ~Copyable {
     /// Owned: freed before the state that its BIO points to.
     let ssl: OpaquePointer
     private let state: UnsafeMutablePointer<TransportState>
-    /// The object behind the transport, which must live as long as the `SSL`.
-    private let transportOwner: AnyObject
+    /// Must live as long as the `SSL`.
+    private let transport: any TLSTransport
 
     /// Prepares a client's connection with the settings of an `SSL_CTX`. No bytes are sent yet.
-    init(context: OpaquePointer, transport: TLSTransport) throws(TLSError) {
+    init(context: OpaquePointer, transport: any TLSTransport) throws(TLSError) {
         ErrorQueue.clear()
         guard let ssl = SSL_new(context) else { throw .badSettings(ErrorQueue.drainedReason()) }
         let state = UnsafeMutablePointer<TransportState>.allocate(capacity: 1)
@@ -32,7 +32,7 @@ struct SSLDriver: ~Copyable {
         SSL_set_connect_state(ssl)
         self.ssl = ssl
         self.state = state
-        transportOwner = transport.owner
+        self.transport = transport
     }
 
     deinit {
@@ -62,7 +62,6 @@ struct SSLDriver: ~Copyable {
         guard result != 1 else { return .moved(0) }
         let step = TLSStep(of: ssl, result, state, rejection: rejection())
         return switch step {
-        case .wantsRead: state.pointee.isDrained ? .wantsRead : .again
         case .ended(let isClean): .failed(isClean ? .alertReceived(.closeNotify) : .truncated)
         default: step
         }
@@ -91,8 +90,7 @@ struct SSLDriver: ~Copyable {
                 return .moved(count)
             }
             let step = classify(result)
-            guard case .wantsRead = step else { return step }
-            if state.pointee.isDrained { return .wantsRead }
+            guard case .again = step else { return step }
         }
         return .again
     }
@@ -102,6 +100,7 @@ struct SSLDriver: ~Copyable {
     func write(_ bytes: UnsafeRawBufferPointer) -> TLSStep {
         var count = 0
         ErrorQueue.clear()
+        state.pointee.begin()
         let result = SSL_write_ex(ssl, bytes.baseAddress, bytes.count, &count)
         if result == 1 { return .moved(count) }
         let step = classify(result)
@@ -113,18 +112,12 @@ struct SSLDriver: ~Copyable {
     var holdsUnsent: Bool { state.pointee.holdsUnsent }
 
     /// Sends accepted bytes that have not been sent yet. `.moved` means that none are left.
-    func flush() -> TLSStep {
-        switch state.pointee.flush() {
-        case 1...: .moved(0)
-        case TLSTransport.wouldBlock: .wantsWrite
-        case TLSTransport.wouldBlockCrosswise: .wantsRead
-        case let answer: .failed(.connectionLost(errno: TLSTransport.errno(ofFailure: answer)))
-        }
-    }
+    func flush() -> TLSStep { state.pointee.flush() }
 
     /// Sends a close_notify. `.moved` means that it has been sent, or that there is no peer to send it to.
     func shutDown() -> TLSStep {
         ErrorQueue.clear()
+        state.pointee.begin()
         let result = SSL_shutdown(ssl)
         guard result < 0 else { return .moved(0) }
         let step = classify(result)

@@ -13,10 +13,14 @@ extension TLSStep {
         switch SSL_get_error(ssl, result) {
         // These two are returned only if the queue is empty; from 4.0 on, whatever is in it. Behind a TLS
         // proxy, sending the alert about a rejected certificate clears the queue.
-        case SSL_ERROR_WANT_READ: self = transport.pointee.stop
+        case SSL_ERROR_WANT_READ: self = transport.pointee.result
         case SSL_ERROR_WANT_WRITE:
-            let rejection = transport.pointee.errno == 0 ? nil : rejection()
-            self = rejection.map { .failed($0) } ?? transport.pointee.failure ?? .wantsWrite
+            let stop = transport.pointee.stop ?? .wantsWrite
+            if case .failed = stop, let rejection = rejection() {
+                self = .failed(rejection)
+            } else {
+                self = stop
+            }
         case SSL_ERROR_WANT_RETRY_VERIFY: self = .wantsVerdict
         case SSL_ERROR_ZERO_RETURN:
             ErrorQueue.clear()
@@ -70,13 +74,14 @@ extension TLSStep {
 
 extension TransportState {
     /// The result when OpenSSL wants input.
-    fileprivate var stop: TLSStep {
+    fileprivate var result: TLSStep {
         if hasTooManyMessages { return .failed(.tooManyMessages(limit: Int(Self.mostMessages))) }
-        return failure ?? (reachedEnd ? .ended(clean: false) : .wantsRead)
-    }
-
-    /// The result if the transport has failed.
-    fileprivate var failure: TLSStep? {
-        errno == 0 ? nil : .failed(.connectionLost(errno: errno))
+        return switch stop {
+        // TLS has an end of its own.
+        case .ended: .ended(clean: false)
+        case let stop?: stop
+        // OpenSSL has used input that yielded no data, and has not asked whether there is more.
+        case nil: .again
+        }
     }
 }

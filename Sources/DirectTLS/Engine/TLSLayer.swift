@@ -35,7 +35,7 @@ package class TLSLayer: @unchecked Sendable {
     }
 
     /// Prepares a connection with the settings of an `SSL_CTX`. No bytes are sent yet.
-    init(context: OpaquePointer, transport: TLSTransport) throws(TLSError) {
+    init(context: OpaquePointer, transport: any TLSTransport) throws(TLSError) {
         driver = try SSLDriver(context: context, transport: transport)
         try driver.setOwner(self)
     }
@@ -50,6 +50,9 @@ package class TLSLayer: @unchecked Sendable {
 
     /// Called when a fatal error ends a connection that was open.
     func willClose(after error: TLSError) {}
+
+    /// The name of the peer, for errors of the layer above.
+    var peerName: String { "" }
 
     /// Continues the handshake, and opens the connection at its end.
     ///
@@ -154,5 +157,32 @@ package class TLSLayer: @unchecked Sendable {
         phase = .closed
         failure = error
         return error
+    }
+}
+
+/// As the transport of another TLS connection, this one is the connection to a proxy.
+extension TLSLayer: TLSTransport {
+    package final func receive(into buffer: UnsafeMutableRawBufferPointer) -> TLSStep {
+        let step = read(into: buffer)
+        guard case .wantsRead = step else { return below(step) }
+        // The bytes waited for may answer something that has not been sent yet. If that fails, a response may
+        // have been sent before.
+        return switch flush() {
+        case .wantsWrite: .wantsWrite
+        case .again: .again
+        default: step
+        }
+    }
+
+    package final func send(_ bytes: UnsafeRawBufferPointer) -> TLSStep { below(write(bytes)) }
+
+    /// Returns a step of this layer as the layer above has to see it: a failure says whose it is, unless only
+    /// the connection is lost.
+    package final func below(_ step: TLSStep) -> TLSStep {
+        switch step {
+        case .failed(.connectionLost), .failed(.proxyConnection): step
+        case .failed(let error): .failed(.proxyConnection(name: peerName, error))
+        default: step
+        }
     }
 }

@@ -5,17 +5,14 @@ internal import CDirectOpenSSL
 /// OpenSSL's own socket BIO is not used: it sends with `write(2)`, and a dead peer would then kill the host
 /// process with SIGPIPE.
 struct TransportState {
-    /// The transport's object, which the driver keeps alive, and its functions. Kept as a pointer, because a
-    /// reference would be counted for every record.
-    private let owner: UnsafeMutableRawPointer
-    private let readFunction: TLSTransport.Read
-    private let writeFunction: TLSTransport.Write
-    /// The `errno` with which the transport failed when OpenSSL last waited for it, or 0.
-    var errno: Int32 = 0
-    var reachedEnd = false
-    /// Whether the transport had no more input when OpenSSL last asked for it. Only then is there anything to
-    /// wait for: OpenSSL also asks for input after it has used some that yielded no data.
-    var isDrained = false
+    /// Kept alive by the driver. A strong reference would be counted for every record.
+    private unowned(unsafe) let transport: any TLSTransport
+    /// What the transport answered when it was last asked within this call and moved nothing; `nil` if it has
+    /// moved all that it was asked for. Only then is there anything to wait for: OpenSSL also asks for input
+    /// after it has used some that yielded no data.
+    ///
+    /// It says nothing about the next call: after a send that failed, what has arrived can still be read.
+    private(set) var stop: TLSStep?
     /// The number of times that OpenSSL may still read the transport within this call.
     var readsLeft = Int32.max
     /// Whether bytes that the transport has no room for are kept here, and count as sent for OpenSSL.
@@ -40,48 +37,71 @@ struct TransportState {
     /// updates would keep it busy forever.
     static let mostMessages: Int32 = 16
 
-    init(transport: TLSTransport) {
-        owner = Unmanaged.passUnretained(transport.owner).toOpaque()
-        readFunction = transport.read
-        writeFunction = transport.write
+    init(transport: any TLSTransport) {
+        self.transport = transport
     }
 
-    func read(_ buffer: UnsafeMutableRawPointer, count: Int) -> Int { readFunction(owner, buffer, count) }
-
-    /// Writes bytes behind those that are kept, and keeps them if there is no room.
-    mutating func write(_ buffer: UnsafeRawPointer, count: Int) -> Int {
-        let answer = holdsUnsent ? flush() : 1
-        guard answer > 0 else { return keep(buffer, count: count, after: answer) }
-        let sent = writeFunction(owner, buffer, count)
-        return sent > 0 ? sent : keep(buffer, count: count, after: sent == 0 ? TLSTransport.wouldBlock : sent)
+    /// Reads at least one byte, or returns `nil` and notes the stop.
+    fileprivate mutating func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int? {
+        // Within one call, OpenSSL would continue for as long as the peer sends.
+        guard !hasTooManyMessages, readsLeft > 0 else { return note(.again) }
+        readsLeft &-= 1
+        return note(transport.receive(into: buffer))
     }
 
-    private mutating func keep(_ buffer: UnsafeRawPointer, count: Int, after answer: Int) -> Int {
-        let hasNoRoom = answer == TLSTransport.wouldBlock || answer == TLSTransport.wouldBlockCrosswise
-        guard keepsUnsent, hasNoRoom, unsent.count + count <= Self.mostUnsent else { return answer }
-        unsent.append(contentsOf: UnsafeRawBufferPointer(start: buffer, count: count))
-        holdsUnsent = true
-        return count
+    /// Writes bytes behind those that are kept, and keeps them if there is no room. Returns `nil` and notes
+    /// the stop if it can do neither.
+    fileprivate mutating func write(_ bytes: UnsafeRawBufferPointer) -> Int? {
+        var step = holdsUnsent ? flush() : .moved(1)
+        if case .moved = step { step = sendNow(bytes) }
+        return note(keep(bytes, after: step))
     }
 
-    /// Sends the bytes that are kept. Returns a positive number if none are left.
-    mutating func flush() -> Int {
+    private mutating func note(_ step: TLSStep) -> Int? {
+        if case .moved(let count) = step { return count }
+        stop = step
+        return nil
+    }
+
+    /// Sends bytes. A transport that has taken none has no room.
+    private func sendNow(_ bytes: UnsafeRawBufferPointer) -> TLSStep {
+        let step = transport.send(bytes)
+        if case .moved(0) = step { return .wantsWrite }
+        return step
+    }
+
+    private mutating func keep(_ bytes: UnsafeRawBufferPointer, after step: TLSStep) -> TLSStep {
+        switch step {
+        case .again, .wantsRead, .wantsWrite:
+            guard keepsUnsent, unsent.count + bytes.count <= Self.mostUnsent else { return step }
+            unsent.append(contentsOf: bytes)
+            holdsUnsent = true
+            return .moved(bytes.count)
+        case .moved, .ended, .failed, .wantsVerdict: return step
+        }
+    }
+
+    /// Sends the bytes that are kept. `.moved` means that none are left.
+    mutating func flush() -> TLSStep {
         while holdsUnsent {
-            let sent = unsent.withUnsafeBytes { bytes in
-                bytes.baseAddress.map { writeFunction(owner, $0, bytes.count) } ?? 0
-            }
-            guard sent > 0 else { return sent == 0 ? TLSTransport.wouldBlock : sent }
+            let step = unsent.withUnsafeBytes { sendNow($0) }
+            guard case .moved(let sent) = step else { return step }
             unsent.removeFirst(min(sent, unsent.count))
             holdsUnsent = !unsent.isEmpty
         }
         unsent = []
-        return 1
+        return .moved(0)
+    }
+
+    /// Begins an OpenSSL call.
+    mutating func begin() {
+        stop = nil
     }
 
     /// Begins an OpenSSL call that reads at most 16 buffers of 16 KiB, however fast the peer sends.
     mutating func beginReading() {
         readsLeft = 16
-        isDrained = false
+        stop = nil
     }
 
     /// Lets calls that write read as much as they need: at most one message.
@@ -124,19 +144,11 @@ private func readFromTransport(
 ) -> Int32 {
     guard let state = transportState(of: bio), let buffer, let moved else { return 0 }
     BIO_clear_flags(bio, retryFlags)
-    // Within one call, OpenSSL would continue for as long as the peer sends.
-    guard !state.pointee.hasTooManyMessages, state.pointee.readsLeft > 0 else {
-        noteStop(TLSTransport.again, state: state, bio: bio, waitsFor: BIO_FLAGS_READ, crosswise: 0)
-        return -1
-    }
-    state.pointee.readsLeft &-= 1
-    let answer = state.pointee.read(buffer, count: count)
-    guard answer <= 0 else {
-        moved.pointee = answer
+    if let count = state.pointee.read(UnsafeMutableRawBufferPointer(start: buffer, count: count)) {
+        moved.pointee = count
         return 1
     }
-    if answer == TLSTransport.endOfStream { state.pointee.reachedEnd = true }
-    noteStop(answer, state: state, bio: bio, waitsFor: BIO_FLAGS_READ, crosswise: BIO_FLAGS_WRITE)
+    setRetry(bio, after: state.pointee.stop, own: BIO_FLAGS_READ)
     return -1
 }
 
@@ -148,37 +160,25 @@ private func writeToTransport(
 ) -> Int32 {
     guard let state = transportState(of: bio), let buffer, let moved else { return 0 }
     BIO_clear_flags(bio, retryFlags)
-    let answer = state.pointee.write(buffer, count: count)
-    guard answer <= 0 else {
-        moved.pointee = answer
+    if let count = state.pointee.write(UnsafeRawBufferPointer(start: buffer, count: count)) {
+        moved.pointee = count
         return 1
     }
-    noteStop(answer, state: state, bio: bio, waitsFor: BIO_FLAGS_WRITE, crosswise: BIO_FLAGS_READ)
+    setRetry(bio, after: state.pointee.stop, own: BIO_FLAGS_WRITE)
     return -1
 }
 
 /// OpenSSL is always told to try again, also after the end of the stream and after a failure, which `TLSStep`
 /// then reports: from 4.0 on a connection whose BIO has ended or failed neither reads nor writes any more,
 /// and has no reason for that, although a peer may end its side alone.
-private func noteStop(
-    _ answer: Int,
-    state: UnsafeMutablePointer<TransportState>,
-    bio: OpaquePointer?,
-    waitsFor flag: Int32,
-    crosswise otherFlag: Int32
-) {
-    state.pointee.errno = 0
-    switch answer {
-    case TLSTransport.wouldBlock:
-        state.pointee.isDrained = true
-        BIO_set_flags(bio, flag | BIO_FLAGS_SHOULD_RETRY)
-    case TLSTransport.wouldBlockCrosswise: BIO_set_flags(bio, otherFlag | BIO_FLAGS_SHOULD_RETRY)
-    case TLSTransport.again, TLSTransport.endOfStream:
-        BIO_set_flags(bio, flag | BIO_FLAGS_SHOULD_RETRY)
-    default:
-        state.pointee.errno = TLSTransport.errno(ofFailure: answer)
-        BIO_set_flags(bio, flag | BIO_FLAGS_SHOULD_RETRY)
-    }
+private func setRetry(_ bio: OpaquePointer?, after stop: TLSStep?, own flag: Int32) {
+    let direction =
+        switch stop {
+        case .wantsRead: BIO_FLAGS_READ
+        case .wantsWrite: BIO_FLAGS_WRITE
+        default: flag
+        }
+    BIO_set_flags(bio, direction | BIO_FLAGS_SHOULD_RETRY)
 }
 
 /// OpenSSL requests a flush after each flight. All other requests (push, pop, pending bytes, kernel TLS) are
@@ -186,7 +186,7 @@ private func noteStop(
 ///
 /// So is `BIO_CTRL_EOF`, on purpose: if OpenSSL 3 learns of an end without close_notify, it treats it as a
 /// fatal error, sends an alert to a peer that is gone, and spoils the session, although TLS no longer
-/// requires that (RFC 5246, section 7.2.1). `TransportState` remembers the end, and `TLSStep` reports it as
+/// requires that (RFC 5246, section 7.2.1). `TransportState` notes the end, and `TLSStep` reports it as
 /// a truncation.
 private func answerControl(
     _ bio: OpaquePointer?,

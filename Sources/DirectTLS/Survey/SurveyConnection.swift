@@ -36,7 +36,7 @@ package final class SurveyConnection: TLSLayer, @unchecked Sendable {
     package init(
         context: SurveyContext,
         offering offer: SurveyOffer,
-        transport: TLSTransport
+        transport: any TLSTransport
     ) throws(TLSError) {
         self.context = context
         try super.init(context: context.raw, transport: transport)

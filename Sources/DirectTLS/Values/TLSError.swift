@@ -29,6 +29,8 @@ public indirect enum TLSError: Error, Sendable, Hashable {
     case tooManyMessages(limit: Int)
     /// The transport failed.
     case connectionLost(errno: Int32)
+    /// The TLS connection to this proxy failed, inside of which this one ran.
+    case proxyConnection(name: String, TLSError)
     /// The stream ended without close_notify, so data may be missing.
     case truncated
     /// The server name was to be encrypted, and cannot be. Nothing was sent.
@@ -89,6 +91,8 @@ extension TLSError: CustomStringConvertible {
             "the server sent more than \(limit) TLS messages without data"
         case .connectionLost(let errno):
             "connection lost: \(errnoText(errno))"
+        case .proxyConnection(let name, let error):
+            "TLS to the proxy \(printable(name)): \(error)"
         case .truncated:
             "connection ended without close_notify"
         case .encryptedClientHelloUnavailable(let obstacle):

@@ -25,7 +25,7 @@ struct LayerStack: Sendable {
     }
 
     /// The transport that the next layer sends and receives over.
-    var transport: TLSTransport { top?.transport ?? socket.transport }
+    var transport: any TLSTransport { top ?? socket }
 
     /// Puts a layer on top. Its transport must be that of this stack.
     mutating func push(_ layer: TLSConnection) {
@@ -60,11 +60,12 @@ struct LayerStack: Sendable {
     /// Sends the bytes that the layers hold, the uppermost first: the layers below send what it passes on.
     func flush() -> Connection.Step {
         guard let top else { return .moved(0) }
-        for layer in [top] + lower.reversed() {
-            let step = Self.step(layer.flush())
-            guard case .moved = step else { return step }
+        var step = top.flush()
+        for layer in lower.reversed() {
+            guard case .moved = step else { break }
+            step = layer.below(layer.flush())
         }
-        return .moved(0)
+        return Self.step(step)
     }
 
     /// Ends the sending direction. The peer may still send.
@@ -106,83 +107,23 @@ struct LayerStack: Sendable {
     }
 }
 
-extension Socket {
-    /// The transport of TLS over the socket.
-    package var transport: TLSTransport {
-        unsafe TLSTransport(
-            owner: self,
-            read: { owner, target, count in
-                unsafe Unmanaged<Socket>.fromOpaque(owner)._withUnsafeGuaranteedRef { socket in
-                    unsafe socket.receive(into: target, count: count).transportResult
-                }
-            },
-            write: { owner, source, count in
-                unsafe Unmanaged<Socket>.fromOpaque(owner)._withUnsafeGuaranteedRef { socket in
-                    unsafe socket.send(source, count: count).transportResult
-                }
-            }
-        )
+extension Socket: TLSTransport {
+    package func receive(into buffer: UnsafeMutableRawBufferPointer) -> TLSStep {
+        guard let base = buffer.baseAddress else { return .moved(0) }
+        return switch unsafe receive(into: base, count: buffer.count) {
+        case .moved(let count): .moved(count)
+        case .endOfStream: .ended(clean: true)
+        case .wouldBlock: .wantsRead
+        case .failed(let code): .failed(.connectionLost(errno: code))
+        }
     }
-}
 
-extension TLSLayer {
-    /// The transport of TLS over this TLS connection, which is the one to a proxy.
-    package var transport: TLSTransport {
-        unsafe TLSTransport(
-            owner: self,
-            read: { owner, target, count in
-                unsafe Unmanaged<TLSLayer>.fromOpaque(owner)._withUnsafeGuaranteedRef { below in
-                    switch unsafe below.read(into: UnsafeMutableRawBufferPointer(start: target, count: count))
-                    {
-                    case .moved(let count): count
-                    case .again: TLSTransport.again
-                    // The bytes waited for may answer something that has not been sent yet.
-                    case .wantsRead:
-                        below.isFlushed ? TLSTransport.wouldBlock : TLSTransport.wouldBlockCrosswise
-                    case .wantsWrite: TLSTransport.wouldBlockCrosswise
-                    case .ended: TLSTransport.endOfStream
-                    case .failed(let error): TLSTransport.failure(errno: error.errno)
-                    case .wantsVerdict: TLSTransport.failure(errno: 0)
-                    }
-                }
-            },
-            write: { owner, source, count in
-                unsafe Unmanaged<TLSLayer>.fromOpaque(owner)._withUnsafeGuaranteedRef { below in
-                    switch unsafe below.write(UnsafeRawBufferPointer(start: source, count: count)) {
-                    case .moved(let count): count
-                    case .wantsWrite: TLSTransport.wouldBlock
-                    case .wantsRead, .again: TLSTransport.wouldBlockCrosswise
-                    case .ended, .wantsVerdict: TLSTransport.failure(errno: 0)
-                    case .failed(let error): TLSTransport.failure(errno: error.errno)
-                    }
-                }
-            }
-        )
-    }
-}
-
-extension TLSLayer {
-    /// Whether everything has been passed on, after another attempt to do so.
-    fileprivate var isFlushed: Bool {
-        if case .moved = flush() { true } else { false }
-    }
-}
-
-extension TLSError {
-    /// The error number for the layer above; 0 if the error did not come from a system call.
-    fileprivate var errno: Int32 {
-        if case .connectionLost(let errno) = self { errno } else { 0 }
-    }
-}
-
-extension Socket.Outcome {
-    /// The number that stands for this result in a ``TLSTransport``.
-    package var transportResult: Int {
-        switch self {
-        case .moved(let count): count
-        case .endOfStream: TLSTransport.endOfStream
-        case .wouldBlock: TLSTransport.wouldBlock
-        case .failed(let code): TLSTransport.failure(errno: code)
+    package func send(_ bytes: UnsafeRawBufferPointer) -> TLSStep {
+        guard let base = bytes.baseAddress else { return .moved(0) }
+        return switch unsafe send(base, count: bytes.count) {
+        case .moved(let count): .moved(count)
+        case .endOfStream, .wouldBlock: .wantsWrite
+        case .failed(let code): .failed(.connectionLost(errno: code))
         }
     }
 }

@@ -196,7 +196,7 @@ struct Connector: Sendable {
 
     /// Performs the handshake. No byte of a request is written before this has returned: by then the
     /// certificate has been accepted.
-    private func secure(_ socket: Socket, transport: TLSTransport) async throws(AttemptFailure)
+    private func secure(_ socket: Socket, transport: any TLSTransport) async throws(AttemptFailure)
         -> TLSConnection
     {
         let context: TLSContext

@@ -18,15 +18,10 @@ final class Pair {
         client = try TLSConnection(
             context: context,
             identity: identity,
-            transport: self.server.transport,
+            transport: self.server,
             sessions: sessions,
             port: port
         )
-    }
-
-    deinit {
-        // The connection uses the server side's wire until it is gone.
-        withExtendedLifetime(server) {}
     }
 
     /// Drives both sides until the client is done or has failed.

@@ -118,7 +118,7 @@ private func answerALPN(
 }
 
 /// One connection seen from the server, and the wire to it, which can be made slow, cut or broken.
-final class ServerSide {
+final class ServerSide: TLSTransport {
     let ssl: OpaquePointer
     let server: TestServer
     private let toServer = BIO_new(BIO_s_mem())
@@ -137,6 +137,8 @@ final class ServerSide {
     var endsStream = false
     /// After what the server has sent, the client sees this error; its writes see it at once.
     var brokenBy: Int32 = 0
+    /// The client's writes alone see this error.
+    var brokenWritesBy: Int32 = 0
     /// Bytes the client sent, as they went over the wire.
     private(set) var bytesFromClient = 0
     /// How often the client's read moved bytes.
@@ -158,14 +160,6 @@ final class ServerSide {
         SSL_free(ssl)
     }
 
-    var transport: TLSTransport {
-        TLSTransport(
-            owner: self,
-            read: { context, buffer, count in side(context).clientReads(buffer, count) },
-            write: { context, buffer, count in side(context).clientWrites(buffer, count) }
-        )
-    }
-
     /// Lets the server do what it can.
     func work() {
         var buffer = [UInt8](repeating: 0, count: 20_000)
@@ -184,6 +178,20 @@ final class ServerSide {
         var count = 0
         let bytes = Array(text.utf8)
         note(SSL_write_ex(ssl, bytes, bytes.count, &count))
+    }
+
+    /// Returns what has been received since it was last asked.
+    func takeReceived() -> [UInt8] {
+        defer { received = [] }
+        return received
+    }
+
+    /// Sends these bytes, and nothing if there are none.
+    func encrypt(_ bytes: ArraySlice<UInt8>) {
+        var count = 0
+        if !bytes.isEmpty {
+            note(bytes.withUnsafeBytes { SSL_write_ex(ssl, $0.baseAddress, $0.count, &count) })
+        }
     }
 
     func sendCloseNotify() {
@@ -214,16 +222,16 @@ final class ServerSide {
         ERR_clear_error()
     }
 
-    private func clientReads(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
-        if stutters() { return TLSTransport.wouldBlock }
-        let moved = BIO_read(toClient, buffer, Int32(clamping: min(count, bytesAtOnce)))
+    func receive(into buffer: UnsafeMutableRawBufferPointer) -> TLSStep {
+        if stutters() { return .wantsRead }
+        let moved = BIO_read(toClient, buffer.baseAddress, Int32(clamping: min(buffer.count, bytesAtOnce)))
         if moved > 0 {
             readsOfClient += 1
-            forge(UnsafeMutableRawBufferPointer(start: buffer, count: Int(moved)))
-            return Int(moved)
+            forge(UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(moved))))
+            return .moved(Int(moved))
         }
-        if brokenBy != 0 { return TLSTransport.failure(errno: brokenBy) }
-        return endsStream ? TLSTransport.endOfStream : TLSTransport.wouldBlock
+        if brokenBy != 0 { return .failed(.connectionLost(errno: brokenBy)) }
+        return endsStream ? .ended(clean: true) : .wantsRead
     }
 
     private func forge(_ bytes: UnsafeMutableRawBufferPointer) {
@@ -234,14 +242,18 @@ final class ServerSide {
         }
     }
 
-    private func clientWrites(_ buffer: UnsafeRawPointer, _ count: Int) -> Int {
-        if stutters() { return TLSTransport.wouldBlock }
-        if brokenBy != 0 { return TLSTransport.failure(errno: brokenBy) }
-        guard room > 0 else { return TLSTransport.wouldBlock }
-        let moved = Int(BIO_write(toServer, buffer, Int32(clamping: min(count, bytesAtOnce, room))))
+    func send(_ bytes: UnsafeRawBufferPointer) -> TLSStep {
+        if stutters() { return .wantsWrite }
+        if case let code = max(brokenBy, brokenWritesBy), code != 0 {
+            return .failed(.connectionLost(errno: code))
+        }
+        guard room > 0 else { return .wantsWrite }
+        let moved = Int(
+            BIO_write(toServer, bytes.baseAddress, Int32(clamping: min(bytes.count, bytesAtOnce, room)))
+        )
         bytesFromClient += moved
         if room != .max { room -= moved }
-        return moved
+        return .moved(moved)
     }
 
     private func stutters() -> Bool {
@@ -250,9 +262,14 @@ final class ServerSide {
     }
 }
 
-private func side(_ context: UnsafeMutableRawPointer) -> ServerSide {
-    Unmanaged<ServerSide>.fromOpaque(context).takeUnretainedValue()
-}
+/// A transport that gives each read the same answer, and takes everything.
+final class StuckTransport: TLSTransport {
+    private let answer: TLSStep
 
-/// The owner of a transport whose functions need none.
-final class Nothing {}
+    init(_ answer: TLSStep) {
+        self.answer = answer
+    }
+
+    func receive(into buffer: UnsafeMutableRawBufferPointer) -> TLSStep { answer }
+    func send(_ bytes: UnsafeRawBufferPointer) -> TLSStep { .moved(bytes.count) }
+}

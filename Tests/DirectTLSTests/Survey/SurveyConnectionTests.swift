@@ -18,7 +18,7 @@ struct SurveyConnectionTests {
         let client = try SurveyConnection(
             context: context,
             offering: SurveyOffer(serverName: serverName, offersHTTP: offersHTTP),
-            transport: side.transport
+            transport: side
         )
         for _ in 0..<1000 {
             let step = client.handshake()
@@ -88,7 +88,7 @@ struct SurveyConnectionTests {
         let client = try SurveyConnection(
             context: context(),
             offering: SurveyOffer(serverName: nil),
-            transport: side.transport
+            transport: side
         )
         #expect([1, 2].withUnsafeBytes { client.write($0) }.isFailure)
         withUnsafeTemporaryAllocation(byteCount: 8, alignment: 1) { #expect(client.read(into: $0).isFailure) }

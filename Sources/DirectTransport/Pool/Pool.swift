@@ -285,6 +285,19 @@ struct Pool<Member: PoolMember> {
         }
     }
 
+    /// Closes idle connections whose time is over, at most so many. Returns whether there may be more.
+    mutating func closeExpired(at now: Instant, atMost limit: Int) -> Bool {
+        var left = limit
+        for origin in origins where !origin.idle.isEmpty {
+            let done = Array(origin.idle.lazy.filter { $0.pooledState.expiry <= now }.prefix(left))
+            for member in done { removeIdle(member, of: origin) }
+            if !done.isEmpty { cleanUp(origin) }
+            left -= done.count
+            if left == 0 { return true }
+        }
+        return false
+    }
+
     /// Closes the idle connections that `isDone` selects and those whose time is over.
     mutating func sweep(at now: Instant, _ isDone: (Member, Record) -> Bool) {
         for origin in origins where !origin.idle.isEmpty {

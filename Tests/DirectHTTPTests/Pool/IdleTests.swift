@@ -43,6 +43,29 @@ struct IdleTests {
         #expect(client.connections.first?.connections.count == 2)
     }
 
+    @Test("While a mass of connections whose time is over is closed, other tasks on the loop run")
+    func massExpiry() async throws {
+        let server = try FixtureServer.start { _ in .text("hello") }
+        let time = HeldTime()
+        let client = time.client {
+            $0.idleTimeout = .seconds(8)
+            $0.maximumConnectionsPerOrigin = 100
+        }
+        try await client.prewarm(server.http(), connections: 70)
+        let watching = Task(executorPreference: time.loop) { [loop = time.loop] in
+            var counts: Set<Int> = []
+            while true {
+                let count = client.connections.first?.connections.count ?? 0
+                counts.insert(count)
+                guard count > 0 else { return counts }
+                await loop.yield()
+            }
+        }
+        // Each round of the maintenance; the last one is at the end of the idle time.
+        for _ in 0..<4 { try await time.pass(.seconds(2)) }
+        #expect(await watching.value == [70, 6, 0])
+    }
+
     @Test("A flood of TLS messages closes an idle connection, and a few messages do not")
     func flood() async throws {
         let keys = ByteScript.Step.askForNewKeys

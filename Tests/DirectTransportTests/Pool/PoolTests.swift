@@ -335,6 +335,21 @@ struct PoolTests {
         #expect(closed.map(ObjectIdentifier.init) == expected.map(ObjectIdentifier.init))
     }
 
+    @Test("Connections whose time is over are closed in slices, the longest idle first, and no others")
+    func slices() throws {
+        let pool = FakePool(.init(perOrigin: 64, idleTime: 10_000_000_000))
+        let members = try (0..<7).map { try idle(pool, $0 < 5 ? a : b, since: 1) }
+        let young = try idle(pool, a, since: 9)
+        let slices = [(3, true, 0..<3), (3, true, 3..<6), (3, false, 6..<7), (3, false, 7..<7)]
+        for (limit, goesOn, expected) in slices {
+            #expect(pool.closeExpired(at: at(11), atMost: limit) == goesOn)
+            #expect(
+                pool.takeClosed().map(ObjectIdentifier.init) == members[expected].map(ObjectIdentifier.init)
+            )
+        }
+        #expect(young.pooledState.isIdle)
+    }
+
     @Test("A sweep removes connections that were idle for too long, and those that its caller names")
     func sweep() throws {
         let pool = FakePool(.init(idleTime: 10_000_000_000))
@@ -648,6 +663,12 @@ private final class FakePool {
     }
 
     func drop(_ member: FakeMember, _ origin: Machine.Record) { machine.drop(member, of: origin) }
+
+    func closeExpired(at now: Instant, atMost limit: Int) -> Bool {
+        machine.closeExpired(at: now, atMost: limit)
+    }
+
+    func takeClosed() -> [FakeMember] { machine.takeActions().close }
 
     func sweep(at now: Instant, _ isDone: (FakeMember) -> Bool) -> [FakeMember] {
         machine.sweep(at: now) { member, _ in isDone(member) }

@@ -1,6 +1,7 @@
 import DirectCore
 import DirectIO
 import DirectTestCommands
+import DirectTestPeers
 import DirectTestTime
 import Testing
 
@@ -39,6 +40,70 @@ struct LateTurnTests {
         await passDeadline(deadline)
         executor.release()
         #expect(await task.value == .expired)
+    }
+
+    /// 40 sockets are more than one poll reports.
+    @Test("What has arrived while a job kept the loop counts, although the deadlines have passed")
+    func busyLoop() async throws {
+        let clock = HeldClock()
+        let loop = EventLoop(clock: clock)
+        let pairs = try await Self.connections(40, on: loop)
+        let idle = try await Self.connection(on: loop)
+        let deadline = loop.now.advanced(byNanoseconds: 1_000_000_000)
+        let waits = (pairs + [idle]).map { pair in
+            Task.detached(executorPreference: loop) {
+                await pair.socket.input.wait(until: deadline, on: loop)
+            }
+        }
+        try await Task.detached(executorPreference: loop) {
+            // One job, in which the loop cannot look at anything.
+            for pair in pairs { try pair.peer.send("x") }
+            clock.advance(by: .seconds(2))
+            // A job is left for the next turn, so this one looks at the deadlines.
+            await loop.yield()
+        }.value
+        for wait in waits.dropLast() { #expect(await wait.value == .ready) }
+        #expect(await waits.last?.value == .expired)
+        for pair in pairs + [idle] { pair.socket.close() }
+    }
+
+    @Test("Traffic that does not stop puts a deadline off by one look at the socket")
+    func steadyTraffic() async throws {
+        let clock = HeldClock()
+        let loop = EventLoop(clock: clock)
+        let pair = try await Self.connection(on: loop)
+        let deadline = loop.now.advanced(byNanoseconds: 1_000_000_000)
+        clock.advance(by: .seconds(2))
+        let wakes = try await Task.detached(executorPreference: loop) {
+            var wakes: [WaitPoint.Wake] = []
+            while wakes.count < 10, wakes.last != .expired {
+                // It has arrived, and the loop has not seen it yet.
+                try pair.peer.send("x")
+                wakes.append(await pair.socket.input.wait(until: deadline, on: loop))
+                var bytes = [UInt8](repeating: 0, count: 16)
+                _ = pair.socket.receive(into: &bytes, count: bytes.count)
+            }
+            return wakes
+        }.value
+        // One event more, if the loop had not taken over the new time.
+        #expect(wakes.last == .expired && wakes.count <= 3)
+        pair.socket.close()
+    }
+
+    private static func connections(
+        _ count: Int,
+        on loop: EventLoop
+    ) async throws -> [(socket: Socket, peer: Peer)] {
+        var all: [(socket: Socket, peer: Peer)] = []
+        for _ in 0..<count { all.append(try await connection(on: loop)) }
+        return all
+    }
+
+    private static func connection(on loop: EventLoop) async throws -> (socket: Socket, peer: Peer) {
+        let listener = try Listener()
+        let socket = try Socket.connecting(to: listener.address, port: listener.port, on: loop)
+        #expect(await socket.output.wait(until: .never, on: loop) == .ready)
+        return (socket, try listener.accept())
     }
 
     /// Returns when the loop has looked at the deadlines after this one.

@@ -110,6 +110,41 @@ struct WaitPointTests {
         #expect(await second.value == .ready)
     }
 
+    @Test("A point that nobody clears puts neither its deadline nor cancellation off")
+    func readyForEver() async {
+        let clock = HeldClock()
+        let loop = EventLoop(clock: clock)
+        point.signal()
+        let deadline = loop.now.advanced(byNanoseconds: 1_000_000_000)
+        var wakes = 0
+        while wakes < 1000, await point.wait(until: deadline, on: loop) == .ready {
+            wakes += 1
+            if wakes == 100 { clock.advance(by: .seconds(1)) }
+        }
+        #expect((100..<120).contains(wakes))
+        wakes = await Task {
+            var wakes = 0
+            while wakes < 1000, await point.wait(until: .never, on: loop) == .ready {
+                wakes += 1
+                if wakes == 100 { withUnsafeCurrentTask { $0?.cancel() } }
+            }
+            return wakes
+        }.value
+        #expect((100..<120).contains(wakes))
+    }
+
+    @Test("Events that move the deadline each time may come without end, although a task runs late")
+    func progress() async {
+        let clock = HeldClock()
+        let loop = EventLoop(clock: clock)
+        point.signal()
+        for _ in 0..<100 {
+            let deadline = loop.now.advanced(byNanoseconds: 1)
+            clock.advance(by: .seconds(1))
+            #expect(await point.wait(until: deadline, on: loop) == .ready)
+        }
+    }
+
     @Test("A cancelled task does not begin to wait")
     func cancelledBefore() async {
         let task = Task.detached { [self] in

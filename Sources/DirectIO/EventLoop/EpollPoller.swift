@@ -74,14 +74,15 @@ struct Poller: ~Copyable {
     /// Waits for events and passes each one to `handle`.
     ///
     /// - Parameter nanoseconds: The longest time to wait, or `nil` for no limit.
-    func poll(nanoseconds: UInt64?, _ handle: (PollerEvent) -> Void) {
+    /// - Returns: Whether there may be more events than one call takes.
+    func poll(nanoseconds: UInt64?, _ handle: (PollerEvent) -> Void) -> Bool {
         var milliseconds: Int32 = -1
         if let nanoseconds {
             // Rounded up: waking before the deadline would only lead to another sleep.
             milliseconds = Int32(clamping: nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 == 0 ? 0 : 1))
         }
         let count = epoll_wait(queue, events, Int32(Self.capacity), milliseconds)
-        guard count > 0 else { return }
+        guard count > 0 else { return false }
         for index in 0..<Int(count) {
             let flags = events[index].events
             guard let token = events[index].data.ptr else {
@@ -100,10 +101,11 @@ struct Poller: ~Copyable {
                 )
             )
         }
+        return count == Self.capacity
     }
 
     /// The number of events for each call. It is small because an event may cause half a handshake, and the
     /// tasks that earlier events made ready wait until all of them have been handled.
-    private static var capacity: Int { 16 }
+    static var capacity: Int { 16 }
 }
 #endif

@@ -14,8 +14,10 @@ internal import Synchronization
 /// on its own executor. There is one code path for both.
 ///
 /// One turn of the loop takes over the jobs that other threads have enqueued, runs up to 256 jobs (fewer if
-/// one of them yields), ends the waits whose deadline has passed, polls (without blocking if jobs are left),
-/// wakes the tasks whose sockets have become ready, and releases removed handles.
+/// one of them yields), polls (without blocking if jobs are left or a deadline has passed), wakes the tasks
+/// whose sockets have become ready, ends the waits whose deadline had passed before the poll, and releases
+/// removed handles. So a wait is late only if the sockets were looked at after its deadline: a process that
+/// was stopped, or a job that has kept the loop, must not look like a late peer.
 ///
 /// Threads: `jobs` belongs to the loop's thread, `arrivals` and `registry` have locks, and the flags are
 /// atomic. To wake the loop, a thread first stores its flag (`hasArrivals`, `haveManyDeparted`,
@@ -234,6 +236,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
     private func poll() {
         var timeout: UInt64? = 0
+        var late = LateHandles()
         if jobs.pointee.isEmpty {
             isAsleep.store(true, ordering: .sequentiallyConsistent)
             // Read after the flag is set: a thread that stores one of these later sees the flag and wakes the
@@ -242,40 +245,69 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
                 hasArrivals.load(ordering: .sequentiallyConsistent)
                 || haveManyDeparted.load(ordering: .sequentiallyConsistent)
                 || heldClock != nil && hasClockMoved.exchange(false, ordering: .sequentiallyConsistent)
-            if !hasWork { timeout = expireDeadlines() }
-            if !jobs.pointee.isEmpty { timeout = 0 }
+            if !hasWork { timeout = findLate(&late) }
         } else {
-            _ = expireDeadlines()
+            _ = findLate(&late)
         }
-        poller.poll(nanoseconds: timeout) { event in
+        var mayHaveMore = notePolled(nanoseconds: timeout)
+        isAsleep.store(false, ordering: .relaxed)
+        if !late.handles.isEmpty {
+            // Each socket of the loop once, whatever arrives meanwhile: the kernel's queue has an order.
+            while mayHaveMore, late.polls > 0 {
+                mayHaveMore = notePolled(nanoseconds: 0)
+                late.polls -= 1
+            }
+            for handle in late.handles {
+                let next = handle.expire(ifBefore: late.now)
+                if next < .never { noteDeadline(next) }
+            }
+        }
+        releaseDeparted()
+    }
+
+    /// Polls, and passes the events on to the handles. Returns whether there may be more.
+    private func notePolled(nanoseconds: UInt64?) -> Bool {
+        poller.poll(nanoseconds: nanoseconds) { event in
             // The handle is alive: the registry holds every handle that the poller may report.
             Unmanaged<LoopHandle>.fromOpaque(event.token)._withUnsafeGuaranteedRef { handle in
                 handle.note(event)
             }
         }
-        isAsleep.store(false, ordering: .relaxed)
-        releaseDeparted()
     }
 
-    /// Ends the waits that are due. Returns the time to the next deadline in nanoseconds, or `nil` if there
-    /// is none.
-    private func expireDeadlines() -> UInt64? {
+    /// Handles with a wait whose deadline has passed.
+    private struct LateHandles {
+        var handles: [LoopHandle] = []
+        /// The time at which they were late.
+        var now = Instant(nanoseconds: 0)
+        /// The number of further polls that show each socket of the loop once.
+        var polls = 0
+    }
+
+    /// Finds the handles that are late. Returns the time to sleep in nanoseconds: none if there are any,
+    /// otherwise that to the next deadline, or `nil` if there is none.
+    private func findLate(_ late: inout LateHandles) -> UInt64? {
         let due = earliestDeadline.load(ordering: .sequentiallyConsistent)
         guard due < .max else { return nil }
         let now = now
         guard due <= now.nanoseconds else { return time(to: Instant(nanoseconds: due), from: now) }
         // Reset before the scan, so that a deadline set from here on is noted again.
         earliestDeadline.store(.max, ordering: .sequentiallyConsistent)
-        let (late, others) = registry.withLock { registry in registry.scan(at: now) }
-        // Outside the lock, since resuming a task may run code of its executor.
-        var next = others
-        for handle in late { next = min(next, handle.expire(ifBefore: now)) }
-        guard next < .never else { return nil }
-        // A scan is not free, so with many handles it is done less often.
-        let pause = heldClock == nil ? UInt64(1_000_000 + registry.withLock { $0.handles.count } * 1000) : 0
-        let soonest = max(next, now.advanced(byNanoseconds: pause))
-        noteDeadline(soonest)
-        return time(to: soonest, from: now)
+        let (handles, next) = registry.withLock { registry in
+            late.polls = registry.handles.count / Poller.capacity
+            return registry.scan(at: now)
+        }
+        for handle in handles { handle.noteLateness(at: now) }
+        (late.handles, late.now) = (handles, now)
+        if next < .never {
+            // A scan is not free, so with many handles it is done less often.
+            let pause =
+                heldClock == nil ? UInt64(1_000_000 + registry.withLock { $0.handles.count } * 1000) : 0
+            let soonest = max(next, now.advanced(byNanoseconds: pause))
+            noteDeadline(soonest)
+            if handles.isEmpty { return time(to: soonest, from: now) }
+        }
+        return handles.isEmpty ? nil : 0
     }
 
     /// Returns the time to sleep. With a held clock it is `nil`, since that clock moves only by hand, which

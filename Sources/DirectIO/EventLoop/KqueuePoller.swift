@@ -68,12 +68,13 @@ struct Poller: ~Copyable {
     /// Waits for events and passes each one to `handle`.
     ///
     /// - Parameter nanoseconds: The longest time to wait, or `nil` for no limit.
-    func poll(nanoseconds: UInt64?, _ handle: (PollerEvent) -> Void) {
+    /// - Returns: Whether there may be more events than one call takes.
+    func poll(nanoseconds: UInt64?, _ handle: (PollerEvent) -> Void) -> Bool {
         let limit = nanoseconds.map(Self.limit)
         let count = withUnsafePointer(to: limit ?? timespec()) { pointer in
             kevent(queue, nil, 0, events, Int32(Self.capacity), limit == nil ? nil : pointer)
         }
-        guard count > 0 else { return }
+        guard count > 0 else { return false }
         for index in 0..<Int(count) {
             let event = events[index]
             guard let token = event.udata else { continue }
@@ -91,6 +92,7 @@ struct Poller: ~Copyable {
                 )
             )
         }
+        return count == Self.capacity
     }
 
     /// Returns the time limit of a poll in whole microseconds.
@@ -131,6 +133,6 @@ struct Poller: ~Copyable {
     private static let alarm: UInt = 0
     /// The number of events for each call. It is small because an event may cause half a handshake, and the
     /// tasks that earlier events made ready wait until all of them have been handled.
-    private static var capacity: Int { 16 }
+    static var capacity: Int { 16 }
 }
 #endif

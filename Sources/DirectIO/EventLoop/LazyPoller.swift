@@ -42,13 +42,14 @@ final class LazyPoller: @unchecked Sendable {
     }
 
     /// Waits for events and passes each one to `handle`. Until the queue is open, sleeps briefly and tries to
-    /// open it.
-    func poll(nanoseconds: UInt64?, _ handle: (PollerEvent) -> Void) {
+    /// open it. Returns whether there may be more events.
+    func poll(nanoseconds: UInt64?, _ handle: (PollerEvent) -> Void) -> Bool {
         if isOpen.load(ordering: .acquiring) { return poller.pointee.poll(nanoseconds: nanoseconds, handle) }
         // This sleep cannot be interrupted, so it is short.
         var pause = timespec(tv_sec: 0, tv_nsec: Int(min(nanoseconds ?? .max, Self.pause)))
         nanosleep(&pause, nil)
         try? open()
+        return false
     }
 
     private func open() throws(SystemError) {

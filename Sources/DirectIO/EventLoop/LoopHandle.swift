@@ -131,6 +131,11 @@ package class LoopHandle: @unchecked Sendable {
         [input, output, writersInput, readersOutput].contains { $0.pendingDeadline == moment }
     }
 
+    /// Notes which waits are due, before the loop looks at the sockets once more.
+    final func noteLateness(at now: Instant) {
+        for point in [input, output, writersInput, readersOutput] { point.noteLateness(at: now) }
+    }
+
     /// Ends the waits that are due. Returns the earliest deadline of the others.
     final func expire(ifBefore now: Instant) -> Instant {
         let own = min(input.expire(ifBefore: now), output.expire(ifBefore: now))

@@ -13,6 +13,12 @@ internal import Synchronization
 /// Any thread may signal, and the waiting task may run on any executor. Only one task may wait at a time,
 /// namely the one that holds the lease on the resource. A deadline or a cancellation resumes the same
 /// continuation as the event does, so nothing is raced and nothing is allocated.
+///
+/// A task that waits with the same deadline has made no progress that moves it. So two things end a series of
+/// such waits although each finds the event: once the deadline has passed and the loop has looked at the
+/// sockets once more, the next wait has expired; and when some have returned without suspension the task
+/// yields, and deadline and cancellation are looked at. Otherwise a peer that sends a byte now and then, or
+/// readiness that is never cleared, would put a limit off for ever.
 package final class WaitPoint: Sendable {
     /// The reason why a wait has ended.
     package enum Wake: UInt8, Sendable {
@@ -33,6 +39,12 @@ package final class WaitPoint: Sendable {
     private let stop = Atomic<UInt64>(0)
     /// The deadline of the wait in progress, in nanoseconds on the loop's clock.
     private let deadline = Atomic<UInt64>(.max)
+    /// The deadline that had passed when the loop looked at the sockets once more; 0 if none has.
+    private let lateDeadline = Atomic<UInt64>(0)
+    /// The waits that have returned without suspension, since one was suspended or had another deadline than
+    /// `hastyDeadline`. Both belong to the waiting task.
+    private let hastyWaits = Atomic<Int>(0)
+    private let hastyDeadline = Atomic<UInt64>(0)
 
     /// Creates a wait point that is idle or ready.
     init(isReady: Bool = false) {
@@ -58,7 +70,14 @@ package final class WaitPoint: Sendable {
 
     /// Waits until the event happens, the deadline passes on the loop's clock, or the task is cancelled.
     package func wait(until deadline: Instant, on loop: EventLoop) async -> Wake {
-        if isReady { return .ready }
+        if lateDeadline.load(ordering: .relaxed) == deadline.nanoseconds { return .expired }
+        if isReady {
+            guard isHasty(deadline) else { return .ready }
+            await loop.yield()
+            if Task.isCancelled { return .cancelled }
+            return loop.now >= deadline ? .expired : .ready
+        }
+        hastyWaits.store(0, ordering: .relaxed)
         let number = begin(until: deadline, on: loop)
         await withTaskCancellationHandler {
             await withUnsafeContinuation { park($0) }
@@ -69,11 +88,29 @@ package final class WaitPoint: Sendable {
         return Wake(rawValue: UInt8(truncatingIfNeeded: stop.load(ordering: .acquiring))) ?? .ready
     }
 
+    /// Counts a wait that returns without suspension. Returns whether it is one too many.
+    private func isHasty(_ deadline: Instant) -> Bool {
+        let isSame = hastyDeadline.load(ordering: .relaxed) == deadline.nanoseconds
+        let count = isSame ? hastyWaits.load(ordering: .relaxed) + 1 : 1
+        hastyDeadline.store(deadline.nanoseconds, ordering: .relaxed)
+        hastyWaits.store(count < Self.mostHastyWaits ? count : 0, ordering: .relaxed)
+        return count >= Self.mostHastyWaits
+    }
+
+    private static let mostHastyWaits = 8
+
     /// The deadline of the wait in progress, or ``Instant/never`` if there is none or it has been stopped.
     var pendingDeadline: Instant {
         let stopped = stop.load(ordering: .acquiring)
         let due = Instant(nanoseconds: deadline.load(ordering: .sequentiallyConsistent))
         return stopped & 0xFF == 0 ? due : .never
+    }
+
+    /// Notes that the deadline of the wait in progress has passed, before the loop looks at the sockets once
+    /// more and ends the wait if that brings nothing.
+    func noteLateness(at now: Instant) {
+        let due = pendingDeadline
+        if due <= now { lateDeadline.store(due.nanoseconds, ordering: .relaxed) }
     }
 
     /// Ends the wait if its deadline has passed. Otherwise returns the deadline.

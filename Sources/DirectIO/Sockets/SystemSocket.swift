@@ -85,22 +85,13 @@ package class SystemSocket: LoopHandle, @unchecked Sendable {
         }
     }
 
-    /// Whether the socket is connected, even if no task has waited for the connection attempt to end.
-    package final var isConnected: Bool { address(getpeername) != nil }
-
-    /// The address and port of this side; `nil` if the socket is not connected.
-    package final var localEndpoint: Endpoint? { address(getsockname) ?? nil }
-
-    /// Returns the address that this function of the system tells: `nil` if it fails, and a `nil` inside if
-    /// the address is no address of IP.
-    private final func address(
-        _ ask: (Int32, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<socklen_t>?) -> Int32
-    ) -> Endpoint?? {
+    /// The address and port of this side; `nil` if the socket is not connected, or has no address of IP.
+    package final var localEndpoint: Endpoint? {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         return withUnsafeMutablePointer(to: &storage) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                ask(descriptor, address, &length) == 0 ? .some(Endpoint(socketAddress: address)) : .none
+                getsockname(descriptor, address, &length) == 0 ? Endpoint(socketAddress: address) : nil
             }
         }
     }

@@ -201,12 +201,9 @@ struct Connector: Sendable {
     {
         let context: TLSContext
         do throws(TransportError) {
-            // Loading the settings is not part of the handshake: only the limit of the whole call bounds it.
-            context = try await profile.tls.context(
-                limits.deadline(.tls, stall: .max),
-                on: loop,
-                log: limits.log
-            )
+            // Loading the settings is not part of the handshake, and has the same limit.
+            let deadline = limits.deadline(.tls, stall: limits.timeouts.tls)
+            context = try await profile.tls.context(deadline, on: loop, log: limits.log)
         } catch {
             throw AttemptFailure(phase: .tls, cause: error, consequence: .stop)
         }
@@ -257,46 +254,34 @@ extension TransportError {
 extension Socket {
     /// Waits until the connection is established or has failed.
     package func waitUntilConnected(_ deadline: Deadline) async throws(TransportError) {
-        let wake = await output.wait(until: deadline.instant, on: loop)
-        if wake == .cancelled { throw .cancelled }
+        try deadline.check(await output.wait(until: deadline.instant, on: loop))
         do throws(SystemError) {
             try finishConnecting()
         } catch {
             throw .failed(.connect, .system(error))
         }
-        // The peer may have answered in time although this task runs after the deadline.
-        if wake == .expired, !isConnected { throw deadline.timeout }
     }
 }
 
 extension TLSLayer {
-    /// Performs the handshake over the socket. After the deadline it is continued once more: input may have
-    /// arrived in time although this task runs late.
+    /// Performs the handshake over the socket.
     package func performHandshake(over socket: Socket, _ deadline: Deadline) async throws(TransportError) {
-        var isLate = false
         while true {
-            let point: WaitPoint?
+            let point: WaitPoint
             switch handshake() {
             case .moved: return
             case .wantsRead: point = socket.input
             case .wantsWrite: point = socket.output
-            case .again: point = nil
+            case .again:
+                try await deadline.yield(on: socket.loop)
+                continue
             case .wantsVerdict:
                 try await trial?.hold(until: deadline, on: socket.loop)
                 continue
             case .failed(let error): throw .failed(.tls, .tls(error))
             case .ended: throw .failed(.tls, .tls(.truncated))
             }
-            do throws(TransportError) {
-                if let point {
-                    try deadline.check(await point.wait(until: deadline.instant, on: socket.loop))
-                } else {
-                    try await deadline.yield(on: socket.loop)
-                }
-            } catch {
-                guard error.isTimeout, !isLate else { throw error }
-                isLate = true
-            }
+            try deadline.check(await point.wait(until: deadline.instant, on: socket.loop))
         }
     }
 }

@@ -10,8 +10,8 @@ internal import DirectIO
 /// messages, each with a reply: the greeting, the user name and password if the proxy requires them, and the
 /// request to connect.
 ///
-/// - One time limit covers all of it. It is checked after every read, so a proxy that sends a byte per second
-///   cannot extend it.
+/// - One time limit covers all of it. Each wait ends with it, so a proxy that sends a byte per second cannot
+///   extend it; what it sends without a wait is bounded by the limits of heads.
 /// - No byte after the proxy's reply may be consumed: it would belong to the server. SOCKS replies are read
 ///   by their exact length. Bytes after the response to `CONNECT` are an error, because in TLS and in HTTP
 ///   the client sends first.
@@ -113,9 +113,6 @@ package struct ProxyNegotiation {
     private func fill(until deadline: Deadline) async throws(TransportError) {
         while true {
             let step = connection.fill()
-            // Checked even if bytes were read: a proxy that sends a byte per second must not extend the
-            // limit.
-            try deadline.check(at: connection.loop.now)
             if case .moved = step { return }
             try await connection.wait(for: step, as: .reader, deadline)
         }
@@ -159,7 +156,6 @@ package struct ProxyNegotiation {
                 rebasing: connection.buffer[0..<count - bytes.count]
             )
             let step = unsafe connection.read(into: room)
-            try deadline.check(at: connection.loop.now)
             if case .moved(let moved) = step {
                 unsafe bytes += room[0..<moved]
             } else {

@@ -30,38 +30,41 @@ struct ThroughputMonitor {
         moved = total
     }
 
-    /// The waiting time that is left in the current interval.
-    var timeLeft: UInt64 { watch.nanoseconds - waited }
-
     /// Waits until the deadline, and no longer than to the end of the current interval: then it returns
-    /// `true` without the event. Throws if the wait completes an interval in which too few bytes were moved.
+    /// `true` without the event. Throws if an interval is complete in which too few bytes were moved.
+    ///
+    /// A wait that ended with the event is judged before the next one, when what it brought has been counted:
+    /// this task may run late.
     mutating func check(
         _ deadline: Deadline,
         on loop: EventLoop,
         wait: (Deadline) async throws(TransportError) -> Bool
     ) async throws(TransportError) -> Bool {
         guard isOn else { return try await wait(deadline) }
+        try judge(deadline.phase)
         let start = loop.now
-        let look = start.advanced(byNanoseconds: timeLeft)
-        var result = true
+        let look = start.advanced(byNanoseconds: watch.nanoseconds - waited)
         do throws(TransportError) {
-            result = try await wait(deadline.shortened(to: look))
+            let result = try await wait(deadline.shortened(to: look))
+            enter(waitFrom: start, to: loop.now)
+            return result
         } catch {
             // This was only the time to check the speed, and not the deadline.
             guard error.isTimeout, look < deadline.instant else { throw error }
         }
-        try enter(waitFrom: start, to: loop.now, deadline.phase)
-        return result
+        enter(waitFrom: start, to: loop.now)
+        try judge(deadline.phase)
+        return true
     }
 
-    /// Counts a wait. Throws if that completes an interval in which too few bytes were moved.
-    mutating func enter(
-        waitFrom start: Instant,
-        to end: Instant,
-        _ phase: TransportError.Phase
-    ) throws(TransportError) {
+    /// Counts a wait.
+    mutating func enter(waitFrom start: Instant, to end: Instant) {
         let (sum, overflow) = waited.addingReportingOverflow(end.nanoseconds &- start.nanoseconds)
         waited = overflow ? .max : sum
+    }
+
+    /// Throws if the interval is complete and too few bytes were moved in it.
+    mutating func judge(_ phase: TransportError.Phase) throws(TransportError) {
         guard waited >= watch.nanoseconds else { return }
         guard moved &- movedBefore >= watch.bytes else {
             let time = Duration.nanoseconds(Int64(clamping: watch.nanoseconds))

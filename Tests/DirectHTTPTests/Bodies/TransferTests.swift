@@ -287,19 +287,42 @@ struct TransferTests {
     func gauge() throws {
         func moment(_ milliseconds: UInt64) -> Instant { Instant(nanoseconds: milliseconds * 1_000_000) }
         var gauge = ThroughputMonitor(.init(Timeouts.Speed(bytes: 100, in: .seconds(1))))
-        #expect(gauge.isOn && gauge.timeLeft == 1_000_000_000)
-        try gauge.enter(waitFrom: moment(0), to: moment(999), .body)
-        #expect(gauge.timeLeft == 1_000_000)
-        gauge.count(100)
-        // A long pause of our own lies between the waits.
-        try gauge.enter(waitFrom: moment(60_000), to: moment(60_001), .body)
-        #expect(gauge.timeLeft == 1_000_000_000)
+        #expect(gauge.isOn)
+        gauge.enter(waitFrom: moment(0), to: moment(999))
         gauge.count(99)
-        try gauge.enter(waitFrom: moment(70_000), to: moment(70_500), .body)
-        #expect(throws: TransportError.self) {
-            try gauge.enter(waitFrom: moment(80_000), to: moment(80_500), .body)
-        }
+        try gauge.judge(.body)
+        // A long pause of our own lies between the waits, and the last byte comes with the second.
+        gauge.enter(waitFrom: moment(60_000), to: moment(60_001))
+        gauge.count(1)
+        try gauge.judge(.body)
+        gauge.count(99)
+        gauge.enter(waitFrom: moment(70_000), to: moment(70_500))
+        try gauge.judge(.body)
+        gauge.enter(waitFrom: moment(80_000), to: moment(80_500))
+        #expect(throws: TransportError.self) { try gauge.judge(.body) }
         #expect(!ThroughputMonitor(.init(nil)).isOn)
+    }
+
+    @Test("What has arrived by the end of an interval counts, although its reader runs late")
+    func lateReader() async throws {
+        var gauge = ThroughputMonitor(.init(Timeouts.Speed(bytes: 100, in: .seconds(1))))
+        let limit = CallLimit(Timeouts().nanoseconds, until: .never)
+        let deadline = limit.deadline(.body, stall: limit.timeouts.read, from: time.now)
+        for bytes in [100, 0] {
+            // The event has come in time, and the process has stood still before its task ran.
+            let goesOn = try await gauge.check(deadline, on: time.loop) { [time] _ in
+                time.advance(by: .seconds(50))
+                return true
+            }
+            #expect(goesOn)
+            gauge.count(bytes)
+        }
+        do throws(TransportError) {
+            _ = try await gauge.check(deadline, on: time.loop) { _ in true }
+            Issue.record("the second interval was too slow")
+        } catch {
+            guard case .failed(.body, .tooSlow) = error else { throw error }
+        }
     }
 
     @Test("A TLS key update during an upload that the server does not read breaks neither direction")

@@ -54,8 +54,8 @@ struct LoopModel: WeakModel {
         .init("poll isAsleep.store", .sequentiallyConsistent),
         .init("poll hasArrivals.load", .sequentiallyConsistent),
         .init("poll isAsleep.store 2", .relaxed),
-        .init("expireDeadlines earliestDeadline.load", .sequentiallyConsistent),
-        .init("expireDeadlines earliestDeadline.store", .sequentiallyConsistent),
+        .init("findLate earliestDeadline.load", .sequentiallyConsistent),
+        .init("findLate earliestDeadline.store", .sequentiallyConsistent),
         .init("takeArrivals hasArrivals.load", .acquiring),
         .init("takeArrivals hasArrivals.store", .sequentiallyConsistent),
         .init("takeArrivals arrivals.withLock", .sequentiallyConsistent),
@@ -182,16 +182,16 @@ extension LoopModel {
         }
     }
 
-    /// `expireDeadlines()`.
+    /// `findLate()`.
     private func deadlineSteps() -> Steps {
         let me = Self.loop
         switch state.threads[me].line {
         case .early:
-            return load(Self.earliest, "expireDeadlines earliestDeadline.load", by: me) { next, value in
+            return load(Self.earliest, "findLate earliestDeadline.load", by: me) { next, value in
                 next.go(me, to: value == Self.never ? .poll : next.resetsLate ? .scan : .reset)
             }
         case .reset:
-            return store(Self.earliest, Self.never, "expireDeadlines earliestDeadline.store", by: me) {
+            return store(Self.earliest, Self.never, "findLate earliestDeadline.store", by: me) {
                 next in
                 next.go(me, to: next.resetsLate ? .poll : .scan)
             }

@@ -108,8 +108,8 @@ struct OrderTests {
             ("begin deadline.store 2", .releasing), ("pendingDeadline deadline.load", .acquiring),
             ("noteDeadline earliestDeadline.load", .acquiring),
             ("noteDeadline earliestDeadline.weakCompareExchange", .acquiringAndReleasing),
-            ("expireDeadlines earliestDeadline.load", .acquiring),
-            ("expireDeadlines earliestDeadline.store", .releasing),
+            ("findLate earliestDeadline.load", .acquiring),
+            ("findLate earliestDeadline.store", .releasing),
         ] as [(String, MemoryOrder)]
     )
     func weakLoop(access: String, order: MemoryOrder) {

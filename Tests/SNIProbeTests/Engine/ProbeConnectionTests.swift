@@ -29,7 +29,7 @@ struct ProbeConnectionTests {
     func establishedConnectionCountsEvenAfterItsDeadline() async throws {
         let server = try FixtureServer.start(behaviour: .bytes(.silent))
         let socket = try await connect(to: server).get()
-        #expect(socket.isConnected)
+        #expect(socket.localEndpoint != nil)
         socket.close()
         server.stop()
     }

@@ -296,15 +296,15 @@ final class Kernel: @unchecked Sendable {
 
     // MARK: The readiness queue
 
-    /// Waits for events, as epoll_wait.
+    /// Waits for events, as epoll_wait. Without a time to wait nothing interrupts it (Linux, ep_poll).
     func wait(_ buffer: UnsafeMutableRawPointer, capacity: Int, milliseconds: Int32) -> Int32 {
         bytesAtATime = 0
         defer { isInterrupted = false }
-        if isInterrupted { return -EINTR }
+        if isInterrupted, milliseconds != 0 { return -EINTR }
         let end = milliseconds < 0 ? UInt64.max : now &+ UInt64(milliseconds) * 1_000_000
         runDueEvents()
         while queue.isEmpty, ready.isEmpty {
-            if now < stoppedUntil { return -EINTR }
+            if now < stoppedUntil { return milliseconds == 0 ? 0 : -EINTR }
             guard let next = events.next, next <= end else {
                 if end == .max { isStuck = true } else { now = max(now, end) }
                 return 0

@@ -91,7 +91,10 @@ extension Handshake {
                 over: firstBytes
             )
             tls = connection
-            try await connection.performHandshake(over: socket, limits.deadline(.tls, stall: .max))
+            try await connection.performHandshake(
+                over: socket,
+                limits.deadline(.tls, stall: limits.timeouts.tls)
+            )
             guard let chain = connection.served else { throw .failed(.tls, .tls(.noPeerCertificate)) }
             result = .success((connection.facts, chain))
         } catch {
@@ -104,7 +107,7 @@ extension Handshake {
         switch result {
         case .success((let facts, let chain)):
             // Without a verdict the chain is not trusted, and its faults say so.
-            try? await chain.trial?.hold(until: limits.deadline(.tls, stall: .max), on: loop)
+            try? await chain.trial?.hold(until: limits.deadline(.tls, stall: limits.timeouts.tls), on: loop)
             let staple = facts.staple.flatMap { chain.judge(staple: $0) }
             handshake.outcome = .success(
                 Served(facts: facts, chain: tools.chains.examine(chain), staple: staple)
@@ -149,7 +152,7 @@ extension Probe {
     func connect(_ limits: DialLimits) async throws(TransportError) -> Socket {
         let socket = try Network().socket(to: address, port: port, on: limits.loop)
         do throws(TransportError) {
-            try await socket.waitUntilConnected(limits.deadline(.connect, stall: .max))
+            try await socket.waitUntilConnected(limits.deadline(.connect, stall: limits.timeouts.connect))
         } catch {
             socket.close()
             throw error

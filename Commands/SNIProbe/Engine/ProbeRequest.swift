@@ -57,7 +57,7 @@ struct ProbeRequest {
     private func awaitFirstByte(_ outcome: inout ExchangeOutcome, from start: Instant)
         async throws(TransportError)
     {
-        let deadline = limits.deadline(.response, stall: .max)
+        let deadline = limits.deadline(.response, stall: limits.timeouts.response)
         while true {
             let step = connection.fill()
             switch step {

@@ -4,7 +4,7 @@ internal import DirectHTTP
 /// The settings, the TLS context and the chain cache that all probes of a run share.
 final class ProbeTools: Sendable {
     let settings: ProbeSettings
-    /// A probe has one limit, the one for all of it.
+    /// A probe has one limit, the one for all of it, which is that of each phase as well.
     let timeouts: Timeouts.Nanoseconds
     let context: ContextSource
     let chains = ChainCache()
@@ -15,14 +15,14 @@ final class ProbeTools: Sendable {
         (self.settings, self.records) = (settings, records)
         timeouts =
             Timeouts(
-                queue: nil,
-                resolve: nil,
-                connect: nil,
-                tls: nil,
-                write: nil,
-                response: nil,
-                read: nil,
-                continue: nil,
+                queue: settings.timeout,
+                resolve: settings.timeout,
+                connect: settings.timeout,
+                tls: settings.timeout,
+                write: settings.timeout,
+                response: settings.timeout,
+                read: settings.timeout,
+                continue: settings.timeout,
                 total: settings.timeout
             )
             .nanoseconds

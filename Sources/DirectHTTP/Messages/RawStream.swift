@@ -19,7 +19,7 @@ public final class RawStream: @unchecked Sendable {
     /// The endpoint that the bytes go to: the proxy's if that resolved the name, else the server's.
     public let endpoint: Endpoint
     private let connection: Connection
-    private let writeLimit: UInt64
+    private let writeLimit: IdleLimit
     private let isReading = Atomic<Bool>(false)
     private let isWriting = Atomic<Bool>(false)
     /// Whether this side has closed the stream; any task may set it.
@@ -57,7 +57,7 @@ public final class RawStream: @unchecked Sendable {
     @concurrent
     public func read(upTo limit: Int = 64 * 1024, timeout: Duration? = nil) async throws -> [UInt8]? {
         try await alone(isReading) { () throws(TransportError) in
-            try await readPiece(max(1, limit), within: timeout?.clampedNanoseconds ?? .max)
+            try await readPiece(max(1, limit), within: IdleLimit(setByCaller: timeout))
         }
     }
 
@@ -117,7 +117,7 @@ public final class RawStream: @unchecked Sendable {
     /// The most bytes that memory is made for, whatever the limit.
     private static var largestPiece: Int { 64 * 1024 }
 
-    private func readPiece(_ limit: Int, within stall: UInt64) async throws(TransportError) -> [UInt8]? {
+    private func readPiece(_ limit: Int, within stall: IdleLimit) async throws(TransportError) -> [UInt8]? {
         if !early.isEmpty {
             let piece = Array(early.prefix(limit))
             early.removeFirst(piece.count)
@@ -147,7 +147,7 @@ public final class RawStream: @unchecked Sendable {
     private var writePatience: Deadline { deadline(.write, stall: writeLimit) }
 
     /// Returns the deadline of a wait that begins now; the call that made the stream is over.
-    private func deadline(_ phase: TransportError.Phase, stall: UInt64) -> Deadline {
+    private func deadline(_ phase: TransportError.Phase, stall: IdleLimit) -> Deadline {
         Deadline(phase, stall: stall, end: .never, total: .max, from: connection.loop.now)
     }
 

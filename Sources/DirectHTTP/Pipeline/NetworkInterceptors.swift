@@ -40,7 +40,7 @@ final class NetworkInterceptors: NetworkLayer {
                     try await self.end(request, of: shown, trail: trail, call: call, detour: detour)
                 }
             }
-            response.body.take(call.limit, stall: call.timeouts.read, on: loop)
+            response.body.take(call.limit, stall: call.timeouts.read.nanoseconds, on: loop)
             return response
         } catch let error as HTTPError {
             throw error.about(request.method, url)

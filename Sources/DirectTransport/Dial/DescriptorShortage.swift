@@ -95,7 +95,7 @@ package struct DescriptorShortage: Sendable {
             return try open()
         } catch {
             guard error.isDescriptorShortage, limits.end <= limits.loop.now else { throw error }
-            throw limits.deadline(.queue, stall: .max).timeout
+            throw .failed(.queue, limits.call.timeout)
         }
     }
 

@@ -15,14 +15,16 @@ package struct DialLimits: Sendable {
         self.call = call
         self.loop = loop
         self.log = log
-        descriptorDeadline = loop.now.advanced(byNanoseconds: call.timeouts.queue).atMost(call.end)
+        descriptorDeadline = loop.now.advanced(byNanoseconds: call.timeouts.queue.nanoseconds).atMost(
+            call.end
+        )
     }
 
     package var timeouts: Timeouts.Nanoseconds { call.timeouts }
     package var end: Instant { call.end }
 
     /// Returns the limits of a wait that begins now.
-    package func deadline(_ phase: TransportError.Phase, stall: UInt64) -> Deadline {
+    package func deadline(_ phase: TransportError.Phase, stall: IdleLimit) -> Deadline {
         call.deadline(phase, stall: stall, from: loop.now)
     }
 }

@@ -74,14 +74,13 @@ package struct BodyReading {
     package mutating func next() async throws(TransportError) -> [UInt8]? {
         let connection = exchange.connection
         if let rate {
-            let end = exchange.deadline(.body, stall: .max, from: connection.loop.now)
-            try await rate.wait(end, on: connection.loop)
+            try await rate.wait(.body, within: exchange.limit, on: connection.loop)
         }
         let before = received
         defer { rate?.count(Int(clamping: received - before), at: connection.loop.now) }
         var deadline = exchange.deadline(.body, stall: exchange.timeouts.read, from: connection.loop.now)
         while !isAtEnd {
-            try deadline.checkEnd(at: connection.loop.now)
+            try exchange.limit.check(.body, at: connection.loop.now)
             // Without input there will be a wait, which lets others run as well.
             if yields.isDue, connection.hasUnparsedBytes || connection.mayHaveInput {
                 await yields.yieldIfDue(on: connection.loop)

@@ -88,9 +88,6 @@ package struct Exchange {
             case .needsMore:
                 do throws(TransportError) {
                     let step = connection.fill()
-                    // A server that keeps sending bytes without an answer must not delay the body any longer
-                    // either.
-                    try deadline.check(at: connection.loop.now)
                     _ = try await waitIfNeeded(after: step, deadline, upload: nil)
                 } catch {
                     guard error.isTimeout, connection.loop.now < limit.end else { throw error }
@@ -199,7 +196,7 @@ package struct Exchange {
     /// Restarts the deadline of a response after progress. Throws if the call is over: there is no wait that
     /// would end it while a server keeps sending.
     @inline(never)
-    private func restart(_ deadline: inout Deadline, stall: UInt64) throws(TransportError) {
+    private func restart(_ deadline: inout Deadline, stall: IdleLimit) throws(TransportError) {
         let now = connection.loop.now
         deadline = self.deadline(.response, stall: stall, from: now)
         try deadline.check(at: now)
@@ -264,14 +261,14 @@ package struct Exchange {
     /// and nothing else.
     func awaitEnd(of upload: Upload) async throws(TransportError) {
         if try await awaitEnd(of: upload, keepingUpTo: 0) { connection.retire() }
-        try await upload.waitForEnd(deadline(.write, stall: .max, from: connection.loop.now))
+        try await upload.waitForEnd(deadline(.write, stall: .endsWithUpload, from: connection.loop.now))
     }
 
     /// Waits until the request has been sent whole, after the server has switched to another protocol. Bytes
     /// of that protocol are kept for its reader.
     func awaitEnd(ofSwitching upload: Upload) async throws(TransportError) {
         _ = try await awaitEnd(of: upload, keepingUpTo: Self.longestEarlyData)
-        try await upload.waitForEnd(deadline(.write, stall: .max, from: connection.loop.now))
+        try await upload.waitForEnd(deadline(.write, stall: .endsWithUpload, from: connection.loop.now))
     }
 
     /// Watches the connection until the upload has ended, the server has sent more than `limit` bytes, or it
@@ -280,7 +277,7 @@ package struct Exchange {
     /// - Throws: the failure of a connection that breaks. The source of the body may give nothing for a long
     ///   time.
     private func awaitEnd(of upload: Upload, keepingUpTo limit: Int) async throws(TransportError) -> Bool {
-        let deadline = deadline(.write, stall: .max, from: connection.loop.now)
+        let deadline = deadline(.write, stall: .endsWithUpload, from: connection.loop.now)
         while upload.isRunning {
             guard connection.unparsedCount <= limit else { return true }
             connection.socket.input.clear()
@@ -303,7 +300,7 @@ package struct Exchange {
 
     /// Returns the deadline of a wait that begins at `now`: the phase's limit, but no later than the call's
     /// end.
-    package func deadline(_ phase: TransportError.Phase, stall: UInt64, from now: Instant) -> Deadline {
+    package func deadline(_ phase: TransportError.Phase, stall: IdleLimit, from now: Instant) -> Deadline {
         limit.deadline(phase, stall: stall, from: now)
     }
 

@@ -232,10 +232,7 @@ package final class Upload: @unchecked Sendable {
         var deadline: Deadline?
         while position < bytes.count {
             if let rate {
-                try await rate.wait(
-                    exchange.deadline(.write, stall: .max, from: connection.loop.now),
-                    on: connection.loop
-                )
+                try await rate.wait(.write, within: exchange.limit, on: connection.loop)
             }
             let end = min(bytes.count, position + (rate?.pieceSize ?? bytes.count))
             let step = unsafe bytes.withUnsafeBytes { all in
@@ -267,9 +264,7 @@ package final class Upload: @unchecked Sendable {
     private func giveWay(after count: Int) async throws(TransportError) {
         yields.count(count)
         guard yields.isDue else { return }
-        try exchange.deadline(.write, stall: .max, from: connection.loop.now).checkEnd(
-            at: connection.loop.now
-        )
+        try exchange.limit.check(.write, at: connection.loop.now)
         await yields.yieldIfDue(on: connection.loop)
     }
 

@@ -58,27 +58,27 @@ public struct Timeouts: Hashable, Sendable {
     /// The limits in nanoseconds. Made once for a client, and once for a request that has limits of its own.
     package var nanoseconds: Nanoseconds { Nanoseconds(self) }
 
-    /// The limits in nanoseconds; the largest value means no limit.
+    /// The limits as machine words.
     ///
     /// A class, because every value on the way of a request carries them: a reference is copied, not eleven
     /// words.
     package final class Nanoseconds: Sendable {
-        package let queue, resolve, connect, tls, write, response, read, `continue`: UInt64
+        package let queue, resolve, connect, tls, write, response, read, `continue`: IdleLimit
         let speed: Speed.Watch
+        /// The nanoseconds for the whole call; the largest value means no limit.
         package let total: UInt64
 
         fileprivate init(_ timeouts: Timeouts) {
-            func nanoseconds(_ duration: Duration?) -> UInt64 { duration?.clampedNanoseconds ?? .max }
-            queue = nanoseconds(timeouts.queue)
-            resolve = nanoseconds(timeouts.resolve)
-            connect = nanoseconds(timeouts.connect)
-            tls = nanoseconds(timeouts.tls)
-            write = nanoseconds(timeouts.write)
-            response = nanoseconds(timeouts.response)
-            read = nanoseconds(timeouts.read)
-            `continue` = nanoseconds(timeouts.continue)
+            queue = IdleLimit(setByCaller: timeouts.queue)
+            resolve = IdleLimit(setByCaller: timeouts.resolve)
+            connect = IdleLimit(setByCaller: timeouts.connect)
+            tls = IdleLimit(setByCaller: timeouts.tls)
+            write = IdleLimit(setByCaller: timeouts.write)
+            response = IdleLimit(setByCaller: timeouts.response)
+            read = IdleLimit(setByCaller: timeouts.read)
+            `continue` = IdleLimit(setByCaller: timeouts.continue)
             speed = Speed.Watch(timeouts.minimumSpeed)
-            total = nanoseconds(timeouts.total)
+            total = timeouts.total?.clampedNanoseconds ?? .max
         }
     }
 
@@ -115,4 +115,21 @@ public struct Timeouts: Hashable, Sendable {
             }
         }
     }
+}
+
+/// The limit on the time without progress in one phase.
+///
+/// Only a caller's settings can say that there is none: no code of this package begins a wait that has neither
+/// such a limit nor that of the whole call, unless the waits of another task of the same call end it.
+package struct IdleLimit: Equatable, Sendable {
+    /// The limit in nanoseconds; the largest value means no limit.
+    package let nanoseconds: UInt64
+
+    /// Makes the limit that a caller has set.
+    package init(setByCaller duration: Duration?) {
+        nanoseconds = duration?.clampedNanoseconds ?? .max
+    }
+
+    /// No limit of its own: the wait ends with the upload, of which each wait for the peer has one.
+    static let endsWithUpload = IdleLimit(setByCaller: nil)
 }

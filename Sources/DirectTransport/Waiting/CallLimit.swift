@@ -22,7 +22,13 @@ package struct CallLimit: Sendable {
     package var timeout: TransportError.Reason { .timedOut(after: .nanoseconds(Int64(clamping: total))) }
 
     /// Returns the limits of a wait that begins at `now`: the phase's, but no later than the call's end.
-    package func deadline(_ phase: TransportError.Phase, stall: UInt64, from now: Instant) -> Deadline {
+    package func deadline(_ phase: TransportError.Phase, stall: IdleLimit, from now: Instant) -> Deadline {
         Deadline(phase, stall: stall, end: end, total: total, from: now)
+    }
+
+    /// Throws if the call is over or cancelled, for work that never waits and so is never woken.
+    func check(_ phase: TransportError.Phase, at now: @autoclosure () -> Instant) throws(TransportError) {
+        if Task.isCancelled { throw .cancelled }
+        if end < .never, now() >= end { throw .failed(phase, timeout) }
     }
 }

@@ -8,26 +8,31 @@ package import DirectIO
 package struct Deadline {
     /// The phase that a time-out is reported for.
     package let phase: TransportError.Phase
-    /// The idle limit: the nanoseconds without progress.
-    package let stall: UInt64
+    /// The idle limit.
+    package let stall: IdleLimit
     /// The end of the whole call, and the time limit that it follows from.
     package let end: Instant
     package let total: UInt64
     /// The deadline of the wait, unless there is progress before.
     package private(set) var instant: Instant
 
-    package init(_ phase: TransportError.Phase, stall: UInt64, end: Instant, total: UInt64, from now: Instant)
-    {
+    package init(
+        _ phase: TransportError.Phase,
+        stall: IdleLimit,
+        end: Instant,
+        total: UInt64,
+        from now: Instant
+    ) {
         self.phase = phase
         self.stall = stall
         self.end = end
         self.total = total
-        instant = now.advanced(byNanoseconds: stall).atMost(end)
+        instant = now.advanced(byNanoseconds: stall.nanoseconds).atMost(end)
     }
 
     /// Restarts the idle limit after progress.
     mutating func extend(from now: Instant) {
-        instant = now.advanced(byNanoseconds: stall).atMost(end)
+        instant = now.advanced(byNanoseconds: stall.nanoseconds).atMost(end)
     }
 
     /// Returns the same limits with an earlier instant, for a check of something else.
@@ -46,7 +51,7 @@ package struct Deadline {
 
     /// The failure to throw when the deadline has passed.
     package var timeout: TransportError {
-        let limit = instant >= end ? total : stall
+        let limit = instant >= end ? total : stall.nanoseconds
         return .failed(phase, .timedOut(after: .nanoseconds(Int64(clamping: limit))))
     }
 
@@ -66,13 +71,6 @@ package struct Deadline {
         case .expired: throw timeout
         case .cancelled: throw .cancelled
         }
-    }
-
-    /// Throws if the call is over or cancelled, for work that never waits and so is never woken.
-    func checkEnd(at now: @autoclosure () -> Instant) throws(TransportError) {
-        if Task.isCancelled { throw .cancelled }
-        guard end < .never, now() >= end else { return }
-        throw .failed(phase, .timedOut(after: .nanoseconds(Int64(clamping: total))))
     }
 
     /// Lets other tasks run although there is nothing to wait for, and throws if a wait would have ended by

@@ -29,13 +29,17 @@ public final class RateLimit: Sendable {
     }
 
     /// Waits until the bytes that were moved so far are paid for, but not past the end of the call.
-    func wait(_ deadline: Deadline, on loop: EventLoop) async throws(TransportError) {
+    func wait(
+        _ phase: TransportError.Phase,
+        within limit: CallLimit,
+        on loop: EventLoop
+    ) async throws(TransportError) {
         let due = due.withLock { $0 }
         guard due > loop.now else { return }
         let handle = LoopHandle(loop: loop)
         loop.add(handle)
         defer { loop.remove(handle) }
-        if await handle.waitForSignal(until: due.atMost(deadline.instant)) == .cancelled { throw .cancelled }
-        try deadline.checkEnd(at: loop.now)
+        if await handle.waitForSignal(until: due.atMost(limit.end)) == .cancelled { throw .cancelled }
+        try limit.check(phase, at: loop.now)
     }
 }

@@ -24,13 +24,15 @@ struct TimeoutsTests {
     @Test("Each limit has its own machine word")
     func words() {
         let limits = Timeouts.numbered.nanoseconds
-        let words = [
-            limits.queue, limits.resolve, limits.connect, limits.tls, limits.write, limits.response,
-            limits.read,
-            limits.continue, limits.speed.nanoseconds, limits.speed.bytes, limits.total,
-        ]
+        let words =
+            limits.idle.map(\.nanoseconds) + [limits.speed.nanoseconds, limits.speed.bytes, limits.total]
         let seconds: [UInt64] = [1, 2, 3, 4, 5, 6, 7, 8, 9]
         #expect(words == seconds.map { $0 * 1_000_000_000 } + [10, 11_000_000_000])
+    }
+
+    @Test("Each phase has a limit by default")
+    func defaults() {
+        #expect(Timeouts().nanoseconds.idle.allSatisfy { $0.nanoseconds < .max })
     }
 
     @Test("An unlimited speed is no minimum, as none is")
@@ -38,6 +40,12 @@ struct TimeoutsTests {
         let timeouts = Timeouts(minimumSpeed: .unlimited)
         #expect(timeouts.nanoseconds.speed == Timeouts(minimumSpeed: nil).nanoseconds.speed)
         #expect(Timeouts(minimumSpeed: .init(bytes: 1, in: .zero)).nanoseconds.speed.nanoseconds == 1_000_000)
+    }
+}
+
+extension Timeouts.Nanoseconds {
+    fileprivate var idle: [IdleLimit] {
+        [queue, resolve, connect, tls, write, response, read, `continue`]
     }
 }
 

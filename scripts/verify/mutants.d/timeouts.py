@@ -14,7 +14,7 @@ PLACES = [
      "UnixSocketTests"),
     ("connect", "of a proxy's negotiation", "Dialler.openTunnel", "|limits.timeouts.connect|",
      "PhaseLimitTests"),
-    ("tls", "", "Connector.secure", "|limits.timeouts.tls|", "PhaseLimitTests"),
+    ("tls", "", "Connector.secure", "over: socket, limits.deadline(.tls, stall: |limits.timeouts.tls|)", "PhaseLimitTests"),
     ("write", "of a body", "Upload.wait", "|exchange.timeouts.write|", "PhaseLimitTests"),
     ("write", "of a head", "Exchange.sendHead", "|timeouts.write|", "PhaseLimitTests"),
     ("write", "of a raw stream", "RawStream.init", "|timeouts.write|", "PhaseLimitTests"),
@@ -45,15 +45,17 @@ def add_to(table):
     for member, place, where, at, suites in PLACES:
         piece = at.split("|")[1]
         name = f"Timeouts.{member} {place}".strip() + (" where it is read" if not place else "")
-        table.place(name, where, at, f"{piece} &* 3", suites)
+        tripled = f"IdleLimit(setByCaller: .nanoseconds(Int64(clamping: {piece}.nanoseconds &* 3)))"
+        table.place(name, where, at, f"{piece} &* 3" if member == "total" else tripled, suites)
     for place, where, at in SPEEDS:
         table.place(f"Timeouts.minimumSpeed {place}", where, at, "Timeouts.Speed.Watch(nil)", "PhaseLimitTests")
     for member in LIMITS:
-        is_speed = member == "minimumSpeed"
-        value = "Speed.Watch(timeouts.minimumSpeed)" if is_speed else f"nanoseconds(timeouts.{member})"
+        value, wrong = {
+            "minimumSpeed": ("Speed.Watch(timeouts.minimumSpeed)", "Speed.Watch(nil)"),
+            "total": ("timeouts.total?.clampedNanoseconds ?? .max", "7"),
+        }.get(member, (f"IdleLimit(setByCaller: timeouts.{member})", "IdleLimit(setByCaller: .nanoseconds(7))"))
         table.place(
-            f"Timeouts.{member} in nanoseconds", "Timeouts.Nanoseconds.init", f"|{value}|",
-            "Speed.Watch(nil)" if is_speed else "7", "TimeoutsTests",
+            f"Timeouts.{member} in nanoseconds", "Timeouts.Nanoseconds.init", f"|{value}|", wrong, "TimeoutsTests",
         )
     table.place(
         "Timeouts.Speed.bytes", "Watch.init", "|speed?.bytes ?? 0|", "1",

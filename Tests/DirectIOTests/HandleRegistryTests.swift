@@ -6,18 +6,26 @@ import Testing
 struct HandleRegistryTests {
     private var registry = HandleRegistry()
 
-    @Test("Each handle has its own slot, and a free slot is used again")
+    private func ids(_ handles: [LoopHandle]) -> [ObjectIdentifier] { handles.map(ObjectIdentifier.init) }
+
+    @Test("Each handle has its own slot, and a removed one leaves no gap")
     mutating func slots() {
         let handles = (0..<3).map { _ in LoopHandle(loop: .shared) }
         for handle in handles { registry.insert(handle) }
         #expect(handles.map(\.slot) == [0, 1, 2])
+        registry.remove(handles[0])
+        #expect(handles.map(\.slot) == [nil, 1, 0])
+        #expect(ids(registry.handles) == ids([handles[2], handles[1]]))
         registry.remove(handles[1])
-        #expect(registry.handles.map { $0 == nil } == [false, true, false])
-        let next = LoopHandle(loop: .shared)
-        registry.insert(next)
-        #expect(next.slot == 1)
-        #expect(registry.handles.count == 3)
-        #expect(registry.handles[1] === next)
+        #expect(ids(registry.handles) == ids([handles[2]]))
+    }
+
+    @Test("After a time with many handles only those that are left are looked at for deadlines")
+    mutating func peak() {
+        let handles = (0..<1000).map { _ in LoopHandle(loop: .shared) }
+        for handle in handles { registry.insert(handle) }
+        for handle in handles.dropFirst() { registry.remove(handle) }
+        #expect(ids(registry.handles) == ids([handles[0]]))
     }
 
     @Test("A removed handle is kept until the loop releases it")

@@ -197,7 +197,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
     /// Whether a wait with exactly this deadline is in progress.
     func hasWait(until moment: Instant) -> Bool {
-        registry.withLock { $0.handles.contains { $0?.hasWait(until: moment) == true } }
+        registry.withLock { $0.handles.contains { $0.hasWait(until: moment) } }
     }
 
     private func startThread() {
@@ -224,7 +224,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
     /// Whether the loop has no jobs and no handles: nothing uses it now.
     package var isUnused: Bool {
-        jobs.pointee.isEmpty && !hasArrivals.load(ordering: .acquiring) && registry.withLock { $0.isEmpty }
+        jobs.pointee.isEmpty && !hasArrivals.load(ordering: .acquiring)
+            && registry.withLock { $0.handles.isEmpty }
     }
 
     private func turn(_ executor: UnownedTaskExecutor) {

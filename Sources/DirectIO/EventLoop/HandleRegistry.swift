@@ -1,32 +1,24 @@
 internal import DirectCore
 
-/// The handles of one loop, each in its own slot, and the removed handles that are still to be released.
+/// The handles of one loop, and the removed handles that are still to be released.
 struct HandleRegistry {
-    private(set) var handles: [LoopHandle?] = []
-    private var freeSlots: [Int] = []
+    /// Without gaps, so that a scan costs no more after a time with many.
+    private(set) var handles: [LoopHandle] = []
     /// Removed handles. They are kept because the events that the loop is currently handling may still refer
     /// to them.
     var departed: [LoopHandle] = []
 
-    /// Whether no handle is registered.
-    var isEmpty: Bool { handles.count == freeSlots.count }
-
-    /// Adds a handle, in a free slot if there is one.
+    /// Adds a handle.
     mutating func insert(_ handle: LoopHandle) {
-        if let slot = freeSlots.popLast() {
-            handles[slot] = handle
-            handle.slot = slot
-        } else {
-            handle.slot = handles.count
-            handles.append(handle)
-        }
+        handle.slot = handles.count
+        handles.append(handle)
     }
 
     /// Returns the handles with a wait that is due, and the earliest deadline of the others.
     func scan(at now: Instant) -> (due: [LoopHandle], next: Instant) {
         var due: [LoopHandle] = []
         var next = Instant.never
-        for case let handle? in handles {
+        for handle in handles {
             let earliest = handle.earliestDeadline
             if earliest <= now { due.append(handle) } else { next = next.atMost(earliest) }
         }
@@ -35,11 +27,13 @@ struct HandleRegistry {
 
     /// Moves a handle to the removed ones, if it is registered.
     mutating func remove(_ handle: LoopHandle) {
-        let slot = handle.slot
-        guard slot >= 0 else { return }
-        handle.slot = -1
-        handles[slot] = nil
-        freeSlots.append(slot)
+        guard let slot = handle.slot, let last = handles.popLast() else { return }
+        // The last one takes its place.
+        if last !== handle {
+            handles[slot] = last
+            last.slot = slot
+        }
+        handle.slot = nil
         departed.append(handle)
     }
 }

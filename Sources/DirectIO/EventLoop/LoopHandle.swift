@@ -28,8 +28,8 @@ package class LoopHandle: @unchecked Sendable {
     /// Whether a read that returns less than was asked for may leave more behind. Once set, only a read that
     /// would block proves that there is no more.
     private let stopsShort: Atomic<Bool>
-    /// The handle's slot in the loop's registry, or -1. Guarded by the registry's lock.
-    final var slot = -1
+    /// The handle's slot in the loop's registry; `nil` if it is in none. Guarded by the registry's lock.
+    final var slot: Int?
 
     /// The task that waits: the one that reads or the one that writes.
     package enum Side {

@@ -76,13 +76,12 @@ struct DNSExchange {
                         return .answer(try DNSAnswer(bytes, to: host, type: type, id: id))
                     } catch {
                         lastDefect = error
-                        // No datagram may keep the task from its deadline.
-                        if loop.now < limit { continue }
+                        continue
                     }
                 }
                 switch await socket.input.wait(until: limit, on: loop) {
-                case .ready where loop.now < limit: continue
-                case .ready, .expired: break
+                case .ready: continue
+                case .expired: break
                 case .cancelled: throw CancellationError()
                 }
                 break
@@ -149,7 +148,6 @@ struct DNSExchange {
             case .endOfStream: throw Self.cutOff
             case .failed(let code): throw ResolverError.Reason.other(SystemError("recv", code: code))
             }
-            if filled < count, loop.now >= end { throw timeIsOver }
         }
         return bytes
     }

@@ -43,9 +43,8 @@ final class ContentDecoding: Sendable {
     // An error of any type: the frame of the caller would be larger by a typed one.
     @inline(never)
     private func undo(_ response: inout Response, request: Request, limit: CallLimit) throws {
-        guard settings.isEnabled, !isManual, !request.headers.contains("Accept-Encoding"),
-            response.status != 206
-        else {
+        let isCallers = isManual || request.headers.contains("Accept-Encoding")
+        guard settings.isEnabled, !isCallers || request.isAlwaysDecoded, response.status != 206 else {
             response.body.coding = .left
             return
         }

@@ -14,6 +14,8 @@ extension Request {
         var ignoresStoredResponses = false
         /// Whether no stored response is used and the response is not stored.
         var bypassesCache = false
+        /// Whether content is decoded although the request has an `Accept-Encoding` of its own.
+        var isAlwaysDecoded = false
         /// The endpoints that a retry policy avoids from the first attempt on.
         var failedEndpoints = FailedEndpoints()
         /// Notes what is really sent, for a caller that sends the request several times.
@@ -177,6 +179,7 @@ struct OptionRule: Sendable {
         OptionRule("addressMap", \.addressMap, .toRequest),
         OptionRule("ignoresStoredResponses", flag: \.ignoresStoredResponses, .toCall),
         OptionRule("bypassesCache", flag: \.bypassesCache, .toCall),
+        OptionRule("isAlwaysDecoded", flag: \.isAlwaysDecoded, .toCall),
         OptionRule("failedEndpoints", flag: \.failedEndpoints, .toCall),
         OptionRule("repeatability", \.repeatability, .toCall),
         OptionRule(
@@ -227,6 +230,13 @@ extension Request {
     package var ignoresStoredResponses: Bool {
         get { optionsBox?.options.ignoresStoredResponses ?? false }
         set { if newValue != ignoresStoredResponses { options.ignoresStoredResponses = newValue } }
+    }
+
+    /// Whether content is decoded although the request has an `Accept-Encoding` of its own, which otherwise
+    /// means that the caller decodes.
+    package var isAlwaysDecoded: Bool {
+        get { optionsBox?.options.isAlwaysDecoded ?? false }
+        set { if newValue != isAlwaysDecoded { options.isAlwaysDecoded = newValue } }
     }
 }
 

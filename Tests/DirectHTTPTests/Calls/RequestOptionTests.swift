@@ -57,6 +57,7 @@ struct RequestOptionTests {
         request.options.reference = "items"
         request.options.addressMap = StaticMap()
         request.options.ignoresStoredResponses = true
+        request.options.isAlwaysDecoded = true
         request.options.bypassesCache = true
         request.options.failedEndpoints = failed
         request.options.repeatability = Repeatability()

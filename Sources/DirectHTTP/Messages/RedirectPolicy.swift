@@ -11,6 +11,9 @@ public import DirectHTTP1
 public struct RedirectPolicy: Sendable {
     /// Whether redirects are followed; if not, the response is delivered as it is.
     package var isFollowing = true
+    /// Whether a redirect to a URL of another scheme than http and https is delivered as it is. Otherwise it
+    /// fails with ``RedirectError/location(_:)``.
+    package var deliversOtherSchemes = false
     /// The highest number of redirects in a row. One more fails with
     /// ``RedirectError/tooMany(limit:isLoop:)``.
     public var limit = 20
@@ -50,7 +53,8 @@ public struct RedirectPolicy: Sendable {
 
     /// Whether both say the same. Policies whose ``decide`` was set one by one do not.
     func isSame(as other: RedirectPolicy) -> Bool {
-        isFollowing == other.isFollowing && limit == other.limit
+        isFollowing == other.isFollowing && deliversOtherSchemes == other.deliversOtherSchemes
+            && limit == other.limit
             && insecureAllowsDowngrade == other.insecureAllowsDowngrade
             && carriesBodyAcrossOrigins == other.carriesBodyAcrossOrigins
             && sendsReferer == other.sendsReferer && longestDelay == other.longestDelay
@@ -117,6 +121,14 @@ public enum RedirectError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The server asks for this delay before the hop (`Retry-After`), and it is longer than
     /// ``RedirectPolicy/longestDelay``, or longer than the time that the call has left.
     case delay(Duration)
+
+    /// Whether the redirect leads to a URL of another scheme than http and https.
+    package var namesOtherScheme: Bool {
+        switch self {
+        case .location(.unsupportedScheme), .location(.notHTTP): true
+        default: false
+        }
+    }
 
     /// The fault in words.
     public var description: String {

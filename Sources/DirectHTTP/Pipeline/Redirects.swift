@@ -143,6 +143,7 @@ final class Redirects: Sendable {
                 fields.hsts?.upgrades(url, at: .now)
             }
         } catch {
+            if policy.deliversOtherSchemes, error.namesOtherScheme { return nil }
             throw failure(error, of: hop.request, response: response, history: history)
         }
     }

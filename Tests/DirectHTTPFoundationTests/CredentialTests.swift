@@ -77,7 +77,12 @@ struct CredentialTests {
         let other = try asking("Basic realm=\"there\"")
         let storage = try #require(URLSessionConfiguration.ephemeral.urlCredentialStorage)
         for server in [server, other] { storage.setDefaultCredential(credential, for: space(server, "here")) }
-        let client = HTTPClient.untimed { $0.useCredentials(of: storage) }
+        let authenticator = CredentialAuthenticator(storage)
+        let client = try HTTPClient.untimed {
+            for server in [server, other] {
+                $0.authenticators[try HTTPURL(server.url()).origin] = authenticator
+            }
+        }
         #expect(try await client.data(from: server.url()).0 == Data(basic.utf8))
         #expect(try await client.data(from: other.url()).1.statusCode == 401)
     }
@@ -160,15 +165,15 @@ struct CredentialTests {
         let cookies = try #require(configuration.httpCookieStorage)
         credentials.setDefaultCredential(credential, for: space(server, "here", host: "www.example"))
         let addresses = try StaticMap(curl: ["www.example:\(server.port):\(server.address)"])
-        let client = HTTPClient.untimed {
+        let url = try #require(URL(string: "http://www.example:\(server.port)/"))
+        let client = try HTTPClient.untimed {
             $0.addresses = addresses
             guard way == .bridge else { return }
-            $0.useCredentials(of: credentials)
+            $0.authenticators[try HTTPURL(url).origin] = CredentialAuthenticator(credentials)
             $0.useCookies(of: cookies)
         }
         configuration.protocolClasses = [client.urlProtocolClass()]
         let session = URLSession(configuration: configuration)
-        let url = try #require(URL(string: "http://www.example:\(server.port)/"))
         for expected in [basic, basic + "a=1"] {
             let data =
                 way == .bridge ? try await client.data(from: url).0 : try await session.data(from: url).0

@@ -21,7 +21,7 @@ struct SessionInsideTests {
             Issue.record("no body")
             return
         }
-        #expect(data == Data("body".utf8))
+        #expect(Data(data) == Data("body".utf8))
     }
 
     @Test("A body that cannot be found is an error that names the alternative")

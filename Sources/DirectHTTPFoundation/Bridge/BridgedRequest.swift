@@ -19,14 +19,19 @@ struct BridgedRequest: Sendable {
     /// Converts a request; its problems are reported when it is sent.
     ///
     /// - Parameter body: Replaces the body of the request.
-    /// - Parameter session: The session whose time limits hold as well.
+    /// - Parameter session: The session whose time limits and additional fields hold as well.
     init(
         _ original: URLRequest,
         _ settings: HTTPClient.Configuration,
         body: RequestBody? = nil,
         _ session: URLSessionConfiguration? = nil
     ) {
-        var request = Request(original)
+        var request = Request(original, over: session?.httpAdditionalHeaders ?? [:])
+        if let languages = Self.languages, !request.headers.contains("Accept-Language"),
+            !settings.headers.contains("Accept-Language")
+        {
+            request.headers.add("Accept-Language", languages)
+        }
         if let body { request.body = body }
         if let timeouts = settings.timeouts.limited(by: original.timeoutInterval, session) {
             request.timeouts = RequestTimeouts(timeouts)
@@ -37,6 +42,14 @@ struct BridgedRequest: Sendable {
         url = original.url
         isForCacheOnly = original.cachePolicy == .returnCacheDataDontLoad
     }
+
+    /// The user's languages. URLSession names them in each request, and servers choose the text by them.
+    private static let languages: String? = {
+        let names = Locale.preferredLanguages.prefix(6)
+        guard !names.isEmpty else { return nil }
+        // The same weights as in Alamofire's default fields.
+        return names.enumerated().map { $0 == 0 ? $1 : "\($1);q=0.\(10 - $0)" }.joined(separator: ", ")
+    }()
 
     /// Returns the request, or throws if no response is possible: cached only, and the client has no cache.
     func checked() throws(URLError) -> Request {

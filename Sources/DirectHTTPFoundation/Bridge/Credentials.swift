@@ -59,21 +59,18 @@ extension Login {
 }
 
 #if canImport(FoundationNetworking)
-extension CredentialAuthenticator {
-    private static let ofSessions = Locked<[(storage: WeakStorage, authenticator: CredentialAuthenticator)]>(
-        [])
+extension URLCredentialStorage {
+    /// One for each storage, so that a nonce has one count of its uses in all sessions with the storage.
+    private static let authenticators = WeakTable<CredentialAuthenticator>()
 
-    /// Returns the authenticator of all sessions with this storage. There is one, so that a nonce has one
-    /// count of its uses.
-    static func ofSessions(with storage: URLCredentialStorage) -> CredentialAuthenticator {
-        let wanted = WeakStorage(storage)
-        return ofSessions.withLock { all in
-            all.removeAll { $0.storage.isGone }
-            if let known = all.first(where: { $0.storage.isSame(as: wanted) }) { return known.authenticator }
-            let new = CredentialAuthenticator(wanted)
-            all.append((wanted, new))
-            return new
-        }
+    /// Returns the authenticator of the sessions with this storage; `nil` if it has nothing for the URL's
+    /// origin.
+    func authenticator(for url: URL?) -> CredentialAuthenticator? {
+        let spaces = allCredentials.keys
+        guard !spaces.isEmpty, let origin = url.flatMap({ try? HTTPURL($0).origin }),
+            spaces.contains(where: { $0.origin == origin })
+        else { return nil }
+        return Self.authenticators.value(of: self) { CredentialAuthenticator(WeakStorage(self)) }
     }
 }
 #endif
@@ -83,22 +80,6 @@ extension CredentialAuthenticator: CustomStringConvertible, CustomReflectable {
     public var description: String { "CredentialAuthenticator(hidden)" }
     /// A mirror that never shows user and password.
     public var customMirror: Mirror { Mirror(self, children: []) }
-}
-
-extension HTTPClient.Configuration {
-    /// Answers the origins for which the storage has credentials now. Origins that are added to it later are
-    /// not looked up.
-    public mutating func useCredentials(of storage: URLCredentialStorage) {
-        let authenticator = CredentialAuthenticator(storage)
-        for origin in storage.origins { authenticators[origin] = authenticator }
-    }
-}
-
-extension URLCredentialStorage {
-    /// The origins for which the storage has credentials.
-    var origins: [Origin] {
-        allCredentials.keys.compactMap(\.origin)
-    }
 }
 
 /// The storage is thread-safe by its documentation.
@@ -130,9 +111,6 @@ private final class WeakStorage: @unchecked Sendable {
     }
 
     var strong: SharedStorage? { storage.map(SharedStorage.init) }
-    var isGone: Bool { storage == nil }
-
-    func isSame(as other: WeakStorage) -> Bool { storage === other.storage }
 }
 #endif
 

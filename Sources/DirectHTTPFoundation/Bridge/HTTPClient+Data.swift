@@ -39,7 +39,7 @@ extension HTTPClient {
         from body: Data,
         progress: Progress? = nil
     ) async throws -> (Data, HTTPURLResponse) {
-        try await data(for: BridgedRequest(request, configuration, body: .data(body)), progress)
+        try await data(for: BridgedRequest(request, configuration, body: .upload(body)), progress)
     }
 
     /// Sends a request with the content of a file as its body, as `URLSession.upload(for:fromFile:)` does.

@@ -33,11 +33,13 @@ final class TransferSum: Sendable {
     private func note(_ change: (inout State) -> Void) {
         state.withLock { state in
             change(&state)
-            // Until the response begins, its length is unknown, and so is the total.
-            let total = state.received?.total.map { $0 + (state.sent?.total ?? state.sent?.bytes ?? 0) }
+            let (sent, received) = (state.sent?.bytes ?? 0, state.received?.bytes ?? 0)
+            // The response of an upload counts as it comes: its length is unknown until it begins. Without a
+            // body to send, and with one of unknown length, so is the total.
+            let upload = state.sent.flatMap(\.total)
+            let total = state.received?.total.map { $0 + (upload ?? sent) } ?? upload.map { $0 + received }
             progress.totalUnitCount = total.map(Int64.init(clamping:)) ?? -1
-            let moved = (state.sent?.bytes ?? 0) + (state.received?.bytes ?? 0)
-            progress.completedUnitCount = Int64(clamping: moved)
+            progress.completedUnitCount = Int64(clamping: sent + received)
         }
     }
 }

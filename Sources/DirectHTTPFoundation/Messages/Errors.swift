@@ -46,7 +46,8 @@ extension URLError {
         parts.user = nil
         parts.password = nil
         guard let safe = parts.url else { return [:] }
-        return [NSURLErrorFailingURLErrorKey: safe]
+        // The second name is that of `NSURLErrorFailingURLStringErrorKey`, which is deprecated, and read.
+        return [NSURLErrorFailingURLErrorKey: safe, "NSErrorFailingURLStringKey": safe.absoluteString]
     }
 }
 
@@ -58,6 +59,7 @@ extension URLError.Code {
         case let fault as HTTPURLError: self = Self(fault)
         case is AuthenticationError: self = .userAuthenticationRequired
         case let error as URLError: self = error.code
+        case is StreamFailure: self = .requestBodyStreamExhausted
         default: self = .unknown
         }
     }
@@ -105,6 +107,8 @@ extension URLError.Code {
 
     private init(_ fault: RedirectError) {
         switch fault {
+        // As URLSession, which follows and finds no class for the scheme.
+        case _ where fault.namesOtherScheme: self = .unsupportedURL
         case .tooMany: self = .httpTooManyRedirects
         case .location, .severalLocations: self = .redirectToNonExistentLocation
         case .downgrade: self = .appTransportSecurityRequiresSecureConnection

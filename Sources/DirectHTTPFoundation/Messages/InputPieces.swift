@@ -6,41 +6,42 @@ internal import Foundation
 struct InputPieces: AsyncSequence, @unchecked Sendable {
     typealias Element = [UInt8]
 
-    // Used by one thread at a time: the task that sends waits for each read.
-    private let stream: InputStream
+    private let reader: Reader
+    private let first: [UInt8]
 
     /// Creates a sequence over a stream that is not open yet.
     init(_ stream: InputStream) {
-        self.stream = stream
+        self.init(Reader(stream))
+    }
+
+    fileprivate init(_ reader: Reader, after first: [UInt8] = []) {
+        self.reader = reader
+        self.first = first
     }
 
     func makeAsyncIterator() -> Iterator {
-        Iterator(Reader(stream))
+        Iterator(reader: reader, first: first)
     }
 
     struct Iterator: AsyncIteratorProtocol {
-        private let reader: Reader
-
-        fileprivate init(_ reader: Reader) {
-            self.reader = reader
-        }
+        fileprivate let reader: Reader
+        fileprivate var first: [UInt8]
 
         mutating func next() async throws -> [UInt8]? {
-            let reader = reader
-            let outcome: Result<[UInt8], any Error>
-            do {
-                outcome = try await InputPieces.readers.run(until: .never, on: .shared) { reader.read() }
-            } catch {
-                throw CancellationError()
+            if !first.isEmpty {
+                defer { first = [] }
+                return first
             }
-            let piece = try outcome.get()
+            let piece = try await reader.next(atMost: InputPieces.pieceSize)
             return piece.isEmpty ? nil : piece
         }
     }
 
     /// Opens the stream for the first read, and closes it when the last reference to the reader is released.
     fileprivate final class Reader: @unchecked Sendable {
+        // Used by one thread at a time: the task that sends waits for each read.
         private let stream: InputStream
+        private var isOpened = false
         private var isEnded = false
 
         init(_ stream: InputStream) {
@@ -48,15 +49,31 @@ struct InputPieces: AsyncSequence, @unchecked Sendable {
         }
 
         deinit {
-            stream.close()
+            if isOpened { stream.close() }
         }
 
+        /// Whether the stream is known to have no more bytes.
+        var isAtEnd: Bool { isEnded || stream.streamStatus == .atEnd }
+
         /// Reads the next piece, which is empty at the end.
-        func read() -> Result<[UInt8], any Error> {
+        func next(atMost count: Int) async throws -> [UInt8] {
+            let outcome: Result<[UInt8], any Error>
+            do {
+                outcome = try await InputPieces.readers.run(until: .never, on: .shared) {
+                    self.read(atMost: count)
+                }
+            } catch {
+                throw CancellationError()
+            }
+            return try outcome.get()
+        }
+
+        private func read(atMost capacity: Int) -> Result<[UInt8], any Error> {
             guard !isEnded else { return .success([]) }
+            isOpened = true
             if stream.streamStatus == .notOpen { stream.open() }
             var count = 0
-            let piece = [UInt8](unsafeUninitializedCapacity: InputPieces.pieceSize) { buffer, used in
+            let piece = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, used in
                 if let base = buffer.baseAddress { count = stream.read(base, maxLength: buffer.count) }
                 used = Swift.max(0, count)
             }
@@ -77,3 +94,20 @@ struct StreamFailure: Error, CustomStringConvertible {
 
     var description: String { cause.map { "\($0)" } ?? "the stream failed without an error of its own" }
 }
+
+#if !canImport(FoundationNetworking)
+extension RequestBody {
+    /// The bytes of a stream. If one read takes them all, as it does from a stream of bytes in memory, the
+    /// body has a length and can be sent again.
+    static func read(
+        _ stream: InputStream,
+        length: UInt64?,
+        contentType: String?
+    ) async throws -> RequestBody {
+        let reader = InputPieces.Reader(stream)
+        let first = try await reader.next(atMost: 1 << 20)
+        guard !reader.isAtEnd else { return .bytes(first, contentType: contentType) }
+        return .stream(InputPieces(reader, after: first), length: length, contentType: contentType)
+    }
+}
+#endif

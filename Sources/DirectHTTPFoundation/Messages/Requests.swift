@@ -9,20 +9,33 @@ extension Request {
     /// Converts a request of Foundation's. Its problems are reported when it is sent.
     ///
     /// URL, method, fields, body and cache policy are converted; `timeoutInterval` is honoured by the calls
-    /// that take a `URLRequest`. A `Content-Length` only gives the length of a body stream. `Host` may not
-    /// differ from the URL: to send the request to another address, set `addresses`.
+    /// that take a `URLRequest`. Of the fields that the client writes itself, `Content-Length` only gives the
+    /// length of a body stream, `Expect: 100-continue` becomes an option, and the others are left out, as
+    /// URLSession does it. `Accept-Encoding` is one of them: every coding that the client knows is decoded;
+    /// `identity` asks the server for none. `Host` may not name another host than the URL: to send the
+    /// request to another address, set `addresses`.
     public init(_ request: URLRequest) {
-        let fields = request.allHTTPHeaderFields ?? [:]
+        self.init(request, over: [:])
+    }
+
+    /// Converts a request of a session with these additional fields.
+    init(_ request: URLRequest, over additional: [AnyHashable: Any]) {
+        var fields = FoundationFields(request.allHTTPHeaderFields ?? [:], to: request.url)
+        if !additional.isEmpty { fields.addMissing(additional) }
+        var headers = fields.headers
+        if let directives = request.cachePolicy.directives, !headers.contains("Cache-Control") {
+            headers.add("Cache-Control", directives)
+        }
+        if fields.declinesCodings { headers.add("Accept-Encoding", "identity") }
         self.init(
             HTTPMethod(stringLiteral: request.httpMethod ?? "GET"),
             request.url?.absoluteString ?? "",
-            headers: HTTPHeaders(fields, request.cachePolicy),
-            body: RequestBody(
-                of: request,
-                announced: fields.value(for: "Content-Length").flatMap(UInt64.init)
-            )
+            headers: headers,
+            body: RequestBody(of: request, announced: fields.contentLength)
         )
         ignoresStoredResponses = request.cachePolicy.ignoresLocalCopies
+        if fields.expectsContinue { expectsContinue = true }
+        if fields.declinesCodings { isAlwaysDecoded = true }
     }
 }
 
@@ -47,6 +60,14 @@ extension RequestBody {
         .bytes(Array(data), contentType: contentType)
     }
 
+    /// The bytes of an upload. Large ones are not copied into an array.
+    static func upload<Bytes: RandomAccessCollection & SendableMetatype>(_ data: Bytes) -> RequestBody
+    where Bytes.Element == UInt8, Bytes.Index == Int {
+        guard data.count > DataPieces<Bytes>.pieceSize else { return .bytes(Array(data)) }
+        let pieces = DataPieces(data)
+        return .replayable(length: UInt64(data.count)) { pieces }
+    }
+
     /// The content of a file, which is read while it is sent.
     static func file(at url: URL) throws -> RequestBody {
         guard url.isFileURL else {
@@ -69,24 +90,18 @@ extension RequestBody {
     /// Converts the body of a request; `announced` is the length of a body stream.
     init(of request: URLRequest, announced: UInt64?) {
         if let data = request.httpBody {
-            // URLSession adds this type to a POST without one, and servers have come to rely on it.
-            let isForm = request.httpMethod == "POST" && !data.isEmpty
-            self = .data(data, contentType: isForm ? "application/x-www-form-urlencoded" : nil)
+            self = .data(data, contentType: data.isEmpty ? nil : request.formType)
         } else if let stream = request.httpBodyStream {
-            self = .stream(stream, length: announced)
+            self = .stream(InputPieces(stream), length: announced, contentType: request.formType)
         } else {
             self = .none
         }
     }
 }
 
-extension HTTPHeaders {
-    fileprivate init(_ fields: [String: String], _ policy: URLRequest.CachePolicy) {
-        self.init()
-        for (name, value) in fields where !name.isOwnedByClient { add(name, value) }
-        guard let directives = policy.directives, !contains("Cache-Control") else { return }
-        add("Cache-Control", directives)
-    }
+extension URLRequest {
+    /// The type that URLSession gives the body of a POST without one. Servers have come to rely on it.
+    var formType: String? { httpMethod == "POST" ? "application/x-www-form-urlencoded" : nil }
 }
 
 extension URLRequest.CachePolicy {
@@ -109,24 +124,5 @@ extension URLRequest.CachePolicy {
         case .returnCacheDataDontLoad: "only-if-cached, max-stale"
         @unknown default: nil
         }
-    }
-}
-
-extension String {
-    /// Whether the field is one that URLSession writes by itself as well, whatever the caller has set.
-    fileprivate var isOwnedByClient: Bool {
-        switch utf8.count {
-        case 10: caseInsensitiveCompare("Connection") == .orderedSame
-        case 14: caseInsensitiveCompare("Content-Length") == .orderedSame
-        case 17: caseInsensitiveCompare("Transfer-Encoding") == .orderedSame
-        default: false
-        }
-    }
-}
-
-extension [String: String] {
-    /// Returns the value of a field, whatever the case of its name.
-    fileprivate func value(for name: String) -> String? {
-        self[name] ?? first { $0.key.caseInsensitiveCompare(name) == .orderedSame }?.value
     }
 }

@@ -42,6 +42,24 @@ extension HTTPURLResponse {
     }
 }
 
+extension Response {
+    /// The URL of another scheme than http and https to which the response redirects; `nil` if it does not.
+    ///
+    /// The client delivers such a redirect if its policy says so: the session's delegate decides about it.
+    var otherScheme: URL? {
+        let redirects: Set<HTTPStatus> = [
+            .movedPermanently, .found, .seeOther, .temporaryRedirect, .permanentRedirect,
+        ]
+        guard redirects.contains(status), let location = headers["Location"] else { return nil }
+        do throws(HTTPURLError) {
+            _ = try url.resolving(location)
+            return nil
+        } catch {
+            return RedirectError.location(error).namesOtherScheme ? URL(string: location) : nil
+        }
+    }
+}
+
 extension HTTPHeaders {
     /// Returns the fields as they fit the body that is handed out: without the length of one that was
     /// decoded.

@@ -13,7 +13,8 @@ extension HTTPClient {
     /// Each call makes another class, which keeps the client for as long as the process lives: make one for
     /// each client, not one for each session.
     ///
-    /// - Parameter hosts: The hosts whose requests the client sends; `nil` for all hosts.
+    /// - Parameter hosts: The hosts whose requests the client sends; `nil` for all hosts. On Linux the first
+    ///   request of a task decides, and its redirects stay with who has sent it.
     /// - Parameter schemes: The schemes whose requests the client sends.
     public func urlProtocolClass(
         hosts: [HostPattern]? = nil,

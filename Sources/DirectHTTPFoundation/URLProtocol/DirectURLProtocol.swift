@@ -14,6 +14,14 @@ public import Foundation
 /// `HTTPClient.urlProtocolClass(hosts:schemes:)` has made, or a subclass of your own that overrides
 /// `binding`. docs/URLSession.md lists what a session can do this way and what Foundation prevents;
 /// `HTTPClient.data(for:)` and the other calls of the bridge have no such limits.
+///
+/// On Linux the class looks into the session for what FoundationNetworking does not publish, and uses the
+/// session's cookies. Use it to keep code of an app running there; a service uses the bridge.
+///
+/// - Important: On Apple's systems the class follows Apple's documents, and no Apple machine has run it. It
+///   cannot see the cookies of its session there: those of the client are used, so give the client
+///   `useCookies(of: .shared)` for sessions with the shared storage. What a session delivers whose delegate
+///   refuses a redirect is not known.
 open class DirectURLProtocol: URLProtocol {
     private var loading: ProtocolLoading?
     private var isStopped = false
@@ -54,23 +62,25 @@ open class DirectURLProtocol: URLProtocol {
         canonicalRequest(for: one) == canonicalRequest(for: other)
     }
 
-    /// Starts the request, or resumes it after a suspension.
+    /// Starts the request. Does nothing if it has been started, as where a session calls this to resume a
+    /// task.
     override open func startLoading() {
         // FoundationNetworking may cancel a task before it starts it, and then still start it, because it
         // looks for a cached response on another thread. Reporting anything to a task that has ended ends the
         // process.
-        guard !isStopped else { return }
-        if let loading { return loading.resume() }
+        guard !isStopped, loading == nil else { return }
         let loading = ProtocolLoading(self, Self.binding.client)
         self.loading = loading
         loading.start()
     }
 
     /// Stops the request when the task is cancelled or has ended. Where a session calls this to suspend a
-    /// task as well, the request is only paused.
+    /// task as well, the request goes on.
     override open func stopLoading() {
         #if canImport(FoundationNetworking)
-        if task?.state == .suspended { return loading?.pause() ?? () }
+        // A suspension may be told late, when the task runs again: its state then says nothing about why this
+        // is called. But no state leads back from these two.
+        if let task, task.state != .canceling, task.state != .completed { return }
         #endif
         isStopped = true
         loading?.stop()

@@ -30,8 +30,8 @@ final class ProtocolClient: @unchecked Sendable {
     /// on Apple's platforms.
     init(_ host: DirectURLProtocol) {
         self.host = host
-        let loop = SharedRunLoop(RunLoop.current)
-        post = { work in loop.value.perform(inModes: [.default, loop.mode], block: work) }
+        let loop = SharedRunLoop()
+        post = loop.perform
     }
     #endif
 
@@ -66,13 +66,19 @@ final class ProtocolClient: @unchecked Sendable {
 }
 
 #if !canImport(FoundationNetworking)
+/// The run loop of the thread that has created this.
 private struct SharedRunLoop: @unchecked Sendable {
-    let value: RunLoop
-    let mode: RunLoop.Mode
+    // A run loop takes blocks of any thread, and is woken by any.
+    private let loop = RunLoop.current
+    private let core = CFRunLoopGetCurrent()
+    private let mode = RunLoop.current.currentMode ?? .default
 
-    init(_ value: RunLoop) {
-        self.value = value
-        mode = value.currentMode ?? .default
+    /// Runs the block on the run loop. A block alone does not end the sleep of a run loop: the reference of
+    /// `CFRunLoopPerformBlock` says so, and that `CFRunLoopWakeUp` does.
+    @Sendable
+    func perform(_ block: @escaping @Sendable () -> Void) {
+        loop.perform(inModes: [.default, mode], block: block)
+        CFRunLoopWakeUp(core)
     }
 }
 #endif

@@ -12,7 +12,6 @@ final class ProtocolLoading: Sendable {
     private let client: HTTPClient
     private let order: ProtocolOrder
     private let session: ProtocolClient
-    private let turnstile = AsyncGate()
     private let work = Locked<Task<Void, Never>?>(nil)
 
     /// Prepares the loading. Called on the task's queue.
@@ -37,18 +36,7 @@ final class ProtocolLoading: Sendable {
     /// Cancels the request. The session is not called any more.
     func stop() {
         session.detach()
-        turnstile.open()
         work.withLock { $0 }?.cancel()
-    }
-
-    /// Reports nothing more to the session until `resume`.
-    func pause() {
-        turnstile.close()
-    }
-
-    /// Continues after `pause`.
-    func resume() {
-        turnstile.open()
     }
 
     private func run() async {
@@ -58,7 +46,6 @@ final class ProtocolLoading: Sendable {
             try await deliver(response)
         } catch {
             let error = (error as? URLError) ?? URLError(error, for: order.url)
-            await turnstile.pass()
             session.callLast { $0.urlProtocol($1, didFailWithError: error) }
         }
     }
@@ -66,29 +53,27 @@ final class ProtocolLoading: Sendable {
     private func deliver(_ response: Response) async throws {
         let head = try order.head(response)
         #if !canImport(FoundationNetworking)
-        if let next = order.redirect { return redirect(to: next, head) }
+        if let next = order.redirect(response) { return redirect(to: next, head) }
         #endif
-        if let bytes = try response.body.completeBytes(upTo: .max) { return await deliver(head, body: bytes) }
+        if let bytes = try response.body.completeBytes(upTo: .max) { return deliver(head, body: bytes) }
         guard await order.isStreaming() else {
-            return await deliver(
+            return deliver(
                 head,
                 body: try await response.body.collect(upTo: client.configuration.maximumBufferedBody)
             )
         }
         session.call { $0.urlProtocol($1, didReceive: head, cacheStoragePolicy: .notAllowed) }
         for try await piece in response.body {
-            await turnstile.pass()
             let data = Data(piece)
             session.call { $0.urlProtocol($1, didLoad: data) }
-            await order.consumerHasTakenAll()
+            try await order.consumerHasTakenAll()
         }
         session.callLast { $0.urlProtocolDidFinishLoading($1) }
     }
 
     /// Reports the response in one piece. FoundationNetworking's completion handlers get only the last piece
     /// of several.
-    private func deliver(_ head: HTTPURLResponse, body: [UInt8]) async {
-        await turnstile.pass()
+    private func deliver(_ head: HTTPURLResponse, body: [UInt8]) {
         let data = Data(body)
         session.callLast { client, host in
             client.urlProtocol(host, didReceive: head, cacheStoragePolicy: .notAllowed)
@@ -98,12 +83,13 @@ final class ProtocolLoading: Sendable {
     }
 
     #if !canImport(FoundationNetworking)
-    /// Lets the session follow the redirect, which it does with a new object of the class; this loading ends
-    /// with an error, as `URLProtocol` demands.
+    /// Lets the session follow the redirect, which it does with a new object of the class. This loading ends
+    /// with the error that Apple's sample code CustomHTTPProtocol uses. Apple's documents do not say what a
+    /// session delivers whose delegate refuses the redirect.
     private func redirect(to next: URLRequest, _ head: HTTPURLResponse) {
         session.callLast { client, host in
             client.urlProtocol(host, wasRedirectedTo: next, redirectResponse: head)
-            client.urlProtocol(host, didFailWithError: URLError(.cancelled))
+            client.urlProtocol(host, didFailWithError: CocoaError(.userCancelled))
         }
     }
     #endif

@@ -4,17 +4,17 @@ internal import DirectHTTP
 internal import DirectIO
 internal import Foundation
 
-/// A session's request on Apple's platforms, which contains all of the session's settings and the body of an
-/// upload.
+/// A session's request on Apple's platforms, which contains what the session tells a protocol class.
 ///
-/// The session follows redirects itself, with a new object of the protocol class for each hop.
+/// The session follows redirects itself, with a new object of the protocol class for each hop. No property of
+/// a task names its session: so the cookies are those of the client.
 struct ProtocolOrder: Sendable {
     /// The URL of the request.
     let url: URL?
     private let original: URLRequest
     private let bridged: BridgedRequest
     private let policy: RedirectPolicy
-    private let hasCrossedOrigin: Bool
+    private let hops: EarlierHops
     private let next = Locked<URLRequest?>(nil)
 
     /// Converts the request.
@@ -23,23 +23,34 @@ struct ProtocolOrder: Sendable {
         original = request
         bridged = BridgedRequest(request, settings)
         policy = settings.redirects
-        hasCrossedOrigin = URLProtocol.property(forKey: Self.away, in: request) != nil
+        hops = EarlierHops(of: request)
     }
 
     /// Returns the request to send. Its redirects are not followed but noted for the session.
     func request() async throws -> Request {
         var request = try bridged.checked()
+        // A session makes a stream of `httpBody`.
+        if original.httpBody == nil, let stream = original.httpBodyStream {
+            let length = original.value(forHTTPHeaderField: "Content-Length").flatMap(UInt64.init)
+            request.body = try await .read(stream, length: length, contentType: original.formType)
+        }
         request.redirects = policy
-        request.redirects?.decide = { [decide = policy.decide, next, original, hasCrossedOrigin] redirect in
-            let decision = try await decide?(redirect) ?? .follow(redirect.next)
+        request.redirects?.deliversOtherSchemes = true
+        request.redirects?.decide = { [policy, next, original, hops] redirect in
+            let decision = try await policy.decide?(redirect) ?? .follow(redirect.next)
             guard case .follow(let proposed) = decision else { return .deliver }
-            let request = URLRequest(proposed)?.withSettings(of: original)
-            next.withLock {
-                $0 = hasCrossedOrigin || redirect.crossesOrigins ? request?.leavingHome() : request
+            guard hops.count < policy.limit else {
+                throw URLError(
+                    .httpTooManyRedirects,
+                    "more than \(policy.limit) redirects",
+                    for: original.url
+                )
             }
             // The session cannot repeat a body that `URLRequest` cannot hold: then the client follows the
             // redirect.
-            return request == nil ? decision : .deliver
+            guard let request = URLRequest(proposed) else { return decision }
+            next.withLock { $0 = original.redirected(to: request, hops.followed(by: redirect)) }
+            return .deliver
         }
         return request
     }
@@ -47,7 +58,7 @@ struct ProtocolOrder: Sendable {
     /// Sends the request. The session follows redirects, so only it knows whether an earlier hop has left the
     /// origin.
     func send(_ request: Request, with client: HTTPClient) async throws -> Response {
-        hasCrossedOrigin ? try await client.sendContinued(request) : try await client.send(request)
+        hops.hasLeftOrigin ? try await client.sendContinued(request) : try await client.send(request)
     }
 
     /// Returns the head of the response for the session.
@@ -55,35 +66,69 @@ struct ProtocolOrder: Sendable {
         try bridged.head(response)
     }
 
-    /// The request to which the session has to redirect; `nil` if the response is not a redirect to follow.
-    var redirect: URLRequest? { next.withLock { $0 } }
+    /// Returns the request to which the session has to redirect; `nil` if the response is not a redirect to
+    /// follow. The session asks its delegate, and is the one to judge the scheme.
+    func redirect(_ response: Response) -> URLRequest? {
+        if let next = next.withLock({ $0 }) { return next }
+        guard policy.isFollowing, let other = response.otherScheme else { return nil }
+        return original.redirected(to: URLRequest(url: other), hops)
+    }
 
     /// Always `true`: the session takes the body in pieces.
     func isStreaming() async -> Bool { true }
 
     /// Returns immediately: the session buffers by itself.
     func consumerHasTakenAll() async {}
+}
 
-    /// Marks the request of a hop after the origin was left: no secret of the client's is sent with it,
-    /// wherever it goes.
-    fileprivate static let away = "direct-http away from home"
+/// The redirects before a hop, which are kept as properties of its request: each hop has an object of its
+/// own.
+private struct EarlierHops {
+    private(set) var count = 0
+    /// Whether one of them has left the origin: then no secret of the client's is sent any more, wherever the
+    /// request goes (CVE-2024-45336).
+    private(set) var hasLeftOrigin = false
+
+    private static let countKey = "direct-http redirects"
+    private static let leftKey = "direct-http has left its origin"
+
+    init(of request: URLRequest) {
+        count = URLProtocol.property(forKey: Self.countKey, in: request) as? Int ?? 0
+        hasLeftOrigin = URLProtocol.property(forKey: Self.leftKey, in: request) != nil
+    }
+
+    func followed(by redirect: Redirect) -> EarlierHops {
+        var hops = self
+        hops.count += 1
+        hops.hasLeftOrigin = hasLeftOrigin || redirect.crossesOrigins
+        return hops
+    }
+
+    func mark(_ request: NSMutableURLRequest) {
+        URLProtocol.setProperty(count, forKey: Self.countKey, in: request)
+        if hasLeftOrigin { URLProtocol.setProperty(true, forKey: Self.leftKey, in: request) }
+    }
 }
 
 extension URLRequest {
-    /// Returns the request with the settings of the one that is redirected, which hold for the whole task.
-    fileprivate func withSettings(of original: URLRequest) -> URLRequest {
+    /// Returns this request with the URL, method, fields and body of the next hop. Its settings and the
+    /// properties that other code has set hold for the whole task.
+    fileprivate func redirected(to next: URLRequest, _ hops: EarlierHops) -> URLRequest {
         var request = self
-        request.cachePolicy = original.cachePolicy
-        request.timeoutInterval = original.timeoutInterval
-        request.httpShouldHandleCookies = original.httpShouldHandleCookies
-        return request
-    }
-
-    /// Returns the request with the mark.
-    fileprivate func leavingHome() -> URLRequest? {
-        guard let request = (self as NSURLRequest).mutableCopy() as? NSMutableURLRequest else { return nil }
-        URLProtocol.setProperty(true, forKey: ProtocolOrder.away, in: request)
-        return request as URLRequest
+        request.url = next.url
+        request.httpMethod = next.httpMethod
+        request.httpBodyStream = nil
+        request.httpBody = next.httpBody
+        let fields = next.allHTTPHeaderFields ?? [:]
+        for name in (allHTTPHeaderFields ?? [:]).keys where fields[name] == nil {
+            request.setValue(nil, forHTTPHeaderField: name)
+        }
+        for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+        guard let marked = (request as NSURLRequest).mutableCopy() as? NSMutableURLRequest else {
+            return request
+        }
+        hops.mark(marked)
+        return marked as URLRequest
     }
 }
 #endif

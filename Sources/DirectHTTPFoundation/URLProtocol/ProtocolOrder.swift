@@ -2,6 +2,7 @@
 internal import DirectCore
 internal import DirectHTTP
 internal import DirectIO
+internal import Dispatch
 internal import Foundation
 internal import FoundationNetworking
 
@@ -13,21 +14,16 @@ struct ProtocolOrder: @unchecked Sendable {
     // Used on the task's queue only.
     private let inside: SessionInside?
     private let bridged: BridgedRequest
-    private let body: Result<BodySource, URLError>
+    private let body: BodySource
     private let delegate: SessionDelegate?
-    /// The session expects its own protocol classes to add these fields.
-    private let additionalFields: [(name: String, value: String)]
     private let cookies: SessionCookies?
     private let redirects: RedirectPolicy
-    private let authenticator: SessionAuthenticator?
+    private let authenticator: CredentialAuthenticator?
 
     private enum BodySource {
         case ofRequest
-        case data(Data)
-        case file(URL)
-        case stream(InputStream)
-        /// The session's delegate has the body.
-        case delegate
+        case upload(SessionInside.Body, announced: UInt64?, formType: String?)
+        case failure(URLError)
     }
 
     /// Collects the settings. Called on the task's queue.
@@ -40,43 +36,50 @@ struct ProtocolOrder: @unchecked Sendable {
         url = request.url
         self.inside = inside
         let configuration = inside?.session?.configuration
-        bridged = BridgedRequest(request, settings, configuration)
-        body = Self.body(of: task, inside, url: request.url)
-        delegate = inside.flatMap(SessionDelegate.init)
-        additionalFields = (configuration?.httpAdditionalHeaders ?? [:]).compactMap { name, value in
-            (name.base as? String).map { ($0, "\(value)") }
-        }
         cookies = configuration.map { SessionCookies($0, request) }
+        bridged = BridgedRequest(cookies?.taken(from: request) ?? request, settings, configuration)
+        body = Self.body(of: task, inside, request)
+        delegate = inside.flatMap(SessionDelegate.init)
         redirects = settings.redirects.asking(delegate)
-        authenticator = configuration?.urlCredentialStorage.flatMap {
-            SessionAuthenticator(ifFilled: $0, settings.authenticators)
-        }
+        authenticator = configuration?.urlCredentialStorage?.authenticator(for: request.url)
     }
 
     /// Returns the request to send.
     func request() async throws -> Request {
         var request = try bridged.checked()
-        switch try body.get() {
+        switch body {
         case .ofRequest: break
-        case .data(let data): request.body = .data(data)
-        case .file(let file): request.body = try .file(at: file)
-        case .stream(let stream): request.body = .stream(stream)
-        case .delegate:
-            if let body = try await delegate?.body() { request.body = body }
+        case .failure(let error): throw error
+        case .upload(let body, let length, let type): try await request.take(body, length, type, delegate)
         }
-        for (name, value) in additionalFields where !request.headers.contains(name) {
-            request.headers.add(name, value)
-        }
-        cookies?.prepare(&request)
-        request.redirects = redirects
+        prepare(&request)
         // A user in the URL is meant for this request.
         if url?.user == nil, url?.password == nil { request.authenticator = authenticator }
         return request
     }
 
-    /// Sends the request. The client follows redirects.
+    private func prepare(_ request: inout Request) {
+        if let cookies { request.cookies = cookies.store }
+        request.redirects = redirects
+    }
+
+    /// Sends the request. The client follows redirects, and the delegate decides about those to a URL that is
+    /// not one of HTTP, such as that of an app.
     func send(_ request: Request, with client: HTTPClient) async throws -> Response {
-        try await client.send(request)
+        var response = try await client.send(request)
+        while redirects.isFollowing, let other = response.otherScheme {
+            let proposed = URLRequest(url: other)
+            let decided = try await delegate?.decide(on: proposed, after: head(response))
+            guard let next = delegate == nil ? proposed : decided else { return response }
+            guard let url = next.url, (try? HTTPURL(url)) != nil else {
+                throw URLError(.unsupportedURL, "a redirect leads to a URL that is not http", for: next.url)
+            }
+            await response.body.drain()
+            var request = Request(next)
+            prepare(&request)
+            response = try await client.sendContinued(request)
+        }
+        return response
     }
 
     /// Returns the head of the response for the session.
@@ -93,87 +96,66 @@ struct ProtocolOrder: @unchecked Sendable {
     }
 
     /// Waits until the delegate has handled the data it was given. Otherwise a fast server would fill the
-    /// memory.
-    func consumerHasTakenAll() async {
+    /// memory. The end of the task ends the wait: a delegate may be busy for long, and its connection is
+    /// wanted.
+    func consumerHasTakenAll() async throws {
         guard let inside, let queue = inside.queue, let session = inside.session else { return }
-        await withCheckedContinuation { continuation in
+        try await answer { reply in
             // The task's queue comes first, because it passes the data on to the delegate's queue.
-            queue.async { session.delegateQueue.addOperation { continuation.resume() } }
+            queue.async { session.delegateQueue.addOperation { reply(()) } }
         }
     }
 
     private static func body(
         of task: URLSessionTask?,
         _ inside: SessionInside?,
-        url: URL?
-    ) -> Result<BodySource, URLError> {
+        _ request: URLRequest
+    ) -> BodySource {
         if task is URLSessionDownloadTask {
             // FoundationNetworking ends a download by force-unwrapping a file that only its own classes can
             // name.
             let words = "FoundationNetworking takes no file from a URLProtocol: use HTTPClient.download(for:)"
-            return .failure(URLError(.cannotCreateFile, words, for: url))
+            return .failure(URLError(.cannotCreateFile, words, for: request.url))
         }
-        guard task is URLSessionUploadTask else { return .success(.ofRequest) }
-        switch inside?.body {
-        case .none?: return .success(.ofRequest)
-        case .data(let data): return .success(.data(data))
-        case .file(let file): return .success(.file(file))
-        case .stream(let stream): return .success(.stream(stream))
-        case .elsewhere: return .success(.delegate)
-        case nil: break
+        guard task is URLSessionUploadTask else { return .ofRequest }
+        guard let body = inside?.body else {
+            let words =
+                "the body of the upload is not accessible in this version of FoundationNetworking: "
+                + "put it into httpBody of a data task, or use HTTPClient.upload(for:from:)"
+            return .failure(URLError(.requestBodyStreamExhausted, words, for: request.url))
         }
-        let words =
-            "the body of the upload is not accessible in this version of FoundationNetworking: "
-            + "put it into httpBody of a data task, or use HTTPClient.upload(for:from:)"
-        return .failure(URLError(.requestBodyStreamExhausted, words, for: url))
+        let length = request.value(forHTTPHeaderField: "Content-Length").flatMap(UInt64.init)
+        return .upload(body, announced: length, formType: request.formType)
+    }
+}
+
+extension Request {
+    /// Takes over the body of an upload.
+    fileprivate mutating func take(
+        _ upload: SessionInside.Body,
+        _ length: UInt64?,
+        _ formType: String?,
+        _ delegate: SessionDelegate?
+    ) async throws {
+        switch upload {
+        case .data(let data): body = .upload(data)
+        case .file(let file): body = try .file(at: file)
+        case .stream(let stream):
+            body = .stream(InputPieces(stream), length: length, contentType: formType)
+        case .ofDelegate:
+            body = try await delegate?.body(of: length, type: formType) ?? body
+        }
     }
 }
 
 extension RedirectPolicy {
     /// The client's policy. If it does not decide about redirects itself, the delegate decides.
     fileprivate func asking(_ delegate: SessionDelegate?) -> RedirectPolicy {
-        guard let delegate, decide == nil else { return self }
         var policy = self
+        policy.deliversOtherSchemes = true
+        guard let delegate, decide == nil else { return policy }
         policy.decide = { try await delegate.decide($0) }
         return policy
-    }
-}
-
-/// Answers with the session's credentials if they fit, otherwise with the client's authenticator for the
-/// origin.
-private struct SessionAuthenticator: Authenticator {
-    private let credentials: CredentialAuthenticator
-    private let clients: [Origin: any Authenticator]
-
-    /// Fails if the storage is empty.
-    init?(ifFilled storage: URLCredentialStorage, _ clients: [Origin: any Authenticator]) {
-        guard !storage.allCredentials.isEmpty else { return nil }
-        credentials = .ofSessions(with: storage)
-        self.clients = clients
-    }
-
-    func authorization(for request: AuthenticationRequest) async throws -> String? {
-        if let answer = try await credentials.authorization(for: request) { return answer }
-        return try await clients[request.url.origin]?.authorization(for: request)
-    }
-
-    func authorization(
-        for request: AuthenticationRequest,
-        answering challenges: [Challenge],
-        after refused: String?
-    ) async throws -> String? {
-        if let answer = try await credentials.authorization(
-            for: request,
-            answering: challenges,
-            after: refused
-        ) {
-            return answer
-        }
-        return try await clients[request.url.origin]?.authorization(
-            for: request,
-            answering: challenges,
-            after: refused
-        )
     }
 }
 

@@ -5,33 +5,29 @@ internal import FoundationNetworking
 
 /// A session's cookies, for the requests of one task.
 ///
-/// The session has put a `Cookie` field into the request, in place of the caller's own, by rules that send
-/// cookies to hosts that they are not for and secure cookies over http. That field is removed again; the
-/// client asks the store.
+/// They are those of the session alone, or none if the session or the request wants none: the client's own
+/// are those of its other callers.
 struct SessionCookies: Sendable {
-    private let store: any CookieStore
-    private let sessionsField: String?
+    /// Asked for each request of the task, also for those that redirects make of it.
+    let store: any CookieStore
+    /// Whether the session has written the `Cookie` field when it made the task. It does so whatever the
+    /// request wants, in place of the caller's field, by rules that send cookies to hosts that they are not
+    /// for and secure cookies over http; and the storage may have changed since.
+    private let isFieldOfSession: Bool
 
-    /// The cookies are those of the session alone, or none if the session or the request wants none: the
-    /// client's own are those of its other callers.
     init(_ configuration: URLSessionConfiguration, _ request: URLRequest) {
-        let areWanted =
-            configuration.httpShouldSetCookies && configuration.httpCookieAcceptPolicy != .never
-            && request.httpShouldHandleCookies
-        guard areWanted, let storage = configuration.httpCookieStorage else {
-            (store, sessionsField) = (NoCookies(), nil)
-            return
-        }
-        store = FoundationCookies(storage)
-        sessionsField = request.url.flatMap(storage.cookies(for:)).flatMap {
-            $0.isEmpty ? nil : HTTPCookie.requestHeaderFields(with: $0)["Cookie"]
-        }
+        let storage = configuration.httpShouldSetCookies ? configuration.httpCookieStorage : nil
+        isFieldOfSession = storage != nil
+        let isWanted = configuration.httpCookieAcceptPolicy != .never && request.httpShouldHandleCookies
+        store = storage.flatMap { isWanted ? FoundationCookies($0) : nil } ?? NoCookies()
     }
 
-    /// Makes the store responsible for the cookies of the request and of those that redirects make of it.
-    func prepare(_ request: inout Request) {
-        if let sessionsField, request.headers["Cookie"] == sessionsField { request.headers.remove("Cookie") }
-        request.cookies = store
+    /// Returns the request without the cookies that the session has written.
+    func taken(from request: URLRequest) -> URLRequest {
+        guard isFieldOfSession, request.value(forHTTPHeaderField: "Cookie") != nil else { return request }
+        var request = request
+        request.setValue(nil, forHTTPHeaderField: "Cookie")
+        return request
     }
 }
 #endif

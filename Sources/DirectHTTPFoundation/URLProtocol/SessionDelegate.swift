@@ -21,10 +21,12 @@ struct SessionDelegate: @unchecked Sendable {
 
     /// Asks for the body of an upload that was created without one, and asks again each further time that the
     /// body is sent, as a session does; `nil` if the delegate has none.
-    func body() async throws -> RequestBody? {
+    ///
+    /// - Parameter length: The length that the request has announced.
+    func body(of length: UInt64?, type: String?) async throws -> RequestBody? {
         guard let stream = try await bodyStream() else { return nil }
         let first = Locked<InputPieces?>(InputPieces(stream))
-        return .replayable {
+        return .replayable(length: length, contentType: type) {
             if let pieces = first.withLock({ $0.take() }) { return pieces }
             guard let next = try await bodyStream() else { throw URLError(.requestBodyStreamExhausted) }
             return InputPieces(next)
@@ -42,16 +44,7 @@ struct SessionDelegate: @unchecked Sendable {
         guard let proposed = URLRequest(next: redirect), let head = HTTPURLResponse(redirect) else {
             return .follow(redirect.next)
         }
-        let decided = try await ask { answer in
-            delegate.urlSession(
-                session,
-                task: task,
-                willPerformHTTPRedirection: head,
-                newRequest: proposed,
-                completionHandler: answer
-            )
-        }
-        guard let decided else { return .deliver }
+        guard let decided = try await decide(on: proposed, after: head) else { return .deliver }
         guard !decided.asksTheSame(as: proposed) else { return .follow(redirect.next) }
         var next = Request(decided)
         if decided.httpBody == nil, decided.httpBodyStream == nil, decided.announcesTheSame(as: proposed) {
@@ -60,18 +53,38 @@ struct SessionDelegate: @unchecked Sendable {
         return .follow(next)
     }
 
-    /// Calls the delegate and waits for its answer. A delegate may never answer, so the end of the task ends
-    /// the wait.
+    /// Asks for the request to send after a redirect; `nil` delivers the redirect.
+    func decide(on proposed: URLRequest, after head: HTTPURLResponse) async throws -> URLRequest? {
+        try await ask { answer in
+            delegate.urlSession(
+                session,
+                task: task,
+                willPerformHTTPRedirection: head,
+                newRequest: proposed,
+                completionHandler: answer
+            )
+        }
+    }
+
+    /// Calls the delegate and waits for its answer.
     private func ask<Answer: Sendable>(
         _ question: @escaping @Sendable (_ answer: @escaping @Sendable (Answer) -> Void) -> Void
     ) async throws -> Answer {
-        let reply = Reply<Answer>(on: .shared)
-        session.delegateQueue.addOperation { question { reply.give($0) } }
-        do throws(BlockingWork.Abandoned) {
-            return try await reply.value(until: .never)
-        } catch {
-            throw CancellationError()
-        }
+        try await answer { reply in session.delegateQueue.addOperation { question(reply) } }
+    }
+}
+
+/// Asks code of the program's and waits for its answer. It may never answer, so the end of the task ends the
+/// wait.
+func answer<Answer: Sendable>(
+    to question: (_ reply: @escaping @Sendable (Answer) -> Void) -> Void
+) async throws -> Answer {
+    let reply = Reply<Answer>(on: .shared)
+    question { reply.give($0) }
+    do throws(BlockingWork.Abandoned) {
+        return try await reply.value(until: .never)
+    } catch {
+        throw CancellationError()
     }
 }
 

@@ -8,8 +8,8 @@ internal import FoundationNetworking
 /// The parts of a `URLSessionTask` that its URLProtocol needs and FoundationNetworking does not publish: the
 /// queue on which its client has to be called, the session, and the body of an upload.
 ///
-/// They are looked up by the names of stored properties, as of Swift 6.3. If a name is not found, the value
-/// is `nil`, and the caller has to do without it. Create and use it on the task's own queue, on which
+/// They are looked up by the names of five stored properties, as of Swift 6.3. If a name is not found, the
+/// value is `nil`, and the caller has to do without it. Create and use it on the task's own queue, on which
 /// `startLoading` runs.
 struct SessionInside {
     /// The queue on which the registry of the session's tasks may be used, which every call to the client
@@ -17,9 +17,6 @@ struct SessionInside {
     let queue: DispatchQueue?
     /// The session of the task.
     let session: URLSession?
-    /// The delegate of the task or of the session, which the session calls unless there is a completion
-    /// handler.
-    let delegate: (any URLSessionTaskDelegate)?
     /// The task itself.
     let task: URLSessionTask
     private let mirror: Mirror?
@@ -30,29 +27,27 @@ struct SessionInside {
         mirror = Mirror(reflecting: task).level(of: URLSessionTask.self)
         queue = mirror?.child("workQueue") as? DispatchQueue
         session = mirror?.child("session").flatMap(unwrapped) as? URLSession
-        let own = mirror?.child("_taskDelegate").flatMap(unwrapped) as? any URLSessionTaskDelegate
-        delegate = own ?? session?.delegate as? any URLSessionTaskDelegate
     }
+
+    /// The delegate of the task or of the session, which the session calls unless there is a completion
+    /// handler.
+    var delegate: (any URLSessionTaskDelegate)? { task.delegate }
 
     /// The body of an upload.
     enum Body {
-        case none
-        case data(Data)
+        case data(DispatchData)
         case file(URL)
         case stream(InputStream)
         /// The session's delegate has the body.
-        case elsewhere
+        case ofDelegate
     }
 
     /// The body of the upload task; `nil` if it cannot be found out.
     var body: Body? {
         guard let known = mirror?.child("knownBody") else { return nil }
-        guard let body = unwrapped(known) else { return .elsewhere }
-        guard let content = Mirror(reflecting: body).children.first else {
-            return "\(body)" == "none" ? Body.none : nil
-        }
-        switch content.value {
-        case let data as DispatchData: return .data(Data(data))
+        guard let body = unwrapped(known) else { return .ofDelegate }
+        switch Mirror(reflecting: body).children.first?.value {
+        case let data as DispatchData: return .data(data)
         case let file as URL: return .file(file)
         case let stream as InputStream: return .stream(stream)
         default: return nil
@@ -60,14 +55,16 @@ struct SessionInside {
     }
 
     /// Whether the session passes the response's bytes on to a delegate as they arrive. A completion handler
-    /// would get the last piece only.
+    /// would get the last piece only. It is a value of the behaviour, and only a behaviour without values has
+    /// none.
     var isStreaming: Bool {
         guard let session, delegate is any URLSessionDataDelegate, task is URLSessionDataTask,
             let registry = Mirror(reflecting: session).child("taskRegistry"),
             let behaviours = Mirror(reflecting: registry).child("behaviours") as? [Int: Any],
             let behaviour = behaviours[task.taskIdentifier]
         else { return false }
-        return "\(behaviour)" == "callDelegate"
+        let mirror = Mirror(reflecting: behaviour)
+        return mirror.displayStyle == .enum && mirror.children.isEmpty
     }
 }
 

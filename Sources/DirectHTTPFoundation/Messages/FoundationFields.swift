@@ -1,0 +1,62 @@
+internal import DirectHTTP
+internal import Foundation
+
+/// The header fields of a request of Foundation's, and those of its session, as a client sends them.
+///
+/// All fields of Foundation pass through here. Those that the client writes itself are left out or become
+/// options of the request, as URLSession does it: one such field in the settings of a session must not fail
+/// all of its requests.
+struct FoundationFields {
+    /// The fields to send.
+    private(set) var headers = HTTPHeaders()
+    /// The value of `Content-Length`, which only gives the length of a body stream.
+    private(set) var contentLength: UInt64?
+    /// Whether the server is to be asked before the body is sent (RFC 9110, section 10.1.1).
+    private(set) var expectsContinue = false
+    /// Whether the server is asked for content without a coding.
+    private(set) var declinesCodings = false
+    private let host: String?
+
+    /// Creates the fields of a request to this URL.
+    init(_ fields: [String: String], to url: URL?) {
+        host = url?.host
+        for (name, value) in fields { add(name, value) }
+    }
+
+    /// Adds the session's fields that the request does not set itself.
+    mutating func addMissing(_ additional: [AnyHashable: Any]) {
+        let set = headers
+        for case (let name as String, let value) in additional where !set.contains(name) {
+            add(name, "\(value)")
+        }
+    }
+
+    private mutating func add(_ name: String, _ value: String) {
+        guard let owned = OwnedField(name) else { return headers.add(name, value) }
+        switch owned {
+        case .contentLength: contentLength = contentLength ?? UInt64(value)
+        case .expect: expectsContinue = expectsContinue || value.lowercased() == "100-continue"
+        // What the caller can decode does not count: here everything is decoded, as by URLSession.
+        case .acceptEncoding: declinesCodings = declinesCodings || value.lowercased() == "identity"
+        // The name of the URL without its port. Another name is refused when the request is sent.
+        case .host: if value.lowercased() != host?.lowercased() { headers.add(name, value) }
+        case .te: if !value.lowercased().contains("chunked") { headers.add(name, value) }
+        case .connection, .keepAlive, .proxyConnection, .transferEncoding, .upgrade: break
+        }
+    }
+}
+
+/// A field that the client writes itself, or that decides about one.
+private enum OwnedField: String {
+    case te, host, expect, upgrade, connection
+    case keepAlive = "keep-alive"
+    case contentLength = "content-length"
+    case acceptEncoding = "accept-encoding"
+    case proxyConnection = "proxy-connection"
+    case transferEncoding = "transfer-encoding"
+
+    init?(_ name: String) {
+        guard name.utf8.count <= 17, let found = Self(rawValue: name.lowercased()) else { return nil }
+        self = found
+    }
+}

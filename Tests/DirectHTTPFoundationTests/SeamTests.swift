@@ -1,0 +1,224 @@
+#if canImport(FoundationNetworking)
+import DirectHTTP
+import DirectHTTPFoundation
+import DirectTestCommands
+import Dispatch
+import Foundation
+import FoundationNetworking
+import TLSFixtures
+import Testing
+
+@Suite("Lifetimes and fields at the seam to URLSession", .idleLimit)
+struct SeamTests {
+    @Test("A task that is suspended and resumed at once ends, also where a session asks its cache first")
+    func suspendedAtOnce() async throws {
+        let server = try FixtureServer.start { _ in .text("hello") }
+        let configuration = configuration(HTTPClient.untimed())
+        configuration.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0, diskPath: nil)
+        let session = URLSession(configuration: configuration)
+        let url = try server.url()
+        for _ in 0..<50 {
+            let text = await withCheckedContinuation { continuation in
+                let task = session.dataTask(with: url) { data, _, _ in
+                    continuation.resume(returning: data.map { String(decoding: $0, as: UTF8.self) })
+                }
+                task.resume()
+                task.suspend()
+                task.resume()
+            }
+            #expect(text == "hello")
+        }
+        #expect(server.requests.count == 50)
+    }
+
+    @Test("A task that stays suspended while its response comes is not cut off")
+    func suspendedForLong() async throws {
+        let gate = Gate()
+        let server = try FixtureServer.start { request in
+            try request.wait(for: gate)
+            return .text("late")
+        }
+        let delegate = RecordingDelegate()
+        let session = URLSession(
+            configuration: configuration(HTTPClient.untimed()),
+            delegate: delegate,
+            delegateQueue: nil
+        )
+        let task = session.dataTask(with: try server.url())
+        task.resume()
+        try await server.waitUntil { $0.first?.receivedCount ?? 0 > 0 }
+        task.suspend()
+        gate.open()
+        var events: [RecordingDelegate.Event] = []
+        for await event in delegate.events { events.append(event) }
+        #expect(events == [.response(200), .data(Data("late".utf8)), .end(nil)])
+    }
+
+    @Test("A cancelled task gives its connection back although the delegate's queue is busy")
+    func busyQueue() async throws {
+        let server = try FixtureServer.start { request in
+            guard request.path == "/" else { return .text("there") }
+            return .chunked((0..<100).map { _ in [UInt8](repeating: 1, count: 100_000) })
+        }
+        let client = HTTPClient.untimed { $0.maximumConnectionsPerOrigin = 1 }
+        let (queue, isFree) = (OperationQueue(), DispatchSemaphore(value: 0))
+        queue.maxConcurrentOperationCount = 1
+        let delegate = RecordingDelegate()
+        let session = URLSession(
+            configuration: configuration(client),
+            delegate: delegate,
+            delegateQueue: queue
+        )
+        let task = session.dataTask(with: try server.url())
+        task.resume()
+        for await event in delegate.events where event == .response(200) { break }
+        queue.addOperation { isFree.wait() }
+        task.cancel()
+        #expect(try await client.get("http://\(server.authority)/other").text == "there")
+        isFree.signal()
+    }
+
+    @Test("Fields that the client writes itself fail no request, in a session and in the bridge")
+    func ownedFields() async throws {
+        let server = try FixtureServer.start { request in
+            let count = try request.discardBody()
+            return .text("\(count) \(request.headers["expect"] ?? "-") \(request.headers["x-own"] ?? "-")")
+        }
+        let owned = [
+            "Connection": "keep-alive, Upgrade", "Content-Length": "99", "Expect": "100-Continue",
+            "Upgrade": "h2c", "Keep-Alive": "timeout=5", "Proxy-Connection": "keep-alive",
+            "Transfer-Encoding": "chunked", "TE": "chunked", "Host": server.address, "X-Own": "1",
+        ]
+        let configuration = configuration(HTTPClient.untimed())
+        configuration.httpAdditionalHeaders = owned
+        let session = URLSession(configuration: configuration)
+        var request = try server.request("POST")
+        request.httpBody = Data("body".utf8)
+        let (data, response) = try await session.data(for: request)
+        #expect((response as? HTTPURLResponse)?.statusCode == 200)
+        #expect(String(decoding: data, as: UTF8.self) == "4 100-continue 1")
+        for (name, value) in owned { request.setValue(value, forHTTPHeaderField: name) }
+        let (bridged, head) = try await HTTPClient.untimed().data(for: request)
+        #expect(head.statusCode == 200 && bridged == data)
+    }
+
+    @Test("Content is decoded although the request asks for codings itself; identity asks for none")
+    func codings() async throws {
+        // "hello", as gzip codes it.
+        let coded: [UInt8] = [
+            31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 203, 72,
+            205, 201, 201, 7, 0, 134, 166, 16, 54, 5, 0, 0, 0,
+        ]
+        // It codes whatever it is asked.
+        let server = try FixtureServer.start { _ in .bytes(coded, ["Content-Encoding": "gzip"]) }
+        let client = HTTPClient.untimed()
+        for asked in ["br;q=1.0, gzip;q=0.9, deflate;q=0.8", "identity", "Identity"] {
+            var request = try server.request("GET")
+            request.setValue(asked, forHTTPHeaderField: "accept-encoding")
+            #expect(try await client.data(for: request).0 == Data("hello".utf8))
+            let session = URLSession(configuration: configuration(client))
+            #expect(try await session.data(for: request).0 == Data("hello".utf8))
+        }
+        let asked = server.requests.map { $0.headers["accept-encoding"] ?? "" }
+        #expect(asked.dropFirst(2).allSatisfy { $0 == "identity" })
+        #expect(asked.prefix(2).allSatisfy { $0.contains("gzip") && !$0.contains("q=0.9") })
+    }
+
+    @Test("The user's languages are named unless the request or the client names others")
+    func languages() async throws {
+        let server = try FixtureServer.start { .text($0.headers["accept-language"] ?? "none") }
+        let client = HTTPClient.untimed()
+        let first = Locale.preferredLanguages.first ?? "none"
+        #expect(try await client.data(from: server.url()).0.starts(with: Data(first.utf8)))
+        let session = URLSession(configuration: configuration(client))
+        #expect(try await session.data(from: server.url()).0.starts(with: Data(first.utf8)))
+        var request = try server.request("GET")
+        request.setValue("fr", forHTTPHeaderField: "Accept-Language")
+        #expect(try await client.data(for: request).0 == Data("fr".utf8))
+        let own = HTTPClient.untimed { $0.headers["Accept-Language"] = "ja" }
+        #expect(try await own.data(from: server.url()).0 == Data("ja".utf8))
+    }
+
+    @Test("A delegate may turn a redirect to an app's URL into one over HTTP, which carries no secrets")
+    func redirectedToApp() async throws {
+        let server = try FixtureServer.start { request in
+            request.path == "/"
+                ? .text("moved", status: 302, ["Location": "myapp://callback?code=42"])
+                : .text(request.headers["x-secret"] ?? "none")
+        }
+        let target = try server.url("/callback")
+        let delegate = AppDelegate(target)
+        let client = HTTPClient.untimed { $0.headers["X-Secret"] = "client's" }
+        let session = URLSession(
+            configuration: configuration(client),
+            delegate: delegate,
+            delegateQueue: nil
+        )
+        var request = try server.request("GET")
+        request.setValue("request's", forHTTPHeaderField: "X-Secret")
+        session.dataTask(with: request).resume()
+        var text = ""
+        for await data in delegate.pieces { text += String(decoding: data, as: UTF8.self) }
+        #expect(text == "none")
+    }
+
+    @Test("The error of a bridged call after a redirect to an app's URL says that it is not supported")
+    func bridgedRedirectToApp() async throws {
+        for location in ["myapp://callback?code=42", "mailto:someone@www.example"] {
+            let server = try FixtureServer.start { _ in .redirect(to: location) }
+            let error = await urlError { _ = try await HTTPClient.untimed().data(from: server.url()) }
+            #expect(error?.code == .unsupportedURL)
+            let failing = error?.userInfo["NSErrorFailingURLStringKey"] as? String
+            #expect(try failing == server.url().absoluteString)
+        }
+    }
+
+    @Test("A large upload arrives whole, and again after a redirect", arguments: [Way.bridge, .urlProtocol])
+    func largeUpload(_ way: Way) async throws {
+        let server = try FixtureServer.start { request in
+            let count = try request.discardBody()
+            return request.path == "/" ? .redirect(to: "/next", status: 307) : .text("\(count)")
+        }
+        let body = Data(repeating: 1, count: 1_000_001)
+        let (data, _) = try await Sender(way).upload(for: server.request("PUT"), from: body)
+        #expect(data == Data("1000001".utf8))
+        #expect(server.requests.allSatisfy { $0.headers["content-length"] == "1000001" })
+    }
+
+    private func configuration(_ client: HTTPClient) -> URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [client.urlProtocolClass()]
+        return configuration
+    }
+}
+
+/// Follows every redirect to one URL.
+private final class AppDelegate: NSObject, URLSessionDataDelegate, Sendable {
+    let pieces: AsyncStream<Data>
+    private let record: AsyncStream<Data>.Continuation
+    private let target: URL
+
+    init(_ target: URL) {
+        self.target = target
+        (pieces, record) = AsyncStream.makeStream()
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(request.url?.scheme == "myapp" ? URLRequest(url: target) : nil)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        record.yield(data)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        record.finish()
+    }
+}
+#endif

@@ -1,0 +1,33 @@
+import DirectHTTP
+import Foundation
+import Testing
+
+@testable import DirectHTTPFoundation
+
+@Suite("The progress of a bridged call")
+struct TransferSumTests {
+    /// The totals after each report.
+    private func totals(_ reports: [(isUpload: Bool, bytes: UInt64, total: UInt64?)]) -> [Int64] {
+        let progress = Progress(totalUnitCount: -1)
+        var request = HTTPClient.Request(.put, "http://www.example/")
+        TransferSum(progress).watch(&request)
+        return reports.map { report in
+            let report = (report.isUpload, TransferProgress(bytes: report.bytes, total: report.total))
+            report.0 ? request.onUpload?(report.1) : request.onDownload?(report.1)
+            return progress.totalUnitCount
+        }
+    }
+
+    @Test("An upload counts against its length, before the response and whatever that has")
+    func upload() {
+        #expect(totals([(true, 10, 40), (true, 40, 40)]) == [40, 40])
+        #expect(totals([(true, 40, 40), (false, 5, 20)]) == [40, 60])
+        #expect(totals([(true, 40, 40), (false, 5, nil)]) == [40, 45])
+    }
+
+    @Test("The total is unknown while the only length is")
+    func unknown() {
+        #expect(totals([(false, 5, nil), (false, 10, 20)]) == [-1, 20])
+        #expect(totals([(true, 10, nil), (false, 5, 20)]) == [-1, 30])
+    }
+}

@@ -53,7 +53,7 @@ struct OracleCell: Hashable, Sendable, CustomStringConvertible {
     /// Whether it is the program that decides about the end.
     private var isDecided: Bool {
         switch (call, redirect, cancel) {
-        // Nobody asks about the redirect.
+        // No delegate is asked about the redirect.
         case (_, .refused, _) where !hasDelegate: false
         // FoundationNetworking passes the cancellation on in a task of its own, some time.
         case (.getAsync, _, .beforeStart): false

@@ -60,7 +60,7 @@ struct OracleDifference: Sendable {
             outcome.arrivals[1].method = "HEAD"
             outcome.body = ""
         },
-        OracleDifference("fields that nobody knows stay with their origin") { outcome, cell in
+        OracleDifference("fields of unknown meaning stay with their origin") { outcome, cell in
             for index in outcome.arrivals.indices where outcome.arrivals[index].path == "/other" {
                 outcome.arrivals[index].fields["x-secret"] = nil
             }
@@ -112,7 +112,7 @@ struct OracleDifference: Sendable {
         OracleDifference("Host has the port of the URL") { outcome, cell in
             for index in outcome.arrivals.indices { outcome.arrivals[index].fields["host"] = nil }
         },
-        OracleDifference("Upgrade is left out: nobody could use the other protocol") { outcome, cell in
+        OracleDifference("Upgrade is left out: no program could use the other protocol") { outcome, cell in
             for index in outcome.arrivals.indices { outcome.arrivals[index].fields["upgrade"] = nil }
         },
     ]

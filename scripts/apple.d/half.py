@@ -12,7 +12,11 @@ condition = "canImport(FoundationNetworking)"
 shutil.rmtree(copy, ignore_errors=True)
 copy.mkdir(parents=True)
 for file in sources.rglob("*.swift"):
-    lines = file.read_text().splitlines()
+    text = file.read_text()
+    # On Linux Foundation does not export it.
+    if "CFRunLoop" in text:
+        text = text.replace("internal import Foundation\n", "internal import CoreFoundation\ninternal import Foundation\n", 1)
+    lines = text.splitlines()
     outer = [line for line in lines if line.startswith("#if")]
     if outer == [f"#if {condition}"] and lines[-1] == "#endif":
         continue

@@ -58,6 +58,7 @@ public struct URLRequest: Hashable, Sendable, _ObjectiveCBridgeable {
         get { fatalError() }
         set {}
     }
+    public func value(forHTTPHeaderField field: String) -> String? { fatalError() }
     public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {}
     public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {}
 
@@ -138,6 +139,10 @@ open class URLSessionConfiguration: NSObject, @unchecked Sendable {
         set {}
     }
     open var timeoutIntervalForResource: TimeInterval {
+        get { fatalError() }
+        set {}
+    }
+    open var httpAdditionalHeaders: [AnyHashable: Any]? {
         get { fatalError() }
         set {}
     }

@@ -58,6 +58,11 @@ open class Progress: NSObject, @unchecked Sendable {
     }
 }
 
+// CoreFoundation, which Foundation exports.
+open class CFRunLoop {}
+public func CFRunLoopGetCurrent() -> CFRunLoop! { fatalError() }
+public func CFRunLoopWakeUp(_ rl: CFRunLoop!) {}
+
 open class RunLoop: NSObject {
     public struct Mode: RawRepresentable, Hashable, Sendable {
         public init(rawValue: String) { fatalError() }

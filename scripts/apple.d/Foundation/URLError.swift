@@ -43,3 +43,14 @@ extension URLError.Code {
     public static var cannotWriteToFile: Self { fatalError() }
     public static var requestBodyStreamExhausted: Self { fatalError() }
 }
+
+// "CocoaError"
+public struct CocoaError: Error {
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        public init(rawValue: Int) { fatalError() }
+        public var rawValue: Int { fatalError() }
+        public static var userCancelled: Self { fatalError() }
+    }
+
+    public init(_ code: Code, userInfo: [String: Any] = [:]) { fatalError() }
+}

@@ -18,6 +18,10 @@ public struct Date: Hashable, Sendable {
     public var timeIntervalSince1970: TimeInterval { fatalError() }
 }
 
+public struct Locale: Hashable, Sendable {
+    public static var preferredLanguages: [String] { fatalError() }
+}
+
 public struct UUID: Hashable, Sendable {
     public init() { fatalError() }
     public var uuidString: String { fatalError() }

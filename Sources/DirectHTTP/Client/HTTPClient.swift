@@ -28,10 +28,19 @@ extension HTTPClient {
         self.init(pipeline: Pipeline(configuration, network: network))
     }
 
+    // Two initialisers, and none that rethrows: Swift 6.3.1 crashes on a function with such a call whose
+    // closure throws nothing, and with typed errors that it catches in part (docs/Deployment.md).
+    /// Makes a client with the default settings as `configure` changes them.
+    public init(_ configure: (inout Configuration) -> Void) {
+        var configuration = Configuration()
+        configure(&configuration)
+        self.init(configuration)
+    }
+
     /// Makes a client with the default settings as `configure` changes them.
     ///
     /// - Throws: any error that `configure` throws.
-    public init(_ configure: (inout Configuration) throws -> Void) rethrows {
+    public init(_ configure: (inout Configuration) throws -> Void) throws {
         var configuration = Configuration()
         try configure(&configuration)
         self.init(configuration)

@@ -13,10 +13,10 @@ extension HTTPClient {
     static func untimed() -> HTTPClient { untimed { _ in } }
 
     static func untimed(_ configure: (inout Configuration) throws -> Void) rethrows -> HTTPClient {
-        try HTTPClient { settings in
-            settings.loop = .still
-            try configure(&settings)
-        }
+        var settings = Configuration()
+        settings.loop = .still
+        try configure(&settings)
+        return HTTPClient(settings)
     }
 
     /// The same, trusting the tests' authority alone.

@@ -8,8 +8,9 @@ internal import Synchronization
 /// ```
 ///
 /// Redirects, retries and answers to challenges are requests of their own. Responses of a cache are not
-/// logged, because no request is made for them. The values of secret fields, of queries and of fragments are
-/// left out or replaced by `***`; bodies are never logged. No value can break a line or control a terminal.
+/// logged, because no request is made for them. The values of secret fields, also of others that look like
+/// credentials, and those of queries and of fragments are left out or replaced by `***`; bodies are never
+/// logged. No value can break a line or control a terminal.
 public struct HTTPLogger: Sendable {
     /// How much is logged.
     public enum Level: Int, Hashable, Comparable, Sendable {
@@ -27,7 +28,7 @@ public struct HTTPLogger: Sendable {
     }
 
     private let level: Level
-    private let hidden: Set<String>
+    private let redaction: FieldRedaction
     private let write: @Sendable (String) -> Void
     /// Tells the loggers of one client apart.
     private let identity = Identity()
@@ -45,7 +46,7 @@ public struct HTTPLogger: Sendable {
         _ write: @escaping @Sendable (String) -> Void
     ) {
         self.level = level
-        hidden = Set(SecretFields.names.union(secretFields).map { $0.lowercased() })
+        redaction = FieldRedaction(hiding: FieldRedaction.usual.union(secretFields))
         self.write = write
     }
 
@@ -123,27 +124,14 @@ public struct HTTPLogger: Sendable {
     }
 
     private func line(of number: Number, _ text: String) {
-        write("#\(number.value) \(text.inOneLine)")
+        write("#\(number.value) \(text.printable)")
     }
 
     private func log(_ headers: HTTPHeaders, of number: Number, arrow: String) {
         guard level >= .headers else { return }
-        for field in headers { line(of: number, "\(arrow) \(field.name): \(shown(field))") }
-    }
-
-    private func shown(_ field: HTTPHeaders.Field) -> String {
-        let name = field.name.lowercased()
-        if hidden.contains(name) { return "***" }
-        guard ["location", "content-location", "referer", "link", "refresh"].contains(name) else {
-            return field.value
+        for field in headers {
+            line(of: number, "\(arrow) \(field.name): \(redaction.shown(field.name, field.value))")
         }
-        if let url = try? HTTPURL(field.value) { return url.redacted.text }
-        // A relative reference, or a list of URLs: nothing of a query or a fragment, and no user. By scalars:
-        // a mark that combines with one of these characters would hide it.
-        let scalars = field.value.unicodeScalars
-        guard !scalars.contains("@") else { return "***" }
-        let end = scalars.firstIndex { $0 == "?" || $0 == "#" }
-        return end.map { String(scalars[...$0]) + "***" } ?? field.value
     }
 
     private static func size(of request: HTTPClient.Request) -> String {
@@ -163,20 +151,5 @@ public struct HTTPLogger: Sendable {
         case is CancellationError: "cancelled"
         default: "failed in other code"
         }
-    }
-}
-
-extension String {
-    /// The text without characters that break a line, control a terminal or change the direction of text.
-    fileprivate var inOneLine: String {
-        var line = ""
-        for scalar in unicodeScalars {
-            switch scalar.value {
-            case 0..<0x20, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069:
-                line += "\\u{\(String(scalar.value, radix: 16))}"
-            default: line.unicodeScalars.append(scalar)
-            }
-        }
-        return line
     }
 }

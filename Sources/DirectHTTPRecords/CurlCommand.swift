@@ -108,8 +108,8 @@ struct CurlCommand {
         let scheme = proxy.scheme == .socks5 && proxy.lookup == .byProxy ? "socks5h" : proxy.scheme.rawValue
         words.append(["--proxy", "\(scheme)://\(proxy.host.inURL):\(proxy.port)"])
         guard let credentials = proxy.credentials else { return }
-        let hidden = redaction.shown(["Proxy-Authorization": ""])["Proxy-Authorization"] == Redaction.mask
-        let user = hidden ? Redaction.mask : "\(credentials.user):\(credentials.password)"
+        let hidden = redaction.hides("Proxy-Authorization")
+        let user = hidden ? SecretItems.mask : "\(credentials.user):\(credentials.password)"
         words.append(["--proxy-user", user])
     }
 
@@ -278,17 +278,10 @@ extension String {
         unicodeScalars.allSatisfy { $0 == "\t" || $0.value >= 0x20 && $0.value != 0x7F }
     }
 
-    /// Whether the text can stand in a command and be shown by a terminal: it has no control characters but
-    /// tabs and line feeds, and none that change the direction of the text, so that a reader sees another
+    /// Whether the text can stand in a command and be shown by a terminal, so that no reader sees another
     /// command.
     fileprivate var isPlain: Bool {
-        unicodeScalars.allSatisfy { scalar in
-            switch scalar.value {
-            case 0x09, 0x0A: true
-            case 0..<0x20, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069: false
-            default: true
-            }
-        }
+        unicodeScalars.allSatisfy { $0 == "\t" || $0 == "\n" || !$0.isDeceptive }
     }
 }
 

@@ -142,17 +142,19 @@ struct HAREntry {
         ])
     }
 
-    private func cookies(_ fields: [String], separator: Character?, field: String) -> JSONValue {
-        let isHidden = redaction.shown(HTTPHeaders([(field, "")]))[field] == Redaction.mask
-        let texts =
-            separator.map { mark in fields.flatMap { $0.split(separator: mark) } } ?? fields.map { $0[...] }
+    private func cookies(_ fields: [String], separator: Unicode.Scalar?, field: String) -> JSONValue {
+        let isHidden = redaction.hides(field)
+        // By scalars: a mark that combines with `=` or `;` would hide it.
+        let fields = fields.map { Substring($0).unicodeScalars }
+        let texts = separator.map { mark in fields.flatMap { $0.split(separator: mark) } } ?? fields
         return .pairs(
             texts.map { text in
                 let pair = text.prefix { $0 != ";" }.drop { $0 == " " }
                 // A cookie without `=` has a value and no name.
-                guard pair.contains("=") else { return ("", isHidden ? Redaction.mask : String(pair)) }
-                let name = pair.prefix { $0 != "=" }
-                return (String(name), isHidden ? Redaction.mask : String(pair.dropFirst(name.count + 1)))
+                let equals = pair.firstIndex(of: "=")
+                let value = equals.map { pair[$0...].dropFirst() } ?? pair
+                let name = equals.map { String(pair[..<$0]) } ?? ""
+                return (name, isHidden ? SecretItems.mask : String(value))
             }
         )
     }

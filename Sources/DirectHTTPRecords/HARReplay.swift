@@ -29,7 +29,10 @@ public final class HARReplay: Sendable {
     public init(_ archive: String, redacting redaction: Redaction = Redaction()) throws(HARError) {
         let root: JSONValue
         do throws(JSONError) {
-            root = try JSONReader.read(Array(archive.utf8))
+            // Programs on Windows write a mark of the byte order, which is no part of JSON (RFC 8259,
+            // section 8.1).
+            let bytes = Array(archive.utf8)
+            root = try JSONReader.read(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes[3...]) : bytes)
         } catch {
             throw .invalid(line: error.line, error.what)
         }
@@ -171,7 +174,7 @@ private struct ReplayedExchange: Sendable {
                 case "content-length", "transfer-encoding": true
                 default: false
                 }
-            if !isOutdated, value != Redaction.mask { headers.add(name, value) }
+            if !isOutdated, value != SecretItems.mask { headers.add(name, value) }
         }
         return headers
     }

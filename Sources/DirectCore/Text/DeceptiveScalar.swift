@@ -9,3 +9,20 @@ extension Unicode.Scalar {
         }
     }
 }
+
+extension String {
+    /// The text with all characters escaped that could break a line, be invisible, or reorder the text that
+    /// follows.
+    package var printable: String {
+        guard unicodeScalars.contains(where: \.isDeceptive) else { return self }
+        var result = ""
+        for scalar in unicodeScalars {
+            if scalar.isDeceptive {
+                result += "\\u{\(String(scalar.value, radix: 16))}"
+            } else {
+                result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}

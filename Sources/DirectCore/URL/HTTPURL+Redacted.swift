@@ -6,16 +6,8 @@ extension HTTPURL {
     public var redacted: HTTPURL {
         let bare = withoutCredentials.withoutFragment
         guard query != nil else { return bare }
-        var bytes = Array(targetBytes[...pathLength])
-        for (index, item) in targetBytes[(pathLength + 1)...].split(
-            separator: UInt8(ascii: "&"),
-            omittingEmptySubsequences: false
-        ).enumerated() {
-            if index > 0 { bytes.append(UInt8(ascii: "&")) }
-            if let equals = item.firstIndex(of: UInt8(ascii: "=")) { bytes += item[...equals] }
-            if !item.isEmpty { bytes += "***".utf8 }
-        }
-        let target = URLTarget(bytes: bytes, pathLength: pathLength)
+        let query = SecretItems(named: nil).hidden(in: targetBytes[(pathLength + 1)...])
+        let target = URLTarget(bytes: Array(targetBytes[...pathLength]) + query, pathLength: pathLength)
         return HTTPURL(Storage(authority: bare.storage.authority, target: target, fragment: nil))
     }
 }

@@ -1,5 +1,5 @@
 // Descriptions for printing, logging and `dump`. They name the target of a message and never show a header
-// value, a byte of a body, or the user and password of a URL.
+// value, a byte of a body, or of a URL more than `HTTPURL.redacted`.
 
 internal import DirectTransport
 
@@ -7,7 +7,7 @@ extension Request: CustomStringConvertible, CustomReflectable {
     /// The method and the URL.
     public var description: String {
         switch parsedURL {
-        case .success(let url): "\(method) \(url)"
+        case .success(let url): "\(method) \(url.redacted)"
         case .failure: "\(method) without a URL"
         }
     }
@@ -38,7 +38,7 @@ extension RequestBody: CustomStringConvertible, CustomReflectable {
 
 extension Response: CustomStringConvertible, CustomReflectable {
     /// The status and the URL.
-    public var description: String { "\(status) from \(url)" }
+    public var description: String { "\(status) from \(url.redacted)" }
 
     /// Never shows header values or the body.
     public var customMirror: Mirror {
@@ -48,7 +48,7 @@ extension Response: CustomStringConvertible, CustomReflectable {
 
 extension BufferedResponse: CustomStringConvertible, CustomReflectable {
     /// The status, the URL and the length of the body.
-    public var description: String { "\(status) from \(url), \(body.count) bytes" }
+    public var description: String { "\(status) from \(url.redacted), \(body.count) bytes" }
 
     /// Never shows header values or the body.
     public var customMirror: Mirror {
@@ -59,13 +59,4 @@ extension BufferedResponse: CustomStringConvertible, CustomReflectable {
 extension ResponseBody: CustomReflectable {
     /// Never shows the content.
     public var customMirror: Mirror { Mirror(self, children: []) }
-}
-
-/// The header fields whose values are left out of texts and files unless the program says otherwise.
-package enum SecretFields {
-    package static let names: Set<String> = [
-        "Authorization", "Proxy-Authorization", "Authentication-Info", "Proxy-Authentication-Info", "Cookie",
-        "Cookie2", "Set-Cookie", "Set-Cookie2", "X-Api-Key", "Api-Key", "X-Auth-Token", "X-Csrf-Token",
-        "X-Xsrf-Token", "X-Amz-Security-Token", "X-Goog-Api-Key", "X-Vault-Token", "Private-Token",
-    ]
 }

@@ -119,12 +119,11 @@ struct MeetingTests {
     func redaction() {
         var redaction = Redaction()
         for text in [
-            "//u:secret@h.test/", "ftp://u:secret@h.test/", "https://u:secret@h.test:99999/x@y",
-            "https:\\\\u:secret@h.test/",
-        ] {
-            let shown = redaction.shown(["Location": text])["Location"] ?? ""
-            #expect(!shown.contains("secret") && shown.contains("h.test"), "\(text)")
-        }
+            "ftp://u:secret@h.test/", "https://u:secret@h.test:99999/x@y", "https:\\\\u:secret@h.test/",
+            "https:u:secret@h.test/", "https:/u:secret@h.test/", "/\\u:secret@h.test", "mailto:u:secret@h",
+            "//u:sec/ret@h.test",
+        ] { #expect(redaction.shown(["Location": text])["Location"] == "***", "\(text)") }
+        #expect(redaction.shown(["Location": "//u:secret@h.test/x"])["Location"] == "//h.test/x")
         #expect(redaction.shown(["Location": "/a/b@c"])["Location"] == "/a/b@c")
         for (text, shown) in [
             ("/a?b=hush#access_token=hush&hush", "/a?b=***#access_token=***&***"),
@@ -137,6 +136,83 @@ struct MeetingTests {
         var coded = form
         coded["Content-Encoding"] = "gzip"
         #expect(redaction.shown(body: [31, 139], of: coded) == nil)
+    }
+
+    @Test("The references of Link and Refresh are shown without secrets, as those of Location")
+    func linksAndRefresh() {
+        let redaction = Redaction()
+        for (name, value, shown) in [
+            (
+                "Link", "</a?t=hush>; rel=next, <https://u:hush@h.test/>",
+                "</a?t=***>; rel=next, <https://h.test/>"
+            ),
+            ("Link", "<https:u:hush@h>; rel=next", "<***>; rel=next"),
+            ("Link", "</a>; title=\"who?\"", "***"), ("Link", "u:hush@h", "***"),
+            ("Refresh", "5; url=https://u:hush@h.test/?t=hush", "5; url=https://h.test/?t=***"),
+            ("Refresh", "0;URL='/a#t=hush'", "0; url=/a#t=***"), ("Refresh", "3", "3"),
+            ("Refresh", "x:hush", "***"),
+        ] {
+            #expect(redaction.shown([name: value])[name] == shown, "\(value)")
+            #expect(Redaction.insecureNone.shown([name: value])[name] == value)
+        }
+    }
+
+    @Test("What looks like a credential is hidden, by the name of its field or by its value, and no more")
+    func looksSecret() async throws {
+        let secret: HTTPHeaders = [
+            "X-Access-Token": "hush1", "Ocp-Apim-Subscription-Key": "hush2", "X-AccessToken": "hush3",
+            "X-Session-Id": "hush4", "My-Password": "hush5", "X-Anything": "Bearer hush6", "X-Sid": "hush9",
+            "X-Other": "eyJhbGciOiJub25lIn0.hush7.", "X-Origin": "https://u:hush8@h.test/",
+            "X-OAuth": "hush10",
+            "X-Marked": "Bearer \u{301}hush11", "X-Place": "x://\u{301}u:hush12@h.test/",
+        ]
+        let plain: HTTPHeaders = [
+            "WWW-Authenticate": "Basic realm=r", "ETag": "\"token\"", "Content-Type": "text/plain",
+            "Access-Control-Allow-Credentials": "true", "Surrogate-Key": "a b", "Idempotency-Key": "1",
+            "X-Request-Id": "abc", "Author": "me", "X-Site": "https://h.test/@me", "Keep-Alive": "timeout=5",
+            "Cache-Control": "max-age=5", "Strict-Transport-Security": "max-age=600",
+        ]
+        let redaction = Redaction()
+        #expect(redaction.shown(secret).allSatisfy { $0.value == "***" })
+        #expect(redaction.shown(plain) == plain)
+        #expect(Redaction.insecureNone.shown(secret) == secret)
+        // The archive, the command and the log ask the same function.
+        let recorder = HARRecorder()
+        let client = HTTPClient.untimed {
+            $0.networkInterceptors = [recorder.interceptor]
+            $0.transport = { try Response(to: $0, 200, headers: secret) }
+        }
+        let request = Request(.get, "http://a.test/?q=hush", headers: secret)
+        _ = try await client.fetch(request)
+        let command = try request.curlCommand()
+        #expect(!recorder.archive.contains("hush") && !command.contains("hush"))
+        #expect(!"\(request)".contains("hush"))
+    }
+
+    @Test("A cookie is split at its equals sign in an archive, also if a mark combines with that")
+    func cookiesInArchives() async throws {
+        for (redaction, value) in [(Redaction(), "***"), (.insecureNone, "\u{301}hush")] {
+            let recorder = HARRecorder(redacting: redaction)
+            let client = HTTPClient.untimed {
+                $0.networkInterceptors = [recorder.interceptor]
+                $0.transport = {
+                    try Response(to: $0, 200, headers: ["Set-Cookie": "sid=\u{301}hush; Path=/"])
+                }
+            }
+            _ = try await client.get("http://a.test/", headers: ["Cookie": "a=1;\u{301}b; sid=\u{301}hush"])
+            let text = recorder.archive
+            #expect(text.contains("hush") == (value != "***"))
+            let cookie = "{\"name\":\"sid\",\"value\":\"\(value)\"}"
+            #expect(text.components(separated: cookie) == 3, "\(text)")
+        }
+    }
+
+    @Test("A command shows no invisible or reordering character as it is")
+    func deceptiveCommands() {
+        for scalar in ["\u{200B}", "\u{202E}", "\u{2066}", "\u{AD}", "\u{E0041}", "\u{9B}"] {
+            #expect(ShellWord.quoted("a \(scalar)b").unicodeScalars.allSatisfy { $0.isASCII })
+        }
+        #expect(ShellWord.quoted("caf\u{E9} au lait") == "'caf\u{E9} au lait'")
     }
 
     @Test("Behind a proxy with TLS, a rejected certificate is the error, and is not tried again")
@@ -159,5 +235,12 @@ struct MeetingTests {
         let error = try await httpError { try await client.get("https://a.test/") }
         guard case .tls(.certificateRejected) = error.reason else { throw error }
         #expect(error.history.isEmpty && server.records.count == 1)
+    }
+}
+
+extension String {
+    /// The number of parts between the occurrences of another text.
+    fileprivate func components(separated separator: String) -> Int {
+        split(separator: separator, omittingEmptySubsequences: false).count
     }
 }

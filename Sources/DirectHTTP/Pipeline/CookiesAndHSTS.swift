@@ -60,6 +60,14 @@ extension ClientFields {
     }
 }
 
+extension ClientFields {
+    /// Returns a request that code of the caller's has made, with the URL that it is for: a reference is
+    /// relative to the client's base, and HSTS decides as about any other.
+    func completed(_ request: Request) -> Request {
+        upgraded(request.resolved(against: base).introducingURLUser())
+    }
+}
+
 /// Sends requests with their cookies, and over TLS if HSTS asks for it.
 final class CookieLayer: Layer {
     private let stores: CookiesAndHSTS

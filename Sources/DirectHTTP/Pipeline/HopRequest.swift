@@ -30,7 +30,7 @@ struct HopRequest: Sendable {
     /// another one the call begins as if a redirect had led there, but with all that was set for it.
     static func beginning(_ request: Request, by crossing: Crossing) -> HopRequest {
         var hop = beginning(request)
-        guard let base = crossing.fields.base, !request.isFor(base.origin) else { return hop }
+        guard let base = crossing.fields.base, !request.isFor(base) else { return hop }
         var facts = hop.facts
         let authenticator = facts.authenticator
         facts.leaveOrigin(crossing, byServer: false)
@@ -108,7 +108,7 @@ extension HopRequest {
     func rebuilt(as other: Request, shown: [Request], _ crossing: Crossing) -> HopRequest {
         var former = upgraded(by: crossing.fields)
         former.forget(what: other, lacksOf: shown)
-        var next = crossing.fields.upgraded(other.introducingURLUser())
+        var next = crossing.fields.completed(other)
         next.inheritOptions(of: former.request)
         // An invalid URL is reported when the request is sent.
         guard case .success(let url) = next.parsedURL else { return with(next) }

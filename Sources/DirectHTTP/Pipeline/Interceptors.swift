@@ -56,7 +56,7 @@ extension Request {
     /// secrets, and with the options that it does not set.
     func completed(after shown: Request, _ crossing: Crossing) -> Request {
         let shown = crossing.fields.upgraded(shown)
-        let made = crossing.fields.upgraded(introducingURLUser())
+        let made = crossing.fields.completed(self)
         var request = made.withoutCopies(of: shown, surviving: crossing.surviving)
         if request.addresses == nil, !made.isCopy(of: shown) {
             request.addresses = shown.addresses(for: made)

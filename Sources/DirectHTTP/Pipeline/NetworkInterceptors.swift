@@ -63,7 +63,7 @@ final class NetworkInterceptors: NetworkLayer {
         guard let first = interceptors.first else { return try await end(shown.stripped(shown.request)) }
         return try await first(shown.request) { request in
             let crossing = self.fields.crossing(by: shown.request.redirects ?? self.redirects)
-            try request.introducingURLUser().check(madeOf: shown.request, for: .sending)
+            try self.fields.completed(request).check(madeOf: shown.request, for: .sending)
             let stripped = shown.stripped(request.completed(after: shown.request, crossing))
             guard interceptors.count > 1 else { return try await end(stripped) }
             let next = try await self.final(stripped, call: call)

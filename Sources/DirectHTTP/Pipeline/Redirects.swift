@@ -307,8 +307,16 @@ extension Request {
     fileprivate mutating func dropBody() {
         body = .none
         headers.removeAll { name in
-            name.hasPrefix("content-") || ["transfer-encoding", "trailer", "expect", "digest"].contains(name)
+            name.hasPrefix("content-")
+                || ["transfer-encoding", "trailer", "expect", "digest", "repr-digest"]
+                    .contains(name)
         }
+    }
+
+    /// Whether the request's URL is of the origin of a client's base URL, also if HSTS has made https of it.
+    func isFor(_ base: HTTPURL) -> Bool {
+        guard case .success(let url) = parsedURL else { return false }
+        return url.origin == base.origin || url.scheme == .https && url.isSamePlace(as: base)
     }
 
     /// Whether the request's URL is of that origin.

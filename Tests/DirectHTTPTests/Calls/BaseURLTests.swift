@@ -20,6 +20,47 @@ struct BaseURLTests {
         }
     }
 
+    @Test("A base URL of http under HSTS is the base by https, for requests, commands and connections")
+    func underHSTS() async throws {
+        let hsts = HSTSStore()
+        hsts.add(HSTSStore.Entry(try DomainName("api.test"), until: UnixTime(seconds: 4_000_000_000)))
+        let script = Script((200, [:]))
+        let client = try client(script, "http://api.test/v2/") {
+            $0.hsts = hsts
+            $0.headers["X-Key"] = "k"
+        }
+        for url in ["items", "https://api.test/v2/items"] { _ = try await client.get(url) }
+        #expect(
+            script.requests.allSatisfy { $0.url == "https://api.test/v2/items" && $0.headers["X-Key"] == "k" }
+        )
+        let command = try client.curlCommand(for: Request(.get, "items"), redacting: .insecureNone)
+        #expect(command.contains("X-Key: k") && command.contains("https://api.test/v2/items"))
+        // Of another host, port or scheme than that, none gets what is for the base.
+        for url in ["https://b.test/", "https://api.test:444/", "http://b.test/"] {
+            _ = try await client.get(url)
+            #expect(script.requests.last?.headers.contains("X-Key") == false)
+        }
+    }
+
+    @Test("An interceptor and a decision about a redirect may make requests of relative references")
+    func fromOtherCode() async throws {
+        let script = Script((302, ["Location": "/to"]), (200, [:]))
+        let client = try client(script) {
+            $0.interceptors = [
+                { request, forward in
+                    try await forward(Request(.get, "first", headers: request.headers))
+                }
+            ]
+            $0.redirects.decide = { _ in .follow(Request(.get, "second")) }
+        }
+        _ = try await client.get("items")
+        #expect(script.urls == ["https://api.test/v2/first", "https://api.test/v2/second"])
+        let network = try self.client(Script((200, [:]))) {
+            $0.networkInterceptors = [{ try await $1(Request(.get, "third", headers: $0.headers)) }]
+        }
+        #expect(try await network.get("items").url.text == "https://api.test/v2/third")
+    }
+
     @Test(
         "A relative reference is resolved by RFC 3986, before any interceptor or observer sees the request",
         arguments: [

@@ -240,6 +240,18 @@ struct RedirectTests {
         #expect(error.redirectFault == .bodyAcrossOrigins)
     }
 
+    @Test("A redirect that drops the body drops the digests of it as well")
+    func digests() async throws {
+        let script = Script.redirecting(303, "/next")
+        let fields: HTTPHeaders = [
+            "Digest": "md5=x", "Repr-Digest": "sha-256=:x:", "Content-Digest": "sha-256=:x:", "X-Key": "k",
+        ]
+        _ = try await script.client().post("https://a.test/", .text("body"), headers: fields)
+        #expect(script.requests.map { $0.headers.contains("Repr-Digest") } == [true, false])
+        let last = try #require(script.requests.last).headers
+        #expect(!last.contains("Digest") && !last.contains("Content-Digest") && last["X-Key"] == "k")
+    }
+
     @Test("The client's default type of bodies goes with a body to another origin, and not without one")
     func defaultType() async throws {
         for (status, crosses) in [(307, true), (308, true), (302, false)] as [(HTTPStatus, Bool)] {

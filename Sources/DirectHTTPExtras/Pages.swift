@@ -81,17 +81,20 @@ private struct PageSequence: AsyncSequence, Sendable {
             // The URL that was asked for, not the one that a redirect has led to.
             let url = page.history.first?.url ?? page.url
             seen.insert(url)
-            let origin = home ?? Self.home(of: request, sentTo: url)
+            let sent = Self.sent(request, to: url)
+            let origin = home ?? (try? sent.url.origin) ?? url.origin
             home = origin
-            following = try pages.next(page).map { follow($0, from: request, within: origin) }
+            following = try pages.next(page).map { follow($0, from: sent, within: origin) }
             return page
         }
 
-        /// Returns the origin that the request is for: its own also if an interceptor sent it to another one,
-        /// where its secrets must not go, but not if it was sent over https instead.
-        private static func home(of request: HTTPClient.Request, sentTo url: HTTPURL) -> Origin {
-            guard let own = try? request.url else { return url.origin }
-            return url.scheme == .https && own.isSamePlace(as: url) ? url.origin : own.origin
+        /// Returns the request for the origin that it is for: its own also if an interceptor sent it to
+        /// another one, where its secrets must not go, but not if it was sent over https instead, with them.
+        private static func sent(_ request: HTTPClient.Request, to url: HTTPURL) -> HTTPClient.Request {
+            guard let own = try? request.url, url.scheme == .https, own.isSamePlace(as: url) else {
+                return request
+            }
+            return request.upgraded
         }
 
         /// Returns the request for a further page.

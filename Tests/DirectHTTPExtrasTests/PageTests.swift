@@ -110,6 +110,23 @@ struct PageTests {
         )
     }
 
+    @Test(
+        "Pages of an http URL that HSTS makes https of keep what was set for the first",
+        arguments: [true, false]
+    )
+    func upgraded(hasUser: Bool) async throws {
+        let hsts = HSTSStore()
+        hsts.add(HSTSStore.Entry(try DomainName("a.test"), until: UnixTime(seconds: 4_000_000_000)))
+        let (client, requests) = client(["https://a.test/1": "/2", "https://a.test/2": "/3"]) {
+            $0.hsts = hsts
+        }
+        var request = HTTPClient.Request(.get, hasUser ? "http://u:p@a.test/1" : "http://a.test/1")
+        if !hasUser { request.authenticator = .basic(user: "u", password: "p") }
+        let (texts, error) = try await pages(client, request)
+        #expect(texts == ["https://a.test/1", "https://a.test/2", "https://a.test/3"] && error == nil)
+        #expect(requests.withLock { $0.allSatisfy { $0.headers["Authorization"] == "Basic dTpw" } })
+    }
+
     @Test("Another origin, a loop and too many pages end the sequence, after the pages that were there")
     func bounds() async throws {
         for other in ["http://b.test/2", "https://a.test/2", "http://a.test:81/2", "//b.test/2"] {

@@ -256,6 +256,13 @@ extension Request {
         self = replacing(url: url)
     }
 
+    /// The request with https in place of http, and with all that was set for it.
+    package var upgraded: HTTPClient.Request {
+        var request = self
+        request.parsedURL = parsedURL.map { $0.with(scheme: .https) }
+        return request
+    }
+
     /// Drops the options that must not be used for the new URL.
     private mutating func forget(_ former: HTTPURL, for url: HTTPURL) {
         if let addresses, !former.lends(addresses, to: url) { self.addresses = nil }

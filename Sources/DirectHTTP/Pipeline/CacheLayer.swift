@@ -28,14 +28,15 @@ final class CacheLayer: Layer {
 
     func send(_ request: Request, trail: Trail?, call: Call) async throws -> Response {
         let url = try request.checkedURL()
+        // The call may end first, and its report has the requests that its caller has waited for.
+        let refresh = forward(request.withoutCallbacks, trail: trail, call: call.unobserved)
         let wait = DiskWait(within: call.limit, name: url.host.description, loop: loop)
         return try await cache.send(
             request,
             defaults: fields.defaults(for: request, trail),
             owner: owner,
             wait: wait,
-            // The call may end first, and its report has the requests that its caller has waited for.
-            refresh: forward(request, trail: trail, call: call.unobserved),
+            refresh: { try await refresh($0.withoutCallbacks, $1) },
             forward: forward(request, trail: trail, call: call)
         )
     }
@@ -49,5 +50,15 @@ final class CacheLayer: Layer {
             let hop = HopRequest(request, trail).rebuilt(as: changed, shown: [request], crossing)
             return try await next.send(hop.request, trail: hop.trail, call: call)
         }
+    }
+}
+
+extension Request {
+    /// The request without the functions that its call reports to, which may have ended.
+    fileprivate var withoutCallbacks: Request {
+        guard onInterim != nil || onUpload != nil || onDownload != nil else { return self }
+        var request = self
+        (request.onInterim, request.onUpload, request.onDownload) = (nil, nil, nil)
+        return request
     }
 }

@@ -577,6 +577,27 @@ struct CachingClientTests {
         await cache.settle()
     }
 
+    @Test("The request behind a stale response reports to nobody: its call may have ended")
+    func silentRevalidation() async throws {
+        let mayAnswer = Gate()
+        let count = SerialNumbers()
+        let server = try FixtureServer.start { request in
+            if count.next() > 1 { try request.wait(for: mayAnswer) }
+            return .text("kept", ["Cache-Control": "max-age=0, stale-while-revalidate=60"])
+        }
+        let cache = ResponseCache.memory()
+        let client = client(cache)
+        _ = try await client.get(server.http())
+        let calls = Locked(0)
+        var request = Request(.get, server.http())
+        request.onDownload = { _ in calls.withLock { $0 += 1 } }
+        #expect(try await client.fetch(request).cacheUse == .stale)
+        let callsBefore = calls.withLock { $0 }
+        mayAnswer.open()
+        await cache.settle()
+        #expect(server.requests.count == 2 && calls.withLock { $0 } == callsBefore)
+    }
+
     @Test(
         "The request behind a stale response reads no more than may be stored",
         arguments: ["max-age=0, stale-while-revalidate=60", "no-store"]

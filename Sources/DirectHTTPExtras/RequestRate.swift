@@ -24,8 +24,33 @@ public final class RequestRate: Sendable {
     private struct Line {
         /// When the last token that was taken fell due.
         var last: Double
-        /// Those that wait, in the order of arrival: the first one for a token, each other one for its turn.
-        var waiting: [Latch<Void>] = []
+        /// Those that wait, by the number of their arrival: the first one for a token, each other one for its
+        /// turn. Not in a list: many of them may be cancelled at a time.
+        var waiting: [Int: Latch<Void>] = [:]
+        /// The number of the first that waits, or else of the next that comes.
+        var first = 0
+        var next = 0
+
+        /// Puts one more behind those that wait.
+        mutating func add() -> Turn {
+            let turn = Turn(number: next, latch: waiting.isEmpty ? Latch(()) : Latch())
+            waiting[next] = turn.latch
+            next += 1
+            return turn
+        }
+
+        /// Takes one out, and returns the one that is the first now.
+        mutating func remove(_ number: Int) -> Latch<Void>? {
+            waiting[number] = nil
+            while first < next, waiting[first] == nil { first += 1 }
+            return waiting[first]
+        }
+    }
+
+    /// The place of a request that waits.
+    private struct Turn {
+        let number: Int
+        let latch: Latch<Void>
     }
 
     /// Makes a limit. Clients that have the same one share its tokens.
@@ -66,7 +91,7 @@ public final class RequestRate: Sendable {
     private func wait(for origin: Origin?) async throws {
         guard let turn = enter(origin) else { return }
         do {
-            if let place = turn.enter() { try await turn.value(at: place) }
+            if let place = turn.latch.enter() { try await turn.latch.value(at: place) }
             // No more is saved than at other times, but for what timers are late by: the machine may sleep.
             let saved = max((burst - 1) * interval, 5e7)
             let due = lines.withLock { max(($0[origin]?.last ?? 0) + interval, now() - saved) }
@@ -84,7 +109,7 @@ public final class RequestRate: Sendable {
     }
 
     /// Takes a token if one is there and no request waits. Otherwise returns the turn of the request.
-    private func enter(_ origin: Origin?) -> Latch<Void>? {
+    private func enter(_ origin: Origin?) -> Turn? {
         lines.withLock { lines in
             let time = now()
             // What has been saved is the burst at most, which is also what a new origin has.
@@ -96,26 +121,20 @@ public final class RequestRate: Sendable {
         }
     }
 
-    private func enter(_ line: inout Line, at time: Double, _ full: Double) -> Latch<Void>? {
+    private func enter(_ line: inout Line, at time: Double, _ full: Double) -> Turn? {
         let due = max(line.last + interval, full)
-        let isFirst = line.waiting.isEmpty
-        if isFirst, !(due > time) {
+        if line.waiting.isEmpty, !(due > time) {
             line.last = due
             return nil
         }
-        let turn = isFirst ? Latch<Void>(()) : Latch<Void>()
-        line.waiting.append(turn)
-        return turn
+        return line.add()
     }
 
     /// Ends the wait of a request, and lets the next one wait for a token.
-    private func leave(_ turn: Latch<Void>, of origin: Origin?, taking due: Double? = nil) {
+    private func leave(_ turn: Turn, of origin: Origin?, taking due: Double? = nil) {
         let first = lines.withLock { lines in
             if let due { lines[origin]?.last = due }
-            if let place = lines[origin]?.waiting.firstIndex(where: { $0 === turn }) {
-                lines[origin]?.waiting.remove(at: place)
-            }
-            return lines[origin]?.waiting.first
+            return lines[origin]?.remove(turn.number)
         }
         first?.open(with: ())
     }

@@ -179,6 +179,27 @@ struct BridgeTests {
         #expect(try answer.decode() == Point(x: 1, y: 2))
     }
 
+    @Test("The error of a program's own code is under a URLError, and no text of that shows it")
+    func foreignErrors() async throws {
+        struct Own: Error, Equatable { var token = "hush" }
+        let client = HTTPClient.untimed { $0.interceptors = [{ _, _ in throw Own() }] }
+        let url = try #require(URL(string: "http://a.test/"))
+        do {
+            _ = try await client.data(from: url)
+            Issue.record("there was no error")
+        } catch let error as URLError {
+            #expect(error.programError as? Own == Own() && error.code == .unknown)
+            var dumped = ""
+            dump(error, to: &dumped)
+            for text in [
+                "\(error)", error.localizedDescription, "\(error.userInfo)", dumped, "\(error as NSError)",
+            ] {
+                #expect(!text.contains("hush"), "\(text)")
+            }
+            #expect("\(error)".contains("Own"))
+        }
+    }
+
     @Test("A cancelled task ends with the URLError for cancellation")
     func cancellingTheTaskIsAnErrorOfFoundations() async throws {
         let gate = Gate()

@@ -14,24 +14,27 @@ extension URLError {
         userInfo[NSUnderlyingErrorKey] as? HTTPError
     }
 
+    /// The error of an interceptor or of other code of the program behind one that this package's calls have
+    /// thrown; `nil` for other errors. It is underneath in a form that prints its type only: its text may
+    /// contain anything, even secrets.
+    public var programError: (any Error)? {
+        (userInfo[NSUnderlyingErrorKey] as? ProgramError)?.error
+    }
+
     /// Converts an error to the closest one of Foundation's, with the given error underneath.
     init(_ error: any Error, for url: URL?) {
+        let shown: any Error =
+            switch error {
+            case is HTTPError, is HTTPURLError, is AuthenticationError, is CancellationError, is URLError:
+                error
+            default: ProgramError(error: error)
+            }
         self.init(
             Code(error),
             userInfo: Self.facts(url).merging([
-                NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: Self.words(error),
+                NSUnderlyingErrorKey: shown, NSLocalizedDescriptionKey: "\(shown)",
             ]) { $1 }
         )
-    }
-
-    /// The text of an error of this package or of Foundation. That of other code's errors may contain
-    /// anything, even secrets.
-    private static func words(_ error: any Error) -> String {
-        switch error {
-        case is HTTPError, is HTTPURLError, is AuthenticationError, is CancellationError, is URLError:
-            "\(error)"
-        default: "the program's own code failed with an error of the type \(type(of: error))"
-        }
     }
 
     /// Creates an error of this package's own, without an error underneath.
@@ -49,6 +52,16 @@ extension URLError {
         // The second name is that of `NSURLErrorFailingURLStringErrorKey`, which is deprecated, and read.
         return [NSURLErrorFailingURLErrorKey: safe, "NSErrorFailingURLStringKey": safe.absoluteString]
     }
+}
+
+/// An error of the program's own code, of which only the type is shown.
+private struct ProgramError: Error, CustomStringConvertible, CustomReflectable {
+    let error: any Error
+
+    var description: String {
+        "the program's own code failed with an error of the type \(type(of: error))"
+    }
+    var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension URLError.Code {

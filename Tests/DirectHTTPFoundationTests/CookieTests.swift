@@ -39,6 +39,33 @@ struct CookieTests {
         #expect(server.requests.count == 2)
     }
 
+    @Test("Of two cookies with one name the older one is sent first, whatever order the storage has")
+    func order() async throws {
+        for number in 0..<20 {
+            let storage = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
+            let client = HTTPClient {
+                $0.useCookies(of: storage)
+                $0.transport = { request in
+                    let cookie: HTTPHeaders =
+                        switch try request.url.path {
+                        case "/1": ["Set-Cookie": "sid=old; Path=/; Domain=example.com"]
+                        case "/2": ["Set-Cookie": "sid=new; Path=/"]
+                        case "/3": ["Set-Cookie": "sid=older; Path=/; Domain=example.com"]
+                        default: [:]
+                        }
+                    let body = Array((request.headers["Cookie"] ?? "none").utf8)
+                    return try .init(to: request, .ok, headers: cookie, body: body)
+                }
+            }
+            let host = "https://www\(number).example.com"
+            for path in ["/1", "/2"] { _ = try await client.get(host + path) }
+            #expect(try await client.get(host).text == "sid=old; sid=new")
+            // A new value does not make it younger (RFC 6265, section 5.3).
+            _ = try await client.get(host + "/3")
+            #expect(try await client.get(host).text == "sid=older; sid=new")
+        }
+    }
+
     @Test("A response from the cache does not set its cookies again", arguments: [Way.bridge, .urlProtocol])
     func cachedResponses(way: Way) async throws {
         let server = try FixtureServer.start { request in

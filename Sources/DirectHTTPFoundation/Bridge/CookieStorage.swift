@@ -118,17 +118,19 @@ private final class StorageCopy: @unchecked Sendable {
         writing.withLock { _ in
             let (before, after) = state.withLock { state in
                 state.update(from: storage)
-                let before = Set(state.jar.cookies)
+                let before = state.jar.cookies
                 change(state.jar)
-                let after = Set(state.jar.cookies)
+                let after = state.jar.cookies
                 state.isWriting = before != after
                 return (before, after)
             }
             guard before != after else { return }
-            for cookie in before.subtracting(after).compactMap(HTTPCookie.init) {
-                storage.deleteCookie(cookie)
+            let (old, new) = (Set(before), Set(after))
+            for cookie in before where !new.contains(cookie) {
+                HTTPCookie(cookie).map(storage.deleteCookie)
             }
-            for cookie in after.subtracting(before).compactMap(HTTPCookie.init) { storage.setCookie(cookie) }
+            // In this order, in which Foundation notes the time of each.
+            for cookie in after where !old.contains(cookie) { HTTPCookie(cookie).map(storage.setCookie) }
             state.withLock { state in
                 // The storage decides what it keeps.
                 state.fill(from: storage.cookies ?? [])
@@ -151,11 +153,34 @@ extension StorageCopy.State {
         fill(from: now)
     }
 
+    /// Fills the jar, the oldest cookie first (RFC 6265, section 5.4): the storage has no order of its own,
+    /// and takes a cookie with another value for a new one.
     fileprivate mutating func fill(from cookies: [HTTPCookie]) {
         stored = cookies
+        let former = jar.cookies.map(CookiePlace.init)
+        let places = Dictionary(zip(former, former.indices)) { first, _ in first }
+        let known = cookies.compactMap { cookie in
+            Cookie(cookie).map { ($0, place: places[CookiePlace($0)] ?? .max, created: cookie.created) }
+        }
         jar = CookieJar()
-        for cookie in cookies.compactMap(Cookie.init) { jar.add(cookie) }
+        for (cookie, _, _) in known.sorted(by: { ($0.place, $0.created) < ($1.place, $1.created) }) {
+            jar.add(cookie)
+        }
     }
+}
+
+/// What a cookie replaces another one by (RFC 6265, section 5.3).
+private struct CookiePlace: Hashable {
+    let name, host, path: String
+
+    init(_ cookie: Cookie) {
+        (name, host, path) = (cookie.name, "\(cookie.coversSubdomains)\(cookie.host)", cookie.path)
+    }
+}
+
+extension HTTPCookie {
+    /// When Foundation has made the cookie.
+    fileprivate var created: Double { properties?[HTTPCookiePropertyKey("Created")] as? Double ?? 0 }
 }
 
 /// The store of a request that neither sends nor stores cookies.

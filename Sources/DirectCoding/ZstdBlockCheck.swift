@@ -1,10 +1,12 @@
 #if Zstd
-/// Follows the structure of zstd frames in parallel with libzstd, to refuse bytes after a block that has no
-/// sequences. libzstd overlooks them, at least up to version 1.5.4, if the number of sequences is encoded as
-/// zero in two bytes (RFC 8878, section 3.1.1.3.2.1).
+/// Follows the structure of zstd frames in parallel with libzstd, to refuse what it overlooks, at least up to
+/// version 1.5.4: bytes after a block that has no sequences, if the number of sequences is encoded as zero in
+/// two bytes (RFC 8878, section 3.1.1.3.2.1), and, if an empty block is the last one, content of another size
+/// than the frame has announced (section 3.1.1.1.4).
 struct ZstdBlockCheck {
     private enum Place {
         case frameHeader
+        case contentSize
         case blockHeader
         case literalsHeader
         case sequencesHeader
@@ -17,6 +19,10 @@ struct ZstdBlockCheck {
     private var held: UInt64 = 0
     private var heldCount = 0
     private var hasChecksum = false
+    /// The size of the content of the last frame, as its header says; `nil` if it says nothing.
+    private(set) var announced: UInt64?
+    /// The number of bytes of that size in the header.
+    private var sizeLength = 0
     private var isLastBlock = false
     /// The number of bytes left in a compressed block.
     private var left: UInt64 = 0
@@ -36,6 +42,7 @@ struct ZstdBlockCheck {
             position += 1
             switch place {
             case .frameHeader: readFrameHeader()
+            case .contentSize: readContentSize()
             case .blockHeader: readBlockHeader()
             case .literalsHeader: try readLiteralsHeader()
             case .sequencesHeader: try readSequencesHeader()
@@ -51,6 +58,7 @@ struct ZstdBlockCheck {
 
     /// Reads a frame header (section 3.1.1.1), or a skippable frame's (section 3.1.2).
     private mutating func readFrameHeader() {
+        announced = nil
         if heldCount == 8, held & 0xFFFF_FFF0 == 0x184D_2A50 { return go(to: .frameHeader, over: held >> 32) }
         guard heldCount == 5, held & 0xFFFF_FFF0 != 0x184D_2A50 else { return }
         let descriptor = UInt8(truncatingIfNeeded: held >> 32)
@@ -58,8 +66,15 @@ struct ZstdBlockCheck {
         hasChecksum = descriptor & 4 != 0
         var rest: UInt64 = isSingleSegment ? 0 : 1
         rest += [0, 1, 2, 4][Int(descriptor & 3)]
-        rest += [isSingleSegment ? 1 : 0, 2, 4, 8][Int(descriptor >> 6)]
-        go(to: .blockHeader, over: rest)
+        sizeLength = [isSingleSegment ? 1 : 0, 2, 4, 8][Int(descriptor >> 6)]
+        go(to: sizeLength > 0 ? .contentSize : .blockHeader, over: rest)
+    }
+
+    /// Reads the size of the content (section 3.1.1.1.4).
+    private mutating func readContentSize() {
+        guard heldCount == sizeLength else { return }
+        announced = held &+ (sizeLength == 2 ? 256 : 0)
+        go(to: .blockHeader)
     }
 
     /// Reads a block header (section 3.1.1.2).

@@ -12,6 +12,8 @@ final class ZstdDecoder: StreamDecoder {
     /// The number of bytes, at the beginning of a frame, that libzstd still gets one at a time.
     private var headerLeft = 0
     private var blocks = ZstdBlockCheck()
+    /// The number of bytes that the present frame has made.
+    private var made: UInt64 = 0
 
     /// The magic number, and the longest frame header (RFC 8878, section 3.1.1.1).
     private static let longestHeader = 18
@@ -50,13 +52,20 @@ final class ZstdDecoder: StreamDecoder {
             guard ZSTD_isError(result) == 0 else { throw fault(result) }
             headerLeft = max(0, headerLeft - (source.pos - before.0))
             source.size = input.count
+            try blocks.add(UnsafeRawBufferPointer(rebasing: input[before.0..<source.pos]))
+            made += UInt64(sink.pos - before.1)
             // libzstd stops at the end of every frame, when all of its output is written.
             isAtFrameStart = result == 0
             hasEndedFrame = hasEndedFrame || isAtFrameStart
+            if isAtFrameStart {
+                guard made == blocks.announced ?? made else {
+                    throw .corrupt(.zstd, detail: "a frame announces another size")
+                }
+                made = 0
+            }
             if !isAtFrameStart, source.pos == source.size || sink.pos == sink.size { break }
             if before == (source.pos, sink.pos) { break }
         }
-        try blocks.add(UnsafeRawBufferPointer(rebasing: input[..<source.pos]))
         return DecodingProgress(used: source.pos, made: sink.pos)
     }
 

@@ -25,6 +25,27 @@ struct ContentDecoderTests {
         }
     }
 
+    #if Zstd
+    @Test(
+        "A zstd frame whose content has another size than it announces is refused, also with an empty last block"
+    )
+    func zstdOfAnotherSize() throws {
+        // A single segment with a size of two bytes, a raw block, and an empty last one.
+        func frame(announcing size: Int, _ content: [UInt8]) -> [UInt8] {
+            let (field, header) = (size - 256, content.count << 3)
+            let start = [0x28, 0xB5, 0x2F, 0xFD, 0x60, UInt8(field & 255), UInt8(field >> 8)]
+            return start + [UInt8(header & 255), UInt8(header >> 8), 0] + content + [1, 0, 0]
+        }
+        let content = [UInt8](repeating: 65, count: 500)
+        let good = frame(announcing: 500, content)
+        for cuts in [[], Array(1..<10), Array(1..<600)] {
+            #expect(decode(good + good, ["zstd"], cutAt: cuts) == .content(content + content))
+            let fault = decode(good + frame(announcing: 1000, content), ["zstd"], cutAt: cuts)
+            #expect(fault == .fault(.corrupt(.zstd, detail: "a frame announces another size")))
+        }
+    }
+    #endif
+
     @Test("The decoder returns the output of its input before it asks for more")
     func promptness() throws {
         // A stored block that is not the last: all of it is known once it is there.

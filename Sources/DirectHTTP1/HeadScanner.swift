@@ -48,6 +48,8 @@
     private var lineStart = 0
     /// The end of the current line's name; 0 while it is not known.
     private var nameEnd = 0
+    /// The start of the line that continues the last field; 0 if none does.
+    private var foldStart = 0
 
     init(leniency: HTTP1Leniency) {
         self.leniency = leniency
@@ -80,6 +82,7 @@
         position = 0
         lineStart = 0
         nameEnd = 0
+        foldStart = 0
         reason = 0..<0
         hasFolds = false
     }
@@ -254,6 +257,7 @@
         if frames { throw .foldedLine }
         count -= 1
         position = lineStart
+        foldStart = lineStart
         lineStart = Int(last.nameStart)
         nameEnd = Int(last.nameEnd)
         hasFolds = true
@@ -310,10 +314,12 @@
         lineEnd: Int,
         limits: Limits
     ) throws(HTTP1Error) {
-        var start = nameEnd + 1
+        let isFolded = foldStart > 0
+        var start = isFolded ? foldStart : nameEnd + 1
         var end = lineEnd
         while start < end, unsafe base[start] <= .space { start += 1 }
         while end > start, unsafe base[end - 1] <= .space { end -= 1 }
+        if isFolded { (start, end) = joined(start, end) }
         try makeRoom(limits: limits)
         let place = FieldPlace(
             nameStart: UInt32(truncatingIfNeeded: lineStart),
@@ -324,6 +330,17 @@
         markedFields |= FramingFields.mark(nameCount: place.nameCount) &<< UInt64(truncatingIfNeeded: count)
         unsafe (places + count).initialize(to: place)
         count &+= 1
+    }
+
+    /// Returns the value that the last field has together with what its next line has, from `start` to `end`.
+    /// Not found by trimming all of it once more: lines of blanks would take quadratic time.
+    @inline(never)
+    private mutating func joined(_ start: Int, _ end: Int) -> (Int, Int) {
+        foldStart = 0
+        // `unfold` has left the place of the field.
+        let former = unsafe places[count]
+        if start == end { return (Int(former.valueStart), Int(former.valueEnd)) }
+        return (former.valueCount == 0 ? start : Int(former.valueStart), end)
     }
 
     /// Remembers the position, or throws if more bytes cannot help because a limit is reached.

@@ -62,6 +62,19 @@ struct HTTPDateTests {
         )
     }
 
+    /// 2023-11-14 22:13:20.
+    @Test(
+        "Fifty years are counted to the second (RFC 9110, section 5.6.7)",
+        arguments: [
+            ("14-Nov-73 22:13:20", "2073"), ("14-Nov-73 22:13:21", "1973"), ("15-Nov-73 00:00:00", "1973"),
+            ("01-Dec-73 00:00:00", "1973"), ("13-Nov-73 23:59:59", "2073"), ("31-Dec-72 23:59:59", "2072"),
+        ]
+    )
+    func halfCentury(_ date: String, _ year: String) throws {
+        let read = HTTPDate.parse("Sunday, \(date) GMT", now: UnixTime(seconds: 1_700_000_000))
+        #expect(HTTPDate.text(try #require(read)).contains(" \(year) "))
+    }
+
     @Test("Dates are written as they are read")
     func roundTrip() {
         for seconds in stride(

@@ -35,6 +35,8 @@ package enum HTTPDate {
 private struct DateParser {
     private struct TimeOfDay {
         let hour, minute, second: Int
+
+        var secondOfDay: Int { hour * 3600 + minute * 60 + second }
     }
 
     private let bytes: [UInt8]
@@ -72,9 +74,12 @@ private struct DateParser {
             take("-"),
             let shortYear = number(digits: 2), take(" "), let timeOfDay = timeOfDay(), take(" GMT")
         else { return nil }
-        let thisYear = CivilDay(daysSince1970: now.seconds.floorDivided(by: 86_400).quotient).year
-        var year = thisYear - thisYear % 100 + shortYear
-        if year > thisYear + 50 { year -= 100 }
+        let (days, second) = now.seconds.floorDivided(by: 86_400)
+        let today = CivilDay(daysSince1970: days)
+        var year = today.year - today.year % 100 + shortYear
+        // RFC 9110, section 5.6.7: more than 50 years in the future, to the second.
+        let latest = (today.year + 50, today.month, today.day, Int(second))
+        if (year, month + 1, day, timeOfDay.secondOfDay) > latest { year -= 100 }
         // The weekday is not checked: it is right for one century only, and the century is a guess.
         return time(CivilDay(year: year, month: month + 1, day: day), weekday: nil, at: timeOfDay)
     }

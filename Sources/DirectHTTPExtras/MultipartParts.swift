@@ -15,8 +15,8 @@ public struct MultipartPart: Sendable {
 
     private func disposition(_ name: String) -> String? {
         guard let value = headers["Content-Disposition"] else { return nil }
-        var reader = FieldReader(value)
-        _ = reader.text { $0 != UInt8(ascii: ";") }
+        var reader = FieldScanner(value.utf8)
+        _ = reader.read { $0 != UInt8(ascii: ";") }
         return reader.parameters()[name]
     }
 }
@@ -39,8 +39,8 @@ extension HTTPClient.Response {
         count: Int = 1000
     ) throws(MultipartError) -> some AsyncSequence<MultipartPart, any Error> & Sendable {
         guard let type = headers.values(for: "Content-Type").last else { throw .notMultipart }
-        var reader = FieldReader(type)
-        let essence = reader.text { $0 != UInt8(ascii: ";") }.lowercased()
+        var reader = FieldScanner(type.utf8)
+        let essence = reader.read { $0 != UInt8(ascii: ";") }.lowercased()
         guard essence.hasPrefix("multipart/"), let boundary = reader.parameters()["boundary"],
             MultipartParser.isBoundary(boundary)
         else { throw .notMultipart }

@@ -29,13 +29,15 @@ private enum LinkFields {
     }
 
     private static func links(of value: String, at url: HTTPURL) -> [WebLink] {
-        var (links, reader) = ([WebLink](), FieldReader(value))
-        while reader.skip(" ", "\t", ","), reader.take("<") {
-            let reference = reader.text { $0 != UInt8(ascii: ">") }
-            guard reader.take(">") else { return links }
-            var parameters = reader.parameters(endingAt: ",")
+        var (links, reader) = ([WebLink](), FieldScanner(value.utf8))
+        while true {
+            _ = reader.read { " \t,".utf8.contains($0) }
+            guard reader.take(UInt8(ascii: "<")) else { return links }
+            let reference = reader.read { $0 != UInt8(ascii: ">") }
+            guard reader.take(UInt8(ascii: ">")) else { return links }
+            var parameters = reader.parameters(before: UInt8(ascii: ","))
             // What is no parameter is skipped with its link.
-            _ = reader.text { $0 != UInt8(ascii: ",") }
+            _ = reader.read { $0 != UInt8(ascii: ",") }
             guard parameters["anchor"] == nil, let target = try? url.resolving(reference),
                 target.user == nil
             else { continue }
@@ -48,6 +50,5 @@ private enum LinkFields {
                 )
             )
         }
-        return links
     }
 }

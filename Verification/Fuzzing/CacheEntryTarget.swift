@@ -31,7 +31,7 @@ private func frontWithChecksum(_ head: [UInt8], length: Int) -> [UInt8] {
     rest.add(UInt32(head.count))
     rest.add(UInt32(0))
     rest.add(Digest128(high: 1, low: 2))
-    return withChecksum(rest.bytes + head, magic: "DHCACHE1")
+    return withChecksum(rest.bytes + head, magic: "DHCACHE2")
 }
 
 private func withChecksum(_ content: [UInt8], magic: String) -> [UInt8] {
@@ -62,7 +62,7 @@ private func checkIndex(_ bytes: [UInt8]) {
     let key = CacheKey(digest: Digest128(high: 1, low: 2))
     var content = StoredBytesWriter()
     content.add(key.digest)
-    for file in [bytes, withChecksum(content.bytes + bytes, magic: "DHCVARY1")] {
+    for file in [bytes, withChecksum(content.bytes + bytes, magic: "DHCVARY2")] {
         guard let index = VariantIndex(file, key) else { continue }
         require(index.sets.count <= 8, "the limit of sets")
         requireEqual(VariantIndex(index.bytes(key), key), index, "an index is read back")

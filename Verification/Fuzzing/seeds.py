@@ -181,7 +181,7 @@ def cache_entry(folder):
     yield joined(head, numbers=[1, 0, 0, 5, 0])
     yield joined(bytes(8) + b"\x02" + text(b"accept,accept-language") + text(b""), numbers=[2, 0, 0, 0, 0])
     yield joined(b"content", numbers=[3, 9, 0, 0, 0])
-    yield joined(b"DHCACHE1" + bytes(40) + head, numbers=[0, 0, 0, 0, 0])
+    yield joined(b"DHCACHE2" + bytes(40) + head, numbers=[0, 0, 0, 0, 0])
 
 
 def date(folder):

@@ -25,9 +25,6 @@ extension CacheVector {
         return differences
     }
 
-    /// A client without a cookie store: a `Cookie` field is its caller's.
-    private static let caller = CookieOwner(of: nil, client: nil)
-
     /// Sends one request through the cache.
     private static func ask(_ exchange: Exchange, cache: ResponseCache, stage: CacheStage) async
         -> Result<BufferedResponse, any Error>
@@ -38,7 +35,7 @@ extension CacheVector {
             request.headers = HTTPHeaders(exchange.fields)
             if let body = exchange.body { request.body = .text(body) }
             if !exchange.upgrade.isEmpty { request.upgrade = exchange.upgrade }
-            let response = try await cache.send(request, owner: Self.caller) { request, sent in
+            let response = try await cache.send(request) { request, sent in
                 let request = request.with(exchange.added)
                 sent.note(request, defaults: HTTPHeaders())
                 return try stage.answer(request)

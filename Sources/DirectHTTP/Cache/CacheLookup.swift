@@ -15,7 +15,7 @@ extension ResponseCache {
     ///
     /// - Parameter request: The request as the caller made it.
     /// - Parameter defaults: The fields that later steps add if the request has none of that name.
-    /// - Parameter owner: Whose cookies the request carries.
+    /// - Parameter asker: The asker; `nil` to see only what the request itself shows.
     /// - Parameter wait: How long to wait for the disk.
     /// - Parameter refresh: Sends a request for which no caller waits; `nil` for `forward`.
     /// - Parameter forward: Sends a request to the origin. Only this request contains the conditions that the
@@ -23,13 +23,14 @@ extension ResponseCache {
     package func send(
         _ request: Request,
         defaults: HTTPHeaders = HTTPHeaders(),
-        owner: CookieOwner = .client,
+        asker: Asker? = nil,
         wait: DiskWait = .unlimited,
         refresh: CacheForward? = nil,
         forward: @escaping CacheForward
     ) async throws -> Response {
         let url = try request.checkedURL()
-        let policy = CacheRequestPolicy(request, defaults: defaults, owner: owner)
+        let asker = asker ?? Asker(request.headers, own: defaults.identifying)
+        let policy = CacheRequestPolicy(request, defaults: defaults, asker: asker)
         guard let key = CacheKey(url) else { return try await forward(request, SentRequests()) }
         let lookup = CacheLookup(
             cache: self,
@@ -356,7 +357,7 @@ extension CacheLookup {
         let response = response.with(.miss)
         guard let mark, head.hasCertainEnd(response.headers, url: url),
             let names = VaryNames(response.headers, to: policy.fields),
-            let variant = CacheVariant(names, policy.fields),
+            let variant = CacheVariant(names, policy.fields, key: cache.store.digestKey),
             mayChangeCache(response, selecting: names)
         else { return response }
         func plan(_ length: UInt64?) -> DraftPlan {
@@ -394,7 +395,7 @@ extension CacheLookup {
             policy: CacheRequestPolicy(
                 request,
                 defaults: policy.fields.defaults,
-                owner: policy.fields.owner
+                asker: policy.fields.asker
             ),
             wait: wait,
             refresh: refresh,

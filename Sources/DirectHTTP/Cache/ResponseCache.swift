@@ -4,11 +4,10 @@ package import DirectIO
 
 /// Stores responses and answers requests with them, as a private cache (RFC 9111).
 ///
-/// A private cache may store responses for one user, so each user needs a cache of their own. Even so, a
-/// response to a request with `Authorization` is never used for other credentials. Responses are stored by
-/// URL, and so by host name, never by address.
-///
-/// Several clients may share a cache. The rules that it follows are in docs/Cache.md.
+/// Several clients may share a cache, also those of several users: what was stored for one asker is never
+/// given to another. The asker is the cookie store, the client certificate, the client's own fields,
+/// `Authorization` and a caller's `Cookie`, as far as they are sent. Responses are stored by URL, and so by
+/// host name, never by address. The rules that the cache follows are in docs/Cache.md.
 public final class ResponseCache: Sendable {
     /// Counts of the responses that a cache has served, confirmed and passed.
     public struct Statistics: Hashable, Sendable {

@@ -53,7 +53,9 @@ package final class SentRequests: Sendable {
 extension CacheRequestPolicy {
     fileprivate func asksTheSame(as sent: CacheRequestPolicy, selecting names: VaryNames) -> Bool {
         method == sent.method && isApart == sent.isApart && passes == sent.passes && range == sent.range
-            && (names.fields + Self.credentials).allSatisfy { fields[$0] == sent.fields[$0] }
+            && (names.fields + fields.asker.fieldNames + Self.credentials).allSatisfy {
+                fields[$0] == sent.fields[$0]
+            }
     }
 
     /// These fields must agree even if `Vary` does not name them: the cache has seen only the credentials in

@@ -1,3 +1,6 @@
+internal import DirectCore
+internal import DirectIO
+
 /// Where the cookies of a store really are.
 package enum CookieHolder: @unchecked Sendable {
     /// There are none, nor are any stored.
@@ -9,17 +12,34 @@ package enum CookieHolder: @unchecked Sendable {
 
     /// Returns the holder of a store's cookies; none if there is no store.
     init(of store: (any CookieStore)?) {
-        self = store.map { ($0 as? any CookieStoreOfHolder)?.holder ?? .object($0) } ?? .nobody
-    }
-
-    static func === (one: CookieHolder, other: CookieHolder) -> Bool {
-        switch (one, other) {
-        case (.nobody, .nobody): true
-        case (.object(let one), .object(let other)): one === other
-        case (.lasting(let one), .lasting(let other)): one == other
-        default: false
+        guard let store else {
+            self = .nobody
+            return
+        }
+        if let holder = (store as? any CookieStoreOfHolder)?.holder {
+            self = holder
+        } else {
+            self = store.lastingName.map { .lasting("named \($0)") } ?? .object(store)
         }
     }
+
+    /// Tells the holder from all others, in every process; `nil` if there are no cookies.
+    ///
+    /// That of an object is random: what was stored for it on a disk outlives it, and no later object may
+    /// find that.
+    var name: String? {
+        switch self {
+        case .nobody: nil
+        case .lasting(let name): "lasting \(name)"
+        case .object(let object):
+            "object "
+                + Self.names.value(of: object) {
+                    Hex.encode(padded: SystemRandom.word()) + Hex.encode(padded: SystemRandom.word())
+                }
+        }
+    }
+
+    private static let names = WeakTable<String>()
 }
 
 /// A store that has no cookies itself: several such stores may share those of one holder.

@@ -18,6 +18,8 @@ public final class CookieJar: CookieStore {
     private static let fieldLength = 8190
 
     private let table: Locked<CookieTable>
+    /// The name of the user whose cookies these are, for caches; see ``CookieStore/lastingName``.
+    public let lastingName: String?
     let saves = StateSaves()
 
     /// Creates an empty jar.
@@ -25,7 +27,10 @@ public final class CookieJar: CookieStore {
     /// - Parameters:
     ///   - perSite: The limit on cookies of one site: a registrable domain and all names below it.
     ///   - total: The limit on cookies of all sites together.
-    public init(perSite: Int = 180, total: Int = 10_000) {
+    ///   - lastingName: The name of the user, if a cache in a folder is to find the user's responses in the
+    ///     next run: each user of the folder needs another one.
+    public init(perSite: Int = 180, total: Int = 10_000, lastingName: String? = nil) {
+        self.lastingName = lastingName
         table = Locked(CookieTable(perSite: perSite, total: total))
     }
 

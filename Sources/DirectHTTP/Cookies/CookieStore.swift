@@ -7,6 +7,13 @@ public import DirectHTTP1
 /// authentication attempt. It passes on every response that came from the network, but no response from the
 /// cache, whose `Set-Cookie` fields are old.
 public protocol CookieStore: AnyObject, Sendable {
+    /// The name under which a later run of the program finds the cookies of the same user again; `nil`, the
+    /// default, if it may not find them.
+    ///
+    /// A cache keeps the responses of each store apart from those of all others. Stores with equal names
+    /// share them, and so does a store of a later run on a folder. Without a name they end with the object.
+    var lastingName: String? { get }
+
     /// Returns the cookies to send with a request to this URL, in order.
     func cookies(for url: HTTPURL) -> [Cookie]
 
@@ -17,4 +24,9 @@ public protocol CookieStore: AnyObject, Sendable {
     ///   URL's host, because an override accepted its certificate or the request names another identity: such
     ///   a server must not set `Secure` cookies.
     func take(_ headers: HTTPHeaders, from url: HTTPURL)
+}
+
+extension CookieStore {
+    /// `nil`: no other object has the same cookies.
+    public var lastingName: String? { nil }
 }

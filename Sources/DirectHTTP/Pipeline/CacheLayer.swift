@@ -3,9 +3,12 @@ internal import DirectHTTP1
 internal import DirectIO
 
 /// Answers requests from the client's cache, or sends them on and stores their responses.
+///
+/// It adds the cookies of the store itself: to know the asker, the caller's own have to be told from them.
 final class CacheLayer: Layer {
     private let cache: ResponseCache
-    private let owner: CookieOwner
+    private let stores: CookiesAndHSTS?
+    private let client: AskingClient
     private let fields: ClientFields
     private let redirects: RedirectPolicy
     private let loop: EventLoop
@@ -14,12 +17,14 @@ final class CacheLayer: Layer {
     init(
         _ configuration: HTTPClient.Configuration,
         cache: ResponseCache,
-        owner: CookieOwner,
+        stores: CookiesAndHSTS?,
+        client: AskingClient,
         fields: ClientFields,
         next: any Layer
     ) {
         self.cache = cache
-        self.owner = owner
+        self.stores = stores
+        self.client = client
         self.fields = fields
         redirects = configuration.redirects
         loop = configuration.loop
@@ -27,14 +32,17 @@ final class CacheLayer: Layer {
     }
 
     func send(_ request: Request, trail: Trail?, call: Call) async throws -> Response {
-        let url = try request.checkedURL()
+        let plain = stores?.upgraded(request) ?? request
+        let url = try plain.checkedURL()
+        let asker = client.asker(of: plain, at: url, trail)
+        let request = stores?.withCookies(plain) ?? plain
         // The call may end first, and its report has the requests that its caller has waited for.
         let refresh = forward(request.withoutCallbacks, trail: trail, call: call.unobserved)
         let wait = DiskWait(within: call.limit, name: url.host.description, loop: loop)
         return try await cache.send(
             request,
             defaults: fields.defaults(for: request, trail),
-            owner: owner,
+            asker: asker,
             wait: wait,
             refresh: { try await refresh($0.withoutCallbacks, $1) },
             forward: forward(request, trail: trail, call: call)

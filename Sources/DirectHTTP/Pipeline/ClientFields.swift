@@ -12,6 +12,7 @@ final class ClientFields: Sendable {
     /// The URL whose origin the client's settings are for; `nil` if they are for every one.
     let base: HTTPURL?
     private let headers: HTTPHeaders
+    private let identifying: HTTPHeaders
     private let settings: DecodingSettings
     private let loop: EventLoop
 
@@ -21,6 +22,7 @@ final class ClientFields: Sendable {
         var headers = configuration.headers
         headers.remove("Proxy-Authorization")
         self.headers = headers
+        identifying = headers.identifying
         base = configuration.baseURL
         hsts = configuration.hsts
         settings = configuration.decoding
@@ -38,6 +40,14 @@ final class ClientFields: Sendable {
         return decoding.fields(for: request)
     }
 
+    /// Returns those of the client's own fields that tell who it is, as far as they may be sent to the
+    /// request's origin.
+    func identifying(_ trail: Trail?) -> HTTPHeaders {
+        guard let trail else { return identifying }
+        if trail.hasAllFields { return HTTPHeaders() }
+        return trail.clientFields?.identifying ?? identifying
+    }
+
     /// Returns the client's own fields that may be sent to any origin, and those that a redirect policy lets
     /// through.
     func crossOriginFields(surviving: [String]) -> CrossOriginFields {
@@ -46,7 +56,13 @@ final class ClientFields: Sendable {
             harmless.keepCrossOriginSafe(hasBody: hasBody, surviving: surviving)
             return ContentDecoding(settings, besides: harmless, on: loop)
         }
-        return CrossOriginFields(withBody: fields(hasBody: true), withoutBody: fields(hasBody: false))
+        var kept = identifying
+        kept.keepCrossOriginSafe(hasBody: false, surviving: surviving)
+        return CrossOriginFields(
+            withBody: fields(hasBody: true),
+            withoutBody: fields(hasBody: false),
+            identifying: kept
+        )
     }
 
     /// Returns the fields that may be sent to another origin under the policy, which governs the client's own
@@ -61,6 +77,8 @@ final class ClientFields: Sendable {
 struct CrossOriginFields: Sendable {
     let withBody: ContentDecoding
     let withoutBody: ContentDecoding
+    /// Those of them that tell whose client this is.
+    let identifying: HTTPHeaders
 
     func fields(for request: Request) -> HTTPHeaders {
         (request.body.isNone ? withoutBody : withBody).fields(for: request)

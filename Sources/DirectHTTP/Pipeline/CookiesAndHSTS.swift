@@ -19,14 +19,26 @@ struct CookiesAndHSTS: Sendable {
     /// Returns the request as it is to be sent: with an `https` URL if HSTS asks for that, before anything
     /// else is derived from the URL, and with its cookies.
     func prepared(_ request: Request) -> Request {
-        guard case .success(var url) = request.parsedURL else { return request }
+        withCookies(upgraded(request))
+    }
+
+    /// Returns the request with an `https` URL if HSTS asks for that.
+    func upgraded(_ request: Request) -> Request {
+        guard let hsts, case .success(let url) = request.parsedURL,
+            let upgraded = hsts.upgrades(url, at: .now)
+        else { return request }
         var request = request
-        if let upgraded = hsts?.upgrades(url, at: .now) {
-            url = upgraded
-            request.parsedURL = .success(upgraded)
-        }
+        request.parsedURL = .success(upgraded)
+        return request
+    }
+
+    /// Returns the request with its cookies.
+    func withCookies(_ request: Request) -> Request {
         // RFC 9110, section 9.3.8: the response to TRACE discloses what it sends.
-        if let cookies, request.method != .trace { request.headers.add(cookies: cookies.cookies(for: url)) }
+        guard let cookies, request.method != .trace, case .success(let url) = request.parsedURL
+        else { return request }
+        var request = request
+        request.headers.add(cookies: cookies.cookies(for: url))
         return request
     }
 
@@ -51,12 +63,7 @@ struct CookiesAndHSTS: Sendable {
 extension ClientFields {
     /// Returns the request with an `https` URL if HSTS asks for that (RFC 6797, section 8.3).
     func upgraded(_ request: Request) -> Request {
-        guard let hsts, case .success(let url) = request.parsedURL,
-            let upgraded = hsts.upgrades(url, at: .now)
-        else { return request }
-        var request = request
-        request.parsedURL = .success(upgraded)
-        return request
+        CookiesAndHSTS(cookies: nil, hsts: hsts)?.upgraded(request) ?? request
     }
 }
 

@@ -14,8 +14,8 @@ internal import DirectTransport
 /// | ``Calls`` | always | Interceptors may set the time limits. Decodes last: no layer inside reads content. |
 /// | ``Redirects`` | always | Each hop has credentials, cookies, a cache entry and retries of its own. |
 /// | ``Credentials`` | if there is an authenticator | The answer to a challenge is another request with its cookies. |
-/// | ``CookieLayer`` | with cookies or HSTS | The cache selects by `Cookie`, and by the URL that HSTS made. |
-/// | ``CacheLayer`` | with a cache | A stale response replaces a failure when all attempts have failed. |
+/// | ``CookieLayer`` | with cookies or HSTS, without a cache | A retry has the same cookies. |
+/// | ``CacheLayer`` | with a cache | It decides who is asking, adds the cookies, and replaces failures of all attempts. |
 /// | ``Attempts`` | always | Retries, 421 and 417 repeat one request as it stands. |
 /// | ``CookieLearning`` | with cookies or HSTS | Each response of the network counts, also one that is retried. |
 /// | ``Hedging`` | with a policy | Of an attempt and its hedge only the response that counts goes further. |
@@ -125,10 +125,17 @@ final class InnerLayers: Sendable {
         attempts = Attempts(configuration, roundTrip: roundTrip, networkLayers: network)
         var outer: (any Layer)?
         if let cache = configuration.cache {
-            let owner = CookieOwner(of: cookies, client: configuration.cookies)
-            outer = CacheLayer(configuration, cache: cache, owner: owner, fields: fields, next: attempts)
+            outer = CacheLayer(
+                configuration,
+                cache: cache,
+                stores: stores,
+                client: AskingClient(configuration, cookies: cookies, fields: fields),
+                fields: fields,
+                next: attempts
+            )
+        } else if let stores {
+            outer = CookieLayer(stores: stores, next: attempts)
         }
-        if let stores { outer = CookieLayer(stores: stores, next: outer ?? attempts) }
         if !configuration.authenticators.isEmpty {
             outer = Credentials(configuration, next: outer ?? attempts)
         }

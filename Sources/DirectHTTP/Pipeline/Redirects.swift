@@ -73,7 +73,7 @@ final class Redirects: Sendable {
         if policy.decide != nil { hop = hop.traced }
         var response = first
         var history = first.history
-        while let nextHop = try nextHop(after: hop, response, policy, history: history) {
+        while let nextHop = try nextHop(after: hop, response, by: policy, history: history) {
             let redirects = history.count { $0.reason == .redirect }
             var next = hop.redirected(nextHop, crossing: crossing)
             if let decide = policy.decide {
@@ -135,7 +135,7 @@ final class Redirects: Sendable {
     private func nextHop(
         after hop: HopRequest,
         _ response: Response,
-        _ policy: RedirectPolicy,
+        by policy: RedirectPolicy,
         history: [Hop]
     ) throws -> NextHop? {
         do throws(RedirectError) {
@@ -340,6 +340,13 @@ extension HTTPHeaders {
     mutating func keepCrossOriginSafe(hasBody: Bool, surviving: [String]) {
         let surviving = surviving.map { $0.lowercased() }
         removeAll { !Self.mayCross($0, hasBody: hasBody, surviving: surviving) }
+    }
+
+    /// The fields that are not known to be safe for any origin: they may identify who sends them.
+    var identifying: HTTPHeaders {
+        var fields = self
+        fields.removeAll { Self.mayCross($0, hasBody: true, surviving: []) }
+        return fields
     }
 
     /// Removes values that are not known to be safe for another origin and are copies of those in `others`.

@@ -73,7 +73,9 @@ final class FoundationCookies: BlockingCookieStore, CookieStoreOfHolder, CustomR
     }
 
     var holder: CookieHolder {
-        storage === HTTPCookieStorage.shared ? .lasting("HTTPCookieStorage.shared") : .object(storage)
+        guard storage === HTTPCookieStorage.shared else { return .object(storage) }
+        // Each program has a shared storage of its own.
+        return .lasting("HTTPCookieStorage.shared of \(ProcessInfo.processInfo.processName)")
     }
 
     func cookies(for url: HTTPURL) -> [Cookie] {

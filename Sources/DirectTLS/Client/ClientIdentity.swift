@@ -141,6 +141,14 @@ package struct IdentityFiles: Hashable, Sendable, CustomStringConvertible {
     /// Whether a passphrase opens the key.
     package var hasPassphrase: Bool { passphrase != nil }
 
+    /// The paths of the files.
+    package var paths: [String] {
+        switch kind {
+        case .pem(let chain, let key): [chain, key]
+        case .pkcs12(let path): [path]
+        }
+    }
+
     /// The paths.
     package var description: String {
         switch kind {

@@ -50,7 +50,7 @@ struct RequestOptionTests {
     )
 
     /// A request in which every option is set.
-    private static func full() throws -> Request {
+    static func full() throws -> Request {
         var request = Request(.put, "https://a.test/", body: .text("x"))
         var failed = FailedEndpoints()
         failed.recordFailure(at: "192.0.2.1")

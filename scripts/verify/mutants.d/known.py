@@ -193,8 +193,7 @@ def add_security(table):
     )
     add(
         table, "HSTS is not asked",
-        ("CookiesAndHSTS.prepared", "|hsts?.upgrades(url, at: .now)|", "nil"),
-        ("ClientFields.upgraded", "|hsts.upgrades(url, at: .now)|", "(nil as HTTPURL?)"),
+        ("CookiesAndHSTS.upgraded", "|hsts.upgrades(url, at: .now)|", "(nil as HTTPURL?)"),
         ("Redirects.nextHop", "|fields.hsts?.upgrades(url, at: .now)|", "(nil as HTTPURL?)"),
     )
     add(

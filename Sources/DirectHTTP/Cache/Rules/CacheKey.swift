@@ -48,7 +48,8 @@ struct Digest128: Hashable, Sendable {
 
 /// Identifies one of the responses for a URL by the request fields that it was selected by.
 ///
-/// Only a digest of their values is stored, since they may be secret.
+/// Only a digest of their values is stored, since they may be secret; on a disk it depends on the folder's
+/// key, too, so that a guess cannot be checked against files from elsewhere.
 struct CacheVariant: Hashable, Sendable {
     let names: VaryNames
     let digest: Digest128
@@ -58,17 +59,24 @@ struct CacheVariant: Hashable, Sendable {
         self.digest = digest
     }
 
-    init?(_ names: VaryNames, _ fields: VaryFields) {
+    /// - Parameter key: The key of the store.
+    init?(_ names: VaryNames, _ fields: VaryFields, key: [UInt8]) {
         self.names = names
         guard !names.names.isEmpty else {
             digest = Digest128(high: 0, low: 0)
             return
         }
-        var text: [UInt8] = []
+        // The names begin with a letter or a colon, and no value contains the byte that ends them, but for
+        // the asker's: its length is in front.
+        var text = key
         for name in names.names {
             text += name.utf8
             // An empty value differs from a missing field.
-            if let value = fields[name] { text += ":\(value)".utf8 }
+            if name == VaryNames.asker {
+                text += " \(fields.asker.text.count):".utf8 + fields.asker.text
+            } else if let value = fields[name] {
+                text += ":\(value)".utf8
+            }
             text.append(0x0a)
         }
         guard let digest = Digest128(text) else { return nil }
@@ -79,10 +87,12 @@ struct CacheVariant: Hashable, Sendable {
 /// The variants that a request selects, computed once for each set of names.
 struct SelectedVariants {
     private let fields: VaryFields
+    private let key: [UInt8]
     private var known: [VaryNames: CacheVariant] = [:]
 
-    init(_ fields: VaryFields) {
+    init(_ fields: VaryFields, key: [UInt8]) {
         self.fields = fields
+        self.key = key
     }
 
     /// Whether the request selects this variant.
@@ -90,7 +100,7 @@ struct SelectedVariants {
         guard variant.names.suit(fields) else { return false }
         if variant.names.names.isEmpty { return true }
         if let own = known[variant.names] { return own == variant }
-        guard let own = CacheVariant(variant.names, fields) else { return false }
+        guard let own = CacheVariant(variant.names, fields, key: key) else { return false }
         known[variant.names] = own
         return own == variant
     }

@@ -23,11 +23,11 @@ struct CacheRequestPolicy: Sendable {
     /// Whether no entry is looked up: the request is kept apart, or a cache cannot answer it.
     let passes: Bool
 
-    init(_ request: Request, defaults: HTTPHeaders, owner: CookieOwner = .client) {
+    init(_ request: Request, defaults: HTTPHeaders, asker: Asker = .anonymous) {
         let headers = request.headers
         method = request.method
         isReload = request.ignoresStoredResponses
-        fields = VaryFields(headers: headers, defaults: defaults, owner: owner)
+        fields = VaryFields(headers: headers, defaults: defaults, asker: asker)
         conditions = ClientConditions(headers)
         range = headers.index(of: "range") == nil ? nil : headers["Range"]
         var control = CacheControl(headers)

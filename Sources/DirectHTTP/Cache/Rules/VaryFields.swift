@@ -6,12 +6,17 @@ struct VaryFields: Sendable {
     let headers: HTTPHeaders
     /// Fields that the client adds if the request has none of that name.
     let defaults: HTTPHeaders
-    var owner = CookieOwner.client
+    let asker: Asker
+
+    init(headers: HTTPHeaders, defaults: HTTPHeaders, asker: Asker = .anonymous) {
+        self.headers = headers
+        self.defaults = defaults
+        self.asker = asker
+    }
 
     /// The value of a field, normalised so that equivalent values compare equal; `nil` if there is no such
     /// field.
     subscript(name: String) -> String? {
-        if name == VaryNames.owner { return owner.name }
         var values = headers.values(for: name)
         if values.isEmpty { values = defaults.values(for: name) }
         guard !values.isEmpty else { return nil }
@@ -23,27 +28,6 @@ struct VaryFields: Sendable {
             return Self.byPreference(elements.map { $0.lowercased() }).joined(separator: ",")
         default: return elements.joined(separator: ",")
         }
-    }
-
-    /// Whether the request carries `Authorization`, its own or one that the client adds.
-    fileprivate var isAuthorized: Bool {
-        headers.index(of: "authorization") != nil || defaults.index(of: "authorization") != nil
-    }
-
-    /// Whether the request carries a `Cookie` field that the caller made.
-    fileprivate var hasCookieOfCaller: Bool {
-        owner.isCaller && (headers.index(of: "cookie") != nil || defaults.index(of: "cookie") != nil)
-    }
-
-    /// The names that select among the responses to this request whatever `Vary` says: those that identify a
-    /// user. One client may send requests for several users, and a response to one of them must not be given
-    /// to another.
-    var identifying: [String] {
-        var names: [String] = []
-        if isAuthorized { names.append("authorization") }
-        if hasCookieOfCaller { names.append("cookie") }
-        if owner.name != nil { names.append(VaryNames.owner) }
-        return names
     }
 
     /// Whether the request carries an `Authorization` that is for itself alone: the answer to a challenge by
@@ -103,7 +87,7 @@ struct VaryNames: Hashable, Sendable {
     let names: [String]
 
     /// The names that are those of fields.
-    var fields: [String] { names.filter { $0 != Self.owner } }
+    var fields: [String] { names.filter { $0 != Self.asker } }
 
     init(names: [String]) {
         self.names = names
@@ -112,8 +96,8 @@ struct VaryNames: Hashable, Sendable {
     /// Takes the names from `Vary`; `nil` for `Vary: *`, which no later request is certain to match, and for
     /// requests whose `Authorization` no later one can have.
     ///
-    /// Added are the names that identify the user of the request. So is `Accept-Encoding` if the content is
-    /// coded: a server that codes by it and forgets `Vary` has chosen the response by that field
+    /// Added is the asker, unless the request shows nothing of its sender. So is `Accept-Encoding` if the
+    /// content is coded: a server that codes by it and forgets `Vary` has chosen the response by that field
     /// nevertheless, and this client sends different values of it (none with `Range`).
     init?(_ response: HTTPHeaders, to fields: VaryFields) {
         var names: Set<String> = []
@@ -123,15 +107,16 @@ struct VaryNames: Hashable, Sendable {
         }
         guard !fields.isAuthorizedOnce else { return nil }
         if response.hasCodedContent { names.insert("accept-encoding") }
-        self.names = names.union(fields.identifying).sorted()
+        if fields.asker != .anonymous { names.insert(Self.asker) }
+        self.names = names.sorted()
     }
 
-    /// Whether responses that these names select may answer the request at all: they need to include all
-    /// names that identify its user.
+    /// Whether responses that these names select may answer the request at all: they are for an asker if and
+    /// only if the request shows one.
     func suit(_ fields: VaryFields) -> Bool {
-        fields.identifying.allSatisfy(names.contains)
+        names.contains(Self.asker) == (fields.asker != .anonymous)
     }
 
-    /// In place of a field's name: the owner of the cookies. No field can have this name.
-    static let owner = ":cookies"
+    /// In place of a field's name: the asker. No field can have this name.
+    static let asker = ":asker"
 }

@@ -4,10 +4,16 @@ enum CacheFileKind: Equatable {
     case index
     case draft
     case mark
+    /// The key of the folder's digests.
+    case key
     /// A file that does not belong to the cache.
     case foreign
 
     init(_ name: String) {
+        if name == Self.keyName {
+            self = .key
+            return
+        }
         let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         let stems = parts[0].split(separator: "-", omittingEmptySubsequences: false).map(\.utf8)
         let areDigits = stems.allSatisfy { $0.allSatisfy(Self.isDigit) }
@@ -20,6 +26,8 @@ enum CacheFileKind: Equatable {
         default: self = .foreign
         }
     }
+
+    static let keyName = "key"
 
     private static func isDigit(_ byte: UInt8) -> Bool {
         UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "f") ~= byte

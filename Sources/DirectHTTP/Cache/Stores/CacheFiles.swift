@@ -10,6 +10,8 @@ internal import DirectTransport
 /// - `KEY.v` is the index: it says on which fields the responses of the URL depend. The names of the
 ///   `KEY-VARIANT.r` files contain a random number from the index, so that removing the index makes all of
 ///   them unreachable at once. The files themselves remain until a sweep evicts them.
+/// - `key` has a random number, on which the digests in the names and heads of responses depend. Where it is
+///   missing, the files of the former format are removed, whose askers are not known.
 /// - `SLOT.m` has the mark of all URLs of a slot (`CacheMark`), a random number. A removal removes it too.
 /// - `*.tmp` is a file that is being written.
 ///
@@ -21,6 +23,8 @@ internal import DirectTransport
 final class CacheFiles: Sendable {
     let folder: StateFolder
     let objectLimit: Int
+    /// The key of the folder's digests.
+    let digestKey: [UInt8]
     /// The threads that all of this runs on.
     let work: BlockingWork
     /// The last errors, up to `faultLimit`.
@@ -49,14 +53,38 @@ final class CacheFiles: Sendable {
         self.work = work
         self.limits = limits
         objectLimit = max(0, min(limits.objectBytes, limits.bytes))
+        let known: Result<(key: [UInt8], isNew: Bool), SystemError> = Result { () throws(SystemError) in
+            try folder.digestKey()
+        }
+        // Without a key of the folder, what this object stores is for itself.
+        digestKey = (try? known.get().key) ?? StateFolder.newDigestKey()
+        switch known {
+        case .success((_, isNew: true)): work.submit { self.removeFormer() }
+        case .success: break
+        case .failure(let error): report(.file(error))
+        }
+    }
+
+    /// Removes the files of the former format. Any that remain, because the process ends, are never read.
+    private func removeFormer() {
+        _ = attempt { () throws(SystemError) in
+            for name in try folder.names() {
+                let kind = CacheFileKind(name)
+                // What cannot be read is found out where it is asked for.
+                guard kind == .response || kind == .index, let file = try? folder.file(name),
+                    let start = try? file.bytes(at: 0, count: 8), EntryFile.isFormer(start)
+                else { continue }
+                delete(name)
+            }
+        }
     }
 
     /// Returns the latest response that the request selects, and notes its use in the times of its files.
     func find(_ key: CacheKey, fields: VaryFields) -> DirectoryEntry? {
-        var best = fields.identifying.isEmpty ? load(key.plainName, key: key, variant: nil) : nil
+        var best = fields.asker == .anonymous ? load(key.plainName, key: key, variant: nil) : nil
         if let (index, file) = index(key) {
             for names in index.sets where names.suit(fields) {
-                guard let variant = CacheVariant(names, fields) else { continue }
+                guard let variant = CacheVariant(names, fields, key: digestKey) else { continue }
                 guard let other = load(key.name(variant, index: index), key: key, variant: variant) else {
                     continue
                 }
@@ -195,7 +223,7 @@ final class CacheFiles: Sendable {
                 for name in names where CacheFileKind(name) == .mark { delete(name) }
                 return names
             }
-            for name in names where CacheFileKind(name) != .foreign { delete(name) }
+            for name in names where ![.foreign, .key].contains(CacheFileKind(name)) { delete(name) }
         }
         usage.withLock { $0 = Usage() }
     }
@@ -225,7 +253,9 @@ final class CacheFiles: Sendable {
         _ = attempt { () throws(SystemError) in
             guard let file = try folder.file(key.indexName) else { return }
             let bytes = try file.bytes(at: 0, count: min(file.size, Self.indexLimit))
-            guard let index = VariantIndex(bytes, key) else { return discard(key.indexName) }
+            guard let index = VariantIndex(bytes, key) else {
+                return discard(key.indexName, beginningWith: bytes)
+            }
             found = (index, file)
         }
         return found
@@ -243,7 +273,9 @@ final class CacheFiles: Sendable {
         _ = attempt { () throws(SystemError) in
             guard let file = try folder.file(name) else { return }
             entry = try read(file, name: name)
-            guard let found = entry else { return discard(name) }
+            guard let found = entry else {
+                return discard(name, beginningWith: try file.bytes(at: 0, count: 8))
+            }
             guard found.key == key, variant.map({ $0 == found.variant }) ?? found.variant.names.names.isEmpty
             else {
                 entry = nil
@@ -269,9 +301,10 @@ final class CacheFiles: Sendable {
         return DirectoryEntry(self, front, name, file, bytes: Array(content))
     }
 
-    /// Removes a damaged file and reports it.
-    func discard(_ name: String) {
+    /// Removes a damaged file and reports it, unless it begins like one of the former format.
+    func discard(_ name: String, beginningWith start: [UInt8] = []) {
         delete(name)
+        guard !EntryFile.isFormer(start) else { return }
         report(.damaged(file: name))
     }
 
@@ -318,7 +351,7 @@ extension CacheFiles {
         return try folder.contents().filter { facts in
             switch facts.isRegularFile ? CacheFileKind(facts.name) : .foreign {
             case .response, .index: return true
-            case .mark: return false
+            case .mark, .key: return false
             case .draft:
                 guard now.secondsSince(facts.time) > Self.draftLifetime else { return true }
                 delete(facts.name)
@@ -359,4 +392,30 @@ extension CacheKey {
         let mixed = Digest128(high: 0, low: variant.digest.low ^ index.generation)
         return digest.text + "-" + mixed.text.suffix(16) + ".r"
     }
+}
+
+extension StateFolder {
+    /// Returns the key of a cache's folder, and whether this call has made it.
+    ///
+    /// If two processes make one at the same time, the later one counts from the next opening on. The other
+    /// process finds only what it has stored itself until then.
+    fileprivate func digestKey() throws(SystemError) -> (key: [UInt8], isNew: Bool) {
+        try whileLocked { _ throws(SystemError) in
+            let known = try file(CacheFileKind.keyName)?.bytes(at: 0, count: Self.keySize + 1)
+            if let known, known.count == Self.keySize { return (known, false) }
+            let key = Self.newDigestKey()
+            let draft = try draft()
+            try draft.write(key, at: 0)
+            try draft.place(as: CacheFileKind.keyName)
+            return (key, true)
+        }
+    }
+
+    fileprivate static func newDigestKey() -> [UInt8] {
+        var bytes = StoredBytesWriter()
+        for _ in 0..<keySize / 8 { bytes.add(SystemRandom.word()) }
+        return bytes.bytes
+    }
+
+    private static let keySize = 32
 }

@@ -6,6 +6,9 @@ internal import DirectHTTP1
 /// not stored, and one that cannot be read counts as missing. Only damage in large content, found while it is
 /// being read, is an error of the body.
 protocol CacheStore: AnyObject, Sendable {
+    /// The key of the digests that tell the variants of a URL apart; empty where nothing leaves the memory.
+    var digestKey: [UInt8] { get }
+
     /// Returns the latest response for a URL that the request selects.
     func find(_ key: CacheKey, fields: VaryFields, wait: DiskWait) async throws -> (any CacheEntry)?
 

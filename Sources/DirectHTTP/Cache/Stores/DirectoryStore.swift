@@ -10,6 +10,7 @@ internal import DirectIO
 /// no need to flush it to the disk: what a power failure leaves behind is recognised as damaged.
 final class DirectoryStore: CacheStore {
     private let files: CacheFiles
+    var digestKey: [UInt8] { files.digestKey }
 
     /// Files are read and written on the threads of `work`.
     init(path: String, limits: CacheLimits, work: BlockingWork = .shared) throws(CacheError) {

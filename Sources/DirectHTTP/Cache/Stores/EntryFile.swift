@@ -4,7 +4,7 @@ internal import DirectIO
 
 /// The format of a file with a response:
 ///
-///     prologue  "DHCACHE1", checksum of what follows up to the content, length of the content (8 bytes
+///     prologue  "DHCACHE2", checksum of what follows up to the content, length of the content (8 bytes
 ///     each),
 ///               length of the head (4), zero (4), key (16)
 ///     head      variant (16), times (8 each), status (2), version (1), names of selecting fields, reason,
@@ -15,7 +15,9 @@ enum EntryFile {
     static let blockSize = 64 * 1024
     static let prologueSize = 48
     private static let checksumSize = 8
-    private static let magic: UInt64 = 0x3145_4843_4143_4844
+    private static let magic: UInt64 = 0x3245_4843_4143_4844
+    /// The former format did not know who had asked for a response, beyond some fields.
+    private static let formerMagics: Set<UInt64> = [0x3145_4843_4143_4844, 0x3159_5241_5643_4844]
     private static let headLimit = 4 << 20
 
     /// The part of a file before the content.
@@ -64,6 +66,12 @@ enum EntryFile {
         let content = bytes.dropLast(checksumSize)
         var check = StoredBytesReader(Array(bytes.suffix(checksumSize)))
         return check.number() == Checksum.of(content, seed: UInt64(index) + 1) ? content : nil
+    }
+
+    /// Whether a file is one of the former format, whose asker is not known.
+    static func isFormer(_ bytes: [UInt8]) -> Bool {
+        var reader = StoredBytesReader(bytes)
+        return reader.number().map(formerMagics.contains) ?? false
     }
 
     /// Returns the number of bytes before the content, read from the start of a file; `nil` if it is not such
@@ -162,7 +170,7 @@ struct VariantIndex: Equatable, Sendable {
     /// The sets of field names, the most recently used first.
     var sets: [VaryNames]
 
-    private static let magic: UInt64 = 0x3159_5241_5643_4844
+    private static let magic: UInt64 = 0x3259_5241_5643_4844
     private static let limit = 8
 
     init() {

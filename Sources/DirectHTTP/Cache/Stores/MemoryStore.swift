@@ -13,6 +13,7 @@ final class MemoryStore: CacheStore {
     /// locked.
     private let removals = Locked([UInt64](repeating: 0, count: 256))
     private let objectLimit: Int
+    var digestKey: [UInt8] { [] }
 
     init(limits: CacheLimits) {
         shelf = Locked(LRUCache(byteLimit: limits.bytes, countLimit: limits.objects))
@@ -20,7 +21,7 @@ final class MemoryStore: CacheStore {
     }
 
     func find(_ key: CacheKey, fields: VaryFields, wait _: DiskWait) async throws -> (any CacheEntry)? {
-        var selected = SelectedVariants(fields)
+        var selected = SelectedVariants(fields, key: digestKey)
         return shelf.withLock { $0.find(key) { selected.contain($0.variant) } }
     }
 

@@ -32,7 +32,7 @@ extension ResponseBody {
         upTo limit: UInt64 = .max,
         onProgress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws -> UInt64 {
-        try await FileTransfer(self, .shared).write(to: path, mode: mode, upTo: limit, onProgress)
+        try await FileTransfer(self, .forFile(path)).write(to: path, mode: mode, upTo: limit, onProgress)
     }
 }
 

@@ -20,7 +20,7 @@ package final class StateSaves: Sendable {
         on loop: EventLoop = .shared,
         _ content: @escaping @Sendable () -> [UInt8]
     ) async throws {
-        try await BlockingWork.shared.run(on: loop) { [lock] () throws(SystemError) in
+        try await BlockingWork.forFile(path).run(on: loop) { [lock] () throws(SystemError) in
             try lock.withLock { _ throws(SystemError) in
                 try StateFile.replace(path, with: content())
             }

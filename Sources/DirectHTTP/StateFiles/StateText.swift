@@ -11,7 +11,7 @@ enum StateText {
     ///
     /// - Throws: A ``SystemError`` if the file cannot be read, `CancellationError` if the task was cancelled.
     static func load(_ path: String) async throws -> [UInt8] {
-        try await BlockingWork.shared.run(on: .shared) { () throws(SystemError) in
+        try await BlockingWork.forFile(path).run(on: .shared) { () throws(SystemError) in
             try StateFile.read(path, limit: largestFile) ?? []
         }
     }

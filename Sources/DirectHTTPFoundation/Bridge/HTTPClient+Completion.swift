@@ -112,7 +112,7 @@ extension HTTPClient {
         )
     }
 
-    private static let handlers = BlockingWork(threadLimit: 8)
+    private static let handlers = BlockingWork.forCode()
 
     /// The asynchronous calls throw a `URLError` in any case.
     private static func pass<Value>(

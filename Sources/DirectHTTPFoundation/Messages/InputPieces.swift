@@ -83,9 +83,9 @@ struct InputPieces: AsyncSequence, @unchecked Sendable {
     }
 
     private static let pieceSize = 128 * 1024
-    // A stream may block for as long as its writer does. Threads of its own keep that from delaying name
-    // look-ups.
-    private static let readers = BlockingWork(threadLimit: 64)
+    // A stream may block for as long as its writer does, so it needs a thread soon, which delays neither name
+    // look-ups nor files.
+    private static let readers = BlockingWork.forCode()
 }
 
 /// An `InputStream` that could not be read to its end.

@@ -44,10 +44,14 @@ struct Waitlist<Element> {
     }
 
     /// Removes and returns the first element.
-    mutating func popFirst() -> Element? {
+    mutating func popFirst() -> Element? { popFirstWithTicket()?.1 }
+
+    /// Removes and returns the first element, and its ticket.
+    mutating func popFirstWithTicket() -> (Ticket, Element)? {
         while passed < places.count {
+            let ticket = Ticket(position: places[passed].position)
             passed += 1
-            if let element = take(at: passed - 1) { return element }
+            if let element = take(at: passed - 1) { return (ticket, element) }
         }
         return nil
     }

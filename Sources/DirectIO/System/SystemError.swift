@@ -31,6 +31,12 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether the peer has reset the connection.
     package var meansReset: Bool { code == ECONNRESET }
 
+    /// The error of a blocking call for which there is no thread, because all of them hang.
+    static let noThread = SystemError("pthread_create", code: EAGAIN)
+
+    /// The error of a blocking call that was not waited for any longer, without a limit of the caller's.
+    static let silent = SystemError("disk", code: ETIMEDOUT)
+
     /// The error of a TCP connection attempt that has met itself: no process listens on the port.
     package static let connectedToItself = SystemError("connect", code: ECONNREFUSED)
 

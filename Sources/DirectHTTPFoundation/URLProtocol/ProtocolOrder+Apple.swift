@@ -78,7 +78,7 @@ struct ProtocolOrder: Sendable {
     func isStreaming() async -> Bool { true }
 
     /// Returns immediately: the session buffers by itself.
-    func consumerHasTakenAll() async {}
+    func consumerHasTakenAll() async throws {}
 }
 
 /// The redirects before a hop, which are kept as properties of its request: each hop has an object of its

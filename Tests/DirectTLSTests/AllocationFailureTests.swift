@@ -56,7 +56,10 @@ struct AllocationFailureTests {
             try #require(vouches(try source.store(root, file.path), for: leaf))
             var (count, kept) = (0, 0)
             var store: OpaquePointer?
-            while FailingMemory.withFailure(after: count, { store = try? source.store(root, file.path) }) {
+            while FailingMemory.withFailure(
+                after: count,
+                { store = try? source.store(root, file.path) }
+            ) {
                 count += 1
                 guard let whole = store else { continue }
                 kept += 1
@@ -79,13 +82,17 @@ struct AllocationFailureTests {
         await #expect(processExitsWith: .success) { [source] in
             try FailingMemory.install()
             let leaf = TestCertificate.leaf("a.test")
-            let folder = FileManager.default.temporaryDirectory.appending(path: "roots-\(UUID().uuidString)")
+            let folder = FileManager.default.temporaryDirectory.appending(
+                path: "roots-\(UUID().uuidString)"
+            )
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }
             let hash = X509_NAME_hash_ex(X509_get_issuer_name(leaf.x509), nil, nil, nil)
             let file = folder.appending(path: String(format: "%08lx.0", hash))
             // As many as make the store's list grow, the one that is needed at the end.
-            let others = (0..<4).map { TestCertificate(.init(commonName: "root \($0)", isAuthority: true)) }
+            let others = (0..<4).map {
+                TestCertificate(.init(commonName: "root \($0)", isAuthority: true))
+            }
             try Data(others.flatMap(\.pem) + TestCertificate.authority.pem).write(to: file)
             // The first one is with all memory: it fetches what OpenSSL keeps for good.
             try #require(vouches(try source.store(folder.path, file.path), for: leaf))
@@ -95,13 +102,11 @@ struct AllocationFailureTests {
                 // Only the roots are read here, as a chain has them read; what else a chain takes is not to
                 // fail.
                 isFailing = FailingMemory.withFailure(after: count) {
-                    let name = X509_get_issuer_name(leaf.x509)
                     guard let check = X509_STORE_CTX_new() else { return }
-                    if X509_STORE_CTX_init(check, store, leaf.x509, nil) == 1,
-                        let found = X509_OBJECT_new()
-                    {
-                        X509_STORE_CTX_get_by_subject(check, X509_LU_X509, name, found)
-                        X509_OBJECT_free(found)
+                    if X509_STORE_CTX_init(check, store, leaf.x509, nil) == 1 {
+                        var issuer: OpaquePointer?
+                        _ = X509_STORE_CTX_get_get_issuer(check)?(&issuer, check, leaf.x509)
+                        X509_free(issuer)
                     }
                     X509_STORE_CTX_free(check)
                 }
@@ -127,15 +132,14 @@ private func vouches(_ store: OpaquePointer, for leaf: TestCertificate) -> Bool 
 enum RootSource: String, CaseIterable, Codable {
     case pem, der, pemFile, bundle
 
-    func store(_ root: (pem: [UInt8], der: [UInt8]), _ file: String) throws(TLSError) -> OpaquePointer {
+    func store(_ root: (pem: [UInt8], der: [UInt8]), _ file: String) throws(TLSError)
+        -> OpaquePointer
+    {
         switch self {
         case .pem: try TrustStore.make(.only([.pem(root.pem)]))
         case .der: try TrustStore.make(.only([.der(root.der)]))
         case .pemFile: try TrustStore.make(.only([.pemFile(file)]))
-        case .bundle:
-            try TrustStore.filled { store throws(TLSError) in
-                try SystemRoots(bundle: file).add(to: store)
-            }
+        case .bundle: try TrustStore.make([try SystemRoots(bundle: file).read()])
         }
     }
 }
@@ -145,11 +149,9 @@ enum LateSource: String, CaseIterable, Codable {
     case directory, bundle
 
     func store(_ folder: String, _ file: String) throws(TLSError) -> OpaquePointer {
-        try TrustStore.filled { store throws(TLSError) in
-            switch self {
-            case .directory: try SystemRoots(directories: folder).add(to: store)
-            case .bundle: try DeferredBundle.attach(file, to: store)
-            }
+        switch self {
+        case .directory: try TrustStore.make([try SystemRoots(directories: folder).read()])
+        case .bundle: try TrustStore.make([try SystemRoots(bundle: file).read()])
         }
     }
 }

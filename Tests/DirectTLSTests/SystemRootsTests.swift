@@ -1,5 +1,6 @@
 import CDirectOpenSSL
 import Foundation
+import TLSFixtures
 import Testing
 
 @testable import DirectTLS
@@ -11,12 +12,18 @@ struct SystemRootsTests {
         directories: [String] = [],
         bundles: [String] = []
     ) throws -> SystemRoots {
-        try SystemRoots.find(environment: { environment[$0] }, directories: directories, bundles: bundles)
+        try SystemRoots.find(
+            environment: { environment[$0] },
+            directories: directories,
+            bundles: bundles
+        )
     }
 
     /// A directory with this many links named by hash, removed with the test.
     private func directory(links: Int, _ use: (String) throws -> Void) throws {
-        let url = FileManager.default.temporaryDirectory.appending(path: "direct-roots-\(UUID().uuidString)")
+        let url = FileManager.default.temporaryDirectory.appending(
+            path: "direct-roots-\(UUID().uuidString)"
+        )
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: url) }
         for index in 0..<links {
@@ -32,61 +39,97 @@ struct SystemRootsTests {
     func environmentComesFirst() throws {
         let both = ["SSL_CERT_DIR": "/one:/two", "SSL_CERT_FILE": "/three"]
         #expect(
-            try find(both, bundles: ["/dev/null"]) == SystemRoots(directories: "/one:/two", bundle: "/three")
+            try find(both, bundles: ["/dev/null"])
+                == SystemRoots(directories: "/one:/two", bundle: "/three")
         )
         #expect(try find(["SSL_CERT_FILE": "/three"]) == SystemRoots(bundle: "/three"))
         #expect(try find(["SSL_CERT_DIR": "/one"]) == SystemRoots(directories: "/one"))
     }
 
-    @Test("A hashed directory is preferred to a bundle")
-    func hashedDirectoryComesBeforeTheBundle() throws {
-        try directory(links: 20) { path in
-            let found = try find(directories: ["/no/such", path], bundles: ["/dev/null"])
+    @Test("A bundle is preferred to a hashed directory, which is one file for each root")
+    func bundleComesBeforeTheDirectory() throws {
+        try directory(links: 1) { path in
+            let both = try find(directories: [path], bundles: ["/no/such", "/dev/null"])
+            #expect(both == SystemRoots(bundle: "/dev/null"))
+            let found = try find(directories: ["/no/such", path], bundles: ["/no/such"])
             #expect(found == SystemRoots(directories: path))
         }
     }
 
-    @Test("A directory with fewer than 20 hashed links is not used")
-    func directoryWithAHandfulOfLinksIsNotTheSystems() throws {
-        try directory(links: 19) { path in
-            let found = try find(directories: [path], bundles: ["/no/such", "/dev/null"])
-            #expect(found == SystemRoots(bundle: "/dev/null"))
-        }
-    }
-
-    @Test("A bundle that could not be read is read again when a chain needs it next")
-    func unreadableBundle() throws {
-        let leaf = TestCertificate.leaf("a.test")
-        let file = FileManager.default.temporaryDirectory.appending(path: "roots-\(UUID().uuidString).pem")
-        defer { try? FileManager.default.removeItem(at: file) }
-        let store = try TrustStore.filled { store throws(TLSError) in
-            try DeferredBundle.attach(file.path, to: store)
-        }
-        defer { X509_STORE_free(store) }
-        #expect(!vouches(store, for: leaf))
-        try Data(TestCertificate.authority.pem).write(to: file)
-        #expect(vouches(store, for: leaf))
-    }
-
-    @Test("A bundle in which a root cannot be parsed is read once more, and the roots before it count")
+    @Test(
+        "A bundle in which a certificate is cut is refused, and one that cannot be parsed is no root"
+    )
     func brokenBundle() throws {
-        let file = FileManager.default.temporaryDirectory.appending(path: "roots-\(UUID().uuidString).pem")
+        let file = FileManager.default.temporaryDirectory.appending(
+            path: "roots-\(UUID().uuidString).pem"
+        )
         defer { try? FileManager.default.removeItem(at: file) }
-        let damage = Array("-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n".utf8)
-        let other = TestCertificate(.init(commonName: "Other Root", isAuthority: true))
-        let known = TestCertificate.leaf("a.test"), unknown = TestCertificate(.init(), issuer: other)
-        for isMended in [true, false] {
-            try Data(TestCertificate.authority.pem + damage + other.pem).write(to: file)
-            let store = try TrustStore.filled { store throws(TLSError) in
-                try DeferredBundle.attach(file.path, to: store)
-            }
-            defer { X509_STORE_free(store) }
-            #expect(vouches(store, for: known))
-            // Memory may have been what was missing, so the bundle has a second attempt, and no third.
-            if !isMended { #expect(!vouches(store, for: unknown)) }
-            try Data(other.pem).write(to: file)
-            #expect(vouches(store, for: unknown) == isMended)
+        let pem = TestCertificate.authority.pem
+        for broken in [
+            Array(pem.dropLast(30)), pem + Array("-----BEGIN CERT".utf8), [], Array("text".utf8),
+        ] {
+            try Data(broken).write(to: file)
+            #expect(throws: TLSError.self) { try SystemRoots(bundle: file.path).read() }
         }
+        // Its subject can be read, and its key cannot.
+        let other = TestCertificate(.init(commonName: "Other Root", isAuthority: true))
+        var damaged = TestCertificate.authority.der
+        let curve: [UInt8] = [0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07]
+        let place = try #require(damaged.indices.first { damaged[$0...].starts(with: curve) })
+        damaged[place + 9] = 0x7F
+        let text =
+            "-----BEGIN CERTIFICATE-----\n\(Data(damaged).base64EncodedString())\n-----END CERTIFICATE-----\n"
+        try Data(Array(text.utf8) + other.pem).write(to: file)
+        let store = try TrustStore.make([try SystemRoots(bundle: file.path).read()])
+        defer { X509_STORE_free(store) }
+        #expect(!vouches(store, for: .leaf("a.test")))
+        #expect(vouches(store, for: TestCertificate(.init(), issuer: other)))
+    }
+
+    @Test("Roots of one subject are tried by the signature, in whatever order and place they are")
+    func namesakes() throws {
+        // Two keys, no key identifiers; and an old copy of a root that was renewed.
+        let first = TestCertificate(.init(commonName: "Corp", isAuthority: true))
+        let second = TestCertificate(.init(commonName: "Corp", isAuthority: true))
+        let strange = TestCertificate(.init(commonName: "Corp", isAuthority: true))
+        let leaves = [first, second].map { TestCertificate(.init(names: [.dns("a.test")]), issuer: $0) }
+        for order in [[first, second, strange], [strange, second, first], [second, first, strange]] {
+            let store = try TrustStore.make([
+                try RootIndex(order.prefix(2).map { .der($0.der) }),
+                try RootIndex(texts: [order[2].pem], of: "test"),
+            ])
+            defer { X509_STORE_free(store) }
+            #expect(leaves.allSatisfy { vouches(store, for: $0) })
+        }
+        let alone = try TrustStore.make([try RootIndex([.der(first.der), .der(strange.der)])])
+        defer { X509_STORE_free(alone) }
+        #expect(vouches(alone, for: leaves[0]) && !vouches(alone, for: leaves[1]))
+    }
+
+    @Test("Of a renewed root the valid copy counts")
+    func renewed() throws {
+        let new = TestAuthority("Renewed")
+        var profile = CertificateProfile.authority("Renewed")
+        profile.existingKey = new.certificate
+        profile.validity = .expired
+        let old = try TestAuthority(profile)
+        let leaf = new.certificate(for: "a.test")
+        for roots in [[old.rootDER, new.rootDER], [new.rootDER, old.rootDER]] {
+            let context = try TLSContext.testing { $0.roots = .only(roots.map { .der($0) }) }
+            #expect(try context.verify([leaf.der], for: .name("a.test")) == nil)
+        }
+        let context = try TLSContext.testing { $0.roots = .only([.der(old.rootDER)]) }
+        #expect(try context.verify([leaf.der], for: .name("a.test")) != nil)
+    }
+
+    @Test("The spelling of a subject does not matter")
+    func spelling() throws {
+        let root = TestCertificate(.init(commonName: "My Root", isAuthority: true))
+        let other = TestCertificate(.init(commonName: "  MY   root ", isAuthority: true))
+        #expect(X509_NAME_cmp(X509_get_subject_name(root.x509), X509_get_subject_name(other.x509)) == 0)
+        let index = try RootIndex(texts: [root.pem], of: "test")
+        #expect(index.roots(named: X509_get_subject_name(other.x509)).count == 1)
+        #expect(index.roots(named: X509_get_subject_name(TestCertificate.authority.x509)).isEmpty)
     }
 
     /// Whether a chain from the certificate to a root in the store is good.
@@ -107,7 +150,7 @@ struct SystemRootsTests {
     func namedPlaceThatCannotBeReadIsAnErrorThatNamesIt() throws {
         for roots in [SystemRoots(directories: "/no/such"), SystemRoots(bundle: "/no/such")] {
             do throws(TLSError) {
-                X509_STORE_free(try TrustStore.filled { store throws(TLSError) in try roots.add(to: store) })
+                _ = try roots.read()
                 Issue.record("read")
             } catch {
                 #expect(error.description.contains("/no/such"))
@@ -115,81 +158,46 @@ struct SystemRootsTests {
         }
     }
 
-    @Test("A hashed directory is read only when an issuer is looked up")
-    func directoryIsNotReadUntilAnIssuerIsLookedFor() throws {
-        let root = TestCertificate.authority
-        let leaf = TestCertificate.leaf("a.test")
-        try directory(links: 20) { path in
-            let hash = String(
-                format: "%08lx",
-                X509_NAME_hash_ex(X509_get_subject_name(root.x509), nil, nil, nil)
-            )
-            try Data(root.pem).write(to: URL(filePath: "\(path)/\(hash).0"))
-            let store = try TrustStore.filled { store throws(TLSError) in
-                try SystemRoots(directories: path).add(to: store)
-            }
-            #expect(certificates(in: store) == 0)
-            let context = try TLSContext.testing()
-            SSL_CTX_set1_cert_store(context.raw, store)
-            let pair = try Pair(TestServer(leaf), context, .name("a.test"))
-            #expect(pair.shake() == .moved(0))
-            #expect(certificates(in: store) == 1)
-            X509_STORE_free(store)
-        }
-    }
-
-    @Test("A bundle beside a hashed directory is read once, when the directory lacks an issuer")
-    func bundleBesideAHashedDirectory() throws {
+    @Test("All hashed files of all directories count, and a bundle beside them")
+    func allPlaces() throws {
         let roots = (0..<3).map { TestCertificate(.init(commonName: "Root \($0)", isAuthority: true)) }
-        let leaf = TestCertificate(.init(names: [.dns("a.test")]), issuer: roots[1])
-        try directory(links: 20) { path in
-            try Data(roots.flatMap(\.pem)).write(to: URL(filePath: "\(path)/bundle.pem"))
-            let store = try TrustStore.filled { store throws(TLSError) in
-                try SystemRoots(directories: path, bundle: "\(path)/bundle.pem").add(to: store)
+        try directory(links: 1) { first in
+            try directory(links: 2) { second in
+                for (root, place) in zip(
+                    roots,
+                    ["\(first)/0000000a.7", "\(second)/0000000a.0", "\(second)/b.pem"]
+                ) {
+                    try Data(root.pem).write(to: URL(filePath: place))
+                }
+                let places = SystemRoots(
+                    directories: "\(first):/no/such:\(second)",
+                    bundle: "\(second)/b.pem"
+                )
+                let store = try TrustStore.make([try places.read()])
+                defer { X509_STORE_free(store) }
+                #expect(roots.allSatisfy { vouches(store, for: TestCertificate(.init(), issuer: $0)) })
+                #expect(!vouches(store, for: .leaf("a.test")))
             }
-            #expect(certificates(in: store) == 0)
-            let context = try TLSContext.testing()
-            SSL_CTX_set1_cert_store(context.raw, store)
-            #expect(try Pair(TestServer(leaf), context, .name("a.test")).shake() == .moved(0))
-            #expect(certificates(in: store) == 3)
-            #expect(try Pair(TestServer(leaf), context, .name("a.test")).shake() == .moved(0))
-            #expect(try Pair(TestServer(.leaf("a.test")), context, .name("a.test")).shake().error != nil)
-            #expect(certificates(in: store) == 3)
-            X509_STORE_free(store)
         }
     }
 
-    @Test("A bundle beside a directory without hashed links is read at once")
-    func bundleBesideADirectoryWithoutHashesIsReadAtOnce() throws {
-        try directory(links: 1) { path in
-            try Data(TestCertificate.authority.pem).write(to: URL(filePath: "\(path)/bundle.pem"))
-            let store = try TrustStore.filled { store throws(TLSError) in
-                try SystemRoots(directories: path, bundle: "\(path)/bundle.pem").add(to: store)
-            }
-            #expect(certificates(in: store) == 1)
-            X509_STORE_free(store)
-        }
+    @Test("Contexts that trust the system share its roots")
+    func contextsThatTrustTheSystemShareItsRoots() throws {
+        #expect(try SystemRoots.shared() === SystemRoots.shared())
     }
 
-    @Test(
-        "On a system with a hashed directory the bundle is not parsed",
-        .enabled(if: FileManager.default.fileExists(atPath: "/etc/ssl/certs/002c0b4f.0"))
-    )
-    func systemWithAHashedDirectoryDoesNotParseTheBundle() throws {
-        let roots = try SystemRoots.find(environment: { _ in nil })
-        #expect(roots.directories != nil)
-        #expect(roots.bundle == nil)
-        let store = try TrustStore.filled { store throws(TLSError) in try roots.add(to: store) }
-        #expect(certificates(in: store) == 0)
-        X509_STORE_free(store)
-    }
-
-    @Test("Contexts that trust the system share one store")
-    func contextsThatTrustTheSystemShareOneStore() throws {
-        let first = try TLSContext(TLSSettings()), second = try TLSContext(TLSSettings())
-        withExtendedLifetime((first, second)) {
-            #expect(SSL_CTX_get_cert_store(first.raw) == SSL_CTX_get_cert_store(second.raw))
+    @Test("Each root of this system is found, and is the issuer of itself")
+    func everyRootOfTheSystem() throws {
+        let bundle = try RootFile(
+            path: try #require(SystemRoots.find(environment: { _ in nil }).bundle)
+        ).bytes()
+        let all = try CertificateList(pem: bundle)
+        let index = try SystemRoots.shared()
+        for root in all.all {
+            let found = index.roots(named: X509_get_subject_name(root))
+            #expect(found.contains { X509_cmp($0, root) == 0 })
         }
+        #expect(all.all.count > 20)
     }
 
     @Test("Additional roots do not enter the system's shared store")
@@ -199,9 +207,5 @@ struct SystemRootsTests {
         #expect(try Pair(TestServer(.leaf("a.test")), both, .name("a.test")).shake() == .moved(0))
         let system = try TLSContext(TLSSettings())
         #expect(try Pair(TestServer(.leaf("a.test")), system, .name("a.test")).shake().error != nil)
-    }
-
-    private func certificates(in store: OpaquePointer?) -> Int32 {
-        OPENSSL_sk_num(X509_STORE_get0_objects(store))
     }
 }

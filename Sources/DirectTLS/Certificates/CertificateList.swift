@@ -33,15 +33,6 @@ final class CertificateList {
         for certificate in items { X509_free(certificate) }
     }
 
-    /// Adds each as a root. The store adds references of its own.
-    func add(to store: OpaquePointer) throws(TLSError) {
-        for certificate in items {
-            guard X509_STORE_add_cert(store, certificate) == 1 else {
-                throw .badSettings("root: \(ErrorQueue.drainedReason())")
-            }
-        }
-    }
-
     /// Uses the first as the client's certificate and the rest as its chain. The context adds references of
     /// its own.
     func show(in context: OpaquePointer) throws(TLSError) {

@@ -27,8 +27,7 @@ package final class TLSContext: @unchecked Sendable {
     /// Owned: freed in `deinit`. Every `SSL` created from it holds a reference of its own.
     let raw: OpaquePointer
 
-    /// Reads files and parses certificates, which takes about 17 ms if the system has only a bundle of roots.
-    /// Must not be called on an event loop.
+    /// Reads files of roots and parses the caller's certificates. Must not be called on an event loop.
     package init(_ settings: TLSSettings) throws(TLSError) {
         try OpenSSLLibrary.start()
         ErrorQueue.clear()

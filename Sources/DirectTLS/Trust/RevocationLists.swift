@@ -21,8 +21,8 @@ public struct RevocationLists: Hashable, Sendable {
         case wholeChain
     }
 
-    /// The lists, in PEM or DER, none of them a delta list. One PEM source may have several. Files are read when a client first
-    /// connects, and not watched.
+    /// The lists, in PEM or DER, none of them a delta list. One PEM source may have several. Files are read
+    /// when a client first connects, and not watched.
     public var sources: [CertificateSource]
     /// The certificates that are checked.
     public var scope: Scope
@@ -68,7 +68,9 @@ public struct RevocationLists: Hashable, Sendable {
         }
     }
 
-    private static func add(pem bytes: [UInt8], as role: String, to store: OpaquePointer) throws(TLSError) {
+    private static func add(pem bytes: [UInt8], as role: String, to store: OpaquePointer)
+        throws(TLSError)
+    {
         let lists = try PEMItem.revocationList.all(in: bytes, as: role)
         defer { lists.forEach { X509_CRL_free($0) } }
         for list in lists { try add(list, to: store) }

@@ -16,50 +16,8 @@ struct RootFile {
     let path: String
     /// What the file has, for errors.
     var kind = "roots"
-    private var role: String { "\(kind) from \(path)" }
-
-    /// Returns the certificates of the file.
-    func certificates() throws(TLSError) -> CertificateList {
-        try CertificateList(pem: try bytes(), as: role)
-    }
-
-    /// How far a file was read into a store.
-    enum Reading: Equatable {
-        /// All its roots are in the store.
-        case whole
-        /// The file cannot be read, or memory ran out.
-        case incomplete
-        /// After so many roots there is one that cannot be parsed: it is malformed, or memory ran out.
-        /// OpenSSL 3.5 does not say when it could not enlarge a string (`CRYPTO_realloc`), and reports an
-        /// error of ASN.1.
-        case broken(after: Int)
-    }
-
-    /// Adds the file's roots to a store that other connections use at the same time, during a handshake. The
-    /// store skips those that it already has.
-    ///
-    /// A root that is incomplete for lack of memory is not added, because the store would keep it for good.
-    /// The error queue is left without errors of its own.
-    @discardableResult
-    func add(to store: OpaquePointer) -> Reading {
-        guard let bytes = try? bytes() else { return .incomplete }
-        var (count, isWhole) = (0, true)
-        let isRead = PEMItem.certificate.forEach(in: bytes) { certificate in
-            defer { X509_free(certificate) }
-            guard !isDamagedRoot(certificate), !ErrorQueue.drainSaysNoMemory() else {
-                isWhole = false
-                return true
-            }
-            // The store adds a reference of its own.
-            if X509_STORE_add_cert(store, certificate) != 1 { isWhole = false }
-            count += 1
-            return true
-        }
-        let end = ERR_peek_error()
-        // The end of the text is an error, too. Without memory, OpenSSL may also end without any.
-        guard !ErrorQueue.drainSaysNoMemory(), isRead, isWhole, end != 0 else { return .incomplete }
-        return ERR_GET_REASON(end) == PEM_R_NO_START_LINE ? .whole : .broken(after: count)
-    }
+    /// The file in words, for errors.
+    var role: String { "\(kind) from \(path)" }
 
     /// Returns the bytes of the file.
     func bytes() throws(TLSError) -> [UInt8] {
@@ -92,22 +50,24 @@ struct RootFile {
     }
 }
 
-extension TrustStore {
-    /// Answers a lookup with a root from the store, in the form that OpenSSL expects of a lookup method.
-    /// Returns whether there is one.
-    static func answer(
-        _ result: OpaquePointer?,
-        with name: OpaquePointer?,
-        in store: OpaquePointer
-    ) -> Bool {
-        X509_STORE_lock(store)
-        defer { X509_STORE_unlock(store) }
-        guard let found = X509_OBJECT_retrieve_by_subject(X509_STORE_get0_objects(store), X509_LU_X509, name)
-        else { return false }
-        // OpenSSL expects a borrowed pointer here and adds its own reference, while `set1` adds one, too.
-        let certificate = X509_OBJECT_get0_X509(found)
-        X509_OBJECT_set1_X509(result, certificate)
-        X509_free(certificate)
-        return true
+let noMemory = "not enough memory"
+
+/// Whether the certificate lacks a part that it has when the same bytes are read again.
+///
+/// If memory runs out while OpenSSL reads a certificate, it may report success and keep a certificate without
+/// its key, or one whose extensions count as invalid. A root is kept, so every certificate below it would be
+/// rejected for as long as its index exists.
+func isDamagedRoot(_ root: OpaquePointer) -> Bool {
+    let (hasKey, flags) = (X509_get0_pubkey(root) != nil, X509_get_extension_flags(root))
+    guard !hasKey || flags & extensionFaults != 0 || flags & selfSigned == selfIssued else {
+        return false
     }
+    guard let copy = X509_dup(root) else { return true }
+    defer { X509_free(copy) }
+    return hasKey != (X509_get0_pubkey(copy) != nil) || flags != X509_get_extension_flags(copy)
 }
+
+private let extensionFaults = UInt32(bitPattern: EXFLAG_INVALID | EXFLAG_NO_FINGERPRINT)
+/// A root that names itself as its issuer is self-signed, as a rule.
+private let selfIssued = UInt32(bitPattern: EXFLAG_SI)
+private let selfSigned = UInt32(bitPattern: EXFLAG_SI | EXFLAG_SS)

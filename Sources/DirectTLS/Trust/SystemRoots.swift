@@ -7,26 +7,25 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// The places where this system keeps its trusted certificates.
-///
-/// A directory with links named by hash is searched for one issuer at a time, during the handshake that needs
-/// it (microseconds). A bundle is parsed as a whole (about 17 ms), so it is the second choice.
+/// The places where this system keeps its trusted certificates, which are read once, off the event loop.
 struct SystemRoots: Hashable, Sendable {
     /// The directories, separated by colons as in `SSL_CERT_DIR`.
     var directories: String?
     var bundle: String?
 
-    /// Returns the places that the environment names, else a hashed directory, else a bundle.
+    /// Returns the places that the environment names, else a bundle, else a directory with links named by hash.
     static func find(
         environment: (String) -> String? = environmentVariable,
         directories: [String] = knownDirectories,
         bundles: [String] = knownBundles
     ) throws(TLSError) -> SystemRoots {
         if let named = named(by: environment) { return named }
-        if let directory = directories.first(where: { isHashed($0) }) {
+        if let bundle = bundles.first(where: { access($0, R_OK) == 0 }) {
+            return SystemRoots(bundle: bundle)
+        }
+        if let directory = directories.first(where: { !hashedFiles(in: $0).isEmpty }) {
             return SystemRoots(directories: directory)
         }
-        if let bundle = bundles.first(where: { access($0, R_OK) == 0 }) { return SystemRoots(bundle: bundle) }
         throw .badSettings("this system's roots were not found; set SSL_CERT_FILE or SSL_CERT_DIR")
     }
 
@@ -41,78 +40,74 @@ struct SystemRoots: Hashable, Sendable {
         return named == SystemRoots() ? nil : named
     }
 
-    /// Adds the directories as a lookup, and reads the bundle, or defers reading it if there is a hashed
-    /// directory.
-    func add(to store: OpaquePointer) throws(TLSError) {
-        let paths = directories?.split(separator: ":").map(String.init) ?? []
+    /// Reads all roots.
+    func read() throws(TLSError) -> RootIndex {
+        var texts: [[UInt8]] = []
         if let directories {
+            let paths = directories.split(separator: ":").map(String.init)
             guard paths.contains(where: { access($0, R_OK | X_OK) == 0 }) else {
                 throw .badSettings("no directory of roots can be read in \(directories)")
             }
+            // A file that is gone meanwhile, or no root, is none of the others' concern.
+            texts = paths.flatMap(hashedFiles).compactMap { try? RootFile(path: $0).bytes() }
+                .filter { PEMBlocks.certificates(in: $0) != nil }
             // Otherwise every certificate would have an unknown issuer, without a reason.
-            guard bundle != nil || paths.contains(where: { isHashed($0, atLeast: 1) }) else {
+            guard bundle != nil || !texts.isEmpty else {
                 throw .badSettings("\(directories) has no roots: no links named by hash")
             }
-            try HashedDirectories.attach(paths, to: store)
         }
-        guard let bundle else { return }
-        if access(bundle, R_OK) == 0, paths.contains(where: { isHashed($0) }) {
-            try DeferredBundle.attach(bundle, to: store)
-        } else {
-            try RootFile(path: bundle).certificates().add(to: store)
-        }
+        if let bundle { texts.append(try RootFile(path: bundle).bytes()) }
+        return try RootIndex(texts: texts, of: "roots from \(bundle ?? directories ?? "")")
     }
 
-    /// Returns one store for all contexts that trust only the system: OpenSSL keeps in it the certificates it
-    /// has read from the directory. The caller owns one reference.
-    static func shared() throws(TLSError) -> OpaquePointer {
-        try cache.store(for: find())
+    /// Returns one index for all contexts that trust the system.
+    static func shared() throws(TLSError) -> RootIndex {
+        try cache.index(for: find())
     }
 
-    private static let cache = SharedStore()
+    private static let cache = SharedIndex()
 }
 
-/// The store that was built last, and the places it was built from. If the places change, because the
-/// environment has changed, a new store replaces it.
-private final class SharedStore: Sendable {
-    private let current = Locked<(roots: SystemRoots, store: OpaquePointer)?>(nil)
+/// The index that was read last, and the places it was read from. If the places change, because the environment
+/// has changed, a new one replaces it.
+private final class SharedIndex: Sendable {
+    private let current = Locked<(roots: SystemRoots, index: RootIndex)?>(nil)
 
-    func store(for roots: SystemRoots) throws(TLSError) -> OpaquePointer {
+    func index(for roots: SystemRoots) throws(TLSError) -> RootIndex {
         try current.withLock { current throws(TLSError) in
-            if current?.roots != roots {
-                let store = try TrustStore.filled { store throws(TLSError) in try roots.add(to: store) }
-                if let old = current { X509_STORE_free(old.store) }
-                current = (roots, store)
-            }
-            guard let current, X509_STORE_up_ref(current.store) == 1 else {
-                throw .badSettings("the system's roots cannot be shared")
-            }
-            return current.store
+            if let current, current.roots == roots { return current.index }
+            let index = try roots.read()
+            current = (roots, index)
+            return index
         }
     }
 }
 
-/// Whether the directory has as many `xxxxxxxx.0` entries as a system's roots. A handful are an
-/// administrator's additions: then the system's roots are in the bundle.
-private func isHashed(_ path: String, atLeast count: Int = fewestRoots) -> Bool {
-    guard let directory = opendir(path) else { return false }
+/// Returns the files of a directory that are named by the hash of a subject (`c_rehash`).
+private func hashedFiles(in path: String) -> [String] {
+    guard let directory = opendir(path) else { return [] }
     defer { closedir(directory) }
-    var found = 0
-    while found < count, let entry = readdir(directory) {
-        if isHashName(entry) { found += 1 }
+    var files: [String] = []
+    while let entry = readdir(directory) {
+        if isHashName(entry) {
+            files.append(
+                withUnsafeBytes(of: &entry.pointee.d_name) { name in
+                    "\(path)/" + String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
+                }
+            )
+        }
     }
-    return found == count
+    return files
 }
 
-private let fewestRoots = 20
-
+/// Whether the name is eight hexadecimal digits, a dot and a number.
 private func isHashName(_ entry: UnsafeMutablePointer<dirent>) -> Bool {
     withUnsafeBytes(of: &entry.pointee.d_name) { name in
-        name.count > 10 && name[8] == UInt8(ascii: ".") && name[9] == UInt8(ascii: "0") && name[10] == 0
-            && name[..<8].allSatisfy { byte in
-                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-                    || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
-            }
+        let name = name.prefix { $0 != 0 }
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        let letters = UInt8(ascii: "a")...UInt8(ascii: "f")
+        return name.count > 9 && name[8] == UInt8(ascii: ".") && name[9...].allSatisfy(digits.contains)
+            && name[..<8].allSatisfy { digits.contains($0) || letters.contains($0) }
     }
 }
 

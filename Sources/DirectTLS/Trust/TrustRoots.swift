@@ -43,7 +43,9 @@ extension Hasher {
     /// certificate.
     mutating func combine(sampleOf bytes: [UInt8]) {
         combine(bytes.count)
-        for index in stride(from: 0, to: bytes.count, by: max(1, bytes.count / 256)) { combine(bytes[index]) }
+        for index in stride(from: 0, to: bytes.count, by: max(1, bytes.count / 256)) {
+            combine(bytes[index])
+        }
     }
 }
 

@@ -34,7 +34,8 @@ struct PathSearch {
         }.filter { certificate in
             // A self-signed certificate ends a path without result: a root counts only because it is in the
             // store.
-            X509_get_extension_flags(certificate) & UInt32(EXFLAG_SS) == 0 && X509_cmp(certificate, leaf) != 0
+            X509_get_extension_flags(certificate) & UInt32(EXFLAG_SS) == 0
+                && X509_cmp(certificate, leaf) != 0
         }
         guard !others.isEmpty else { return nil }
     }
@@ -72,7 +73,9 @@ struct PathSearch {
     private func isSame(_ one: OpaquePointer, other: OpaquePointer) -> Bool {
         let names = (X509_get_subject_name(one), X509_get_subject_name(other))
         guard X509_NAME_cmp(names.0, names.1) == 0 else { return false }
-        guard let key = X509_get0_pubkey(one), let otherKey = X509_get0_pubkey(other) else { return false }
+        guard let key = X509_get0_pubkey(one), let otherKey = X509_get0_pubkey(other) else {
+            return false
+        }
         return EVP_PKEY_eq(key, otherKey) == 1
     }
 
@@ -80,7 +83,7 @@ struct PathSearch {
     private func hasTrustedIssuer(_ certificate: OpaquePointer) -> Bool {
         var issuer: OpaquePointer?
         defer { X509_free(issuer) }
-        return X509_STORE_CTX_get1_issuer(&issuer, check, certificate) == 1
+        return X509_STORE_CTX_get_get_issuer(check)?(&issuer, check, certificate) == 1
     }
 
     /// Returns the chain that OpenSSL builds from the path and the roots, if it is valid. The caller owns it.
@@ -94,7 +97,8 @@ struct PathSearch {
         defer { X509_STORE_CTX_free(attempt) }
         for certificate in path.dropFirst() { OPENSSL_sk_push(sent, UnsafeRawPointer(certificate)) }
         guard X509_STORE_CTX_init(attempt, X509_STORE_CTX_get0_store(check), leaf, sent) == 1,
-            X509_VERIFY_PARAM_set1(X509_STORE_CTX_get0_param(attempt), X509_STORE_CTX_get0_param(check)) == 1,
+            X509_VERIFY_PARAM_set1(X509_STORE_CTX_get0_param(attempt), X509_STORE_CTX_get0_param(check))
+                == 1,
             X509_verify_cert(attempt) == 1,
             let chain = X509_STORE_CTX_get0_chain(attempt), accepts(chain)
         else { return nil }

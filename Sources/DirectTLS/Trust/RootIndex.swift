@@ -1,0 +1,137 @@
+internal import CDirectOpenSSL
+internal import DirectCore
+
+/// Trusted roots, found by their subject. They are taken apart when they are needed: to parse all roots of a
+/// system takes about 17 ms, and a chain needs one.
+///
+/// A root belongs to it for good, so pointers to it are valid for as long as the index exists. Any thread may
+/// use it.
+final class RootIndex: @unchecked Sendable {
+    private let roots: Locked<[UInt64: [Root]]>
+
+    private enum Root {
+        /// In DER, with the trust settings of a `TRUSTED CERTIFICATE` behind it.
+        case unread([UInt8])
+        case read(ParsedRoot)
+    }
+
+    /// Indexes roots of the caller's, each of which has to be one.
+    init(_ sources: [CertificateSource]) throws(TLSError) {
+        var all: [UInt64: [Root]] = [:]
+        for source in sources {
+            let list =
+                switch source {
+                case .pem(let bytes): try CertificateList(pem: bytes, as: "roots")
+                case .pemFile(let path):
+                    try CertificateList(pem: try RootFile(path: path).bytes(), as: "roots from \(path)")
+                case .der(let bytes): try CertificateList(der: bytes)
+                }
+            // What lacked memory may count as read.
+            for root in list.all {
+                let isDamaged = isDamagedRoot(root)
+                guard !ErrorQueue.drainSaysNoMemory(), !isDamaged, X509_up_ref(root) == 1 else {
+                    throw .badSettings("roots: \(noMemory)")
+                }
+                all[Self.key(of: X509_get_subject_name(root)), default: []].append(.read(ParsedRoot(root)))
+            }
+        }
+        roots = Locked(all)
+    }
+
+    /// Indexes the certificates of texts in PEM.
+    init(texts: [[UInt8]], of role: String) throws(TLSError) {
+        var all: [UInt64: [Root]] = [:]
+        for text in texts {
+            guard let blocks = PEMBlocks.certificates(in: text) else {
+                throw .badSettings("\(role): PEM text that cannot be read")
+            }
+            for der in blocks {
+                guard let key = Self.key(ofCertificate: der) else {
+                    throw .badSettings("\(role): a certificate that cannot be read")
+                }
+                all[key, default: []].append(.unread(der))
+            }
+        }
+        guard !all.isEmpty else { throw .badSettings("\(role): no certificate in PEM text") }
+        roots = Locked(all)
+    }
+
+    /// Returns the roots of this subject. Valid for as long as the index. Those for which there is no memory
+    /// are missing, and are read again the next time.
+    func roots(named name: OpaquePointer?) -> [OpaquePointer] {
+        let key = Self.key(of: name)
+        return roots.withLock { all in
+            guard let count = all[key]?.count else { return [] }
+            return (0..<count).compactMap { place in
+                guard let root = Self.read(&all[key, default: []][place]),
+                    X509_NAME_cmp(X509_get_subject_name(root), name) == 0
+                else { return nil }
+                return root
+            }
+        }
+    }
+
+    /// Parses a root, if that has not been done.
+    private static func read(_ root: inout Root) -> OpaquePointer? {
+        guard case .unread(let der) = root else {
+            if case .read(let certificate) = root { return certificate.raw }
+            return nil
+        }
+        ErrorQueue.clear()
+        let certificate = der.withUnsafeBufferPointer { buffer in
+            var cursor = buffer.baseAddress
+            return d2i_X509_AUX(nil, &cursor, buffer.count)
+        }
+        let isDamaged = certificate.map(isDamagedRoot) ?? true
+        guard !ErrorQueue.drainSaysNoMemory(), !isDamaged, let certificate else {
+            X509_free(certificate)
+            return nil
+        }
+        root = .read(ParsedRoot(certificate))
+        return certificate
+    }
+
+    /// Returns what all spellings of a name have in common: letters of either case, in any string type, with
+    /// any spaces (RFC 5280, section 7.1). Different names may have the same key.
+    private static func key(of name: OpaquePointer?) -> UInt64 {
+        var bytes: UnsafePointer<UInt8>?
+        var count = 0
+        guard X509_NAME_get0_der(name, &bytes, &count) == 1, let bytes else { return 0 }
+        let der = Array(UnsafeBufferPointer(start: bytes, count: count))
+        return DERElement.all(in: der[...])?.first.map(key(of:)) ?? 0
+    }
+
+    private static func key(ofCertificate der: [UInt8]) -> UInt64? {
+        var rest = der[...]
+        // Behind it there may be trust settings.
+        guard let parts = DERElement(from: &rest)?.elements?.first?.elements else { return nil }
+        // A version stands in front of serial number, algorithm, issuer, validity and subject.
+        let place = parts.first?.tag == 0xA0 ? 5 : 4
+        return parts.count > place ? key(of: parts[place]) : nil
+    }
+
+    private static func key(of name: DERElement) -> UInt64 {
+        // FNV-1a.
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for set in name.elements ?? [] {
+            for pair in set.elements ?? [] {
+                for byte in pair.elements?.last?.content ?? [] where byte > 0x20 && byte < 0x7F {
+                    let isCapital = (0x41...0x5A).contains(byte)
+                    hash = (hash ^ UInt64(isCapital ? byte | 0x20 : byte)) &* 0x100_0000_01B3
+                }
+            }
+        }
+        return hash
+    }
+}
+
+/// A root that belongs to its index.
+private final class ParsedRoot {
+    /// Owned.
+    let raw: OpaquePointer
+
+    /// Takes over a reference.
+    init(_ raw: OpaquePointer) { self.raw = raw }
+
+    deinit { X509_free(raw) }
+}

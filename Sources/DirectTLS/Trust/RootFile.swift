@@ -58,13 +58,18 @@ let noMemory = "not enough memory"
 /// its key, or one whose extensions count as invalid. A root is kept, so every certificate below it would be
 /// rejected for as long as its index exists.
 func isDamagedRoot(_ root: OpaquePointer) -> Bool {
-    let (hasKey, flags) = (X509_get0_pubkey(root) != nil, X509_get_extension_flags(root))
-    guard !hasKey || flags & extensionFaults != 0 || flags & selfSigned == selfIssued else {
+    let (strength, flags) = (keyStrength(of: root), X509_get_extension_flags(root))
+    guard strength <= 0 || flags & extensionFaults != 0 || flags & selfSigned == selfIssued else {
         return false
     }
     guard let copy = X509_dup(root) else { return true }
     defer { X509_free(copy) }
-    return hasKey != (X509_get0_pubkey(copy) != nil) || flags != X509_get_extension_flags(copy)
+    return strength != keyStrength(of: copy) || flags != X509_get_extension_flags(copy)
+}
+
+/// The bits of security of the key: 0 without a key, and also for one of which OpenSSL could not keep the size.
+private func keyStrength(of root: OpaquePointer) -> Int32 {
+    X509_get0_pubkey(root).map { EVP_PKEY_get_security_bits($0) } ?? 0
 }
 
 private let extensionFaults = UInt32(bitPattern: EXFLAG_INVALID | EXFLAG_NO_FINGERPRINT)

@@ -67,7 +67,7 @@ struct RecipeTests {
         var request = Request(.get, "https://www.example.com/")
         request.addressMap = map
         expectSite(try await client().fetch(request), from: .request)
-        let hosts = try StaticMap(hosts: "127.0.0.2 www.example.com img.example.com  # staging")
+        let hosts = StaticMap(hosts: "127.0.0.2 www.example.com img.example.com  # staging")
         let staging = client { $0.addresses = hosts }
         let response = try await staging.get("https://img.example.com:\(site.port)/")
         #expect(response.text?.hasPrefix("img.example.com ") == true)

@@ -27,21 +27,22 @@ extension StaticMap {
     /// comment.
     ///
     /// The entries apply to any port. If several lines have the same name, it gets all their addresses, in
-    /// the order of the lines.
+    /// the order of the lines. A line or a word of it that is no mapping is skipped, as the system does:
+    /// lists that people have begin with a mark of the byte order, or have lines such as `0.0.0.0 0.0.0.0`.
     ///
-    /// - Throws: ``StaticMapError/line(_:_:)`` with the number of the line that is wrong.
-    public init(hosts text: String) throws(StaticMapError) {
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - onSkipped: Called with ``StaticMapError/line(_:_:)`` for each line of which something is skipped.
+    public init(hosts text: String, onSkipped: (StaticMapError) -> Void = { _ in }) {
         self.init()
-        try withUTF8Result(of: text) { utf8 throws(StaticMapError) in
+        withUTF8Result(of: text) { utf8 in
             var number = 0
-            var start = 0
+            var start = utf8.count >= 3 && utf8[0] == 0xEF && utf8[1] == 0xBB && utf8[2] == 0xBF ? 3 : 0
             while start < utf8.count {
                 number += 1
                 let end = utf8.firstIndex(of: UInt8(ascii: "\n"), from: start) ?? utf8.count
-                do throws(StaticMapError) {
-                    try add(hostsLine: utf8.extracting(start..<end))
-                } catch {
-                    throw .line(number, error)
+                if let fault = add(hostsLine: utf8.extracting(start..<end)) {
+                    onSkipped(.line(number, fault))
                 }
                 start = end + 1
             }
@@ -50,10 +51,14 @@ extension StaticMap {
 
     /// Reads a hosts file. Blocks until it is read.
     ///
-    /// - Parameter path: The path of the file.
-    /// - Throws: ``StaticMapError/unreadable(_:_:)`` if the file cannot be read, or
-    ///   ``StaticMapError/line(_:_:)`` with the number of the line that is wrong.
-    public init(hostsFile path: String = "/etc/hosts") throws(StaticMapError) {
+    /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - onSkipped: Called with ``StaticMapError/line(_:_:)`` for each line of which something is skipped.
+    /// - Throws: ``StaticMapError/unreadable(_:_:)`` if the file cannot be read.
+    public init(
+        hostsFile path: String = "/etc/hosts",
+        onSkipped: (StaticMapError) -> Void = { _ in }
+    ) throws(StaticMapError) {
         var bytes: [UInt8] = []
         do throws(SystemError) {
             let file = try FileReader(path)
@@ -65,7 +70,7 @@ extension StaticMap {
         } catch {
             throw .unreadable(path, error)
         }
-        try self.init(hosts: String(decoding: bytes, as: UTF8.self))
+        self.init(hosts: String(decoding: bytes, as: UTF8.self), onSkipped: onSkipped)
     }
 
     private mutating func add(entry: Span<UInt8>) throws(StaticMapError) {
@@ -123,9 +128,11 @@ extension StaticMap {
         return endpoints
     }
 
-    private mutating func add(hostsLine line: Span<UInt8>) throws(StaticMapError) {
+    /// Adds the mappings of a line, and returns the first fault of it.
+    private mutating func add(hostsLine line: Span<UInt8>) -> StaticMapError? {
         var address: IPAddress?
         var hasName = false
+        var fault: StaticMapError?
         var position = 0
         let end = line.firstIndex(of: UInt8(ascii: "#"), from: 0) ?? line.count
         while position < end {
@@ -137,19 +144,28 @@ extension StaticMap {
             while position < end, line[position] > 0x20 { position += 1 }
             let word = line.extracting(start..<position)
             if let address {
-                try add(address, forName: word)
+                do throws(StaticMapError) {
+                    try add(address, forName: word)
+                } catch {
+                    fault = fault ?? error
+                }
                 hasName = true
             } else {
                 address = IPAddress(utf8: word)
-                guard address != nil else { throw .address(.notAnAddress(String(copying: word))) }
+                guard address != nil else { return .address(.notAnAddress(String(copying: word))) }
             }
         }
-        guard hasName || address == nil else { throw .noNames }
+        return fault ?? (hasName || address == nil ? nil : .noNames)
     }
 
     private mutating func add(_ address: IPAddress, forName word: Span<UInt8>) throws(StaticMapError) {
+        // The root's dot says no more than that the name is whole.
+        let hasDot = word.count > 1 && word[word.count - 1] == UInt8(ascii: ".")
         do throws(HTTPHostError) {
-            add(Endpoint(address), for: try DomainName(utf8: word))
+            add(
+                Endpoint(address),
+                for: try DomainName(utf8: word.extracting(..<(word.count - (hasDot ? 1 : 0))))
+            )
         } catch {
             throw .host(error)
         }

@@ -126,7 +126,7 @@ struct StaticMapTests {
 
     @Test("A hosts file gives each name its addresses, on any port")
     func hostsFile() throws {
-        let map = try StaticMap(
+        let map = StaticMap(
             hosts: """
                 # local names
                 127.0.0.1\tlocalhost  LocalHost.localdomain # twice
@@ -147,7 +147,7 @@ struct StaticMapTests {
         ("127.0.0.1 a\n127.0.0.1", .line(2, .noNames)),
         ("127.0.0.1 # a", .line(1, .noNames)),
         ("\n\nlocalhost 127.0.0.1", .line(3, .address(.notAnAddress("localhost")))),
-        ("127.0.0.1 a b..c", .line(1, .host(.emptyLabel))),
+        ("127.0.0.1 a b..c c", .line(1, .host(.emptyLabel))),
         ("127.0.0.1 é", .line(1, .host(.notASCII))),
     ]
 
@@ -165,9 +165,27 @@ struct StaticMapTests {
         }
     }
 
-    @Test("The error for a broken hosts file names line and part", arguments: brokenHosts)
-    func refusesHosts(_ example: (text: String, fault: StaticMapError)) {
-        #expect(throws: example.fault) { try StaticMap(hosts: example.text) }
+    @Test(
+        "What is no mapping in a hosts file is skipped, and the fault names line and part",
+        arguments: brokenHosts
+    )
+    func skipsHosts(_ example: (text: String, fault: StaticMapError)) throws {
+        var faults: [StaticMapError] = []
+        let map = StaticMap(hosts: "\(example.text)\n192.0.2.1 last.test") { faults.append($0) }
+        #expect(faults == [example.fault])
+        #expect(map.endpoints(for: try HTTPHost("last.test"), port: 80) == ["192.0.2.1"])
+        let hasRest = example.text.hasSuffix(" c")
+        #expect(map.endpoints(for: try HTTPHost("c"), port: 80) == (hasRest ? ["127.0.0.1"] : nil))
+    }
+
+    @Test("Hosts files that people have are read: a byte order mark, a trailing dot, an address as a name")
+    func foundHosts() throws {
+        let text = "\u{FEFF}127.0.0.1 localhost.\r\n0.0.0.0 0.0.0.0\n0.0.0.0 ads.test\n"
+        var skipped: [String] = []
+        let map = StaticMap(hosts: text) { skipped.append("\($0)") }
+        #expect(map.endpoints(for: try HTTPHost("localhost"), port: 80) == ["127.0.0.1"])
+        #expect(map.endpoints(for: try HTTPHost("ads.test"), port: 80) == ["0.0.0.0"])
+        #expect(skipped.count == 1 && skipped.first?.hasPrefix("line 2: ") == true && map.count == 2)
     }
 
     @Test("20,000 mutated entries are read or refused")
@@ -182,7 +200,7 @@ struct StaticMapTests {
                 bytes.mutate(with: alphabet, using: &random)
             }
             let text = String(decoding: bytes, as: UTF8.self)
-            for map in [try? StaticMap(curl: [text]), try? StaticMap(hosts: text)].compactMap({ $0 }) {
+            for map in [try? StaticMap(curl: [text]), StaticMap(hosts: text)].compactMap({ $0 }) {
                 #expect(map.count >= 0)
             }
         }

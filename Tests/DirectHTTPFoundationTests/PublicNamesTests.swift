@@ -45,7 +45,7 @@ struct PublicNamesTests {
             Interceptor.self, KeyMismatch.self, KeyPin.self, KeyPinError.self, KeyPinObserver.self,
             KeyPins.self, LineFault.self, LiveMap.self, LookupError.self, ObservedResolver.self, Origin.self,
             OriginConnections.self, Proxy.self, ProxyError.self, ProxyExceptions.self, ProxySettings.self,
-            RacingResolver.self, RateLimit.self, RawStream.self, ReceivedResponse.self, Redaction.self,
+            RateLimit.self, RawStream.self, ReceivedResponse.self, Redaction.self,
             Redirect.self,
             RedirectDecision.self,
             RedirectError.self, RedirectPolicy.self, RequestBody.self, RequestBodyError.self,

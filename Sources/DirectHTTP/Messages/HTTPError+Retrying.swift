@@ -1,4 +1,5 @@
 internal import DirectCore
+internal import DirectHTTP1
 internal import DirectIO
 internal import DirectTLS
 internal import DirectTransport
@@ -15,6 +16,20 @@ extension HTTPError {
         case .authenticator(let error), .proxy(.authenticator(let error)):
             (error as? HTTPError)?.isWorthRetrying ?? false
         default: phase != .request && reason.isTransient
+        }
+    }
+}
+
+extension HTTPError {
+    /// Whether the connection ended before a response began, as an idle one does that the server closes while
+    /// a request is on its way.
+    package var showsDeadConnection: Bool {
+        guard phase == .write || phase == .response else { return false }
+        return switch reason {
+        case .http(.closedBeforeResponse), .connectionClosed, .system, .tls(.connectionLost),
+            .tls(.truncated):
+            true
+        default: false
         }
     }
 }

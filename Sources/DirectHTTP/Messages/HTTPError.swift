@@ -183,7 +183,11 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         self.attempts = attempts
     }
 
-    /// The method and the URL, the phase, the endpoint and the reason, then the failed attempts and retries.
+    /// The highest number of failed attempts in a description: an answer may have thousands of addresses.
+    private static let mostShown = 8
+
+    /// The method and the URL, the phase, the endpoint and the reason, then the first failed attempts and the
+    /// retries.
     /// Without a URL the name follows the phase.
     public var description: String {
         var text = url.map { "\(method.map { "\($0) " } ?? "")\($0): " } ?? ""
@@ -193,7 +197,9 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         text += ": \(reason)"
         // The only attempt may be the one that the error describes already.
         if attempts.count > 1 || attempts.first?.endpoint != endpoint {
-            for attempt in attempts { text += "; \(attempt)" }
+            for attempt in attempts.prefix(Self.mostShown) { text += "; \(attempt)" }
+            let more = attempts.count - Self.mostShown
+            if more > 0 { text += "; \(more) more attempts failed" }
         }
         for hop in history where hop.reason == .retry { text += "; earlier attempt: \(hop.result)" }
         if let retryStop { text += "; not retried: \(retryStop)" }

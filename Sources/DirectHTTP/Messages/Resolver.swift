@@ -150,9 +150,31 @@ public struct Resolution: Sendable {
     /// Returns another resolution when no endpoint of this one could be reached; `nil` if there is no
     /// fallback.
     public var fallback: (@Sendable (ResolveContext) async throws -> Resolution?)?
-    /// The failures of those that were asked before: other resolvers of a chain or a race, or other servers
-    /// of a service.
+    /// The failures of those that were asked before: other resolvers of a chain, or other servers of a
+    /// service.
     package var failures: [ResolverError] = []
+    /// Whether it stands in for the answer of the resolver in charge, which is its fallback. It is also asked
+    /// for when a server's certificate does not fit.
+    package var isProvisional = false
+    /// What the answer lacks: it has not come yet, or no server could be asked for it.
+    package var lacks: Lack = []
+    /// Waits until more of the answer is known, and returns all of it; `nil` if nothing more comes. `nil`
+    /// itself if this is all. Only ``PublishingResolver`` gives answers with more to come.
+    package var rest: (@Sendable () async -> Resolution?)?
+
+    /// Parts of an answer.
+    package struct Lack: OptionSet, Sendable {
+        package let rawValue: UInt8
+
+        package init(rawValue: UInt8) {
+            self.rawValue = rawValue
+        }
+
+        /// The addresses of one family.
+        package static let family = Lack(rawValue: 1)
+        /// The HTTPS records, which were asked for.
+        package static let records = Lack(rawValue: 2)
+    }
 
     /// Creates an answer without a strict order and without a fallback.
     public init(
@@ -180,9 +202,9 @@ public struct ResolveContext: Sendable {
     package var deadline: Instant
     /// The loop whose clock the deadline refers to.
     package var loop: EventLoop
-    /// The moment until which someone waits for the answer, if that is earlier. After it the answer is still
-    /// wanted, for a cache.
-    package var awaitedUntil = Instant.never
+    /// Returns the moment until which someone waits for the answer, as it is now; `nil` if that is the
+    /// deadline. After it the answer is still wanted, for a cache.
+    package var awaited: (@Sendable () -> Instant)?
     /// Takes the answers of a question for several names as they come; `nil` if they are wanted together.
     package var delivery: Delivery?
 

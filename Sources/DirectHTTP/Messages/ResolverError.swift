@@ -88,6 +88,24 @@ extension ResolverError.Reason: CustomStringConvertible {
     }
 }
 
+extension ResolverError.Reason {
+    /// Whether the failure is this side's: a full queue, no free descriptor, a refusal by vetting. Such a
+    /// failure says nothing about a server or a resolver, so no other one is asked instead.
+    package var isOurs: Bool {
+        switch self {
+        case .request(let error):
+            switch error.reason {
+            case .refused: true
+            case .system(let error): error.isDescriptorShortage
+            default: error.phase == .queue
+            }
+        case .other(let error as SystemError): error.isDescriptorShortage
+        case .lookup(let error): error.isDescriptorShortage
+        default: false
+        }
+    }
+}
+
 extension ResolverError.Reason: CustomReflectable {
     /// An empty mirror: an error of other code may contain anything, even secrets. The description says the
     /// rest.

@@ -70,7 +70,7 @@ struct RoutePlanner: Sendable {
         let answer: Resolution
         do throws(ForeignFailure) {
             answer = try await askForeignCode(until: context.deadline, on: loop) {
-                try await resolver.resolve(name, port: url.port, context: context)
+                try await resolver.firstAnswer(name, port: url.port, context: context)
             }
         } catch {
             switch error {
@@ -160,6 +160,7 @@ private struct ResolverQuery: Sendable {
         var selection = EndpointSelection(answer.endpoints, port: port, answer.source)
         selection.isStrictlyOrdered = answer.isStrictlyOrdered
         selection.isOfRequest = isOfRequest
+        selection.isProvisional = answer.isProvisional
         selection.report = { endpoint, outcome in
             resolver.report(DialOutcome(outcome), of: endpoint, for: name, port: port)
         }
@@ -168,6 +169,13 @@ private struct ResolverQuery: Sendable {
             selection.echConfig = { [port] in https.record(for: $0, port: port)?.encryptedClientHello }
         }
         if let ask = answer.fallback { selection.fallback = { end in await self.fallback(ask, until: end) } }
+        if let rest = answer.rest {
+            selection.rest = {
+                guard let more = await rest() else { return nil }
+                // What is no endpoint does not stop those that are.
+                return try? self.selection(more)
+            }
+        }
         return selection
     }
 

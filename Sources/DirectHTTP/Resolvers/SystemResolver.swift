@@ -11,7 +11,7 @@ internal import DirectIO
 /// If the answer for one family is late or lost, the addresses of the other are the answer a second after
 /// they are known. `localhost` and its subdomains are 127.0.0.1 and ::1 (RFC 6761), and names under `onion`
 /// have no address (RFC 7686): the system is not asked for these.
-public struct SystemResolver: Resolver {
+public struct SystemResolver: Resolver, PublishingResolver {
     private let lookups: SystemLookups
 
     /// Creates a resolver that shares its calls with all other system resolvers of the process.
@@ -40,14 +40,35 @@ public struct SystemResolver: Resolver {
         port: UInt16,
         context: ResolveContext
     ) async throws -> Resolution {
-        let start = context.loop.now
-        let answer: SystemLookups.Answer
+        try await wholeAnswer(host, port: port, context: context)
+    }
+
+    /// Looks the name up, and returns the addresses of one family if the other's are late.
+    package func publish(
+        _ host: DomainName,
+        port: UInt16,
+        context: ResolveContext
+    ) async throws -> Resolution {
+        let (start, end) = (context.loop.now, context.deadline)
+        let (answer, search): (SystemLookups.Answer, NameSearch?)
         do throws(BlockingWork.Abandoned) {
-            answer = try await lookups.addresses(of: host.text, until: context.deadline, on: context.loop)
+            (answer, search) = try await lookups.firstAddresses(of: host.text, until: end, on: context.loop)
         } catch {
             guard error == .expired else { throw CancellationError() }
             throw ResolverError(name, .timedOut(after: context.loop.now.since(start)))
         }
+        var resolution = try resolution(answer)
+        guard let search else { return resolution }
+        resolution.lacks = .family
+        resolution.timeToLive = .seconds(10)
+        resolution.rest = {
+            let all = await search.all(until: end)
+            return all.isEmpty ? nil : Resolution(all.map { Endpoint($0) }, source: .system)
+        }
+        return resolution
+    }
+
+    private func resolution(_ answer: SystemLookups.Answer) throws(ResolverError) -> Resolution {
         switch answer {
         case .success(let addresses): return Resolution(addresses.map { Endpoint($0) }, source: .system)
         case .failure(let error): throw ResolverError(name, .lookup(error))

@@ -23,10 +23,20 @@ package func askForeignCode<Value: Sendable>(
     executor: (any TaskExecutor)? = nil,
     _ code: @escaping @Sendable () async throws -> Value
 ) async throws(ForeignFailure) -> Value {
+    try await askForeignCode(whileBefore: { deadline }, on: loop, executor: executor, code)
+}
+
+/// The same, until a deadline that may change meanwhile.
+package func askForeignCode<Value: Sendable>(
+    whileBefore deadline: () -> Instant,
+    on loop: EventLoop,
+    executor: (any TaskExecutor)? = nil,
+    _ code: @escaping @Sendable () async throws -> Value
+) async throws(ForeignFailure) -> Value {
     let start = loop.now
     let outcome: Result<Value, any Error>
     do throws(BlockingWork.Abandoned) {
-        outcome = try await supervised(until: deadline, on: loop, executor: executor) {
+        outcome = try await supervised(whileBefore: deadline, on: loop, executor: executor) {
             do { return .success(try await code()) } catch { return .failure(error) }
         }
     } catch {

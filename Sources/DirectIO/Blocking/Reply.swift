@@ -23,21 +23,21 @@ package struct Reply<Value: Sendable>: Sendable {
         try await value { Pause(end: deadline) }
     }
 
-    /// Waits for the value, with a deadline that may change. `pause` is called before the wait, and again
-    /// each time that its result says.
+    /// Waits for the value, with a deadline that may change. `pause` is called before the wait, each time that
+    /// its result says, and at the deadline.
     ///
     /// - Throws: ``BlockingWork/Abandoned`` if the deadline passes or the task is cancelled first.
     func value(_ pause: () -> Pause) async throws(BlockingWork.Abandoned) -> Value {
         turn.loop.add(turn)
         defer { turn.loop.remove(turn) }
         while true {
-            let pause = pause()
-            let wake = await turn.waitForSignal(until: pause.end.atMost(pause.nextLook))
+            let current = pause()
+            let wake = await turn.waitForSignal(until: current.end.atMost(current.nextLook))
             // A value counts even if it arrives together with the deadline.
             if let value = answer.withLock({ $0.take() }) { return value }
             switch wake {
             case .ready: continue
-            case .expired where turn.loop.now < pause.end: continue
+            case .expired where turn.loop.now < pause().end: continue
             case .expired: throw .expired
             case .cancelled: throw .cancelled
             }

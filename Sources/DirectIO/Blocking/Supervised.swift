@@ -12,10 +12,20 @@ package func supervised<Value: Sendable>(
     executor: (any TaskExecutor)? = nil,
     _ operation: @escaping @Sendable () async -> Value
 ) async throws(BlockingWork.Abandoned) -> Value {
+    try await supervised(whileBefore: { deadline }, on: loop, executor: executor, operation)
+}
+
+/// The same, until a deadline that may change meanwhile.
+package func supervised<Value: Sendable>(
+    whileBefore deadline: () -> Instant,
+    on loop: EventLoop,
+    executor: (any TaskExecutor)? = nil,
+    _ operation: @escaping @Sendable () async -> Value
+) async throws(BlockingWork.Abandoned) -> Value {
     let reply = Reply<Value>(on: loop)
     let task = Task(executorPreference: executor) { reply.give(await operation()) }
     do throws(BlockingWork.Abandoned) {
-        return try await reply.value(until: deadline)
+        return try await reply.value { Reply.Pause(end: deadline()) }
     } catch {
         task.cancel()
         throw error

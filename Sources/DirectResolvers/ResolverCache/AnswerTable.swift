@@ -49,8 +49,13 @@ struct AnswerTable {
         var kind: Kind
         /// Whether the resolver had no other answer to follow this one.
         var isLast = false
+        /// What the answer lacks. A family is asked for when the answer is used.
+        var lacks: Resolution.Lack = []
         /// The HTTPS records of the answer; `nil` if none were asked for.
         var https: HeldRecords?
+
+        /// Whether it has addresses.
+        var isPositive: Bool { kind == .addresses || kind == .orderedAddresses }
     }
 
     /// HTTPS records, which are valid for a time of their own. An object, because few answers have any.
@@ -112,12 +117,22 @@ struct AnswerTable {
         )
         answer.isStrictlyOrdered = entry.kind == .orderedAddresses
         answer.https = entry.https?.left(at: now)
-        return .answer(answer, wantsRefresh: isStale || isDue)
+        answer.lacks = entry.lacks
+        return .answer(answer, wantsRefresh: isStale || isDue || entry.lacks.contains(.family))
     }
 
     /// Whether there is an answer, positive or negative, that has not expired.
     func holds(_ key: AnswerKey, at now: Instant) -> Bool {
         entries[key].map { now < $0.expiry } ?? false
+    }
+
+    /// Whether there is a valid answer with all of these endpoints that lacks no family.
+    func holdsMore(than part: Resolution, for key: AnswerKey, at now: Instant) -> Bool {
+        guard let entry = entries[key], now < entry.expiry, !entry.lacks.contains(.family) else {
+            return false
+        }
+        let known = contents(of: entry).endpoints
+        return part.endpoints.allSatisfy(known.contains)
     }
 
     /// Whether the answer has come just now, and its resolver has no other one: the same question would get
@@ -158,7 +173,8 @@ struct AnswerTable {
             span: 0,
             author: author,
             kind: kind,
-            isLast: answer.fallback == nil
+            isLast: answer.fallback == nil && !answer.lacks.contains(.family),
+            lacks: answer.lacks
         )
         if let records = answer.https {
             entry.https = HeldRecords(records, until: now.advanced(byNanoseconds: self.span(toldOfRecords)))
@@ -287,13 +303,32 @@ struct AnswerTable {
         tidyStore()
     }
 
-    /// Returns the index of an author, which is added if it is new; `nil` if there are too many.
+    /// Returns the index of an author, which is added if it is new; `nil` if the entries have too many.
     private mutating func index(of author: AddressSource.Author) -> UInt16? {
         if let known = authors.firstIndex(of: author) { return UInt16(known) }
-        guard authors.count < 1000 else { return nil }
+        if authors.count >= Self.mostAuthors { forgetOldAuthors() }
+        guard authors.count < Self.mostAuthors else { return nil }
         authors.append(author)
         return UInt16(authors.count - 1)
     }
+
+    /// Forgets the authors of which there are no entries any more.
+    private mutating func forgetOldAuthors() {
+        var live: [AddressSource.Author] = []
+        var indices: [UInt16: UInt16] = [:]
+        let old = authors
+        entries.updateAll { entry in
+            guard entry.isPositive else { return entry.author = 0 }
+            if indices[entry.author] == nil {
+                indices[entry.author] = UInt16(live.count)
+                live.append(old[Int(entry.author)])
+            }
+            entry.author = indices[entry.author] ?? 0
+        }
+        authors = live
+    }
+
+    private static let mostAuthors = 1000
 }
 
 extension NameTable {

@@ -8,7 +8,7 @@ extension CachingResolver {
     enum Want {
         /// There is no valid answer.
         case missing
-        /// The answer is stale, or in the last tenth of its time.
+        /// The answer is stale, or in the last tenth of its time, or lacks a part.
         case outdated
         /// No connection could be made to any of these endpoints, however fresh the answer is.
         case useless([Endpoint])
@@ -22,25 +22,106 @@ extension CachingResolver {
         context: ResolveContext,
         for want: Want
     ) async throws -> Resolution {
-        let start = context.loop.now
         let waiter = InFlightQuery.Waiter(loop: context.loop)
-        context.loop.add(waiter.turn)
-        defer { context.loop.remove(waiter.turn) }
         guard let query = join(host, port: port, waiter: waiter, context: context, for: want) else {
             // Between the caller's look-up and this one, the answer has arrived. Or there is no other one
             // now.
-            var known = try await resolve(host, port: port, context: context)
+            if let reason = denial(host, port: port, context.scheme) {
+                throw ResolverError(upstream.name, reason)
+            }
+            var known = try await publish(host, port: port, context: context)
             if case .useless(let tried) = want, !known.hasOthers(than: tried) { known.fallback = nil }
             return known
         }
-        while true {
-            let wake = await waiter.turn.waitForSignal(until: context.deadline)
-            if let answer = state.withLock({ _ in waiter.answer }) { return try answer.get() }
-            guard wake != .ready else { continue }
-            leave(query, waiter: waiter, wantsAnswer: wake == .expired)
-            guard wake == .expired else { throw CancellationError() }
-            throw ResolverError(name, .timedOut(after: context.loop.now.since(start)))
+        return try await answer(of: query, after: 0, as: waiter, within: context)
+    }
+
+    private func denial(_ host: DomainName, port: UInt16, _ scheme: HTTPURL.Scheme) -> ResolverError.Reason? {
+        let (key, now) = (key(host, port: port, scheme), now)
+        guard case .denial(let reason) = state.withLock({ $0.find(key, at: now) }) else { return nil }
+        return reason
+    }
+
+    /// Returns the answer of the other resolver. The resolver behind the cache, which is being asked, is its
+    /// fallback, and its substitute if it fails.
+    func answer(
+        of other: any Resolver,
+        _ host: DomainName,
+        port: UInt16,
+        context: ResolveContext
+    ) async throws -> Resolution {
+        switch try await other.answer(to: host, port: port, within: context) {
+        case .success(let answer):
+            return answer.mapped { [self] answer in
+                var answer = answer
+                answer.isProvisional = true
+                answer.fallback = { [self, next = answer.fallback] context in
+                    do {
+                        return try await ask(host, port: port, context: context, for: .missing)
+                    } catch let error as ResolverError {
+                        guard var last = try await next?(context) else { throw error }
+                        last.failures.append(error)
+                        return last
+                    }
+                }
+                return answer
+            }
+        case .failure(let failure):
+            do {
+                var answer = try await ask(host, port: port, context: context, for: .missing)
+                answer.failures.append(failure)
+                return answer
+            } catch let error as ResolverError {
+                throw ResolverError(allOf: [error, failure])
+            }
         }
+    }
+
+    /// Waits for the answer, or for more of it than the first parts.
+    private func answer(
+        of query: InFlightQuery,
+        after parts: Int,
+        as waiter: InFlightQuery.Waiter,
+        within context: ResolveContext
+    ) async throws -> Resolution {
+        let start = context.loop.now
+        context.loop.add(waiter.turn)
+        defer { context.loop.remove(waiter.turn) }
+        var wake = WaitPoint.Wake.ready
+        while true {
+            let answer = state.withLock { _ -> InFlightQuery.Outcome? in
+                if let answer = waiter.answer { return answer }
+                guard query.parts > parts, let part = query.part else { return nil }
+                _ = query.leave(waiter)
+                return .success(withMore(part, of: query))
+            }
+            if let answer { return try answer.get() }
+            switch wake {
+            case .ready: wake = await waiter.turn.waitForSignal(until: context.deadline)
+            case .cancelled:
+                leave(query, waiter: waiter, wantsAnswer: false)
+                throw CancellationError()
+            case .expired:
+                leave(query, waiter: waiter, wantsAnswer: true)
+                throw ResolverError(name, .timedOut(after: context.loop.now.since(start)))
+            }
+        }
+    }
+
+    /// Returns a part of an answer, with the wait for more.
+    private func withMore(_ part: Resolution, of query: InFlightQuery) -> Resolution {
+        var answer = part
+        answer.rest = { [self, parts = query.parts] in
+            let waiter = InFlightQuery.Waiter(loop: loop)
+            let known = state.withLock { _ in
+                if query.outcome == nil { query.join(waiter) }
+                return query.outcome
+            }
+            if let known { return try? known.get() }
+            let context = ResolveContext(.https, deadline: .never, loop: loop)
+            return try? await self.answer(of: query, after: parts, as: waiter, within: context)
+        }
+        return answer
     }
 
     /// Asks for the next answer in the background while the current one is still in use.
@@ -56,6 +137,19 @@ extension CachingResolver {
         refresh(host, port: port, as: caller, for: .missing)
     }
 
+    /// Returns a cached answer that lacks a family with the wait for it, which is being asked for.
+    func withRest(_ answer: Resolution, host: DomainName, port: UInt16, as caller: ResolveContext)
+        -> Resolution
+    {
+        guard answer.lacks.contains(.family) else { return answer }
+        var answer = answer
+        answer.rest = { [self] in
+            let context = ResolveContext(caller.scheme, deadline: .never, loop: caller.loop)
+            return try? await ask(host, port: port, context: context, for: .outdated)
+        }
+        return answer
+    }
+
     /// Returns a cached answer with a fallback. A cached answer may be outdated: when none of its endpoints
     /// can be reached, the resolver is asked again, and the fallback of that answer comes next.
     func withFallback(_ answer: Resolution, host: DomainName, port: UInt16) -> Resolution {
@@ -64,7 +158,7 @@ extension CachingResolver {
         if let other = settings.whileAsking.other {
             answer.fallback = { [self] context in
                 refresh(host, port: port, as: context, for: .useless(tried))
-                return try await other.resolve(host, port: port, context: context)
+                return try await other.firstAnswer(host, port: port, context: context)
             }
             return answer
         }
@@ -101,10 +195,12 @@ extension CachingResolver {
         return state.withLock { state in
             guard state.lacks(want, key, at: now) else { return nil }
             if let query = state.queries[key] {
+                query.awaitedUntil = max(query.awaitedUntil, context.deadline)
                 if let waiter { query.join(waiter) } else { query.isWanted = true }
                 return query
             }
             let query = InFlightQuery(key, generation: state.generation, isWanted: waiter == nil, want)
+            query.awaitedUntil = context.deadline
             if let waiter { query.join(waiter) }
             state.queries[key] = query
             query.task = Task { await run(query, host: host, port: port, for: context) }
@@ -137,11 +233,16 @@ extension CachingResolver {
         for first: ResolveContext
     ) async {
         var context = ResolveContext(first.scheme, within: settings.queryTimeout, on: first.loop)
-        context.awaitedUntil = first.deadline
+        context.awaited = { [state] in state.withLock { _ in query.awaitedUntil } }
         let answer: InFlightQuery.Outcome
         var failure: ResolverError?
         do throws(CancellationError) {
-            let given = try await upstream.answer(to: host, port: port, within: context)
+            var given = try await upstream.answer(to: host, port: port, within: context)
+            while case .success(let part) = given, let rest = part.rest {
+                if query.want.isMet(by: part) { publish(part, for: query) }
+                guard let more = await more(rest, within: context) else { break }
+                given = .success(more)
+            }
             answer = try await other(instead: given, failure: &failure, for: query, within: context).mapError
             { $0 }
         } catch {
@@ -172,6 +273,24 @@ extension CachingResolver {
         return .success(answer)
     }
 
+    /// Waits for more of an answer, within the limit of the query.
+    private func more(
+        _ rest: @escaping @Sendable () async -> Resolution?,
+        within context: ResolveContext
+    ) async -> Resolution? {
+        try? await askForeignCode(until: context.deadline, on: context.loop) { await rest() }
+    }
+
+    /// Gives a part of the answer to all waiters.
+    private func publish(_ part: Resolution, for query: InFlightQuery) {
+        let waiters = state.withLock { _ in
+            var part = part
+            part.rest = nil
+            return query.publish(remembering(part, for: query.key, of: query.generation))
+        }
+        for waiter in waiters { waiter.turn.input.signal() }
+    }
+
     /// Ends a query: keeps its result in the table and wakes all waiters, outside the lock.
     ///
     /// - Parameter failure: What the waiters get from the answer's fallback, which was asked and has failed.
@@ -180,6 +299,10 @@ extension CachingResolver {
         let (waiters, hasChanged) = state.withLock { state -> ([InFlightQuery.Waiter], Bool) in
             if state.queries[query.key] === query { state.queries[query.key] = nil }
             var answer = answer
+            if case .success(var whole) = answer {
+                whole.rest = nil
+                answer = .success(whole)
+            }
             let isKept = state.keep(&answer, for: query.key, of: query.generation, at: now)
             let given = answer.map { answer in
                 var answer = remembering(answer, for: query.key, of: query.generation)
@@ -221,11 +344,19 @@ extension CachingResolver.Contents {
             case .nothing: return true
             }
         case .useless(let tried):
-            if case .answer(let answer, _) = table.find(key, at: now), answer.hasOthers(than: tried) {
-                return false
+            if case .answer(let answer, _) = table.find(key, at: now) {
+                if answer.hasOthers(than: tried) { return false }
+                if answer.lacks.contains(.family) { return true }
             }
             return !isPaused(key, at: now) && !table.isNewAndLast(key, at: now)
         }
+    }
+}
+
+extension CachingResolver.Want {
+    /// Whether a part of an answer is worth giving.
+    fileprivate func isMet(by part: Resolution) -> Bool {
+        if case .useless(let tried) = self { part.hasOthers(than: tried) } else { true }
     }
 }
 

@@ -136,7 +136,7 @@ extension CachingResolver {
         let (now, date) = (now, loop.date)
         var lines: [AnswerFile.Line] = []
         table.entries.forEach { name, tag, entry in
-            guard entry.kind == .addresses || entry.kind == .orderedAddresses,
+            guard entry.isPositive, !entry.lacks.contains(.family),
                 entry.https?.records.records.isEmpty ?? true
             else { return }
             let left = Int64(clamping: entry.expiry.nanoseconds) - Int64(clamping: now.nanoseconds)

@@ -107,14 +107,13 @@ extension CachingResolver {
         var answers: [CachedAnswer] = []
         table.entries.forEach { name, tag, entry in
             let key = AnswerKey(host: DomainName(checked: [UInt8](copying: name)), tag: tag)
-            let isPositive = entry.kind == .addresses || entry.kind == .orderedAddresses
             let left = Int64(clamping: entry.expiry.nanoseconds) - Int64(clamping: now.nanoseconds)
             answers.append(
                 CachedAnswer(
                     host: key.host,
                     port: key.port == 0 ? nil : key.port,
-                    endpoints: isPositive ? table.contents(of: entry).endpoints : [],
-                    author: isPositive ? table.authors[Int(entry.author)] : nil,
+                    endpoints: entry.isPositive ? table.contents(of: entry).endpoints : [],
+                    author: entry.isPositive ? table.authors[Int(entry.author)] : nil,
                     age: max(.zero, .milliseconds(Int64(entry.span)) - .nanoseconds(left)),
                     timeLeft: .nanoseconds(left)
                 )

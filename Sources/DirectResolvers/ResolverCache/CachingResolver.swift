@@ -10,7 +10,8 @@ package import DirectIO
 /// - The table has an answer: it is returned at once, or thrown if it is negative. In the last tenth of its
 ///   time to live, or once it is stale, a query for the next answer starts in the background.
 /// - The resolver behind the cache has an answer at hand: it is returned, and not cached.
-/// - A query for the name is in flight: the caller joins it, and waits within its own deadline.
+/// - A query for the name is in flight: the caller joins it, and waits within its own deadline. As soon as a part
+///   of the answer has come, all have it, and may wait for more.
 /// - Another resolver answers meanwhile, if the settings say so (`whileAsking`), and a query starts in the
 ///   background.
 /// - Otherwise the caller starts a query. It runs in a task of its own, so the cancellation of one caller
@@ -21,7 +22,7 @@ package import DirectIO
 /// goes to its waiters and is never kept. No code of the resolver runs while the lock is held.
 ///
 /// Copies of a client, and several clients, may share a cache; it is a class for that reason.
-public final class CachingResolver: Resolver {
+public final class CachingResolver: Resolver, PublishingResolver {
     /// What a caller gets for a name of which the cache has no address.
     public enum WhileAsking: Sendable {
         /// The caller waits for the resolver's answer.
@@ -30,7 +31,9 @@ public final class CachingResolver: Resolver {
         /// for the next time. What the HTTPDNS documents call `resolveHostSyncNonBlocking`.
         ///
         /// The other resolver also answers if the resolver behind the cache has no address for the name,
-        /// fails, or named endpoints that cannot be reached. Its answers are not cached here.
+        /// fails, or named endpoints that cannot be reached. Its answers are not cached here. If it fails itself,
+        /// its endpoints cannot be reached, or a certificate there does not fit, the caller waits for the
+        /// resolver behind the cache after all.
         case use(any Resolver)
 
         var other: (any Resolver)? {
@@ -131,11 +134,15 @@ public final class CachingResolver: Resolver {
             guard generation == self.generation else { return false }
             switch answer {
             case .success(let given):
+                let isPart = given.lacks.contains(.family)
+                defer { if isPart { pause(key, at: now) } }
+                // A family that could not be asked for has not lost its addresses.
+                if isPart, table.holdsMore(than: given, for: key, at: now) { return false }
                 answer = .success(table.keep(given, for: key, at: now))
                 return true
             case .failure(let error as ResolverError):
                 table.keep(error, for: key, at: now)
-                if error.denial == nil { pause(key, at: now) }
+                if error.denial == nil, !error.reason.isOurs { pause(key, at: now) }
                 return error.denial != nil
             case .failure: return false
             }
@@ -262,11 +269,20 @@ public final class CachingResolver: Resolver {
         port: UInt16,
         context: ResolveContext
     ) async throws -> Resolution {
+        try await wholeAnswer(host, port: port, context: context)
+    }
+
+    /// Returns the cached answer, or the first part of the resolver's.
+    package func publish(
+        _ host: DomainName,
+        port: UInt16,
+        context: ResolveContext
+    ) async throws -> Resolution {
         try await readFile(context)
         if let known = try knownAnswer(for: host, port: port, context: context) { return known }
         if let other = settings.whileAsking.other {
             askForNextTime(host, port: port, as: context)
-            return try await other.resolve(host, port: port, context: context)
+            return try await answer(of: other, host, port: port, context: context)
         }
         return try await ask(host, port: port, context: context, for: .missing)
     }
@@ -289,7 +305,8 @@ public final class CachingResolver: Resolver {
         case nil: return nil
         case .answer(let answer, let wantsRefresh):
             if wantsRefresh { refresh(host, port: port, as: context, for: .outdated) }
-            return withFallback(answer, host: host, port: port)
+            let known = wantsRefresh ? withRest(answer, host: host, port: port, as: context) : answer
+            return withFallback(known, host: host, port: port)
         case .denial(let reason):
             if let other = settings.whileAsking.other {
                 return try other.knownAnswer(for: host, port: port, context: context)

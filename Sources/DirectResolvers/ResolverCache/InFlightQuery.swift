@@ -2,7 +2,7 @@ internal import DirectCore
 internal import DirectHTTP
 internal import DirectIO
 
-/// A query in flight, and all callers that wait for its answer.
+/// A query in flight, and all callers that wait for its answer or for the next part of it.
 ///
 /// The lock of the cache guards all of it.
 final class InFlightQuery: @unchecked Sendable {
@@ -29,8 +29,15 @@ final class InFlightQuery: @unchecked Sendable {
     let generation: Int
     /// Whether the answer is wanted even without waiters, as that of a refresh is.
     var isWanted: Bool
+    /// The latest deadline of those who have joined.
+    var awaitedUntil = Instant(nanoseconds: 0)
     /// The task that runs the query.
     var task: Task<Void, Never>?
+    /// As much of the answer as has come, while there is more to come.
+    private(set) var part: Resolution?
+    /// The number of parts that have come.
+    private(set) var parts = 0
+    private(set) var outcome: Outcome?
     private var waiters: [Int: Waiter] = [:]
     private var waiterCount = 0
 
@@ -54,9 +61,17 @@ final class InFlightQuery: @unchecked Sendable {
         return waiters.isEmpty && !isWanted
     }
 
+    /// Notes as much of the answer as has come. From here on the cache wants all of it. Returns those whom the
+    /// caller has to wake, outside the lock: they take the part, and may come back for the next one.
+    func publish(_ answer: Resolution) -> [Waiter] {
+        (part, parts, isWanted) = (answer, parts + 1, true)
+        return Array(waiters.values)
+    }
+
     /// Gives the answer to all waiters and returns them in the order of their arrival. The caller has to wake
     /// them, outside the lock.
     func complete(_ answer: Outcome) -> [Waiter] {
+        (part, outcome) = (nil, answer)
         let all = waiters.values.sorted { $0.number < $1.number }
         for waiter in all { waiter.answer = answer }
         waiters = [:]

@@ -5,22 +5,22 @@ internal import DirectIO
 /// A resolver's answer in a compact encoding: a few bytes for each endpoint, because the cache holds many
 /// more answers than are in use at any time.
 ///
-/// The first byte is the number of endpoints. Each endpoint is a byte of flags (`Flag`), two bytes for the
+/// The first two bytes are the number of endpoints. Each endpoint is a byte of flags (`Flag`), two bytes for the
 /// port if it has one, and 4 or 16 bytes for the address. The canonical name, if any, takes the remaining
 /// bytes. Numbers are big-endian. A zone has a meaning on this machine only and has no encoding: an answer
 /// with one cannot be packed.
 struct PackedAnswer {
     private(set) var bytes: [UInt8] = []
 
-    /// Packs an answer. Fails if it has more than 255 endpoints, an endpoint with a zone, or an invalid
+    /// Packs an answer. Fails if it has more than 65,535 endpoints, an endpoint with a zone, or an invalid
     /// endpoint.
     init?(_ endpoints: [Endpoint], canonicalName: DomainName?) {
         bytes.reserveCapacity(
-            1 + endpoints.reduce(0) { $0 + ($1.address.family == .v4 ? 5 : 17) + ($1.port == nil ? 0 : 2) }
+            2 + endpoints.reduce(0) { $0 + ($1.address.family == .v4 ? 5 : 17) + ($1.port == nil ? 0 : 2) }
                 + (canonicalName?.bytes.count ?? 0)
         )
-        guard let count = UInt8(exactly: endpoints.count) else { return nil }
-        bytes.append(count)
+        guard let count = UInt16(exactly: endpoints.count) else { return nil }
+        append(UInt64(count), count: 2)
         for endpoint in endpoints {
             guard endpoint.address.zone == nil, endpoint.fault == nil else { return nil }
             append(endpoint)
@@ -52,10 +52,10 @@ struct PackedAnswer {
     /// stops the process at the bounds check of `Span`.
     static func unpack(_ bytes: Span<UInt8>) -> (endpoints: [Endpoint], canonicalName: DomainName?) {
         guard bytes.count > 0 else { return ([], nil) }
-        let count = bytes[0]
-        var position = 1
+        let count = Int(number(bytes, start: 0, count: 2))
+        var position = 2
         var endpoints: [Endpoint] = []
-        endpoints.reserveCapacity(Int(count))
+        endpoints.reserveCapacity(count)
         for _ in 0..<count {
             let flags = bytes[position]
             position += 1

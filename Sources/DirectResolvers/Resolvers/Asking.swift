@@ -4,7 +4,7 @@ internal import DirectIO
 
 extension Resolver {
     /// Asks for one name, and stops waiting at the deadline of the context. A success has at least one
-    /// endpoint.
+    /// endpoint, and more may come.
     ///
     /// - Throws: If the task was cancelled.
     func answer(
@@ -12,7 +12,10 @@ extension Resolver {
         port: UInt16,
         within context: ResolveContext
     ) async throws(CancellationError) -> Result<Resolution, ResolverError> {
-        let answer = try await fallback({ try await resolve(host, port: port, context: $0) }, within: context)
+        let answer = try await fallback(
+            { try await firstAnswer(host, port: port, context: $0) },
+            within: context
+        )
         return answer.flatMap { $0.map { .success($0) } ?? .failure(ResolverError(name, .noAddresses)) }
     }
 
@@ -65,11 +68,22 @@ extension Result<Resolution, any Error> {
 }
 
 extension ResolveContext {
+    /// Returns the end of the share of one resolver, which began at `start`, of the time that its callers have
+    /// as of now. No resolver counts as silent within a second.
+    func shareEnd(from start: Instant, among count: Int, of all: ResolveContext) -> Instant {
+        let awaited = all.awaited?() ?? .never
+        let end = loop.now < awaited ? min(awaited, all.deadline) : all.deadline
+        guard end != .never else { return deadline }
+        let share = max(end.since(start) / max(1, count), .seconds(1))
+        return start.advanced(byNanoseconds: share.clampedNanoseconds).atMost(deadline)
+    }
+
     /// Returns the share of one of `count` that are asked one after the other, so that the time that is left
     /// is enough for all of them: at most `limit`, and at least `least`.
     func share(of limit: Duration, among count: Int, least: Duration = .zero) -> Duration {
         let now = loop.now
-        let end = now < awaitedUntil ? min(awaitedUntil, deadline) : deadline
+        let awaited = awaited?() ?? .never
+        let end = now < awaited ? min(awaited, deadline) : deadline
         guard end != .never else { return limit }
         return min(limit, max(end.since(now) / max(1, count), least), deadline.since(now))
     }

@@ -6,7 +6,7 @@ internal import DirectIO
 ///
 /// ``Fallback`` alone decides whether and when the next resolver is asked. The system's resolver is a step
 /// like any other: unless `SystemResolver` is part of the chain, no name ever reaches it.
-public struct ChainResolver: Resolver {
+public struct ChainResolver: Resolver, PublishingResolver {
     /// The condition on which the next resolver is asked.
     public enum Fallback: Hashable, Sendable {
         /// Never: the first resolver's answer is final.
@@ -30,8 +30,9 @@ public struct ChainResolver: Resolver {
     ///   - others: The resolvers that are asked after it, in this order.
     ///   - fallback: The condition on which the next resolver is asked.
     ///   - stepTimeout: The time limit for each resolver but the last one, so that time is left for those
-    ///     after it. A caller may have less time: then each has an equal share of it. It does not apply if
-    ///     `fallback` is ``Fallback/never``.
+    ///     after it. A caller may have less time: then each has an equal share of it, but at least a second,
+    ///     because a resolver is not silent for a caller's haste. It does not apply if `fallback` is
+    ///     ``Fallback/never``.
     public init(
         _ first: any Resolver,
         _ others: any Resolver...,
@@ -54,6 +55,15 @@ public struct ChainResolver: Resolver {
     /// - Throws: The `ResolverError` of the last step that was asked, with those of the steps before it in
     ///   `ResolverError.earlier`; `CancellationError` if the task was cancelled.
     public func resolve(
+        _ host: DomainName,
+        port: UInt16,
+        context: ResolveContext
+    ) async throws -> Resolution {
+        try await wholeAnswer(host, port: port, context: context)
+    }
+
+    /// Asks the steps in order, and returns the first addresses.
+    package func publish(
         _ host: DomainName,
         port: UInt16,
         context: ResolveContext
@@ -140,14 +150,38 @@ public struct ChainResolver: Resolver {
     ) async throws -> Resolution {
         var failures: [ResolverError] = []
         for index in first..<steps.count {
-            let own = limited(context, at: index)
-            switch try await steps[index].answer(to: question.host, port: question.port, within: own) {
+            switch try await answer(of: index, to: question, within: context) {
             case .success(let answer): return extended(answer, after: failures, question, by: index + 1)
             case .failure(let error): failures.append(error)
             }
-            if fallback == .never || context.loop.now >= context.deadline { break }
+            let isOurs = failures.last?.reason.isOurs == true
+            if fallback == .never || isOurs || context.loop.now >= context.deadline { break }
         }
         throw ResolverError(allOf: failures)
+    }
+
+    /// Asks one step. Its time ends earlier than its limit if all callers have too little, and later again when
+    /// one comes that has more.
+    private func answer(
+        of index: Int,
+        to question: Question,
+        within context: ResolveContext
+    ) async throws(CancellationError) -> Result<Resolution, ResolverError> {
+        let (step, own) = (steps[index], limited(context, at: index))
+        let (start, rest) = (context.loop.now, steps.count - index)
+        let isLast = rest == 1 || fallback == .never
+        do throws(ForeignFailure) {
+            let answer = try await askForeignCode(
+                whileBefore: { isLast ? own.deadline : own.shareEnd(from: start, among: rest, of: context) },
+                on: context.loop
+            ) {
+                try await step.firstAnswer(question.host, port: question.port, context: own)
+            }
+            return answer.endpoints.isEmpty
+                ? .failure(ResolverError(step.name, .noAddresses)) : .success(answer)
+        } catch {
+            return .failure(try ResolverError(error, of: step.name))
+        }
     }
 
     /// Returns the context of a step: one that is not the last has to leave time for the others.
@@ -155,25 +189,32 @@ public struct ChainResolver: Resolver {
         var own = context
         own.delivery = nil
         guard index < steps.count - 1, fallback != .never else { return own }
-        let time = context.share(of: stepTimeout, among: steps.count - index)
+        let time = stepTimeout
         own.deadline = min(context.loop.now.advanced(byNanoseconds: time.clampedNanoseconds), own.deadline)
         return own
     }
 
-    /// Returns the answer of a step with the failures of the steps before it, and with a fallback: if no
-    /// endpoint of it can be reached, the steps from `next` on are asked.
+    /// Returns the answer of a step, and what comes later of it, with the failures of the steps before it, and
+    /// with a fallback: if no endpoint of it can be reached, the steps from `next` on are asked.
     private func extended(
         _ answer: Resolution,
         after failures: [ResolverError],
         _ question: Question,
         by next: Int
     ) -> Resolution {
+        answer.mapped { answer in
+            var extended = answer
+            extended.failures = failures + answer.failures
+            return withFallback(extended, question, by: next)
+        }
+    }
+
+    private func withFallback(_ answer: Resolution, _ question: Question, by next: Int) -> Resolution {
         var extended = answer
-        extended.failures = failures + answer.failures
         guard fallback == .onConnectFailure, next < steps.count else { return extended }
-        extended.fallback = { context in
+        extended.fallback = { [other = answer.fallback] context in
             var failures: [ResolverError] = []
-            if let other = answer.fallback {
+            if let other {
                 let own = self.limited(context, at: next - 1)
                 switch try await self.steps[next - 1].fallback(other, within: own) {
                 case .success(let answer?): return self.extended(answer, after: [], question, by: next)

@@ -10,7 +10,7 @@ public typealias ResolverObserver = @Sendable (ResolverEvent) -> Void
 public struct ResolverEvent: Sendable, CustomStringConvertible {
     /// The end of a question.
     public enum Outcome: Sendable {
-        /// The resolver named so many endpoints. The source says which resolver did, and whether a cache had
+        /// The resolver named so many endpoints to begin with. The source says which resolver did, and whether a cache had
         /// the answer.
         case answered(endpoints: Int, source: AddressSource)
         /// The resolver has no address for the name, or failed.
@@ -47,7 +47,7 @@ extension ResolverEvent.Outcome: CustomStringConvertible {
 ///
 /// Put it around each resolver that you want to measure: around a service to see what is asked there, around
 /// a cache to see what is asked at all.
-public struct ObservedResolver: Resolver {
+public struct ObservedResolver: Resolver, PublishingResolver {
     private let resolver: any Resolver
     private let observer: ResolverObserver
 
@@ -69,9 +69,18 @@ public struct ObservedResolver: Resolver {
     /// - Throws: The error of the observed resolver.
     public func resolve(_ host: DomainName, port: UInt16, context: ResolveContext) async throws -> Resolution
     {
+        try await wholeAnswer(host, port: port, context: context)
+    }
+
+    /// Asks the observed resolver, and reports the first addresses.
+    package func publish(
+        _ host: DomainName,
+        port: UInt16,
+        context: ResolveContext
+    ) async throws -> Resolution {
         let start = context.loop.now
         do {
-            let answer = try await resolver.resolve(host, port: port, context: context)
+            let answer = try await resolver.firstAnswer(host, port: port, context: context)
             report(.success(answer), for: host, after: context.loop.now.since(start))
             return answer
         } catch {

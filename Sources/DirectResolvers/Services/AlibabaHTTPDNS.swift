@@ -8,7 +8,7 @@ internal import DirectIO
 ///     let resolver = AlibabaHTTPDNS(account: "100000", secret: "…", servers)
 ///
 /// The service's servers are published as addresses, and their certificates contain these addresses.
-public struct AlibabaHTTPDNS: Resolver {
+public struct AlibabaHTTPDNS: Resolver, ServiceResolver {
     /// The versions of the interface.
     public enum Version: Hashable, Sendable {
         /// `/{account}/d`, or `/{account}/sign_d` signed with MD5 if there is a secret.
@@ -17,7 +17,7 @@ public struct AlibabaHTTPDNS: Resolver {
         case two
     }
 
-    private let client: ServiceClient
+    let client: ServiceClient
 
     /// Creates a resolver that queries these servers.
     ///

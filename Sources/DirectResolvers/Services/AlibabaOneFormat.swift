@@ -85,12 +85,13 @@ extension AlibabaOneFormat: BatchFormat, ScheduledFormat {
         return try question(path: path, hosts: AlibabaBatch.list(hosts), families: families, at: time)
     }
 
-    func answers(_ response: BufferedResponse) throws(ResolverError.Reason) -> [DomainName: ServiceAnswer] {
+    func answers(_ response: BufferedResponse) throws(ResolverError.Reason) -> BatchAnswers {
         try AlibabaSignature.check(response)
-        var answers: [DomainName: ServiceAnswer] = [:]
+        var answers: BatchAnswers = [:]
         for part in try JSONPart(response.body).member("dns").elements() {
             let host = try part.member("host").domainName()
-            answers[host, default: ServiceAnswer()].add(try answer(part))
+            let (known, new) = (answers[host] ?? .success(ServiceAnswer()), part.result(answer))
+            answers[host] = known.flatMap { known in new.map { known.adding($0) } }
         }
         return answers
     }

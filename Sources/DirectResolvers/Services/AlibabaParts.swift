@@ -18,13 +18,13 @@ enum AlibabaSignature {
         throw .refused(text)
     }
 
-    /// Returns the first 64 characters of a server's text with control characters replaced, for use in a log
-    /// line.
+    /// Returns the first 64 characters of a server's text with deceptive characters replaced, for use in a
+    /// log line.
     static func shortened(_ text: String) -> String {
         String(
             String.UnicodeScalarView(
                 text.unicodeScalars.prefix(64).map { scalar in
-                    scalar.properties.generalCategory == .control ? "\u{FFFD}" : scalar
+                    scalar.isDeceptive ? "\u{FFFD}" : scalar
                 }
             )
         )

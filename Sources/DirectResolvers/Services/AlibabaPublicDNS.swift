@@ -8,11 +8,11 @@ internal import DirectTLS
 ///     let resolver = AlibabaPublicDNS(account: "9000", accessKeyID: "…", accessKeySecret: "…")
 ///
 /// Without an account use ``DNSOverJSON`` or ``DNSOverHTTPS``.
-public struct AlibabaPublicDNS: Resolver {
+public struct AlibabaPublicDNS: Resolver, ServiceResolver {
     /// The service's servers.
     public static let servers = ServiceServers.https(["223.5.5.5", "223.6.6.6"], name: "dns.alidns.com")
 
-    private let client: ServiceClient
+    let client: ServiceClient
 
     /// Creates a resolver that queries these servers.
     ///

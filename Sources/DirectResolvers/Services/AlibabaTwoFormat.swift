@@ -101,9 +101,9 @@ extension AlibabaTwoFormat: BatchFormat, ScheduledFormat {
         try question(hosts: AlibabaBatch.list(hosts), families: families, at: time)
     }
 
-    func answers(_ response: BufferedResponse) throws(ResolverError.Reason) -> [DomainName: ServiceAnswer] {
-        var answers: [DomainName: ServiceAnswer] = [:]
-        for part in try parts(response) { answers[try part.member("dn").domainName()] = try answer(part) }
+    func answers(_ response: BufferedResponse) throws(ResolverError.Reason) -> BatchAnswers {
+        var answers: BatchAnswers = [:]
+        for part in try parts(response) { answers[try part.member("dn").domainName()] = part.result(answer) }
         return answers
     }
 

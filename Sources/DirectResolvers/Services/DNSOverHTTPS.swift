@@ -6,7 +6,7 @@ internal import DirectIO
 ///
 ///     let servers = ServiceServers.https(["223.5.5.5", "223.6.6.6"], name: "dns.alidns.com")
 ///     let client = HTTPClient { $0.resolver = CachingResolver(DNSOverHTTPS(servers)) }
-public struct DNSOverHTTPS: Resolver {
+public struct DNSOverHTTPS: Resolver, ServiceResolver {
     /// The HTTP method of the queries.
     public enum Method: Hashable, Sendable {
         /// The query is the body of a POST request. It is shorter and does not appear in logs of URLs.
@@ -16,7 +16,7 @@ public struct DNSOverHTTPS: Resolver {
         case get
     }
 
-    private let client: ServiceClient
+    let client: ServiceClient
 
     /// Creates a resolver that queries these servers.
     ///

@@ -8,8 +8,8 @@ internal import DirectJSON
 ///     let servers = ServiceServers.https(["223.5.5.5", "223.6.6.6"], name: "dns.alidns.com")
 ///     let resolver = DNSOverJSON(servers)                               // Google: name: "dns.google"
 ///     let other = DNSOverJSON(cloudflare, path: "/dns-query")
-public struct DNSOverJSON: Resolver {
-    private let client: ServiceClient
+public struct DNSOverJSON: Resolver, ServiceResolver {
+    let client: ServiceClient
 
     /// Creates a resolver that queries these servers.
     ///
@@ -74,6 +74,7 @@ struct DNSJSONFormat: RecordFormat {
     ) throws(ResolverError.Reason) -> ServiceAnswer {
         try response.checkIsSuccess()
         let root = try JSONPart(response.body)
+        try Self.checkQuestion(root, is: host, question.type)
         var answer = ServiceAnswer()
         try answer.note(code: root.member("Status").integer(in: 0...0xFFFF))
         if try root.optional("TC")?.flag() == true { throw .malformed("it is marked as truncated") }
@@ -102,6 +103,22 @@ struct DNSJSONFormat: RecordFormat {
         }
         response.boundByFreshness(&answer)
         return answer
+    }
+
+    /// Throws if the response repeats another question, as one of a cache on the way may. Some services repeat
+    /// none, or one that is not in a list.
+    private static func checkQuestion(
+        _ root: JSONPart,
+        is host: DomainName,
+        _ type: UInt16
+    ) throws(ResolverError.Reason) {
+        guard let part = try root.optional("Question") else { return }
+        let questions = (try? part.elements()) ?? [part]
+        for question in questions {
+            let name = DNSJSONRecord.name(try question.member("name").text())
+            let asked = try question.member("type").integer(in: 0...0xFFFF)
+            guard name == host, asked == Int64(type) else { throw .malformed("it answers another question") }
+        }
     }
 
     /// Takes the HTTPS records, which services write as zone files do (RFC 9460, section 2.1; RFC 3597,
@@ -145,7 +162,7 @@ private struct DNSJSONRecord {
         data = try part.member("data")
     }
 
-    private static func name(_ text: String) -> DomainName? {
+    static func name(_ text: String) -> DomainName? {
         try? DomainName(text.hasSuffix(".") ? String(text.dropLast()) : text)
     }
 }

@@ -8,10 +8,10 @@ internal import DirectIO
 ///
 ///     let resolver = DNSPodHTTPDNS(.insecureHTTP(["119.29.29.29"]))
 ///
-/// The service answers with IPv4 addresses unless it is asked for others. It is asked for IPv6 addresses if
-/// the settings want these alone.
-public struct DNSPodHTTPDNS: Resolver {
-    private let client: ServiceClient
+/// The service has one question for each family: with `families = .both` it is asked two, which it may count
+/// as two.
+public struct DNSPodHTTPDNS: Resolver, ServiceResolver {
+    let client: ServiceClient
 
     /// Creates a resolver that queries these servers.
     ///
@@ -76,12 +76,18 @@ struct DNSPodFormat: ServiceFormat {
         families: ServiceSettings.Families,
         at time: UnixTime
     ) throws(ResolverError.Reason) -> [ServiceQuestion] {
+        families.types.map { type in
+            ServiceQuestion(target: target(host, isForIPv6: type == DNSType.aaaa), type: type)
+        }
+    }
+
+    private func target(_ host: DomainName, isForIPv6: Bool) -> String {
         var target = "/d?dn=\(host)&ttl=1"
-        if families == .v6 { target += "&type=aaaa" }
+        if isForIPv6 { target += "&type=aaaa" }
         if let clientAddress { target += "&ip=\(clientAddress.withoutZone.description.asQueryValue)" }
         if let id { target += "&id=\(id.asQueryValue)" }
         if let token { target += "&token=\(token.text.asQueryValue)" }
-        return [ServiceQuestion(target: target)]
+        return target
     }
 
     func answer(

@@ -88,3 +88,16 @@ struct JSONPart: Sendable {
         .malformed("\(path.isEmpty ? "it" : path) is not \(kind) but \(value.kind)")
     }
 }
+
+extension JSONPart {
+    /// Reads the part.
+    func result<Value>(_ read: (JSONPart) throws(ResolverError.Reason) -> Value)
+        -> Result<Value, ResolverError.Reason>
+    {
+        do throws(ResolverError.Reason) {
+            return .success(try read(self))
+        } catch {
+            return .failure(error)
+        }
+    }
+}

@@ -9,8 +9,8 @@ internal import DirectIO
 /// Nothing is encrypted: everyone on the path can read the question and forge the answer. A forger off the
 /// path has to guess a random port and a random identifier. The client still authenticates the server that it
 /// reaches.
-public struct PlainDNS: Resolver {
-    private let client: ServiceClient
+public struct PlainDNS: Resolver, ServiceResolver {
+    let client: ServiceClient
 
     /// Creates a resolver that asks these servers. A server without a port is asked at port 53.
     ///

@@ -43,6 +43,18 @@ struct ServerList: Sendable {
         rotation.order(at: now).map { Choice(endpoint: endpoints[$0], index: $0, version: version) }
     }
 
+    /// Returns the servers for one question, the best first. If there are several, the last one is among those
+    /// that the caller gave, unless one of them comes earlier: a list that the service named may be dead.
+    func order(at now: Instant, atMost count: Int) -> [Choice] {
+        let all = order(at: now)
+        var some = Array(all.prefix(count))
+        let isGiven = { (choice: Choice) in given.contains(choice.endpoint) }
+        if some.count > 1, !some.contains(where: isGiven), let last = all.first(where: isGiven) {
+            some[some.count - 1] = last
+        }
+        return some
+    }
+
     mutating func noteSuccess(of server: Choice) {
         guard server.version == version else { return }
         rotation.noteSuccess(of: server.index)

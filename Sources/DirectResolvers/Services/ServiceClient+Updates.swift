@@ -16,15 +16,24 @@ extension ServiceClient {
     private func update(by format: any ScheduledFormat, from version: Int, on loop: EventLoop) async {
         let order = list.withLock { $0.order(at: loop.now) }
         for server in order.prefix(max(1, settings.maximumAttempts)) {
-            guard let addresses = try? await servers(by: format, from: server.endpoint) else { continue }
+            let context = ResolveContext(within: settings.attemptTimeout, on: loop)
+            guard let addresses = try? await servers(by: format, from: server.endpoint, within: context)
+            else {
+                continue
+            }
             return list.withLock { $0.endUpdate(addresses, from: version, at: loop.now) }
         }
         list.withLock { $0.endUpdate(nil, from: version, at: loop.now) }
     }
 
-    private func servers(by format: any ScheduledFormat, from server: Endpoint) async throws -> [IPAddress] {
+    private func servers(
+        by format: any ScheduledFormat,
+        from server: Endpoint,
+        within context: ResolveContext
+    ) async throws -> [IPAddress] {
         let question = ServiceQuestion(target: format.scheduleTarget)
-        let response = try await fetch(question, from: server, limit: settings.attemptTimeout)
+        let limit = settings.attemptTimeout
+        let response = try await fetch(question, from: server, limit: limit, within: context)
         return try format.scheduledServers(response)
     }
 }
@@ -60,26 +69,30 @@ extension ServiceClient {
             if hosts.count == 1 { return [hosts[0]: .success(try await resolve(hosts[0], context: context))] }
             let (answers, _) = try await firstAnswer(within: context) { server, limit in
                 let question = try format.question(hosts, families: settings.families, at: context.loop.date)
-                return try format.answers(await fetch(question, from: server, limit: limit))
+                return try format.answers(
+                    await fetch(question, from: server, limit: limit, within: context)
+                )
             }
-            return Dictionary(uniqueKeysWithValues: hosts.map { ($0, resolution($0, in: answers)) })
+            let now = context.loop.now
+            return Dictionary(uniqueKeysWithValues: hosts.map { ($0, resolution($0, in: answers, at: now)) })
         } catch {
             return Dictionary(uniqueKeysWithValues: hosts.map { ($0, .failure(error)) })
         }
     }
 
-    private func resolution(_ host: DomainName, in answers: [DomainName: ServiceAnswer]) -> Result<
-        Resolution, any Error
-    > {
+    private func resolution(
+        _ host: DomainName,
+        in answers: BatchAnswers,
+        at now: Instant
+    ) -> Publication.Outcome {
         guard let answer = answers[host] else {
             return .failure(ResolverError(name, .malformed("the answer does not have the name")))
         }
-        do {
-            return .success(try merge([.success(answer)]))
-        } catch let reason as ResolverError.Reason {
-            return .failure(ResolverError(name, reason))
-        } catch {
-            return .failure(error)
+        var inquiry = Inquiry(host, records: nil, by: name, settings, from: now, recordsEnd: now)
+        for query in inquiry.begin(.addresses(host), types: [0]) {
+            let answer = answer.mapError { ResolverError(name, $0) }
+            inquiry.note(Inquiry.Verdict(answer: answer), to: query, at: now)
         }
+        return inquiry.view().outcome
     }
 }

@@ -7,8 +7,9 @@ internal import DirectIO
 /// - A server that fails is moved to the end of the order for `badServerTime`. At most `maximumAttempts`
 ///   servers are tried for one query, and none after the deadline.
 /// - "No such name" and "no addresses" are answers. They are not verified with another server.
-/// - The requests for A, AAAA and HTTPS records are sent at the same time. If one has addresses, the wait for
-///   the others is limited.
+/// - The requests for A, AAAA and HTTPS records are sent at the same time, and each is followed to the next
+///   server by itself. An `Inquiry` decides what their answers make together, and a `Publication` gives it to
+///   those who wait as it comes.
 /// - It has an ``HTTPClient`` of its own, which reaches the servers by address only. Whatever a server
 ///   sends, for example a redirect, no name is resolved.
 final class ServiceClient: Sendable {
@@ -52,15 +53,116 @@ final class ServiceClient: Sendable {
 
     var name: String { format.name }
 
-    /// Returns the addresses of a name. The next server is tried only after a failure: one server's answer
-    /// that the name does not exist is final.
+    /// Returns addresses of a name to begin with. Each question goes to the next server only after a failure:
+    /// one server's answer that the name does not exist is final.
+    ///
+    /// The questions go on as long as the answer, which has the rest, is held.
+    func publish(_ host: DomainName, port: UInt16, context: ResolveContext) async throws -> Resolution {
+        let publication = Publication(on: context.loop)
+        let asking = Asking(Task { await ask(about: host, port: port, within: context, for: publication) })
+        return try await publication.outcome(of: asking)
+    }
+
+    /// Returns all addresses of a name.
     func resolve(_ host: DomainName, port: UInt16 = 443, context: ResolveContext) async throws -> Resolution {
-        var (answer, failures) = try await firstAnswer(within: context) { server, limit in
-            let visit = Visit(server, within: limit, on: context.loop)
-            return try await self.ask(for: host, port: port, context.scheme, at: visit)
+        try await publish(host, port: port, context: context).whole(within: context)
+    }
+
+    /// Ends the questions when no caller waits for their answers any more.
+    private final class Asking: Sendable {
+        private let task: Task<Void, Never>
+
+        init(_ task: Task<Void, Never>) {
+            self.task = task
         }
-        answer.failures = failures
-        return answer
+
+        deinit {
+            task.cancel()
+        }
+    }
+
+    /// Asks all questions about a name at the same time, and publishes what is known.
+    private func ask(
+        about host: DomainName,
+        port: UInt16,
+        within context: ResolveContext,
+        for publication: Publication
+    ) async {
+        let loop = context.loop
+        let handle = LoopHandle(loop: loop)
+        loop.add(handle)
+        defer { loop.remove(handle) }
+        let arrived = Locked<[(query: Inquiry.Query, reply: Inquiry.Verdict)]>([])
+        var inquiry = inquiry(about: host, port: port, within: context)
+        await withDiscardingTaskGroup { group in
+            while true {
+                for arrival in arrived.withLock({ $0.takeAll() }) {
+                    inquiry.note(arrival.reply, to: arrival.query, at: loop.now)
+                }
+                switch inquiry.next(at: loop.now) {
+                case .ask(let topic):
+                    let types = (try? questions(about: topic, at: loop.date).map(\.type)) ?? [0]
+                    for query in inquiry.begin(topic, types: types) {
+                        group.addTask {
+                            let reply = await self.reply(to: query, within: context)
+                            arrived.withLock { $0.append((query, reply)) }
+                            handle.input.signal()
+                        }
+                    }
+                case .give(let outcome, let isComplete):
+                    publication.publish(outcome, isComplete: isComplete)
+                    guard !isComplete else { return group.cancelAll() }
+                case .wait(let end):
+                    if await handle.waitForSignal(until: end) == .cancelled { return group.cancelAll() }
+                }
+            }
+        }
+    }
+
+    private func inquiry(about host: DomainName, port: UInt16, within context: ResolveContext) -> Inquiry {
+        let now = context.loop.now
+        let count = min(endpoints.count, max(1, settings.maximumAttempts))
+        let limit = context.share(of: settings.attemptTimeout, among: count, least: Self.leastAttempt)
+        return Inquiry(
+            host,
+            records: context.scheme == .https ? recordName(of: host, port: port) : nil,
+            by: name,
+            settings,
+            from: now,
+            recordsEnd: now.advanced(byNanoseconds: limit.clampedNanoseconds)
+        )
+    }
+
+    /// Returns the name of the records of an `https` origin (RFC 9460, section 9.1); `nil` if they are not asked
+    /// for.
+    private func recordName(of host: DomainName, port: UInt16) -> DomainName? {
+        guard settings.httpsRecords != .off, format is any RecordFormat else { return nil }
+        return port == 443 ? host : try? DomainName("_\(port)._https.\(host)")
+    }
+
+    /// Returns the questions about a topic, as they are asked at this moment: some are signed.
+    private func questions(about topic: Inquiry.Topic, at date: UnixTime) throws(ResolverError.Reason)
+        -> [ServiceQuestion]
+    {
+        switch topic {
+        case .addresses(let host):
+            return try format.questions(host, families: settings.families, at: date)
+        case .records(let host):
+            guard let format = format as? any RecordFormat else { return [] }
+            return [try format.question(host, type: DNSType.https, at: date)]
+        }
+    }
+
+    /// Asks one question until a server answers.
+    private func reply(to query: Inquiry.Query, within context: ResolveContext) async -> Inquiry.Verdict {
+        do {
+            let (answer, failures) = try await firstAnswer(within: context) { server, limit in
+                try await self.send(query, to: server, limit: limit, within: context)
+            }
+            return Inquiry.Verdict(answer: .success(answer), failures: failures)
+        } catch {
+            return Inquiry.Verdict(answer: .failure(ResolverError(error, of: name)))
+        }
     }
 
     /// Returns what the first server answers that does not fail, and the failures of those before it. Each
@@ -76,7 +178,8 @@ final class ServiceClient: Sendable {
         }
         updateServers(on: context.loop)
         var failures: [ResolverError] = []
-        let order = list.withLock { $0.order(at: context.loop.now) }.prefix(max(1, settings.maximumAttempts))
+        let count = max(1, settings.maximumAttempts)
+        let order = list.withLock { $0.order(at: context.loop.now, atMost: count) }
         for (index, server) in order.enumerated() {
             if context.loop.now >= context.deadline { break }
             let limit = context.share(
@@ -100,7 +203,7 @@ final class ServiceClient: Sendable {
                     list.withLock { $0.noteSuccess(of: server) }
                     break
                 }
-                if !reason.isLocal {
+                if !reason.isOurs {
                     list.withLock { $0.recordFailure(of: server, at: context.loop.now) }
                 }
             }
@@ -122,128 +225,44 @@ final class ServiceClient: Sendable {
     /// The servers, in the order of the list.
     var endpoints: [Endpoint] { list.withLock { $0.endpoints } }
 
-    /// Sends all requests for a name to one server.
-    ///
-    /// - Throws: A `ResolverError.Reason`, or a `CancellationError`.
-    private func ask(for host: DomainName, port: UInt16, _ scheme: HTTPURL.Scheme, at visit: Visit)
-        async throws -> Resolution
-    {
-        var queries = try addressQueries(for: host, at: visit)
-        let records = scheme == .https ? try recordQuery(for: host, port: port, at: visit) : nil
-        if let records { queries.append(records) }
-        let answers = await answers(to: queries, at: visit)
-        let found = Result { try merge(answers.prefix(records == nil ? queries.count : queries.count - 1)) }
-        var resolution: Resolution
-        if let records, case .success(let answer)? = answers.last ?? nil {
-            resolution = try await join(found, of: host, with: answer, to: records, at: visit)
-        } else {
-            // Records might have named other addresses.
-            if case .failure(ResolverError.Reason.noAddresses) = found { _ = try answers.last??.get() }
-            resolution = try found.get()
-        }
-        let lacksRecords = records != nil && resolution.https == nil
-        if lacksRecords || answers.contains(where: { $0?.isFailure ?? true }) {
-            let told = resolution.timeToLive ?? Self.partialTimeToLive
-            resolution.timeToLive = min(told, Self.partialTimeToLive)
-        }
-        return resolution
-    }
-
-    /// Returns the requests for the addresses of a name.
-    func addressQueries(for host: DomainName, at visit: Visit) throws(ResolverError.Reason) -> [Query] {
-        try format.questions(host, families: settings.families, at: visit.loop.date).map { Query(host, $0) }
-    }
-
-    typealias Answer = Result<ServiceAnswer, any Error>
-
-    /// What has happened while answers are awaited.
-    private enum Event {
-        case answer(Answer, number: Int)
-        /// No answer of this kind is awaited any longer.
-        case isOver(Query.Kind)
-    }
-
-    /// Asks all questions at the same time and returns their answers in the order of the questions; `nil` for
-    /// those that have not come in time.
-    ///
-    /// As soon as one family has addresses, the other is awaited for as long again (at least
-    /// `otherFamilyTime`), then cancelled: a service that does not answer for one family must not delay the
-    /// addresses of the other (RFC 8305, section 3). HTTPS records are awaited for `recordTime` then, if the
-    /// settings do not say that they are awaited in any case. So does "no such name" for A, because it holds
-    /// for every type (RFC 8020, section 2). For AAAA it does not: some servers say that of names that have
-    /// IPv4 addresses only (RFC 4074, section 4.2).
-    func answers(to queries: [Query], at visit: Visit) async -> [Answer?] {
-        let (start, loop) = (visit.loop.now, visit.loop)
-        return await withTaskGroup(of: Event.self) { group in
-            for (number, query) in queries.enumerated() {
-                group.addTask { .answer(await self.answer(to: query, at: visit), number: number) }
-            }
-            var answers = [Answer?](repeating: nil, count: queries.count)
-            var over: Set<Query.Kind> = []
-            var isHurrying = false
-            while let event = await group.next() {
-                var isEnough = false
-                var isDenied = false
-                switch event {
-                case .isOver(let kind): over.insert(kind)
-                case .answer(let answer, let number):
-                    answers[number] = answer
-                    isDenied = answer.isNoSuchName && queries[number].question.type == DNSType.a
-                    isEnough = !isHurrying && (answer.hasAddresses || isDenied)
-                }
-                let open = queries.indices.filter { answers[$0] == nil }
-                if open.allSatisfy({ over.contains(queries[$0].kind) }) { break }
-                guard isEnough else { continue }
-                isHurrying = true
-                var pauses = [(Query.Kind.addresses, max(settings.otherFamilyTime, loop.now.since(start)))]
-                if settings.httpsRecords != .awaited || isDenied {
-                    pauses.append((.records, settings.recordTime))
-                }
-                for (kind, pause) in pauses where open.contains(where: { queries[$0].kind == kind }) {
-                    let end = loop.now.advanced(byNanoseconds: pause.clampedNanoseconds)
-                    group.addTask {
-                        try? await loop.sleep(until: end)
-                        return .isOver(kind)
-                    }
-                }
-            }
-            group.cancelAll()
-            return answers
-        }
-    }
-
-    private func answer(to query: Query, at visit: Visit) async -> Answer {
-        do {
-            return .success(try await send(query, at: visit))
-        } catch {
-            return .failure(error)
-        }
-    }
-
     /// Sends one request and parses the answer.
     ///
     /// - Throws: A `ResolverError.Reason`, or a `CancellationError`.
-    func send(_ query: Query, at visit: Visit) async throws -> ServiceAnswer {
-        let (host, question, server) = (query.host, query.question, visit.server)
+    private func send(
+        _ query: Inquiry.Query,
+        to server: Endpoint,
+        limit: Duration,
+        within context: ResolveContext
+    ) async throws -> ServiceAnswer {
+        let (host, loop) = (query.topic.host, context.loop)
+        let ask = { try self.questions(about: query.topic, at: loop.date)[query.number] }
+        var question = try ask()
         if let format = format as? any SocketFormat {
-            return try await format.answer(
-                question,
-                for: host,
-                from: server,
-                until: visit.end,
-                on: visit.loop
-            )
+            let end = loop.now.advanced(byNanoseconds: limit.clampedNanoseconds)
+            return try await format.answer(question, for: host, from: server, until: end, on: loop)
         }
-        let response = try await fetch(question, from: server, limit: visit.end.since(visit.loop.now))
-        return try format.answer(response, host: host, question: question)
+        do {
+            let response = try await fetch(question, from: server, limit: limit, within: context)
+            return try format.answer(response, host: host, question: question)
+        } catch ResolverError.Reason.request(let error) where error.showsDeadConnection {
+            // The server may have closed the connection while the question was on its way. A question may be
+            // asked twice, by POST as well. It is signed anew.
+            question = try ask()
+            let response = try await fetch(question, from: server, limit: limit, within: context)
+            return try format.answer(response, host: host, question: question)
+        }
     }
 
-    /// Sends one request to one server.
+    /// Sends one request to one server. Its limit begins when there is a connection for it, or a permit to
+    /// open one: until then the server does not know of it.
     ///
     /// - Throws: A `ResolverError.Reason`, or a `CancellationError`.
-    func fetch(_ question: ServiceQuestion, from server: Endpoint, limit: Duration) async throws
-        -> BufferedResponse
-    {
+    func fetch(
+        _ question: ServiceQuestion,
+        from server: Endpoint,
+        limit: Duration,
+        within context: ResolveContext
+    ) async throws -> BufferedResponse {
         var request = Request(
             question.method,
             try servers.url(question.target, at: server),
@@ -251,7 +270,10 @@ final class ServiceClient: Sendable {
             body: question.body.map { .bytes($0) } ?? .none
         )
         request.addresses = [server]
-        request.timeouts.total = .after(limit)
+        let each = RequestTimeouts.Limit.after(limit)
+        request.timeouts = RequestTimeouts(queue: .unlimited, connect: each, tls: each, response: each)
+        (request.timeouts.write, request.timeouts.read) = (each, each)
+        request.timeouts.total = RequestTimeouts.Limit(context.timeLeft)
         do {
             return try await client.fetch(request)
         } catch let error as HTTPError {
@@ -260,46 +282,10 @@ final class ServiceClient: Sendable {
         }
     }
 
-    /// Merges the answers for both families.
-    ///
-    /// One family's failure is ignored if the other has addresses. Otherwise the failure is thrown, rather
-    /// than "no addresses": the failed query might have had some.
-    func merge(_ answers: some Sequence<Answer?>) throws -> Resolution {
-        var addresses: [IPAddress] = []
-        var seconds: Int64?
-        var canonicalName: DomainName?
-        var failure: (any Error)?
-        var isNoSuchName = false
-        for answer in answers.compactMap({ $0 }) {
-            switch answer {
-            case .failure(let error):
-                if error is CancellationError { throw error }
-                failure = failure ?? error
-            case .success(let answer):
-                let wanted = answer.addresses.filter { settings.families.contains($0.family) }
-                if !wanted.isEmpty, let time = answer.seconds { seconds = min(seconds ?? time, time) }
-                for address in wanted where !addresses.contains(address) { addresses.append(address) }
-                canonicalName = canonicalName ?? answer.canonicalName
-                if answer.isNoSuchName { isNoSuchName = true }
-            }
-        }
-        guard !addresses.isEmpty else {
-            throw failure ?? (isNoSuchName ? ResolverError.Reason.noSuchName : .noAddresses)
-        }
-        return Resolution(
-            addresses.map { Endpoint($0) },
-            timeToLive: seconds.map { .seconds($0) },
-            source: .resolver(name),
-            canonicalName: canonicalName
-        )
-    }
-
     private static let largestBody = 256 * 1024
     /// The shortest time for a server, if the deadline leaves as much: a question takes four round trips,
     /// most of them for the handshakes, and a server that is only far away must not seem silent.
     private static let leastAttempt = Duration.seconds(1)
-    /// The longest time to live of an answer that lacks one family, so that it is queried again soon.
-    private static let partialTimeToLive = Duration.seconds(10)
 }
 
 extension ServiceClient: CustomStringConvertible, CustomReflectable {
@@ -323,30 +309,7 @@ private struct NoResolver: Resolver {
     }
 }
 
-extension Result<ServiceAnswer, any Error> {
-    fileprivate var isFailure: Bool {
-        if case .failure = self { true } else { false }
-    }
-
-    fileprivate var hasAddresses: Bool {
-        if case .success(let answer) = self { !answer.addresses.isEmpty } else { false }
-    }
-
-    fileprivate var isNoSuchName: Bool {
-        if case .success(let answer) = self { answer.isNoSuchName } else { false }
-    }
-}
-
 extension ResolverError.Reason {
-    /// Whether the server has no part in the failure.
-    fileprivate var isLocal: Bool {
-        switch self {
-        case .request(let error): error.phase == .queue
-        case .other(let error as SystemError): error.isDescriptorShortage
-        default: false
-        }
-    }
-
     /// Whether other servers would give the same answer, so that they need not be tried.
     var isFinal: Bool {
         switch self {

@@ -81,9 +81,12 @@ protocol BatchFormat: ServiceFormat {
         at time: UnixTime
     ) throws(ResolverError.Reason) -> ServiceQuestion
 
-    /// Parses the response. A name that it does not have has no answer.
-    func answers(_ response: BufferedResponse) throws(ResolverError.Reason) -> [DomainName: ServiceAnswer]
+    /// Parses the response. A name that it does not have has no answer, and a malformed answer to one name is
+    /// none of the others'.
+    func answers(_ response: BufferedResponse) throws(ResolverError.Reason) -> BatchAnswers
 }
+
+typealias BatchAnswers = [DomainName: Result<ServiceAnswer, ResolverError.Reason>]
 
 /// The format of a service that says which of its servers to ask.
 protocol ScheduledFormat: ServiceFormat {
@@ -115,11 +118,13 @@ struct ServiceAnswer: Sendable {
     /// Whether the name does not exist at all.
     var isNoSuchName = false
 
-    /// Adds the addresses of an answer to another question for the same name. The shorter time to live
-    /// counts.
-    mutating func add(_ other: ServiceAnswer) {
-        addresses += other.addresses
-        if let seconds = other.seconds { bound(seconds) }
+    /// Returns the answer with the addresses of one to another question for the same name. The shorter time to
+    /// live counts.
+    func adding(_ other: ServiceAnswer) -> ServiceAnswer {
+        var all = self
+        all.addresses += other.addresses
+        if let seconds = other.seconds { all.bound(seconds) }
+        return all
     }
 
     /// Limits the time to live to this number of seconds.

@@ -76,9 +76,10 @@ public struct ServiceSettings: Sendable {
         /// They are not asked for.
         case off
         /// As soon as there are addresses, they are awaited for 50 ms at most, as Happy Eyeballs recommends.
+        /// Those that come later count for the connections that are not begun then.
         case brief
-        /// They are awaited like the addresses, until the time limit of the server ends: for programs that
-        /// rather wait than connect without Encrypted Client Hello.
+        /// The addresses wait for them, until the time limit of one server ends: for programs that rather wait
+        /// than connect without Encrypted Client Hello.
         case awaited
     }
 
@@ -92,11 +93,9 @@ public struct ServiceSettings: Sendable {
     /// The time limit for the answer of one server. If the time for the question is too short for all servers
     /// that may be tried, each has an equal share of it, but at least a second.
     public var attemptTimeout: Duration = .seconds(3)
-    /// The shortest wait for the other family's addresses once one family has some. If the first took longer
-    /// than this, the wait is as long as the first took.
-    package var otherFamilyTime: Duration = .milliseconds(100)
-    /// The wait for HTTPS records once there are addresses: the Resolution Delay of Happy Eyeballs.
-    package var recordTime: Duration = .milliseconds(50)
+    /// The wait for IPv6 addresses and for HTTPS records once there are addresses: the Resolution Delay of
+    /// Happy Eyeballs.
+    package var resolutionDelay: Duration = .milliseconds(50)
     /// The maximum number of servers tried for one query.
     public var maximumAttempts = 3
     /// The time for which a failed server is tried only after the others.

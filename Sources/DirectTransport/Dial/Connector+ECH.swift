@@ -96,17 +96,17 @@ extension Connector {
 
 extension Dialler {
     /// Returns the function that finds the configurations of the server at an endpoint: those of the
-    /// request's own map, then the client's, then those that came with the endpoint.
+    /// request's own map, then the client's, then those that have come with the endpoint.
     func echConfigs(
-        of selection: EndpointSelection,
+        of latest: Locked<EndpointSelection>,
         for host: HTTPHost
     ) -> @Sendable (Endpoint) -> ECHConfigList? {
-        let (own, given) = (settings.echConfig, selection.echConfig)
-        let isOfRequest = selection.source.author == .request
+        let own = settings.echConfig
         return { endpoint in
-            isOfRequest
-                ? given?(endpoint) ?? own?(host)
-                : own?(host) ?? given?(endpoint)
+            let selection = latest.withLock { $0 }
+            return selection.source.author == .request
+                ? selection.echConfig?(endpoint) ?? own?(host)
+                : own?(host) ?? selection.echConfig?(endpoint)
         }
     }
 }

@@ -96,8 +96,8 @@ package final class Dialler: Sendable {
                 destination: destination,
                 limits: limits,
                 detour: detour
-            ) { selection in
-                connector.encrypting(with: echConfigs(of: selection, for: destination.host), connect)
+            ) { latest in
+                connector.encrypting(with: echConfigs(of: latest, for: destination.host), connect)
             }
         } catch {
             throw unixSocket == nil ? error : error.withoutEndpoints
@@ -137,7 +137,6 @@ package final class Dialler: Sendable {
         let attempt: ConnectAttempt
         let selection: EndpointSelection
         let failedAttempts: [FailedAttempt]
-        let isFallback: Bool
 
         /// Returns the result with another transport to the same address.
         func with(_ established: EstablishedTransport) -> DialResult {
@@ -148,28 +147,32 @@ package final class Dialler: Sendable {
     }
 
     /// Connects to one of these addresses or, if none will do, to one of their fallback.
+    ///
+    /// - Parameter connecting: Returns the function that connects. It is given what is known of the addresses,
+    ///   which may grow during the race.
     @inline(never)
     func search(
         _ selection: EndpointSelection,
         destination: Destination,
         limits: DialLimits,
         detour: Detour?,
-        connecting: (EndpointSelection) -> Connect
+        connecting: (Locked<EndpointSelection>) -> Connect
     ) async throws(DialFailure) -> DialResult {
         var selection = selection
         var earlier: [FailedAttempt] = []
-        var isFallback = false
         while true {
-            let plain = connecting(selection)
+            let latest = Locked(selection)
+            let plain = connecting(latest)
             let connect = limits.log.map { $0.observing(plain, for: destination) } ?? plain
             limits.log?.note(selection.asResolved(for: destination))
             let outcome = await race(
                 destination,
-                selection: selection,
+                selection: latest,
                 limits: limits,
                 detour: detour,
                 connect: connect
             ).run()
+            selection = latest.withLock { $0 }
             learn(outcome, destination: destination, selection: selection)
             let failed = failedAttempts(outcome, source: selection.source)
             if let log = limits.log { for attempt in failed { log.note(.attemptFailed(attempt)) } }
@@ -179,16 +182,18 @@ package final class Dialler: Sendable {
                     established: established,
                     attempt: outcome.attempts[index],
                     selection: selection,
-                    failedAttempts: failedAttempts,
-                    isFallback: isFallback
+                    failedAttempts: failedAttempts
                 )
             }
-            if let failure = outcome.decisiveFailure ?? outcome.shortage {
-                throw failure.with(failedAttempts)
+            let failure = (outcome.decisiveFailure ?? outcome.shortage)?.with(failedAttempts)
+            let mayGoOn = selection.isProvisional && outcome.endsByWrongServer && selection.fallback != nil
+            if let failure, !mayGoOn { throw failure }
+            do throws(DialFailure) {
+                selection = try await next(after: selection, failedAttempts, limits: limits)
+            } catch {
+                throw failure ?? error
             }
-            selection = try await next(after: selection, failedAttempts, limits: limits)
             limits.log?.note(.resolversFailed(name: "\(destination.host)", selection.failures))
-            isFallback = true
             earlier = failedAttempts
         }
     }
@@ -239,7 +244,9 @@ package final class Dialler: Sendable {
             var selection = EndpointSelection(addresses.map { Endpoint($0) }, port: port, .system)
             if let search {
                 selection.rest = {
-                    await search.all(until: deadline.instant).map { Endpoint($0, port: port) }
+                    let all = await search.all(until: deadline.instant)
+                    guard !all.isEmpty else { return nil }
+                    return EndpointSelection(all.map { Endpoint($0) }, port: port, .system)
                 }
             }
             return selection
@@ -248,16 +255,20 @@ package final class Dialler: Sendable {
     }
 
     /// Returns a race between the addresses, in the order in which to try them.
+    ///
+    /// - Parameter latest: The addresses to begin with. It gets those that come during the race.
     private func race(
         _ destination: Destination,
-        selection: EndpointSelection,
+        selection latest: Locked<EndpointSelection>,
         limits: DialLimits,
         detour: Detour?,
         connect: @escaping Connect
     ) -> HappyEyeballs {
+        let selection = latest.withLock { $0 }
         let (memory, hasRanks, loop) = (memory, hasRanks(selection), loop)
         let order: @Sendable ([Endpoint]) -> HappyEyeballs.Candidates = { endpoints in
-            let ranked = hasRanks ? memory.order(endpoints, for: destination, at: loop.now) : endpoints
+            let some = Array(endpoints.prefix(Self.mostAddresses))
+            let ranked = hasRanks ? memory.order(some, for: destination, at: loop.now) : some
             guard let order = detour?.order(ranked) else { return .init(endpoints: ranked) }
             return .init(endpoints: order.first + order.late, late: order.late.count)
         }
@@ -265,13 +276,25 @@ package final class Dialler: Sendable {
             candidates: order(selection.endpoints),
             stagger: isOrdered(selection) ? nil : settings.dialling.staggerNanoseconds,
             passesOverWrongServers: settings.dialling.onCertificateMismatch == .tryNext,
-            end: limits.end,
+            end: limits.end.atMost(loop.now.advanced(byNanoseconds: Self.longestRace)),
             loop: loop,
             connect: connect
         )
-        if let rest = selection.rest { race.rest = { order(await rest()) } }
+        if selection.rest != nil {
+            race.rest = {
+                guard var next = await latest.withLock({ $0.rest })?() else { return nil }
+                next.resolveTime = selection.resolveTime
+                latest.withLock { $0 = next }
+                return order(next.endpoints)
+            }
+        }
         return race
     }
+
+    /// The highest number of addresses of an answer that are tried.
+    private static let mostAddresses = 64
+    /// The time after which no further address of an answer is tried.
+    private static let longestRace: UInt64 = 30_000_000_000
 
     /// Whether the addresses are tried strictly in the given order.
     private func isOrdered(_ selection: EndpointSelection) -> Bool {
@@ -344,7 +367,8 @@ package final class Dialler: Sendable {
             search: .init(
                 failedAttempts: result.failedAttempts,
                 tracksResolver: result.selection.report != nil && !result.selection.isOfRequest,
-                fallbackForAnswer: result.isFallback ? route.answer : nil
+                fallbackForAnswer: route.allows(result.attempt.endpoint, from: result.selection.source)
+                    ? nil : route.answer
             )
         )
         return connection(result.established, facts: facts)

@@ -47,8 +47,8 @@ final class ConnectAttempt: Sendable {
 /// If the call is cancelled, the race ends and its attempts count as cancelled.
 ///
 /// The addresses of one family may come first (RFC 8305, section 3). The race begins with these, and takes
-/// the others in when they are known: the two families alternate from there on. As long as they are not, no
-/// failure is the last one.
+/// others in as they come: the two families alternate from there on. As long as some may come, no failure is
+/// the last one.
 ///
 /// `run` returns only when every attempt has ended, so no attempt keeps a descriptor afterwards. All attempts
 /// that began are reported, in the order in which they began, and at most one of them has a transport.
@@ -68,9 +68,9 @@ struct HappyEyeballs: Sendable {
     }
 
     let candidates: Candidates
-    /// Returns all candidates when they are known, and none if they will not be; `nil` if those from the
-    /// beginning are all.
-    var rest: (@Sendable () async -> Candidates)?
+    /// Waits until more is known and returns all candidates, again and again; `nil` when no more will come.
+    /// `nil` itself if those from the beginning are all.
+    var rest: (@Sendable () async -> Candidates?)?
     /// The nanoseconds after which the next attempt begins beside the previous one; `nil` to begin it only
     /// after that has failed.
     let stagger: UInt64?
@@ -108,7 +108,6 @@ struct HappyEyeballs: Sendable {
     private func runSequentially() async -> RaceOutcome {
         var outcome = RaceOutcome(attempts: [])
         var endpoints = candidates.endpoints
-        var isComplete = rest == nil
         while true {
             while outcome.attempts.count < endpoints.count {
                 let attempt = await makeAttempt(at: endpoints[outcome.attempts.count], from: loop.now)
@@ -119,9 +118,8 @@ struct HappyEyeballs: Sendable {
                 }
                 if attempt.end >= end { return outcome }
             }
-            guard !isComplete, let rest else { return outcome }
-            endpoints = await rest().following(endpoints[...]).endpoints
-            isComplete = true
+            guard let all = await rest?() else { return outcome }
+            endpoints = all.following(endpoints[...]).endpoints
         }
     }
 
@@ -131,7 +129,7 @@ struct HappyEyeballs: Sendable {
         loop.add(handle)
         defer { loop.remove(handle) }
         let ended = Locked<[EndedAttempt]>([])
-        let arrived = Locked<Candidates?>(nil)
+        let arrived = Locked<(all: Candidates?, isComplete: Bool)>((nil, rest == nil))
         await withDiscardingTaskGroup { group in
             var candidates = candidates
             var schedule = HappyEyeballsSchedule(
@@ -143,8 +141,11 @@ struct HappyEyeballs: Sendable {
             )
             if let rest {
                 group.addTask {
-                    let all = await rest()
-                    arrived.withLock { $0 = all }
+                    while let all = await rest() {
+                        arrived.withLock { $0.all = all }
+                        handle.input.signal()
+                    }
+                    arrived.withLock { $0.isComplete = true }
                     handle.input.signal()
                 }
             }
@@ -164,11 +165,14 @@ struct HappyEyeballs: Sendable {
                 case .wait(let instant):
                     let wake = await handle.waitForSignal(until: instant)
                     if wake == .cancelled { return }
-                    if let all = arrived.withLock({ $0.take() }) {
-                        if !all.endpoints.isEmpty {
-                            candidates = all.following(candidates.endpoints[..<schedule.begun])
-                        }
-                        schedule.complete(count: candidates.endpoints.count, late: candidates.late)
+                    let (all, isComplete) = arrived.withLock { ($0.all.take(), $0.isComplete) }
+                    if let all { candidates = all.following(candidates.endpoints[..<schedule.begun]) }
+                    if all != nil || isComplete {
+                        schedule.extend(
+                            count: candidates.endpoints.count,
+                            late: candidates.late,
+                            isComplete: isComplete
+                        )
                     }
                     for entry in ended.withLock({ $0[seen...] }) {
                         seen += 1
@@ -295,11 +299,13 @@ struct HappyEyeballsSchedule {
         return .wait(until: mayBegin ? due : .never)
     }
 
-    /// Takes in all endpoints: first those of the attempts that have begun, then the others.
-    mutating func complete(count: Int, late: Int) {
+    /// Takes in all endpoints that are known: first those of the attempts that have begun, then the others.
+    ///
+    /// - Parameter isComplete: Whether there will be no more.
+    mutating func extend(count: Int, late: Int, isComplete: Bool) {
         self.count = count
         early = count - late
-        isComplete = true
+        self.isComplete = isComplete
         // The last one so far had the longer head start.
         if begun < early { due = min(due, lastBegin.advanced(byNanoseconds: stagger)) }
     }
@@ -330,6 +336,13 @@ extension HappyEyeballs.RaceOutcome {
         }
     }
 
+    /// Whether a certificate that is not accepted has decided the race.
+    var endsByWrongServer: Bool {
+        guard let failure = decisive.flatMap({ attempts[$0].failure }) else { return false }
+        if case .onCertificateMismatch = failure.consequence { return true }
+        return false
+    }
+
     /// The reason why this attempt failed; `nil` if the whole call was cancelled, which is not the address's
     /// fault.
     func reason(at index: Int) -> TransportError.Reason? {
@@ -348,10 +361,11 @@ extension HappyEyeballs.RaceOutcome {
     }
 
     /// Whether the failure says something about the address. A cancellation does so only if another attempt
-    /// that had begun later was faster. A lack of descriptors, a fault on this side and one of the proxy
-    /// never do.
+    /// that had begun later was faster. A lack of descriptors, a fault on this side, a refusal by the client's
+    /// own vetting and a fault of the proxy never do.
     func isTelling(_ index: Int) -> Bool {
         guard let failure = attempts[index].failure, !failure.isDescriptorShortage else { return false }
+        if case .failed(_, .refused) = failure.cause { return false }
         guard failure.isCancellation else { return failure.concernsAddress }
         guard let decisive, attempts[decisive].established != nil else { return false }
         return index < decisive

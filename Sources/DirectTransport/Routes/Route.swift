@@ -57,9 +57,10 @@ package struct EndpointSelection: Sendable {
         struct Values: Sendable {
             var isStrictlyOrdered = false
             var isOfRequest = false
+            var isProvisional = false
             var resolveTime: Duration?
             var failures: [any Error] = []
-            var rest: (@Sendable () async -> [Endpoint])?
+            var rest: (@Sendable () async -> EndpointSelection?)?
             var fallback: (@Sendable (Instant) async -> Result<EndpointSelection?, TransportError.Reason>)?
             var report: (@Sendable (Endpoint, DialReport) -> Void)?
             var echConfig: (@Sendable (Endpoint) -> ECHConfigList?)?
@@ -91,6 +92,13 @@ package struct EndpointSelection: Sendable {
         set { if newValue != isOfRequest { values.isOfRequest = newValue } }
     }
 
+    /// Whether the endpoints stand in for those of the resolver in charge, which the fallback asks: a wrong
+    /// certificate at one of them is no reason to give up.
+    package var isProvisional: Bool {
+        get { extras?.values.isProvisional ?? false }
+        set { if newValue != isProvisional { values.isProvisional = newValue } }
+    }
+
     /// The time that the resolver took; `nil` if no resolver was asked.
     package var resolveTime: Duration? {
         get { extras?.values.resolveTime }
@@ -103,9 +111,9 @@ package struct EndpointSelection: Sendable {
         set { if !newValue.isEmpty { values.failures = newValue } }
     }
 
-    /// Returns all endpoints, these and those of the other address family, when they are known, and none if
-    /// they will not be; `nil` if these are all.
-    package var rest: (@Sendable () async -> [Endpoint])? {
+    /// Waits until more is known, and returns all of it, with what is to come after that; `nil` if nothing
+    /// more comes. `nil` itself if these endpoints are all.
+    package var rest: (@Sendable () async -> EndpointSelection?)? {
         get { extras?.values.rest }
         set { values.rest = newValue }
     }

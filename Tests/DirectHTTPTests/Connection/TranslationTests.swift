@@ -141,7 +141,7 @@ struct TranslationTests {
         let connection = try? await dial(
             "1.2.3.4",
             to: server,
-            with: { $0.resolver = CachingResolver(RacingResolver(resolver)) }
+            with: { $0.resolver = CachingResolver(ObservedResolver(resolver) { _ in }) }
         ) { name in
             asked.withLock { $0.append(name) }
             return .success([IPAddress("64:ff9b::192.0.0.170")].compactMap(\.self))

@@ -157,4 +157,58 @@ struct WhileAskingTests {
         let failures = await cache.warmUp([host, .test("b.test")])
         #expect(failures.isEmpty && cache.contents.map(\.host.text) == ["b.test"])
     }
+
+    @Test(
+        "If the other resolver fails, the caller waits for the resolver behind the cache, and both are told"
+    )
+    func otherFails() async throws {
+        let server = try FixtureServer.start { _ in .text("good") }
+        let upstream = ScriptedResolver("httpdns", [server.endpoint], timeToLive: .seconds(60))
+        let cache = cache(upstream) { $0.whileAsking = .use(ScriptedResolver("local", .noSuchName)) }
+        let client = HTTPClient.trusting {
+            $0.loop = time.loop
+            $0.resolver = cache
+        }
+        let response = try await client.get("http://a.test/")
+        #expect(response.text == "good" && response.transaction?.source == .resolver("httpdns"))
+        let answer = try await CachingResolver(
+            upstream,
+            { $0.whileAsking = .use(ScriptedResolver("local", .noSuchName)) }
+        ).answer(on: .still)
+        #expect(answer.failures.map(\.source) == ["local"])
+    }
+
+    @Test("If the other resolver lies, or what it names is dead, the resolver behind the cache comes next")
+    func otherLies() async throws {
+        let authority = TestAuthority()
+        let liar = try FixtureServer.start(.tls(certificates: [authority.certificate(for: "b.test")])) { _ in
+            .text("bad")
+        }
+        let dead = try FixtureServer.refusing()
+        let good = try FixtureServer.start(.tls(certificates: [authority.certificate(for: "a.test")])) { _ in
+            .text("good")
+        }
+        for wrong in [Endpoint(stringLiteral: liar.authority), Endpoint(stringLiteral: dead.authority)] {
+            let upstream = ScriptedResolver("httpdns", [Endpoint(stringLiteral: good.authority)])
+            let cache = cache(upstream) { $0.whileAsking = .use(ScriptedResolver("local", [wrong])) }
+            let client = HTTPClient {
+                $0.tls.roots = .only([.der(authority.rootDER)])
+                $0.loop = time.loop
+                $0.resolver = cache
+            }
+            let response = try await client.get("https://a.test/")
+            #expect(response.text == "good" && response.transaction?.source.author == .resolver("httpdns"))
+        }
+        // Without another answer the certificate stays the error.
+        let cache = cache(ScriptedResolver("httpdns", .noSuchName)) {
+            $0.whileAsking = .use(ScriptedResolver("local", [Endpoint(stringLiteral: liar.authority)]))
+        }
+        let client = HTTPClient {
+            $0.tls.roots = .only([.der(authority.rootDER)])
+            $0.loop = time.loop
+            $0.resolver = cache
+        }
+        let error = await #expect(throws: HTTPError.self) { try await client.get("https://a.test/") }
+        #expect(error?.phase == .tls)
+    }
 }

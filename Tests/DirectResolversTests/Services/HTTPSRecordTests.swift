@@ -357,7 +357,7 @@ struct HTTPSRecordTests {
         let gate = Gate()
         let server = try late(gate, at: "b.test 1")
         async let asked = resolver(server, loop: time.loop).answer(on: time.loop)
-        try await time.pass(.milliseconds(100))
+        try await time.pass(.milliseconds(50))
         #expect(try await asked.endpoints == ["192.0.2.9", "192.0.2.1"])
         gate.open()
     }
@@ -419,21 +419,20 @@ struct HTTPSRecordTests {
         let server = try late(gate, at: "a.test 65", "a.test 28")
         let resolver = resolver(server, .awaited, families: .both, loop: time.loop)
         async let asked = resolver.answer(on: time.loop)
-        // The wait for the other family, which begins when there are addresses.
-        try await time.waitBegins(for: .milliseconds(100))
+        try await time.waitBegins(for: .seconds(3))
         time.advance(by: .seconds(2))
         gate.open()
         #expect(try await asked.endpoints == ["192.0.2.2", "192.0.2.1"])
     }
 
-    @Test("Chains and races pass the records on")
+    @Test("Chains and observed resolvers pass the records on")
     func combinations() async throws {
         let (server, _) = try server {
             $0.add("a.test", "192.0.2.1", https: [ServiceData.record(port: 8443)])
         }
         let failing = ScriptedResolver("failing", .noAddresses)
         for resolver in [
-            ChainResolver(failing, resolver(server)), RacingResolver(failing, resolver(server)),
+            ChainResolver(failing, resolver(server)), ObservedResolver(resolver(server)) { _ in },
         ] as [any Resolver] {
             #expect(try await resolver.answer().https?.records.map(\.port) == [8443])
             #expect(resolver.dependsOnPort)

@@ -39,7 +39,7 @@ struct RaceScheduleTests {
         var schedule = HappyEyeballsSchedule(count: 1, stagger: 250_000_000, end: at(9000), isComplete: false)
         #expect(schedule.next(at: at(0)) == .begin(0))
         #expect(schedule.next(at: at(100)) == .wait(until: .never))
-        schedule.complete(count: 3, late: 0)
+        schedule.extend(count: 3, late: 0, isComplete: true)
         #expect(schedule.next(at: at(200)) == .wait(until: at(250)))
         #expect(schedule.next(at: at(250)) == .begin(1))
 
@@ -47,7 +47,7 @@ struct RaceScheduleTests {
         #expect(failed.next(at: at(0)) == .begin(0))
         failed.noteEnd(isDecisive: false)
         #expect(failed.next(at: at(10)) == .wait(until: .never))
-        failed.complete(count: 2, late: 0)
+        failed.extend(count: 2, late: 0, isComplete: true)
         #expect(failed.next(at: at(20)) == .begin(1))
         failed.noteEnd(isDecisive: false)
         #expect(failed.next(at: at(30)) == .over)

@@ -54,7 +54,7 @@ final class ScheduleUse: Replayable {
         case .complete:
             isComplete = true
             count = 3
-            schedule.complete(count: 3, late: late)
+            schedule.extend(count: 3, late: late, isComplete: true)
         case .tick: time += 1
         }
     }

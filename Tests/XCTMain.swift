@@ -4,7 +4,7 @@ import Testing
 /// index of all sources and, on Linux, costs a tenth of the build. SwiftPM then takes it for one of XCTest's, so that
 /// `swift test --filter` also needs `--enable-swift-testing --disable-xctest`.
 @main
-struct AllTests {
+struct TestProgram {
     static func main() async {
         // SwiftPM shows this text in its error.
         if CommandLine.arguments.contains("--dump-tests-json") {

@@ -31,7 +31,8 @@ extension CookieJar {
     /// Writes all cookies to a file with permissions for its owner only.
     ///
     /// An existing file is replaced as a whole: a reader never finds a partly written one. If several tasks
-    /// save the jar, the file has the cookies of all of them in the end.
+    /// save the jar, the file has the cookies of all of them in the end. What another program has saved there
+    /// meanwhile is replaced, and not merged: of several programs with one file the last one wins.
     ///
     /// - Throws: An error if the file cannot be written, `CancellationError` if the task was cancelled.
     @concurrent
@@ -39,29 +40,38 @@ extension CookieJar {
         try await saves.save(to: path) { [self] in text(as: format) }
     }
 
-    /// Adds the cookies of a file in either format. A missing file adds none.
+    /// Adds the cookies of a file in either format. A missing file adds none. Of a file in the format of
+    /// Netscape a last line without an end is skipped, since it may have been cut off within a value.
     ///
-    /// - Returns: The lines that could not be read. They are skipped.
+    /// - Returns: The lines that could not be read, up to a thousand. They are skipped.
     @concurrent
     @discardableResult
     public func load(from path: String) async throws -> [LineFault] {
-        add(text: try await StateText.load(path), at: .now)
+        add(text: try await StateText.load(path), at: .now, isWhole: false)
     }
 
-    func add(text: [UInt8], at now: UnixTime) -> [LineFault] {
+    func add(text: [UInt8], at now: UnixTime, isWhole: Bool = true) -> [LineFault] {
         let start = text.first { !$0.isBlank && $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
         let isJSON = start == UInt8(ascii: "{")
         var loaded: [Cookie] = []
         let limit = now.advanced(bySeconds: CookieContent.longestLife)
-        let faults = StateText.readLines(of: text) { line throws(LineError) in
+        // What is cut off is no JSON.
+        let faults = StateText.readLines(of: text, isWhole: isWhole || isJSON) { line throws(LineError) in
             let entry = isJSON ? try JSONCookies.decode(line: line) : try NetscapeCookies.decode(line: line)
             guard var entry else { return }
             if let expiry = entry.content.expiry { entry.content.expiry = min(expiry, limit) }
-            loaded.append(try entry.cookie)
+            let cookie = try entry.cookie
+            if !cookie.hasExpired(at: now) { loaded.append(cookie) }
+            // The jar drops what is too much.
+            guard loaded.count >= Self.batch else { return }
+            store(loaded, at: now)
+            loaded = []
         }
-        store(loaded.filter { !$0.hasExpired(at: now) }, at: now)
+        store(loaded, at: now)
         return faults
     }
+
+    private static var batch: Int { 4096 }
 }
 
 /// A cookie as one line of a file describes it.

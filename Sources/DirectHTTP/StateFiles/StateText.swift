@@ -17,25 +17,37 @@ enum StateText {
     }
 
     /// Calls `body` for each line that is not empty, and returns the errors that it throws, with their line
-    /// numbers.
+    /// numbers: the first thousand, so that a file of nothing else takes no more memory than one of use.
+    ///
+    /// - Parameter isWhole: Whether a last line without an end counts as well. That of a file may have been
+    ///   cut off anywhere.
     static func readLines(
         of bytes: [UInt8],
+        isWhole: Bool = true,
         _ body: (ArraySlice<UInt8>) throws(LineError) -> Void
     ) -> [LineFault] {
         var faults: [LineFault] = []
-        var number = 0
-        for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
-            number += 1
+        var (number, start) = (0, 0)
+        while start < bytes.count {
+            let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n"))
+            let line = bytes[start..<(end ?? bytes.count)]
+            (number, start) = (number + 1, line.endIndex + 1)
             let text = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
             guard !text.isEmpty else { continue }
             do throws(LineError) {
+                guard isWhole || end != nil else {
+                    throw LineError("it has no end, and may have been cut off")
+                }
                 try body(text)
             } catch {
+                guard faults.count < mostFaults else { continue }
                 faults.append(LineFault(line: number, reason: error.reason))
             }
         }
         return faults
     }
+
+    private static let mostFaults = 1000
 }
 
 /// The reason why a line cannot be read.

@@ -1,4 +1,5 @@
 internal import CDirectOpenSSL
+internal import DirectCore
 
 #if canImport(Darwin)
 internal import Darwin
@@ -44,9 +45,11 @@ let logKey: @convention(c) (OpaquePointer?, UnsafePointer<CChar>?) -> Void = { s
     connection.context.settings.insecureKeyLog?.add(line)
 }
 
-/// A file that is open for appending. The system appends each line in one piece.
+/// A file that is open for appending. The system appends each line in one piece, as far as it fits.
 private final class LogFile: Sendable {
     private let descriptor: Int32
+    /// Whether the last line has no end.
+    private let isTorn = Locked(false)
 
     init(_ path: String) throws(TLSError) {
         var descriptor: Int32
@@ -76,11 +79,18 @@ private final class LogFile: Sendable {
 
     /// Appends a line. A line that cannot be written is lost: the log must not fail the connection.
     func append(_ line: String) {
-        let bytes = Array(line.utf8) + [UInt8(ascii: "\n")]
-        var result: Int
-        repeat {
-            result = writeBytes(descriptor, bytes, bytes.count)
-        } while result < 0 && errno == EINTR
+        isTorn.withLock { isTorn in
+            // What is left of a line must not become the beginning of the next one.
+            let bytes = Array(((isTorn ? "\n" : "") + line + "\n").utf8)
+            var written = 0
+            while written < bytes.count {
+                let result = writeBytes(descriptor, Array(bytes[written...]), bytes.count - written)
+                if result < 0, errno == EINTR { continue }
+                guard result > 0 else { break }
+                written += result
+            }
+            if written > 0 { isTorn = written < bytes.count }
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 import DirectIO
 import DirectTestCommands
 @testable import DirectTransport
+import Foundation
 import Testing
 
 @testable import DirectHTTP
@@ -37,6 +38,44 @@ struct CookieFileTests {
         let copy = CookieJar()
         #expect(copy.add(text: jar.text(as: format)) == [])
         #expect(copy.cookies == jar.cookies)
+    }
+
+    @Test("Of a file that is cut anywhere, no cookie is loaded that was not saved")
+    func cuts() async throws {
+        let folder = try TemporaryFolder.inMemory()
+        let path = folder.path + "/cookies"
+        for format in [CookieJar.FileFormat.netscape, .json] {
+            let jar = CookieJar()
+            for cookie in try samples where cookie.name != "\u{E9}" { jar.add(cookie) }
+            let text = jar.text(as: format)
+            for count in text.indices {
+                try Data(text.prefix(count)).write(to: URL(filePath: path))
+                chmod(path, 0o600)
+                let copy = CookieJar()
+                try await copy.load(from: path)
+                #expect(copy.cookies.allSatisfy(jar.cookies.contains), "\(format) cut at \(count)")
+            }
+            try Data(text).write(to: URL(filePath: path))
+            chmod(path, 0o600)
+            let copy = CookieJar()
+            #expect(try await copy.load(from: path) == [] && copy.cookies == jar.cookies)
+        }
+    }
+
+    @Test("A file of nothing but lines that cannot be read takes no memory for each of them")
+    func manyFaults() {
+        let faults = CookieJar().add(text: [UInt8](repeating: UInt8(ascii: "\n"), count: 3000))
+        #expect(faults == [])
+        let text = Array(String(repeating: "x\n", count: 3000).utf8)
+        #expect(CookieJar().add(text: text).map(\.line) == Array(1...1000))
+    }
+
+    @Test("Of more cookies in a file than the jar may have, those that the file has last stay")
+    func manyCookies() throws {
+        let line = { (number: Int) in "host\(number).test\tFALSE\t/\tFALSE\t4000000000\tname\t\(number)\n" }
+        let jar = CookieJar()
+        #expect(jar.add(text: Array((0..<10_000).map(line).joined().utf8)) == [])
+        #expect(!jar.cookies.isEmpty && jar.cookies.last?.value == "9999")
     }
 
     @Test("JSON lines also keep SameSite, tabs in names and bytes that are not text")

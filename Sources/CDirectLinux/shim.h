@@ -3,11 +3,16 @@
 
 /* The Linux headers that are missing in Swift's Glibc module. Empty on other systems. */
 #ifdef __linux__
+#include <fcntl.h>
 #include <malloc.h>
 #include <spawn.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+
+/* Flags of open(2) that the headers declare only with _GNU_SOURCE, which Swift does not set: O_PATH and O_TMPFILE. */
+static const int direct_open_path = 010000000;
+static const int direct_open_unnamed = 020000000 | O_DIRECTORY;
 
 /* Wraps prctl, which is variadic. The kernel uses at most 15 characters of the name. */
 static inline void direct_name_this_thread(const char *name) {

@@ -54,7 +54,9 @@ struct FileDraftTests {
     func nameless() throws {
         for path in ["", "/dev/fd/+1", "/proc/self/fd/01", folder.path + "/none/", folder.path + "/."] {
             #expect(throws: SystemError.self) { try FileDraft(path, mode: 0o666, direct: .devicesAndPipes) }
-            #expect(throws: SystemError.self) { try PartialFile.open(path, mode: 0o666) }
+            #expect(throws: SystemError.self) {
+                try PartialFile.open(path, mode: 0o666, of: .init(title: [1]))
+            }
             #expect(throws: SystemError.self) { try StateFile.replace(path, with: [1]) }
         }
         #expect(try folder.names.isEmpty && StateFile.read("", limit: 1) == nil)
@@ -95,10 +97,65 @@ struct FileDraftTests {
     func unfinished() throws {
         try folder.write("old", "file")
         let draft = try FileDraft(folder.path + "/file", mode: 0o666)
-        let temporary = try #require(folder.names.first { $0 != "file" })
-        #expect(try folder.mode(of: temporary) == 0o600 && !temporary.contains("file"))
+        for temporary in folder.names where temporary != "file" {
+            #expect(try folder.mode(of: temporary) == 0o600 && !temporary.contains("file"))
+        }
         try draft.commit()
         #expect(folder.names == ["file"])
+    }
+
+    @Test(
+        "Of the files that killed writers leave, the next one removes all that are its user's and not in use"
+    )
+    func leftovers() throws {
+        let target = try FilePlace(named: folder.path + "/file")
+        let left = target.draftPlaces.map(\.name)
+        for name in left { try folder.write("left", name) }
+        let inUse = open(folder.path + "/" + left[1], O_RDONLY)
+        defer { close(inUse) }
+        flock(inUse, LOCK_EX)
+        if geteuid() == 0 { chown(folder.path + "/" + left[2], 1234, 1234) }
+        try write("new", "file")
+        let kept = [left[1], left[4]] + (geteuid() == 0 ? [left[2]] : [])
+        #expect(try Set(folder.names) == Set(kept + ["file"]) && folder.read("file") == "new")
+    }
+
+    @Test("What was written so far can get a name beside the file, which stays as it is")
+    func beside() throws {
+        try folder.write("old", "file")
+        try folder.link("link", to: "file")
+        for text in ["first", "second"] {
+            let draft = try FileDraft(folder.path + "/link", mode: 0o600)
+            try draft.write(Array(text.utf8))
+            #expect(try draft.commit(beside: ".part") == folder.path + "/file.part")
+            #expect(try folder.read("file") == "old" && folder.read("file.part") == text)
+        }
+        #expect(folder.names == ["file", "file.part", "link"])
+    }
+
+    @Test("Several writers of one file replace it one after the other, and leave nothing else")
+    func severalWriters() throws {
+        let drafts = try (0..<9).map { number in
+            let draft = try FileDraft(folder.path + "/file", mode: 0o600)
+            try draft.write(Array("\(number)".utf8))
+            return draft
+        }
+        for (number, draft) in drafts.enumerated() {
+            try draft.commit()
+            #expect(try folder.names == ["file"] && folder.read("file") == "\(number)")
+        }
+    }
+
+    @Test("A file goes to the folder that its path led to, wherever that leads by now")
+    func movedFolder() throws {
+        mkdir(folder.path + "/old", 0o700)
+        let draft = try FileDraft(folder.path + "/old/file", mode: 0o600)
+        rename(folder.path + "/old", folder.path + "/moved")
+        mkdir(folder.path + "/old", 0o700)
+        try draft.write([1])
+        try draft.commit()
+        #expect(try folder.read("moved/file") == "\u{1}")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/old").isEmpty)
     }
 
     @Test("The owner of a replaced file stays its owner", .enabled(if: geteuid() == 0))
@@ -165,7 +222,9 @@ struct FileDraftTests {
         #expect(throws: SystemError("open", code: EINVAL, path: path)) {
             try StateFile.replace(path, with: [1])
         }
-        #expect(throws: SystemError.self) { try PartialFile.open(path, mode: 0o600) }
+        #expect(throws: SystemError.self) {
+            try PartialFile.open(path, mode: 0o600, of: .init(title: [1]))
+        }
     }
 
     @Test("A target that has become a folder meanwhile is an error, and the temporary file goes")

@@ -5,6 +5,11 @@ import Testing
 
 @Suite("Partial files")
 struct PartialFileTests {
+    /// The files whose records begin with this byte.
+    private func open(_ path: String, mode: UInt16, of user: UInt32 = geteuid()) throws -> PartialFile? {
+        try PartialFile.open(path, mode: mode, of: .init(title: [2], user: user))
+    }
+
     /// The descriptors of this process that lead to a file.
     private func descriptors(of path: String) -> [Int32] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
@@ -21,13 +26,13 @@ struct PartialFileTests {
     func unlocked() throws {
         let folder = try TestFolder()
         let path = folder.path + "/file"
-        let file = try #require(try PartialFile.open(path, mode: 0o600))
+        let file = try #require(try open(path, mode: 0o600))
         let descriptor = try #require(descriptors(of: path + ".part").first)
         let copy = dup(descriptor)
         defer { close(copy) }
-        #expect(try PartialFile.open(path, mode: 0o600) == nil)
+        #expect(try open(path, mode: 0o600) == nil)
         file.close()
-        #expect(try PartialFile.open(path, mode: 0o600) != nil)
+        #expect(try open(path, mode: 0o600) != nil)
     }
 
     /// Opens the file twice: the second time after something has been done to what the first one left.
@@ -37,12 +42,12 @@ struct PartialFileTests {
         after change: (_ part: String, _ record: String) throws -> Void
     ) throws -> PartialFile? {
         let path = folder.path + "/file"
-        let first = try #require(try PartialFile.open(path, mode: 0o644))
+        let first = try #require(try open(path, mode: 0o644))
+        try first.claim()
         try first.write([1], at: 0)
-        try first.saveRecord([2])
         first.close()
         try change(path + ".part", path + ".part.info")
-        return try PartialFile.open(path, mode: 0o644, of: user)
+        return try open(path, mode: 0o644, of: user)
     }
 
     @Test("A file and its record that this user left are continued")
@@ -97,7 +102,7 @@ struct PartialFileTests {
         try file.saveRecord([4])
         try file.commit()
         #expect(try folder.read("file") == "\u{3}" && folder.mode(of: "file") == 0o644)
-        #expect(folder.names.filter { $0 != "file" } == names.filter { !$0.hasSuffix(".tmp") })
+        #expect(folder.names.filter { $0 != "file" } == names.filter { !$0.contains(".direct-http") })
         if kind == "link" { #expect(try folder.read("other") == "precious") }
     }
 
@@ -107,9 +112,9 @@ struct PartialFileTests {
         let path = folder.path + "/file"
         // What such a file system shows of every file.
         let other = geteuid() + 1
-        let file = try #require(try PartialFile.open(path, mode: 0o644, of: other))
-        #expect(!file.canBeContinued && folder.names.count == 1 && !folder.names.contains("file.part"))
-        let second = try #require(try PartialFile.open(path, mode: 0o644, of: other))
+        let file = try #require(try open(path, mode: 0o644, of: other))
+        #expect(!file.canBeContinued && !folder.names.contains("file.part"))
+        let second = try #require(try open(path, mode: 0o644, of: other))
         try file.write([1], at: 0)
         try file.commit()
         try second.write([2], at: 0)
@@ -120,7 +125,7 @@ struct PartialFileTests {
     @Test("A record whose name another user takes meanwhile is given up, and the file is not")
     func takenRecord() throws {
         let folder = try TestFolder()
-        let file = try #require(try PartialFile.open(folder.path + "/file", mode: 0o600))
+        let file = try #require(try open(folder.path + "/file", mode: 0o600))
         try file.write([1], at: 0)
         // A folder stands for what cannot be replaced, as a file of another user in /tmp.
         mkdir(folder.path + "/file.part.info", 0o700)
@@ -135,10 +140,83 @@ struct PartialFileTests {
         let folder = try TestFolder()
         mkdir(folder.path + "/d", 0o700)
         try folder.link("link", to: "d/file")
-        let file = try #require(try PartialFile.open(folder.path + "/link", mode: 0o600))
+        let file = try #require(try open(folder.path + "/link", mode: 0o600))
         try file.write([1], at: 0)
         #expect(FileManager.default.fileExists(atPath: folder.path + "/d/file.part"))
         try file.commit()
         #expect(try folder.read("d/file") == "\u{1}" && folder.target(of: "link") == "d/file")
+    }
+
+    @Test("A file and a record of other programs are left as they are, whatever becomes of the download")
+    func ofOthers() throws {
+        for (part, record) in [("mine", nil), ("mine", "[1]"), ("", "[1]")] as [(String, String?)] {
+            let folder = try TestFolder()
+            for (name, text) in [("file.part", part), ("file.part.info", record)] {
+                guard let text else { continue }
+                try folder.write(text, name)
+                chmod(folder.path + "/" + name, 0o600)
+            }
+            let file = try #require(try open(folder.path + "/file", mode: 0o600))
+            #expect(!file.canBeContinued)
+            try file.claim()
+            try file.write([1], at: 0)
+            if record == nil { try file.commit() } else { try file.remove() }
+            #expect(try folder.read("file.part") == part)
+            #expect(try record == nil || folder.read("file.part.info") == record)
+            #expect(folder.names.filter { !$0.hasPrefix("file.part") } == (record == nil ? ["file"] : []))
+        }
+    }
+
+    @Test(
+        "A file whose name leads to another one by now does not get the final name, nor is the other removed"
+    )
+    func changedHands() throws {
+        let folder = try TestFolder()
+        let path = folder.path + "/film"
+        let first = try #require(try open(path, mode: 0o600))
+        try first.claim()
+        try first.write([1], at: 0)
+        unlink(path + ".part")
+        // The lock of a removed file keeps nobody out.
+        let second = try #require(try open(path, mode: 0o600))
+        try second.claim()
+        try second.write([9, 9], at: 0)
+        #expect(throws: SystemError.self) { try first.commit() }
+        try first.remove()
+        #expect(folder.names == ["film.part"] || folder.names == ["film.part", "film.part.info"])
+        try second.commit()
+        #expect(try folder.read("film") == "\t\t")
+    }
+
+    @Test("A file to which another one is moved meanwhile is not taken for its own")
+    func targetOfAnother() throws {
+        let folder = try TestFolder()
+        let file = try #require(try open(folder.path + "/film", mode: 0o600))
+        try file.claim()
+        try file.write([1], at: 0)
+        let other = try FileDraft(folder.path + "/film.part", mode: 0o600)
+        try other.write([8])
+        try other.commit()
+        #expect(throws: SystemError("rename", code: ESTALE, path: folder.path + "/film")) {
+            try file.commit()
+        }
+        #expect(try folder.read("film.part") == "\u{8}" && !folder.names.contains("film"))
+    }
+
+    @Test(
+        "What a process that was killed during the last step leaves is completed, and not taken for another's"
+    )
+    func secondName() throws {
+        let folder = try TestFolder()
+        let path = folder.path + "/film"
+        let file = try #require(try open(path, mode: 0o600))
+        try file.claim()
+        try file.write([1], at: 0)
+        file.close()
+        link(path + ".part", path)
+        let next = try #require(try open(path, mode: 0o600))
+        #expect(
+            try next.canBeContinued && next.read(at: 0, count: 1).isEmpty && folder.read("film") == "\u{1}"
+        )
     }
 }

@@ -284,7 +284,10 @@ DEFINE(
     ssize_t, readlinkat, (int folder, const char *restrict path, char *restrict buffer, size_t count),
     (folder, path, buffer, count)
 )
-DEFINE(int, mkdir, (const char *path, mode_t mode), (path, mode))
+DEFINE(
+    int, linkat, (int from, const char *old, int to, const char *new, int flags), (from, old, to, new, flags)
+)
+DEFINE(int, mkdirat, (int folder, const char *path, mode_t mode), (folder, path, mode))
 DEFINE(int, access, (const char *path, int mode), (path, mode))
 DEFINE(int, futimens, (int file, const struct timespec times[2]), (file, times))
 DEFINE_POINTER(DIR *, opendir, (const char *path), (path))

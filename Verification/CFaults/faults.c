@@ -6,6 +6,7 @@
 #include <link.h>
 #include <openssl/crypto.h>
 #include <openssl/pem.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,6 +74,10 @@ enum flt_kind flt_decide(enum function function, const void *caller, int *value)
     if ((int)function != fault.function || number < fault.first || number > fault.last) return flt_none;
     hits++;
     *value = fault.value;
+    if (fault.kind == flt_kill || fault.kind == flt_stop) {
+        kill(getpid(), fault.kind == flt_kill ? SIGKILL : SIGSTOP);
+        return flt_none;
+    }
     if (fault.kind != flt_slow) return fault.kind;
     struct timespec pause = {fault.value / 1000, fault.value % 1000 * 1000000L};
     syscall(SYS_nanosleep, &pause, NULL);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -148,9 +149,12 @@ int openat(int folder, const char *name, int flags, ...) {
     REAL(openat);
     va_list list;
     va_start(list, flags);
-    mode_t mode = flags & O_CREAT ? va_arg(list, mode_t) : 0;
+    bool is_unnamed = (flags & O_TMPFILE) == O_TMPFILE;
+    mode_t mode = flags & O_CREAT || is_unnamed ? va_arg(list, mode_t) : 0;
     va_end(list);
     if (IS_PATH_AT(folder, name)) return open(name, flags, mode);
+    // As on a file system where every file has a name.
+    if (SIMULATES(folder) && is_unnamed) return reported(-EOPNOTSUPP);
     if (!SIMULATES(folder)) return real(folder, name, flags, mode);
     char buffer[LONGEST_PATH];
     const char *path = path_in(folder, name, buffer);
@@ -164,6 +168,21 @@ int fstatat(int folder, const char *restrict name, struct stat *restrict facts, 
     char buffer[LONGEST_PATH];
     const char *path = path_in(folder, name, buffer);
     return path ? stat(path, facts) : -1;
+}
+
+int mkdirat(int folder, const char *name, mode_t mode) {
+    REAL(mkdirat);
+    if (IS_PATH_AT(folder, name)) return mkdir(name, mode);
+    if (!SIMULATES(folder)) return real(folder, name, mode);
+    char buffer[LONGEST_PATH];
+    const char *path = path_in(folder, name, buffer);
+    return path ? mkdir(path, mode) : -1;
+}
+
+// As on a file system where a file has one name.
+int linkat(int folder, const char *name, int other_folder, const char *other, int flags) {
+    REAL(linkat);
+    return SIMULATES(other_folder) ? (int)reported(-EPERM) : real(folder, name, other_folder, other, flags);
 }
 
 int renameat(int folder, const char *name, int other_folder, const char *other) {

@@ -31,6 +31,7 @@ private func frontWithChecksum(_ head: [UInt8], length: Int) -> [UInt8] {
     rest.add(UInt32(head.count))
     rest.add(UInt32(0))
     rest.add(Digest128(high: 1, low: 2))
+    rest.add(UInt64(3))
     return withChecksum(rest.bytes + head, magic: "DHCACHE2")
 }
 
@@ -55,7 +56,14 @@ private func checkFront(_ bytes: [UInt8], fileSize: Int) {
 }
 
 private func encoded(_ front: EntryFile.Front) -> [UInt8]? {
-    EntryFile.front(front.key, variant: front.variant, head: front.head, length: front.length)
+    let plan = DraftPlan(
+        key: front.key,
+        variant: front.variant,
+        mark: front.mark,
+        head: front.head,
+        length: UInt64(front.length)
+    )
+    return EntryFile.front(plan, length: front.length)
 }
 
 private func checkIndex(_ bytes: [UInt8]) {

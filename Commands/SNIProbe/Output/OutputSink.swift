@@ -1,14 +1,6 @@
 internal import DirectCore
 internal import DirectIO
 
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Musl)
-internal import Musl
-#else
-internal import Glibc
-#endif
-
 /// The place that results are written to: standard output, a file that is replaced as a whole, what is no
 /// regular file, or memory.
 ///
@@ -91,24 +83,15 @@ final class OutputSink {
         }
     }
 
-    /// Puts what was written so far into a file beside, whose name ends in `.part`, and returns its path;
-    /// `nil` if nothing was written. The file itself stays as it is.
+    /// Gives what was written so far the name of a file beside, which ends in `.part`, and returns its path;
+    /// `nil` if nothing was written. The file itself stays as it is, and nothing can be written afterwards.
     func commitPart() throws(UsageError) -> String? {
         guard case .file(let draft, let path) = place, hasWritten else { return nil }
-        let part = path + ".part"
         do throws(SystemError) {
-            let copy = try FileDraft(part, mode: 0o666)
-            var offset: Int64 = 0
-            var piece = [UInt8](repeating: 0, count: 64 << 10)
-            while case let count = pread(draft.descriptor, &piece, piece.count, off_t(offset)), count > 0 {
-                try copy.write(Array(piece[..<count]))
-                offset += Int64(count)
-            }
-            try copy.settle()
-            try copy.commit()
-            return part
+            try draft.settle()
+            return try draft.commit(beside: ".part")
         } catch {
-            throw Self.unwritable(part, error: error)
+            throw Self.unwritable(path + ".part", error: error)
         }
     }
 

@@ -5,9 +5,9 @@ internal import DirectTransport
 extension ResponseBody {
     /// Writes the body to a file.
     ///
-    /// The data is written to a temporary file in the same folder. When it is complete and flushed to the
-    /// disk, that file is moved to `path` and replaces a file that was there. If anything fails, the
-    /// temporary file is removed. If `path` is a symbolic link, the link stays and its target is replaced.
+    /// The data is written to a file without a name, or with a temporary one, in the same folder. When it is
+    /// complete and flushed to the disk, that file gets the name `path` and replaces a file that was there. If
+    /// anything fails, nothing is left. If `path` is a symbolic link, the link stays and its target is replaced.
     ///
     /// A device, such as `/dev/null` or a terminal, is written to directly. A pipe, a socket and a folder are
     /// errors.

@@ -7,7 +7,7 @@ extension HTTPClient {
     /// Downloads a resource to a file. A download that breaks off goes on, in this call and in later ones.
     ///
     /// The content is written to `PATH.part`. When it is complete, verified and flushed to the disk, the file
-    /// is moved to `path` and replaces a file that was there. If the connection breaks off, the rest is
+    /// gets the name `path` and replaces a file that was there. If the connection breaks off, the rest is
     /// requested (`Range` with `If-Range`), at another address of the same name if there is one. That is done
     /// only if the server identified the version of the content without doubt, by a strong `ETag` or a
     /// `Last-Modified` date that is strong by RFC 9110, section 8.8.2.2; otherwise, and if the resource has
@@ -15,8 +15,8 @@ extension HTTPClient {
     ///
     /// If the call fails or is cancelled, or the process ends, `PATH.part` stays, and `PATH.part.info` beside
     /// it says what it is: its URL (without user and password), validator, length and digest. The next call
-    /// for the same path continues it. Delete both files to discard it. If another user may have made what is
-    /// under these names, it is left alone, and the file has a random name until it is complete: nothing can
+    /// for the same path continues it. Delete both files to discard it. If another program or user may have
+    /// made what is under these names, it is left alone, and the download uses a file of its own: nothing can
     /// be continued then.
     ///
     /// If `path` is a symbolic link, the link stays and its target is replaced. A file that is replaced

@@ -14,7 +14,8 @@ struct DownloadRecord: Equatable, Sendable {
     /// The SHA-256 digest of these bytes.
     var digest: [UInt8]
 
-    private static let title = "direct-http download 1"
+    /// The first line of every record. It tells the files of a download from those of other programs.
+    static let title = "direct-http download 1"
 
     /// The place of the lines that few records have, one for a server without proof and one for parts from
     /// different URLs: before the empty one.

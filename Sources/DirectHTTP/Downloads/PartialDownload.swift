@@ -9,9 +9,9 @@ internal import Synchronization
 /// the disk, and it has their digest. So whatever a crash leaves of the two files, the bytes that are
 /// continued are the right ones, or the files are discarded.
 ///
-/// A file without a strong validator cannot be continued: it has no record, and it is removed when the
-/// download ends. The same holds for one of a random name, which is used if another user may have made what
-/// is under these two. Every method blocks, and may be called from any thread. After ``close()`` they do
+/// A file without a strong validator cannot be continued: its record counts nothing, and both are removed
+/// when the download ends. The same holds for a file of another name, which is used if another program or
+/// user may have made what is under these two. Every method blocks, and may be called from any thread. After ``close()`` they do
 /// nothing.
 final class PartialDownload: Sendable {
     /// What is on the disk.
@@ -37,7 +37,8 @@ final class PartialDownload: Sendable {
     ///
     /// Returns `nil` if another download uses it.
     static func open(_ target: String, mode: UInt16) throws(SystemError) -> PartialDownload? {
-        guard let file = try PartialFile.open(target, mode: mode, stem: stem) else { return nil }
+        let owner = PartialFile.Owner(title: Array((DownloadRecord.title + "\n").utf8))
+        guard let file = try PartialFile.open(target, mode: mode, of: owner, stem: stem) else { return nil }
         return PartialDownload(file)
     }
 
@@ -64,7 +65,7 @@ final class PartialDownload: Sendable {
     func begin(_ representation: Representation) throws(SystemError) {
         try change { disk throws(SystemError) in
             // The record goes first: it must not count bytes of another version.
-            try disk.file.removeRecord()
+            try disk.file.claim()
             disk.savedBytes = 0
             try disk.file.truncate(to: 0)
             disk.size = 0
@@ -104,7 +105,7 @@ final class PartialDownload: Sendable {
         try change { disk throws(SystemError) in try disk.file.settle() }
     }
 
-    /// Renames the file to its target. Call ``settle()`` first.
+    /// Gives the file the name of its target. Call ``settle()`` first.
     func commit() throws(SystemError) {
         try change { disk throws(SystemError) in
             try disk.file.commit()
@@ -126,7 +127,6 @@ final class PartialDownload: Sendable {
             // A failure here leaves what was saved before.
             let canContinue = disk.file.canBeContinued && representation.validator != nil
             if isUseless || !canContinue || disk.size == 0 {
-                try? disk.file.removeRecord()
                 try? disk.file.remove()
             } else {
                 try? save(&disk)

@@ -16,6 +16,8 @@ func writeAll(_ bytes: [UInt8], to descriptor: Int32, at offset: UInt64?) throws
             }
         }
         guard count != -1 else { throw SystemError("write", code: code) }
+        // No file system should accept nothing; one that does would be asked for ever.
+        guard count > 0 else { throw SystemError("write", code: EIO) }
         written += count
     }
 }

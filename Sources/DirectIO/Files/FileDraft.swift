@@ -5,13 +5,16 @@ internal import Glibc
 #endif
 internal import DirectCore
 
-/// A file that is written under a temporary name and renamed to its final one when it is complete. Readers of
-/// that name find either the old file or the whole new one. Every file that the package writes is one of
-/// these. Every call blocks.
+/// A file that is written without a name, or under a temporary one, and gets its final name when it is
+/// complete. Readers of that name find either the old file or the whole new one. Every file that the package
+/// writes is one of these. Every call blocks.
 ///
-/// The temporary name is random and says nothing of the final one, which may be as long as the file system
-/// allows. Until the file gets its final name it is accessible to its owner only. A draft that is released
-/// before that deletes it.
+/// On Linux it is the open file itself that gets the name (linkat(2)), and not what a temporary name leads
+/// to by then. Elsewhere, and on file systems without such links, the two are compared immediately before
+/// the renaming, and again after it. If there is a file to replace, the new one has a temporary name for a
+/// moment; without files that have no name (O_TMPFILE) it has that from the start, and is accessible to its
+/// owner only until it gets its final name. ``FilePlace/draftPlaces`` has these names. A draft that is
+/// released before it is complete goes.
 package final class FileDraft: @unchecked Sendable {
     /// What may be at a path and is written to directly, since nothing can take its place.
     package enum DirectOutput: Sendable {
@@ -24,22 +27,22 @@ package final class FileDraft: @unchecked Sendable {
         case devicesAndPipes
     }
 
-    /// Whether the bytes go to their destination at once.
-    package let isDirect: Bool
     /// The open file.
     package let descriptor: Int32
-    /// The temporary file.
-    let place: FilePlace
-    /// The file to replace; `nil` if the name is not known yet, or if nothing is replaced.
+    /// The name that the file has until it is complete; `nil` for none.
+    let place: FilePlace?
+    /// The file to replace; `nil` for direct output.
     private let target: FilePlace?
-    /// The permissions of a new file.
-    private let mode: UInt16
-    /// Keeps a folder open.
-    private let folder: StateFolder?
-    /// Whether the file goes with this object.
+    /// The permissions of a new file, and those that the system gave this one for them: `nil` if it is not
+    /// known.
+    private let mode: UInt16, granted: UInt16?
+    /// Whether the temporary name goes with this object.
     private var isPending = false
 
-    /// Creates a temporary file beside the one that this path leads to, or opens that for direct output.
+    /// Whether the bytes go to their destination at once.
+    package var isDirect: Bool { target == nil }
+
+    /// Creates a file that is to replace the one that this path leads to, or opens that for direct output.
     ///
     /// - Parameter mode: The permissions of a new file, from which the process's umask is subtracted.
     /// - Parameter direct: What is written to directly.
@@ -49,66 +52,44 @@ package final class FileDraft: @unchecked Sendable {
         direct: DirectOutput = .none
     ) throws(SystemError) {
         let target = try FilePlace(named: path)
-        if let number = target.ownDescriptor {
-            let copy = try checked("dup", path: path) { fcntl(number, F_DUPFD_CLOEXEC, 0) }
-            try self.init(direct: target, copy, kinds: direct)
-        } else if let facts = try target.facts(), !facts.isRegularFile {
-            try target.check(facts, kinds: direct)
-            let (file, code) = target.open(O_WRONLY | O_NOCTTY)
-            guard file != -1 else { throw SystemError("open", code: code, path: path) }
-            try self.init(direct: target, file, kinds: direct)
+        if let file = try target.openDirectly(direct) {
+            self.init(file, for: nil, mode: mode)
         } else {
             try self.init(target, mode: mode)
         }
     }
 
-    /// Creates a temporary file beside a file that is to be replaced.
+    /// Creates a file that is to replace another one.
     convenience init(_ target: FilePlace, mode: UInt16) throws(SystemError) {
-        let place = target.sibling(Self.temporaryName)
-        let file = try place.create(mode: Self.hiddenMode, for: target.path)
-        self.init(place, file, target: target, mode: mode)
-        isPending = true
-    }
-
-    /// Creates a temporary file in a folder, for ``place(as:)``.
-    convenience init(in folder: StateFolder) throws(SystemError) {
-        let place = folder.place(Self.temporaryName)
-        let file = try place.create(mode: Self.hiddenMode, for: nil)
-        self.init(place, file, mode: Self.hiddenMode, folder: folder)
-        isPending = true
-    }
-
-    /// Takes an open file, which stays if it gets no final name.
-    convenience init(continuing place: FilePlace, _ descriptor: Int32, target: FilePlace, mode: UInt16) {
-        self.init(place, descriptor, target: target, mode: mode)
-    }
-
-    private convenience init(direct place: FilePlace, _ file: Int32, kinds: DirectOutput) throws(SystemError)
-    {
-        do throws(SystemError) {
-            try place.check(try stat(of: file), kinds: kinds)
-        } catch {
-            close(file)
-            throw error
+        target.removeLeftovers()
+        if let file = try target.createUnnamed(mode: mode) {
+            self.init(file, for: target, mode: mode, granted: (try? stat(of: file))?.permissions)
+            return
         }
-        self.init(place, file, mode: 0, isDirect: true)
+        let isNew = try target.facts() == nil
+        let (place, file) = try target.createDraft(mode: isNew ? mode : Self.hiddenMode)
+        let granted = isNew ? (try? stat(of: file))?.permissions : nil
+        // Nothing has been written yet. Some file systems refuse to change permissions.
+        _ = fchmod(file, mode_t(Self.hiddenMode))
+        self.init(file, at: place, for: target, mode: mode, granted: granted)
+        isPending = true
     }
 
-    private init(
-        _ place: FilePlace,
+    /// Takes an open file. What is at `place` stays if the file does not get its final name.
+    init(
         _ descriptor: Int32,
-        target: FilePlace? = nil,
+        at place: FilePlace? = nil,
+        for target: FilePlace?,
         mode: UInt16,
-        folder: StateFolder? = nil,
-        isDirect: Bool = false
+        granted: UInt16? = nil
     ) {
-        (self.place, self.descriptor, self.target, self.mode) = (place, descriptor, target, mode)
-        (self.folder, self.isDirect) = (folder, isDirect)
+        (self.descriptor, self.place, self.target) = (descriptor, place, target)
+        (self.mode, self.granted) = (mode, granted)
     }
 
     deinit {
+        discard()
         close(descriptor)
-        if isPending { discard() }
     }
 
     /// Appends these bytes.
@@ -132,32 +113,91 @@ package final class FileDraft: @unchecked Sendable {
         _ = try checked("fsync") { fsync(descriptor) }
     }
 
-    /// Renames the file to its final name. Call ``settle()`` first. Has no effect on direct output.
+    /// Gives the file its final name. Call ``settle()`` first. Has no effect on direct output.
     ///
     /// A file that is replaced passes its owner and its permissions on.
+    ///
+    /// - Throws: `ESTALE` if another file has got the temporary name meanwhile.
     package func commit() throws(SystemError) {
-        guard let target else { return }
+        if let target { try commit(to: target) }
+    }
+
+    /// Gives the file a name that is longer by this suffix, and leaves the one that it was to replace. Returns
+    /// the path of the file; `nil` for direct output.
+    package func commit(beside suffix: String) throws(SystemError) -> String? {
+        guard let target else { return nil }
+        let beside = target.sibling(target.name + suffix)
+        try commit(to: beside)
+        return beside.path
+    }
+
+    private func commit(to target: FilePlace) throws(SystemError) {
         try setAttributes(replacing: target)
-        try place.rename(to: target)
-        isPending = false
+        let code = try link(to: target)
+        if code != 0 {
+            // A file without a name has no other way to one.
+            guard let place else { throw SystemError("link", code: code, path: target.path) }
+            guard try isAt(place) else { throw SystemError("rename", code: ESTALE, path: target.path) }
+            try place.rename(to: target)
+            isPending = false
+            try confirm(as: target)
+        } else {
+            // As complete as the file is, this is one of its names.
+            if let place, try isAt(place) { _ = try? place.remove() }
+            isPending = false
+        }
     }
 
-    /// Renames a file of a folder to this name in it.
-    package func place(as name: String) throws(SystemError) {
-        try place.rename(to: place.sibling(name))
-        isPending = false
+    /// Throws `ESTALE` unless the final name is that of this file.
+    func confirm() throws(SystemError) {
+        if let target { try confirm(as: target) }
     }
 
-    /// Deletes the temporary file unless it has been committed. Deletes it now rather than when the last
+    private func confirm(as target: FilePlace) throws(SystemError) {
+        guard try !isAt(target) else { return }
+        throw SystemError("rename", code: ESTALE, path: target.path)
+    }
+
+    /// Gives the open file the name of the target, and returns the error's code if that is impossible, or 0.
+    private func link(to target: FilePlace) throws(SystemError) -> Int32 {
+        var code = target.link(descriptor)
+        guard code == EEXIST else { return code }
+        // The lock says that a file of a temporary name is not one that was left behind.
+        _ = FileLock.take(descriptor)
+        for fresh in target.draftPlaces {
+            code = fresh.link(descriptor)
+            if code == EEXIST { continue }
+            guard code == 0 else { return code }
+            do throws(SystemError) {
+                try fresh.rename(to: target)
+            } catch {
+                _ = try? fresh.remove()
+                throw error
+            }
+            return 0
+        }
+        return code
+    }
+
+    /// Whether this is the name of the open file.
+    private func isAt(_ place: FilePlace) throws(SystemError) -> Bool {
+        try place.holds(try stat(of: descriptor))
+    }
+
+    /// Removes the temporary name unless the file is complete. Does so now rather than when the last
     /// reference is released.
     package func discard() {
-        // The temporary name is unique, so deleting it twice does no harm.
-        if !isDirect { _ = try? place.remove() }
+        // Another writer may have got the name since.
+        guard isPending, let place, (try? isAt(place)) == true else { return }
+        isPending = false
+        _ = try? place.remove()
     }
 
-    /// A name that no other file has.
-    private static var temporaryName: String {
-        Hex.encode(padded: SystemRandom.word()) + StateFolder.draftSuffix
+    /// Removes the file's name, if it is still that of this file: `.part` names can be taken by others.
+    func removeName() throws(SystemError) {
+        guard let place, try isAt(place) else { return }
+        isPending = false
+        try place.remove()
     }
 
     /// The permissions of a file that has not got its final name.
@@ -173,7 +213,7 @@ extension FileDraft {
         if let old = try target.facts(), try target.check(old, kinds: .none), try target.isTrusted(old) {
             wanted = takeOwner(of: old, from: own)
         } else {
-            wanted = try modeOfNewFile()
+            wanted = try modeOfNewFile(target)
         }
         // A file system without permissions shows the same ones for every file, and refuses to change them.
         guard wanted != own.permissions else { return }
@@ -194,20 +234,37 @@ extension FileDraft {
 
     /// The permissions that the system gives a new file here. They depend on the umask, which cannot be read
     /// without changing it for all threads (umask(2)), and on the folder's default ACL (acl(5)). So a file
-    /// has to show it.
-    private func modeOfNewFile() throws(SystemError) -> UInt16 {
+    /// that was just made has to show them.
+    private func modeOfNewFile(_ target: FilePlace) throws(SystemError) -> UInt16 {
         if mode & 0o077 == 0 { return mode }
-        let sample = place.sibling(Self.temporaryName)
-        let file = try sample.create(mode: mode, for: target?.path)
-        defer {
-            close(file)
-            _ = try? sample.remove()
-        }
-        return try stat(of: file).permissions
+        if let granted { return granted }
+        return try FileDraft(target, mode: mode).granted ?? Self.hiddenMode
     }
 }
 
 extension FilePlace {
+    /// Opens what is written to directly; `nil` for what is replaced.
+    fileprivate func openDirectly(_ kinds: FileDraft.DirectOutput) throws(SystemError) -> Int32? {
+        let file: Int32
+        if let number = ownDescriptor {
+            file = try checked("dup", path: path) { fcntl(number, F_DUPFD_CLOEXEC, 0) }
+        } else if let facts = try facts(), !facts.isRegularFile {
+            try check(facts, kinds: kinds)
+            let (opened, code) = open(O_WRONLY | O_NOCTTY)
+            guard opened != -1 else { throw SystemError("open", code: code, path: path) }
+            file = opened
+        } else {
+            return nil
+        }
+        do throws(SystemError) {
+            try check(try stat(of: file), kinds: kinds)
+        } catch {
+            close(file)
+            throw error
+        }
+        return file
+    }
+
     /// Throws unless what is here is a regular file, or of these kinds.
     @discardableResult
     fileprivate func check(_ facts: stat, kinds: FileDraft.DirectOutput) throws(SystemError) -> Bool {

@@ -11,16 +11,29 @@ internal import Glibc
 /// even if the process is killed. Every call blocks. The methods may be called from any thread, but not at
 /// the same time.
 ///
-/// Another user must not decide how the file begins. What is under its name, or under that of the record, is
-/// used only if it is a regular file of this process's user, which no other user can write to and which has
-/// no other name. Anything else is left alone, and the file is filled under a random name in a single run.
-/// The same happens where the file cannot be locked, and on a file system that shows files with other owners
-/// or permissions than they were made with.
+/// The record is written before the first byte of the file, and begins with a title. What is there without
+/// such a record is not of this package, and is left alone. Nor must another user decide how the file begins:
+/// what is under its name, or under that of the record, is used only if it is a regular file of this
+/// process's user, which no other user can write to and which has no other name. In place of what is left
+/// alone, a file is filled that is for a single run. The same happens where the file cannot be locked, and on
+/// a file system that shows files with other owners or permissions than they were made with.
 package final class PartialFile: @unchecked Sendable {
     private let draft: FileDraft
     /// `nil` if the file is filled in this run or never.
     private var record: FilePlace?
-    private let user: UInt32
+    private let owner: Owner
+
+    /// Whose files are used.
+    package struct Owner: Sendable {
+        let user: UInt32
+        let title: [UInt8]
+
+        /// - Parameter title: What every record begins with, as bytes without an end of line.
+        /// - Parameter user: The user who has made the files.
+        package init(title: [UInt8], user: UInt32 = geteuid()) {
+            (self.title, self.user) = (title, user)
+        }
+    }
 
     /// Whether another run can continue the file.
     package var canBeContinued: Bool { record != nil }
@@ -39,23 +52,24 @@ package final class PartialFile: @unchecked Sendable {
     ///
     /// - Parameter mode: The permissions that a new file gets with its final name, from which the process's
     ///   umask is subtracted.
-    /// - Parameter user: The user whose files are used.
     /// - Parameter stem: Returns the name of the file up to `.part`, from that of the final file.
     package static func open(
         _ path: String,
         mode: UInt16,
-        of user: UInt32 = geteuid(),
+        of owner: Owner,
         stem: (String) -> String = { $0 }
     ) throws(SystemError) -> PartialFile? {
         let target = try FilePlace(replaceable: path)
         let part = target.sibling(stem(target.name) + ".part")
         let record = part.sibling(part.name + ".info")
+        // A process that was killed while it gave the file its final name has left another one.
+        target.removeLeftovers()
         for _ in 0..<attempts {
-            switch candidate(part, record, for: target, mode: mode, of: user) {
-            case .usable(let draft): return PartialFile(draft, record, user)
+            switch candidate(part, record, for: target, mode: mode, of: owner) {
+            case .usable(let draft): return PartialFile(draft, record, owner)
             case .inUse: return nil
             case .gone: continue
-            case .unusable: return PartialFile(try FileDraft(target, mode: mode), nil, user)
+            case .unusable: return PartialFile(try FileDraft(target, mode: mode), nil, owner)
             }
         }
         throw SystemError("open", code: ENOENT, path: part.path)
@@ -64,8 +78,8 @@ package final class PartialFile: @unchecked Sendable {
     /// How often a file may disappear between two calls before that is an error.
     private static let attempts = 100
 
-    private init(_ draft: FileDraft, _ record: FilePlace?, _ user: UInt32) {
-        (self.draft, self.record, self.user) = (draft, record, user)
+    private init(_ draft: FileDraft, _ record: FilePlace?, _ owner: Owner) {
+        (self.draft, self.record, self.owner) = (draft, record, owner)
     }
 
     deinit {
@@ -91,7 +105,7 @@ package final class PartialFile: @unchecked Sendable {
 
     /// Cuts the file off after this many bytes.
     package func truncate(to size: UInt64) throws(SystemError) {
-        _ = try checked("ftruncate", path: draft.place.path) {
+        _ = try checked("ftruncate", path: draft.place?.path) {
             ftruncate(draft.descriptor, off_t(clamping: size))
         }
     }
@@ -101,14 +115,18 @@ package final class PartialFile: @unchecked Sendable {
         try draft.settle()
     }
 
-    /// Renames the file to its final path, where it replaces any file. Call ``settle()`` first.
+    /// Gives the file its final path, where it replaces any file. Call ``settle()`` first.
+    ///
+    /// - Throws: `ENOENT` or `ESTALE` if the file has been removed, or another one is in its place.
     package func commit() throws(SystemError) {
         try draft.commit()
+        try draft.confirm()
     }
 
-    /// Removes the file.
+    /// Removes the file, and then the record, without which it would seem to be somebody else's.
     package func remove() throws(SystemError) {
-        try draft.place.remove()
+        try draft.removeName()
+        try removeRecord()
     }
 }
 
@@ -120,7 +138,12 @@ extension PartialFile {
         return try StateFile.read(record, limit: limit)
     }
 
-    /// Replaces the record.
+    /// Makes the record one that counts no byte. Call this before the file is written.
+    package func claim() throws(SystemError) {
+        try saveRecord(owner.title)
+    }
+
+    /// Replaces the record, which has to begin with the title.
     package func saveRecord(_ bytes: [UInt8]) throws(SystemError) {
         try changeRecord { record throws(SystemError) in try StateFile.replace(record, with: bytes) }
     }
@@ -135,7 +158,7 @@ extension PartialFile {
         do throws(SystemError) {
             try change(record)
         } catch {
-            guard (try? Self.isUsable(record, of: user)) == false else { throw error }
+            guard (try? Self.isUsable(record, of: owner.user)) == false else { throw error }
             // Another user has taken its name meanwhile. The file is as good without it, in this run.
             self.record = nil
         }
@@ -149,7 +172,7 @@ extension PartialFile {
         _ record: FilePlace,
         for target: FilePlace,
         mode: UInt16,
-        of user: UInt32
+        of owner: Owner
     ) -> Candidate {
         // O_NONBLOCK: the name may be that of a pipe, which would have to wait for a writer.
         var (file, code) = part.open(O_RDWR | O_NONBLOCK)
@@ -158,23 +181,37 @@ extension PartialFile {
         if code == EEXIST { return .gone }
         // If the folder is the reason, creating a file of another name fails as well.
         guard file != -1 else { return .unusable }
-        let draft = FileDraft(continuing: part, file, target: target, mode: mode)
-        let candidate = (try? examine(draft, record, of: user)) ?? .unusable
+        let draft = FileDraft(file, at: part, for: target, mode: mode)
+        let candidate = (try? examine(draft, record, target, of: owner)) ?? .unusable
         if case .unusable = candidate, isNew { _ = try? part.remove() }
         return candidate
     }
 
-    private static func examine(_ draft: FileDraft, _ record: FilePlace, of user: UInt32)
-        throws(SystemError) -> Candidate
-    {
+    private static func examine(
+        _ draft: FileDraft,
+        _ record: FilePlace,
+        _ target: FilePlace,
+        of owner: Owner
+    ) throws(SystemError) -> Candidate {
         let own = try stat(of: draft.descriptor)
-        guard own.isPrivate, own.st_uid == user, try isUsable(record, of: user) else { return .unusable }
-        let (result, code) = retryingInterrupts { flock(draft.descriptor, LOCK_EX | LOCK_NB) }
-        if result == -1 { return code == EWOULDBLOCK ? .inUse : .unusable }
+        let lock = FileLock.take(draft.descriptor)
+        // It got its final name, and the process was killed before it took this one away.
+        if lock == .taken, own.st_nlink == 2, try target.holds(own) {
+            try draft.removeName()
+            return .gone
+        }
+        guard own.isPrivate, own.st_uid == owner.user, try isUsable(record, of: owner.user) else {
+            return .unusable
+        }
+        guard lock == .taken else { return lock == .inUse ? .inUse : .unusable }
         // The former user may have renamed or removed the file between the two calls. Then the lock is
         // worthless.
-        let found = try draft.place.facts()
-        return found?.st_ino == own.st_ino && found?.st_dev == own.st_dev ? .usable(draft) : .gone
+        guard let place = draft.place, try place.holds(own) else { return .gone }
+        guard let reader = try StateReader(record) else {
+            return own.st_size == 0 ? .usable(draft) : .unusable
+        }
+        let start = try reader.bytes(at: 0, count: owner.title.count)
+        return start == owner.title ? .usable(draft) : .unusable
     }
 
     private static func isUsable(_ record: FilePlace, of user: UInt32) throws(SystemError) -> Bool {

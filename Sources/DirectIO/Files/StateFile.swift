@@ -9,13 +9,21 @@ internal import Glibc
 /// It is readable only by its owner (mode 0600). A reader that opens it during a replacement finds either the
 /// old file or the whole new one. A file that another user may have put there, that others can write to, or
 /// that has a second name, is an error (`EPERM`). Symbolic links are followed unless another user may have
-/// put them there. Every call blocks.
+/// put them there. A file that is mounted by itself, and one in a folder that is not writable, cannot be
+/// replaced (`EBUSY`, `EACCES`): written in place it could be lost. Every call blocks.
 package enum StateFile {
     /// Returns the bytes of the file, or `nil` if there is no such file.
     ///
     /// - Parameter limit: The maximum size. A larger file is an error (`EFBIG`).
     package static func read(_ path: String, limit: Int) throws(SystemError) -> [UInt8]? {
-        try read(try FilePlace(path), limit: limit)
+        let place: FilePlace
+        do throws(SystemError) {
+            place = try FilePlace(path)
+        } catch {
+            if error.meansNoFile { return nil }
+            throw error
+        }
+        return try read(place, limit: limit)
     }
 
     static func read(_ place: FilePlace, limit: Int) throws(SystemError) -> [UInt8]? {
@@ -27,7 +35,8 @@ package enum StateFile {
         return bytes
     }
 
-    /// Replaces the contents of the file, which need not exist. The bytes are on disk when this returns.
+    /// Replaces the contents of the file, which need not exist. The bytes and the name are on disk when this
+    /// returns; of a folder that this process cannot read, only the bytes.
     package static func replace(_ path: String, with bytes: [UInt8]) throws(SystemError) {
         try replace(try FilePlace(replaceable: path), with: bytes)
     }
@@ -37,5 +46,6 @@ package enum StateFile {
         try draft.write(bytes)
         try draft.settle()
         try draft.commit()
+        try place.settleNames()
     }
 }

@@ -18,34 +18,27 @@ package final class StateFolder: Sendable {
         package let isRegularFile: Bool
         /// The size in bytes.
         package var size: Int
-        /// The time at which it was written or last touched.
-        package var time: UnixTime
+        /// The time at which it was written or last touched, in nanoseconds since 1970.
+        package var time: Int64
     }
 
-    private let descriptor: Int32
+    private let folder: OpenFolder
 
     /// Opens the folder and creates it if necessary. Its parent must exist.
     ///
     /// A folder that belongs to another user or that others can write to is refused, since they could plant
-    /// files in it.
+    /// files in it, and so is a link that another user may have made.
     package init(_ path: String) throws(SystemError) {
-        if mkdir(path, mode_t(0o700)) == -1, errno != EEXIST { throw SystemError("mkdir", code: errno) }
-        let folder = try checked("open") { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-        do throws(SystemError) {
-            var facts = stat()
-            _ = try checked("fstat") { fstat(folder, &facts) }
-            guard facts.st_uid == geteuid(), facts.st_mode & 0o022 == 0 else {
-                throw SystemError("open", code: EPERM)
-            }
-        } catch {
-            close(folder)
-            throw error
+        let trimmed = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+        let found = try FilePlace(named: trimmed)
+        try found.makeFolder()
+        let (file, code) = found.open(O_RDONLY | O_DIRECTORY)
+        guard file != -1 else { throw SystemError("open", code: code) }
+        folder = OpenFolder(file)
+        let facts = try stat(of: file)
+        guard facts.st_uid == geteuid(), facts.st_mode & 0o022 == 0 else {
+            throw SystemError("open", code: EPERM)
         }
-        descriptor = folder
-    }
-
-    deinit {
-        close(descriptor)
     }
 
     /// Opens a file for reading. Returns `nil` if there is none.
@@ -53,13 +46,13 @@ package final class StateFolder: Sendable {
         try StateReader(place(name))
     }
 
-    /// Creates a file under a temporary name.
-    package func draft() throws(SystemError) -> FileDraft {
-        try FileDraft(in: self)
+    /// Creates a file that is to have this name.
+    package func draft(_ name: String) throws(SystemError) -> FileDraft {
+        try FileDraft(place(name), mode: FileDraft.hiddenMode)
     }
 
-    /// A name in the folder, which has to stay open.
-    func place(_ name: String) -> FilePlace { FilePlace(folder: descriptor, name: name) }
+    /// A name in the folder.
+    func place(_ name: String) -> FilePlace { FilePlace(folder: folder, name: name) }
 
     /// Whether this name still refers to the file of this reader.
     package func holds(_ reader: StateReader, as name: String) -> Bool {
@@ -72,41 +65,30 @@ package final class StateFolder: Sendable {
         try place(name).remove()
     }
 
-    /// Calls `body` while the folder is locked for other processes, and for other objects in this one
-    /// (flock(2)). Only one thread at a time may call it.
-    ///
-    /// Waits for a tenth of a second at most, because the other process may be stopped. A folder that the
-    /// system cannot lock, for example one of another machine, is taken for that of a single process.
-    ///
-    /// - Parameter body: Gets `false` if the folder is still locked by another process.
-    package func whileLocked<Value>(
-        _ body: (_ isExclusive: Bool) throws(SystemError) -> Value
-    ) throws(SystemError) -> Value {
-        var (result, code) = lock()
-        for _ in 0..<100 where result == -1 && code == EWOULDBLOCK {
-            usleep(1000)
-            (result, code) = lock()
-        }
-        defer { if result == 0 { _ = flock(descriptor, LOCK_UN) } }
-        return try body(result == 0 || code != EWOULDBLOCK)
-    }
+    /// Whether a name is a temporary one.
+    package static func isDraft(_ name: String) -> Bool { FilePlace.isDraft(name) }
 
-    private func lock() -> (Int32, Int32) {
-        retryingInterrupts { flock(descriptor, LOCK_EX | LOCK_NB) }
-    }
+    /// Removes a file that a killed process has left under a temporary name. Returns whether it was one.
+    package func removeIfAbandoned(_ name: String) -> Bool { place(name).removeIfAbandoned() }
 
-    /// Returns the attributes of all files, in no particular order.
-    package func contents() throws(SystemError) -> [Facts] {
-        var all: [Facts] = []
+    /// Returns the attributes of all files, in no particular order, and the names of what could not be
+    /// examined.
+    package func contents() throws(SystemError) -> (files: [Facts], unknown: [String]) {
+        var (files, unknown): ([Facts], [String]) = ([], [])
         for name in try names() {
-            if let facts = try facts(of: name) { all.append(facts) }
+            do throws(SystemError) {
+                if let facts = try facts(of: name) { files.append(facts) }
+            } catch {
+                unknown.append(name)
+            }
         }
-        return all
+        return (files, unknown)
     }
 
-    /// Returns the names of all files, in no particular order.
+    /// Returns the names of all files, in no particular order. One that is no UTF-8 is repaired, and leads to
+    /// nothing.
     package func names() throws(SystemError) -> [String] {
-        let copy = try checked("open") { openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        let copy = try checked("open") { openat(folder.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard let listing = fdopendir(copy) else {
             close(copy)
             throw SystemError("fdopendir", code: errno)
@@ -138,9 +120,6 @@ package final class StateFolder: Sendable {
             time: facts.changeTime
         )
     }
-
-    /// The suffix of the temporary names of drafts.
-    static let draftSuffix = ".tmp"
 }
 
 /// A file that is being read. It remains readable after its name has been removed.
@@ -173,7 +152,7 @@ package final class StateReader: Sendable {
         }
         descriptor = file
         size = Int(facts.st_size)
-        time = facts.changeTime
+        time = UnixTime(seconds: facts.changeTime / 1_000_000_000)
         number = UInt64(facts.st_ino)
     }
 
@@ -193,11 +172,17 @@ package final class StateReader: Sendable {
 }
 
 extension stat {
-    fileprivate var changeTime: UnixTime {
+    /// In nanoseconds since 1970.
+    fileprivate var changeTime: Int64 {
         #if canImport(Darwin)
-        UnixTime(seconds: Int64(st_mtimespec.tv_sec))
+        let time = st_mtimespec
         #else
-        UnixTime(seconds: Int64(st_mtim.tv_sec))
+        let time = st_mtim
         #endif
+        // A file may have any time.
+        let seconds = min(max(Int64(time.tv_sec), -Self.mostSeconds), Self.mostSeconds)
+        return seconds * 1_000_000_000 + Int64(time.tv_nsec)
     }
+
+    private static var mostSeconds: Int64 { Int64.max / 1_000_000_000 - 1 }
 }

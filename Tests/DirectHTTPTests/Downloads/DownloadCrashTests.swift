@@ -50,12 +50,19 @@ struct DownloadCrashTests {
     }
 
     /// Downloads after a crash, and returns what the server was asked for.
-    private func restart() async throws -> [String?] {
+    ///
+    /// - Parameter isOwn: Whether the files are those of a download: any others stay as they are.
+    private func restart(isOwn: Bool = true) async throws -> [String?] {
         asked.withLock { $0 = [] }
+        let former = try folder.names.map { ($0, try folder.read($0)) }
         let result = try await client.download(url.text, to: folder.path + "/film")
-        #expect(try folder.read("film") == content)
-        #expect(result.size == 24 && folder.names == ["film"])
+        #expect(try folder.read("film") == content && result.size == 24)
         try FileManager.default.removeItem(atPath: folder.path + "/film")
+        #expect(folder.names == (isOwn ? [] : former.map(\.0)))
+        for (name, bytes) in former where !isOwn {
+            #expect(try folder.read(name) == bytes)
+            try FileManager.default.removeItem(atPath: folder.path + "/" + name)
+        }
         return asked.withLock { $0 }
     }
 
@@ -69,23 +76,27 @@ struct DownloadCrashTests {
                 if saved > 0 { try place(record(of: saved), "film.part.info") }
                 let start = min(saved, 23)
                 let isKept = saved > 0 && size >= saved
-                #expect(try await restart() == [isKept ? "bytes=\(start)-" : nil], "\(saved) of \(size)")
+                let asked = try await restart(isOwn: saved > 0 || size == 0)
+                #expect(asked == [isKept ? "bytes=\(start)-" : nil], "\(saved) of \(size)")
             }
         }
     }
 
-    @Test("A record that is cut or damaged at any byte is discarded together with the file")
+    @Test(
+        "A record that is cut or damaged at any byte is discarded together with the file if it still shows whose it is"
+    )
     func everyByteOfTheRecord() async throws {
         let record = try record(of: 20)
+        let title = DownloadRecord.title.utf8.count + 1
         for index in record.indices {
             try place(content.prefix(20), "film.part")
             try place(record.prefix(index), "film.part.info")
-            #expect(try await restart() == [nil], "cut at \(index)")
+            #expect(try await restart(isOwn: index >= title) == [nil], "cut at \(index)")
             var wrong = record
             wrong[index] ^= 0x20
             try place(content.prefix(20), "film.part")
             try place(wrong, "film.part.info")
-            #expect(try await restart() == [nil], "damaged at \(index)")
+            #expect(try await restart(isOwn: index >= title) == [nil], "damaged at \(index)")
         }
     }
 
@@ -107,11 +118,11 @@ struct DownloadCrashTests {
         #expect(try await restart() == ["bytes=20-"])
     }
 
-    @Test("Files of other programs with these names are replaced, and a folder at the path is an error")
+    @Test("Files of other programs with these names stay as they are, and a folder at the path is an error")
     func foreignFiles() async throws {
         try folder.write("mine", "film.part")
         try folder.write("{}", "film.part.info")
-        #expect(try await restart() == [nil])
+        #expect(try await restart(isOwn: false) == [nil])
         try FileManager.default.createDirectory(
             atPath: folder.path + "/film",
             withIntermediateDirectories: false

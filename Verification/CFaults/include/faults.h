@@ -24,6 +24,9 @@ enum flt_kind {
     flt_would_block,
     // The call is not made and says that there are no more bytes, or that nothing has happened.
     flt_nothing,
+    // The process is killed, or stopped until somebody continues it, before the call.
+    flt_kill,
+    flt_stop,
     // The call returns `value` as its answer: the pending error of a socket, or the code of getaddrinfo. From 1000 on, the
     // code is EAI_SYSTEM and errno is 1000 less.
     flt_answer,

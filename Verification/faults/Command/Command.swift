@@ -13,6 +13,7 @@ struct Command {
     private enum Action {
         case search
         case one([String])
+        case perform([String])
         case count(String)
         case list
         case serve(String)
@@ -21,6 +22,7 @@ struct Command {
     private var action = Action.search
     private var selection = Selection()
     private var stageFolder: String?
+    private var runNumber = 0
 
     init(_ words: ArraySlice<String>) throws(ArgumentReader.Fault) {
         var arguments = ArgumentReader(words)
@@ -28,10 +30,11 @@ struct Command {
             switch word {
             case "--quick": selection.isQuick = true
             case "--list": action = .list
-            case "--one":
+            case "--one", "--perform":
                 var words: [String] = []
                 for _ in 0..<4 { words.append(try arguments.value(of: word)) }
-                action = .one(words)
+                action = word == "--one" ? .one(words) : .perform(words)
+            case "--run": runNumber = try arguments.number(of: word)
             case "--scenario": selection.scenario = try arguments.value(of: word)
             case "--function": selection.function = try arguments.value(of: word)
             case "--step": selection.step = max(1, try arguments.number(of: word))
@@ -55,6 +58,7 @@ struct Command {
             defer { stage.end() }
             switch action {
             case .one(let words): return try runOne(words, on: stage)
+            case .perform(let words): return try perform(words, on: stage)
             case .count(let name): return try count(name, on: stage)
             default: return try Search(stage, selection).run()
             }
@@ -74,11 +78,23 @@ struct Command {
         return 0
     }
 
-    private func runOne(_ words: [String], on stage: Stage) throws -> Int32 {
-        let scenario = try Self.scenario(words[0])
+    /// Begins a run that is judged by the process which has started this one.
+    private func perform(_ words: [String], on stage: Stage) throws -> Int32 {
+        let (scenario, injection) = try Self.choice(words)
+        let findings = Runner(stage).perform(scenario, with: injection, run: runNumber)
+        for finding in findings { print(finding) }
+        return findings.isEmpty ? 0 : 1
+    }
+
+    private static func choice(_ words: [String]) throws -> (Scenario, Injection) {
         guard let injection = Injection(function: words[1], call: words[2], fault: words[3]) else {
             throw StageError("no such fault: \(words.dropFirst().joined(separator: " "))")
         }
+        return (try scenario(words[0]), injection)
+    }
+
+    private func runOne(_ words: [String], on stage: Stage) throws -> Int32 {
+        let (scenario, injection) = try Self.choice(words)
         let runner = Runner(stage)
         if scenario.needsOwnProcess {
             runner.ignoreDescriptors()

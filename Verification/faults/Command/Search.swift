@@ -52,6 +52,9 @@ struct Search {
             report.note(verdict, of: injection)
         }
         if !scenario.needsOwnProcess { judgeGrowth(since: before, report: &report) }
+        if scenario.leavesFiles, selection.function == nil {
+            try Ends(stage: stage, runner: runner).run(scenario, report: &report)
+        }
     }
 
     private func injections(for scenario: Scenario, calls: [Int64]) -> [Injection] {

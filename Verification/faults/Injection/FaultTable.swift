@@ -22,6 +22,11 @@ enum FaultTable {
             + (others[function] ?? [])
     }
 
+    /// The ends of a process, or its interruption, before a call.
+    static let ends = [
+        Fault(name: "killed", kind: flt_kill, value: 0), Fault(name: "stopped", kind: flt_stop, value: 0),
+    ]
+
     /// The faults of a function that last: what runs out stays away for a while.
     static func lastingFaults(of function: String) -> [Fault] {
         (shortages[function] ?? []).map { fault in
@@ -75,7 +80,10 @@ enum FaultTable {
         "fchown": ("", "EIO EPERM EROFS"),
         "fchmod": ("EIO EPERM EROFS", ""),
         "unlinkat": ("EACCES EBUSY EIO ENOMEM EPERM EROFS", ""),
-        "mkdir": ("EACCES EDQUOT ELOOP EMLINK ENAMETOOLONG ENOENT ENOMEM ENOSPC ENOTDIR EPERM EROFS EIO", ""),
+        "linkat": ("EACCES EDQUOT EEXIST EIO ELOOP EMLINK ENOENT ENOMEM ENOSPC EPERM EROFS EXDEV", ""),
+        "mkdirat": (
+            "EACCES EDQUOT ELOOP EMLINK ENAMETOOLONG ENOENT ENOMEM ENOSPC ENOTDIR EPERM EROFS EIO", ""
+        ),
         "access": ("EACCES EIO ELOOP ENOENT ENOMEM ENOTDIR EROFS", ""),
         "opendir": ("EACCES EMFILE ENFILE ENOENT ENOMEM ENOTDIR", ""),
         "fdopendir": ("ENOMEM", ""),

@@ -37,7 +37,7 @@ extension Injection {
         guard let function = Self.functions.first(where: { Self.name(of: $0) == name }),
             let call = Int64(call)
         else { return nil }
-        let known = FaultTable.faults(of: name) + FaultTable.lastingFaults(of: name)
+        let known = FaultTable.faults(of: name) + FaultTable.lastingFaults(of: name) + FaultTable.ends
         guard let fault = known.first(where: { $0.name == fault }) else { return nil }
         self.init(function: function, fault: fault, call: call)
     }

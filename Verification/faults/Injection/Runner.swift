@@ -107,6 +107,23 @@ final class Runner {
         return ["the next use fails: \(failure)"]
     }
 
+    /// Returns the surroundings of the next run.
+    func newRun() -> ScenarioRun { ScenarioRun(stage, number: nextNumber()) }
+
+    /// Uses the client without faults, and returns what is wrong.
+    func use(_ body: @escaping @Sendable (ScenarioRun) async throws -> Void, in work: ScenarioRun) -> [String]
+    {
+        guarded(body, in: work).failure.map { ["the next use fails: \($0)"] } ?? []
+    }
+
+    /// Uses the client in a run that another process has begun, while a call fails. Returns what is wrong.
+    func perform(_ scenario: Scenario, with injection: Injection, run number: Int) -> [String] {
+        let work = ScenarioRun(stage, number: number)
+        flt_arm(injection.asFault)
+        defer { _ = flt_disarm() }
+        return use(scenario.perform, in: work)
+    }
+
     private func nextNumber() -> Int {
         runs += 1
         return runs
@@ -180,7 +197,8 @@ extension Runner {
         -> [String]
     {
         let isRemovalRefused = injection?.functionName.hasPrefix("unlink") ?? false
-        let drafts = isRemovalRefused ? [] : Files.allNames(in: work.folder).filter { $0.hasSuffix(".tmp") }
+        let drafts =
+            isRemovalRefused ? [] : Files.allNames(in: work.folder).filter { $0.contains(".direct-http") }
         return drafts.map { "\($0) is left" } + (isRemovalRefused ? [] : scenario.inspect(work))
     }
 }

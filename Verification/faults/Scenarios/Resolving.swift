@@ -61,7 +61,8 @@ extension Scenario {
             let text = Files.read("\(work.folder)/answers").map { String(decoding: $0, as: UTF8.self) } ?? ""
             return text == "damaged\n" || text.contains("127.0.0.1")
                 ? [] : ["the file has \(text.utf8.count) bytes"]
-        }
+        },
+        leavesFiles: true
     )
 }
 

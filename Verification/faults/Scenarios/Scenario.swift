@@ -18,6 +18,16 @@ struct Scenario: Sendable {
     var again: (@Sendable (ScenarioRun) async throws -> Void)?
     /// What is wrong with the files at the end.
     var inspect: @Sendable (ScenarioRun) -> [String] = { _ in [] }
+    /// Whether it is about files that a process leaves to the next one: it is also killed and stopped at each
+    /// of its calls for files.
+    var leavesFiles = false
+    /// Uses the client beside a process that is stopped, and after one that was killed. `nil` performs the
+    /// same.
+    var beside: (@Sendable (ScenarioRun) async throws -> Void)?
+    /// What is wrong with the files of a process that was killed. `nil` for the same as at the end.
+    var inspectRemains: (@Sendable (ScenarioRun) -> [String])?
+    /// Whether a process may find, when it goes on, that another one has done the same.
+    var mayBeOvertaken = false
     /// Whether OpenSSL starts in this scenario: what it cannot make then, it does not try to make again, so
     /// the next use may fail in the same way. It must not crash, and its error must be typed.
     var startsOpenSSL: Bool { needsOwnProcess }

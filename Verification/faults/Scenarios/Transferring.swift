@@ -59,18 +59,15 @@ extension Scenario {
         inspect: { work in
             let file = Files.read("\(work.folder)/file") ?? []
             return file == Array("old".utf8) || isPattern(file) ? [] : ["the file has \(file.count) bytes"]
-        }
+        },
+        leavesFiles: true
     )
 
     private static let resumed = Scenario(
         name: "download that resumes",
         prepare: { work in try Files.write(Array("old".utf8), to: "\(work.folder)/file") },
         perform: { work in
-            let client = try work.client {
-                $0.retries = RetryPolicy()
-                $0.retries?.delay = .zero
-            }
-            try await client.download(work.secure("/resumable"), to: "\(work.folder)/file")
+            try await resume(in: work)
             try expect(isPattern(Files.read("\(work.folder)/file") ?? []), "the file has other bytes")
         },
         inspect: { work in
@@ -78,8 +75,26 @@ extension Scenario {
             let parts = Files.allNames(in: work.folder).filter { $0.contains(".part") }
             return (isPattern(file) ? [] : ["the file has \(file.count) bytes"])
                 + parts.map { "\($0) is left" }
-        }
+        },
+        leavesFiles: true,
+        beside: { work in
+            do {
+                try await resume(in: work)
+            } catch let error as HTTPError {
+                guard case .download(.inProgress) = error.reason else { throw error }
+            }
+        },
+        inspectRemains: download.inspect,
+        mayBeOvertaken: true
     )
+
+    private static func resume(in work: ScenarioRun) async throws {
+        let client = try work.client {
+            $0.retries = RetryPolicy()
+            $0.retries?.delay = .zero
+        }
+        try await client.download(work.secure("/resumable"), to: "\(work.folder)/file")
+    }
 
     private static func isPattern(_ bytes: [UInt8]) -> Bool {
         bytes.count == Replies.largeSize && FixturePattern.matches(bytes.span, at: 0)

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import TLSFixtures
 
 /// The replies of the servers, by path.
@@ -22,6 +23,7 @@ enum Replies {
         case "/cached": .pattern(count: largeSize).adding("Cache-Control", value: "max-age=1000")
         case "/checked": checkedReply(request)
         case "/varied": .text("hello", ["Cache-Control": "max-age=1000", "Vary": "Accept-Language"])
+        case "/versions/plain", "/versions/varied", "/versions/checked": versionReply(request)
         case "/dns-query": .bytes(dnsAnswer(try request.body), ["Content-Type": "application/dns-message"])
         case "/account/d": .text(#"{"host":"secure.test","ips":["127.0.0.1"],"ttl":60}"#)
         default: .status(404)
@@ -54,6 +56,28 @@ enum Replies {
         let headers: FixtureHeaders = ["Cache-Control": "no-cache", "ETag": #""one""#]
         guard request.headers["if-none-match"] == nil else { return .status(304, headers) }
         return .text("hello", headers)
+    }
+
+    /// The number of changes of each resource.
+    private static let versions = Locked<[String: Int]>([:])
+
+    /// A resource that each PUT changes.
+    private static func versionReply(_ request: FixtureRequest) -> FixtureReply {
+        let version = versions.withLock { versions in
+            if request.method == "PUT" { versions[request.target, default: 0] += 1 }
+            return versions[request.target] ?? 0
+        }
+        let isChecked = request.path.hasSuffix("checked")
+        let tag = "\"\(version)\""
+        let headers: FixtureHeaders =
+            isChecked
+            ? ["Cache-Control": "no-cache", "ETag": tag]
+            : [
+                "Cache-Control": "max-age=1000",
+                "Vary": request.path.hasSuffix("varied") ? "Accept-Language" : "",
+            ]
+        if isChecked, request.headers["if-none-match"] == tag { return .status(304, headers) }
+        return .text("version \(version)", headers)
     }
 
     /// The answer to a query in DNS form (RFC 1035): 127.0.0.1 for an A record, and no address for any other.

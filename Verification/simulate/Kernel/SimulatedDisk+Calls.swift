@@ -6,7 +6,8 @@ internal import Glibc
 extension SimulatedDisk {
     func open(_ path: String, creates: Bool, isExclusive: Bool) -> Int {
         if let failure = failure(writing: creates) { return failure }
-        if folders.contains(path) { return add(Descriptor(folder: path)) }
+        let folder = path.hasSuffix("/") ? String(path.dropLast()) : path
+        if folders.contains(folder) { return add(Descriptor(folder: folder)) }
         if files[path] != nil, isExclusive { return -Int(EEXIST) }
         if files[path] == nil {
             guard creates else { return -Int(ENOENT) }
@@ -69,6 +70,11 @@ extension SimulatedDisk {
     }
 
     func settle(_ descriptor: Int32) -> Int {
+        if folder(descriptor) != nil {
+            if let failure = failure(writing: true) { return failure }
+            settleNames()
+            return 0
+        }
         guard let file = descriptors[descriptor]?.file else { return -Int(EBADF) }
         if let failure = failure(writing: true) { return failure }
         file.settled = file.bytes
@@ -83,20 +89,11 @@ extension SimulatedDisk {
         return 0
     }
 
+    /// A lock ends with its descriptor (flock(2)).
     func lock(_ descriptor: Int32, locks: Bool) -> Int {
-        if let folder = folder(descriptor) { return lock(folder: folder, descriptor, locks: locks) }
         guard let file = descriptors[descriptor]?.file else { return -Int(EBADF) }
         if let owner = file.lock, owner != descriptor { return locks ? -Int(EWOULDBLOCK) : 0 }
         file.lock = locks ? descriptor : nil
-        return 0
-    }
-
-    /// A lock ends with its descriptor (flock(2)).
-    private func lock(folder: String, _ descriptor: Int32, locks: Bool) -> Int {
-        if let owner = lockedFolders[folder], owner != descriptor, descriptors[owner]?.folder == folder {
-            return locks ? -Int(EWOULDBLOCK) : 0
-        }
-        lockedFolders[folder] = locks ? descriptor : nil
         return 0
     }
 

@@ -37,10 +37,9 @@ final class SimulatedDisk {
     /// the changes up to some moment.
     private var settledFiles: [String: File] = [:]
     private var changes: [Change] = []
-    var folders: Set<String> = []
+    /// The root is there from the start.
+    var folders: Set<String> = ["/simulated"]
     var descriptors: [Int32: Descriptor] = [:]
-    /// The descriptors by which folders are locked.
-    var lockedFolders: [String: Int32] = [:]
     private var count = 0
     let plan: DiskPlan
     var dice: Dice
@@ -106,7 +105,7 @@ final class SimulatedDisk {
     /// Lets another process replace a file by one with the same bytes, as one does that saves what it has
     /// read: what was open or locked is no longer what has the name (rename(2)).
     func replaceByOther(_ dice: inout Dice) {
-        let names = names.filter { !$0.hasSuffix(".tmp") }
+        let names = names.filter { !$0.contains(".direct-http") }
         guard !names.isEmpty else { return }
         let path = dice.one(of: names)
         guard let old = files[path] else { return }

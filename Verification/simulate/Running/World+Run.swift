@@ -105,7 +105,7 @@ extension World {
 
     /// Judges that no temporary file is left, unless the disk may have failed to remove it.
     private func judgeDrafts() {
-        let drafts = kernel.disk.names.filter { $0.hasSuffix(".tmp") }
+        let drafts = kernel.disk.names.filter { $0.contains(".direct-http") }
         let hasPower = plan.keeping?.ends.allSatisfy { !$0.isPowerFailure } ?? true
         if hasPower, plan.disk?.failures ?? 0 == 0, !drafts.isEmpty { fault("file", "\(drafts) are left") }
     }

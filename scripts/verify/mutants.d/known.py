@@ -210,7 +210,7 @@ def add_files(table):
     )
     add(
         table, "the draft of a state file that cannot be written is left",
-        ("FileDraft.deinit", "|isPending|", "false"),
+        ("FileDraft.discard", "guard |isPending|, let", "false"),
     )
     add(
         table, "the cookies of a session outlive it",
@@ -226,7 +226,7 @@ def add_files(table):
     )
     add(
         table, "the cookies of a file are not read",
-        ("CookieJar.add", "|loaded.filter { !$0.hasExpired(at: now) }|", "[]"),
+        ("CookieJar.add", "if |!cookie.hasExpired(at: now)| {", "false"),
     )
     add(
         table, "an HSTS policy is not saved",
@@ -249,7 +249,7 @@ def add_folders(table):
     )
     add(
         table, "the variants of a response share a file",
-        ("CacheKey.name", "|variant.digest.low ^ index.generation|", "index.generation"),
+        ("CacheKey.name", "low: |variant.digest.low|)", "0"),
         (
             "CacheFiles.load",
             "|variant.map({ $0 == found.variant }) ?? found.variant.names.names.isEmpty|",
@@ -264,7 +264,7 @@ def add_folders(table):
     )
     add(
         table, "a folder grows beyond its limits",
-        ("CacheFiles.sweepAlone", "for facts in |kept| {", "[StateFolder.Facts]()"),
+        ("CacheFiles.sweepAlone", "for facts in |evictable(kept)| {", "[StateFolder.Facts]()"),
     )
     add(
         table, "damage in a small file of a folder is noticed when the response has begun",

@@ -19,8 +19,8 @@ struct CacheKey: Hashable, Sendable {
         self.digest = digest
     }
 
-    /// One of 256 groups of URLs, which share their marks.
-    var slot: UInt8 { UInt8(truncatingIfNeeded: digest.low) }
+    /// One of 65,536 groups of URLs, which share their marks.
+    var slot: UInt16 { UInt16(truncatingIfNeeded: digest.low) }
 }
 
 /// Half of a SHA-256 digest, which is still long enough that no second input with the same digest can be

@@ -1,17 +1,25 @@
+internal import DirectIO
+
 /// The kind of a file in the folder, told by its name.
 enum CacheFileKind: Equatable {
     case response
     case index
     case draft
-    case mark
+    case marks
     /// The key of the folder's digests.
     case key
+    /// A file of marks of an older version.
+    case outdated
     /// A file that does not belong to the cache.
     case foreign
 
     init(_ name: String) {
         if name == Self.keyName {
             self = .key
+            return
+        }
+        if name == CacheMarks.fileName || StateFolder.isDraft(name) {
+            self = name == CacheMarks.fileName ? .marks : .draft
             return
         }
         let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
@@ -22,7 +30,7 @@ enum CacheFileKind: Equatable {
         case ([32], "r") where areDigits, ([32, 16], "r") where areDigits: self = .response
         case ([32], "v") where areDigits: self = .index
         case ([16], "tmp") where areDigits: self = .draft
-        case ([2], "m") where areDigits: self = .mark
+        case ([2], "m") where areDigits: self = .outdated
         default: self = .foreign
         }
     }

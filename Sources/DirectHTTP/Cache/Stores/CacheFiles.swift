@@ -7,19 +7,16 @@ internal import DirectTransport
 ///
 /// - `KEY.r` holds the response for a URL that depends on no field of the request.
 /// - `KEY-VARIANT.r` holds a response that depends on some.
-/// - `KEY.v` is the index: it says on which fields the responses of the URL depend. The names of the
-///   `KEY-VARIANT.r` files contain a random number from the index, so that removing the index makes all of
-///   them unreachable at once. The files themselves remain until a sweep evicts them.
+/// - `KEY.v` is the index: it says on which fields the responses of the URL depend.
 /// - `key` has a random number, on which the digests in the names and heads of responses depend. Where it is
 ///   missing, the files of the former format are removed, whose askers are not known.
-/// - `SLOT.m` has the mark of all URLs of a slot (`CacheMark`), a random number. A removal removes it too.
-/// - `*.tmp` is a file that is being written.
+/// - `marks` has the marks of all URLs (`CacheMarks`). A response whose mark is not that of its URL is from
+///   before a change: it is not used, and remains until its successor replaces it or a sweep evicts it.
 ///
-/// Other processes may use the folder at the same time. A file only ever appears complete under its name. The
-/// folder is locked (flock(2)) while a response gets its name, and while the files of a URL are removed, but
-/// for no longer than these few calls take; a lock that another process keeps is not waited for. Each process
-/// counts the files by itself from time to time (`sweep`). A file that fails its checks is removed and
-/// reported as damaged.
+/// Other processes may use the folder at the same time. A file only ever appears complete under its name, and
+/// nothing is locked but what has a temporary name. Each process counts the files by itself from time to time
+/// (`sweep`), and what it is still receiving counts as well. A file that fails its checks is removed and
+/// reported as damaged; one of an older version is replaced, and one of a newer version is left alone.
 final class CacheFiles: Sendable {
     let folder: StateFolder
     let objectLimit: Int
@@ -32,20 +29,24 @@ final class CacheFiles: Sendable {
     private let limits: CacheLimits
     private let usage = Locked(Usage())
     private let sweeping = Locked(())
-    /// Locked while a file gets its name, and while a URL's files are removed: no response appears after its
-    /// removal.
-    private let naming = Locked(())
+    private let marks: CacheMarks
 
     /// The known contents of the folder. Other processes may add to it as well.
     private struct Usage {
         var bytes = 0
         var objects = 0
+        /// The bytes of responses that are still being received.
+        var arriving = 0
         var isKnown = false
         /// Whether a sweep is about to count the files.
         var isBeingCounted = false
         /// The number of bytes added since the last count.
         var bytesAdded = 0
         var objectsAdded = 0
+
+        func exceeds(_ limits: CacheLimits) -> Bool {
+            bytes.addingClamped(arriving) > limits.bytes || objects > limits.objects
+        }
     }
 
     init(folder: StateFolder, limits: CacheLimits, work: BlockingWork) {
@@ -53,6 +54,7 @@ final class CacheFiles: Sendable {
         self.work = work
         self.limits = limits
         objectLimit = max(0, min(limits.objectBytes, limits.bytes))
+        marks = CacheMarks(folder)
         let known: Result<(key: [UInt8], isNew: Bool), SystemError> = Result { () throws(SystemError) in
             try folder.digestKey()
         }
@@ -72,7 +74,8 @@ final class CacheFiles: Sendable {
                 let kind = CacheFileKind(name)
                 // What cannot be read is found out where it is asked for.
                 guard kind == .response || kind == .index, let file = try? folder.file(name),
-                    let start = try? file.bytes(at: 0, count: 8), EntryFile.isFormer(start)
+                    let start = try? file.bytes(at: 0, count: 8),
+                    EntryFile.age(start) == .older || VariantIndex.age(start) == .older
                 else { continue }
                 delete(name)
             }
@@ -81,67 +84,73 @@ final class CacheFiles: Sendable {
 
     /// Returns the latest response that the request selects, and notes its use in the times of its files.
     func find(_ key: CacheKey, fields: VaryFields) -> DirectoryEntry? {
-        var best = fields.asker == .anonymous ? load(key.plainName, key: key, variant: nil) : nil
-        if let (index, file) = index(key) {
-            for names in index.sets where names.suit(fields) {
-                guard let variant = CacheVariant(names, fields, key: digestKey) else { continue }
-                guard let other = load(key.name(variant, index: index), key: key, variant: variant) else {
-                    continue
-                }
-                if let found = best, !other.head.isNewer(than: found.head) { continue }
-                best = other
-            }
-            // Without its index a response is never found again.
-            if best?.variant.names.names.isEmpty == false { noteUse(of: file) }
+        var found: [DirectoryEntry] = []
+        if fields.asker == .anonymous, let plain = load(key.plainName, key: key, variant: nil) {
+            found.append(plain)
         }
+        let index = index(key)
+        for names in index?.0.sets ?? [] where names.suit(fields) {
+            guard let variant = CacheVariant(names, fields, key: digestKey) else { continue }
+            if let entry = load(key.name(variant), key: key, variant: variant) { found.append(entry) }
+        }
+        // Looked at last: what is used was not removed before it was found.
+        guard !found.isEmpty, let mark = presentMark(of: key) else { return nil }
+        let best = found.filter { $0.mark == mark }.max { $1.head.isNewer(than: $0.head) }
+        // Without its index a response is never found again.
+        if let file = index?.1, best?.variant.names.names.isEmpty == false { noteUse(of: file) }
         if let best { noteUse(of: best.file) }
         return best
     }
 
-    /// Sets the file's time, by which `sweep` selects what it removes.
-    private func noteUse(of file: StateReader) {
-        if UnixTime.now.secondsSince(file.time) > Self.touchInterval { file.touch() }
+    private func presentMark(of key: CacheKey) -> CacheMark? {
+        var mark: CacheMark?
+        _ = attempt { () throws(SystemError) in mark = try marks.mark(of: key) }
+        return mark
     }
 
-    /// Moves a complete file to its name, and updates the index if the response depends on the request.
+    /// Sets the file's time, by which `sweep` selects what it removes.
+    private func noteUse(of file: StateReader) {
+        let now = UnixTime.now
+        // A time in the future is that of a clock which was set back since.
+        if file.time > now || now.secondsSince(file.time) > Self.touchInterval { file.touch() }
+    }
+
+    /// Gives a complete file its name, and updates the index if the response depends on the request.
     ///
-    /// Does nothing if the plan's mark no longer holds, or if another process keeps the folder locked: then
-    /// it is not known whether the response is still wanted.
+    /// Does nothing if the plan's mark no longer holds: the response would not be used.
     func place(_ file: FileDraft, for plan: DraftPlan, size: Int) throws(SystemError) {
-        let (key, variant) = (plan.key, plan.variant)
-        let isPlaced = try whileNaming { isExclusive throws(SystemError) in
-            guard isExclusive, try number(of: key) == plan.mark.number else { return false }
-            var name = key.plainName
-            if !variant.names.names.isEmpty {
-                let known = index(key)
-                var index = known?.0 ?? VariantIndex()
-                if index.note(variant.names) {
-                    try write(index, key: key)
-                } else if let file = known?.1 {
-                    noteUse(of: file)
-                }
-                name = key.name(variant, index: index)
+        let (key, names) = (plan.key, plan.variant.names)
+        guard try marks.mark(of: key) == plan.mark, try !isNewer(plan.name) else { return }
+        if !names.names.isEmpty {
+            let known = index(key)
+            var index = known?.0 ?? VariantIndex()
+            if index.note(names) {
+                guard try !isNewer(key.indexName) else { return }
+                let draft = try folder.draft(key.indexName)
+                try draft.write(index.bytes(key), at: 0)
+                try draft.commit()
+            } else if let file = known?.1 {
+                noteUse(of: file)
             }
-            try file.place(as: name)
-            return true
         }
-        if isPlaced { count(size) }
+        try file.commit()
+        count(size)
     }
 
     /// Copies a response with a new head, unless it has been replaced or removed in the meantime.
+    ///
+    /// The copy has the mark of the original. So it is not used if a removal comes at the last moment.
     func replaceHead(_ entry: DirectoryEntry, with head: CachedHead) {
         _ = attempt { () throws(SystemError) in
-            guard
-                let front = EntryFile.front(
-                    entry.key,
-                    variant: entry.variant,
-                    head: head,
-                    length: entry.length
-                )
-            else {
-                return
-            }
-            let draft = try folder.draft()
+            let plan = DraftPlan(
+                key: entry.key,
+                variant: entry.variant,
+                mark: entry.mark,
+                head: head,
+                length: UInt64(entry.length)
+            )
+            guard let front = EntryFile.front(plan, length: entry.length) else { return }
+            let draft = try folder.draft(entry.name)
             try draft.write(front, at: 0)
             let size = EntryFile.contentSize(entry.length)
             var copied = 0
@@ -154,78 +163,40 @@ final class CacheFiles: Sendable {
                 try draft.write(piece, at: UInt64(front.count + copied))
                 copied += piece.count
             }
-            let isPlaced = try whileNaming { isExclusive throws(SystemError) in
-                guard isExclusive, folder.holds(entry.file, as: entry.name) else { return false }
-                try draft.place(as: entry.name)
-                return true
+            guard try marks.mark(of: entry.key) == entry.mark, folder.holds(entry.file, as: entry.name) else {
+                return
             }
-            if isPlaced { count(front.count + size) }
+            try draft.commit()
+            count(front.count + size)
         }
     }
 
-    /// The mark is removed first: a process that the lock does not stop finds it gone when it looks.
+    /// With its mark all responses of a URL are gone. The removal of files only makes room.
     func remove(_ key: CacheKey) {
-        _ = attempt { () throws(SystemError) in
-            try whileNaming { _ throws(SystemError) in
-                for name in [key.markName, key.plainName, key.indexName] { delete(name) }
-            }
-        }
+        _ = attempt { () throws(SystemError) in try marks.replace(key) }
+        for name in [key.plainName, key.indexName] { delete(name) }
     }
 
     /// Returns the mark of a URL, and makes one if there is none; `nil` if that fails, which is reported.
     func mark(_ key: CacheKey) -> CacheMark? {
         var mark: CacheMark?
-        _ = attempt { () throws(SystemError) in
-            let found = try naming.withLock { _ throws(SystemError) in
-                if let known = try number(of: key) { return known }
-                return try makeMark(for: key)
-            }
-            mark = CacheMark(number: found)
-        }
+        _ = attempt { () throws(SystemError) in mark = try marks.make(for: key) }
         return mark
     }
 
-    private func makeMark(for key: CacheKey) throws(SystemError) -> UInt64 {
-        let number = SystemRandom.word()
-        var bytes = StoredBytesWriter()
-        bytes.add(number)
-        let draft = try folder.draft()
-        try draft.write(bytes.bytes, at: 0)
-        try draft.place(as: key.markName)
-        return number
-    }
-
-    /// Calls `body` while no other thread and, as far as it gets `true`, no other process names or removes
-    /// files.
-    private func whileNaming<Value>(
-        _ body: (_ isExclusive: Bool) throws(SystemError) -> Value
-    ) throws(SystemError) -> Value {
-        try naming.withLock { _ throws(SystemError) in try folder.whileLocked(body) }
-    }
-
-    /// Returns the number in the file of a URL's mark; `nil` if there is none, or no whole one.
-    private func number(of key: CacheKey) throws(SystemError) -> UInt64? {
-        guard let file = try folder.file(key.markName) else { return nil }
-        var reader = StoredBytesReader(try file.bytes(at: 0, count: 8))
-        return reader.number(UInt64.self)
-    }
-
-    /// Removes a file. Reports it if that fails: the cache would still answer with a response that should be
-    /// gone.
+    /// Removes a file, and reports it if that fails.
     private func delete(_ name: String) {
         _ = attempt { () throws(SystemError) in _ = try folder.remove(name) }
     }
 
     func removeAll() {
+        _ = attempt { () throws(SystemError) in try marks.removeAll() }
         _ = attempt { () throws(SystemError) in
-            let names = try whileNaming { _ throws(SystemError) in
-                let names = try folder.names()
-                for name in names where CacheFileKind(name) == .mark { delete(name) }
-                return names
+            for name in try folder.names() where ![.foreign, .marks, .key].contains(CacheFileKind(name)) {
+                delete(name)
             }
-            for name in names where ![.foreign, .key].contains(CacheFileKind(name)) { delete(name) }
         }
-        usage.withLock { $0 = Usage() }
+        usage.withLock { $0 = Usage(arriving: $0.arriving) }
     }
 
     /// Runs an operation, and reports its error if it fails. Returns whether it succeeded.
@@ -254,17 +225,17 @@ final class CacheFiles: Sendable {
             guard let file = try folder.file(key.indexName) else { return }
             let bytes = try file.bytes(at: 0, count: min(file.size, Self.indexLimit))
             guard let index = VariantIndex(bytes, key) else {
-                return discard(key.indexName, beginningWith: bytes)
+                return discard(key.indexName, of: VariantIndex.age(bytes))
             }
             found = (index, file)
         }
         return found
     }
 
-    private func write(_ index: VariantIndex, key: CacheKey) throws(SystemError) {
-        let draft = try folder.draft()
-        try draft.write(index.bytes(key), at: 0)
-        try draft.place(as: key.indexName)
+    /// Whether a newer version of the package has made the file of this name.
+    private func isNewer(_ name: String) throws(SystemError) -> Bool {
+        guard let bytes = try folder.file(name)?.bytes(at: 0, count: 8) else { return false }
+        return EntryFile.age(bytes) == .newer || VariantIndex.age(bytes) == .newer
     }
 
     /// The response in a file; `nil` if the file is missing or is not what its name says.
@@ -274,7 +245,7 @@ final class CacheFiles: Sendable {
             guard let file = try folder.file(name) else { return }
             entry = try read(file, name: name)
             guard let found = entry else {
-                return discard(name, beginningWith: try file.bytes(at: 0, count: 8))
+                return discard(name, of: EntryFile.age(try file.bytes(at: 0, count: 8)))
             }
             guard found.key == key, variant.map({ $0 == found.variant }) ?? found.variant.names.names.isEmpty
             else {
@@ -301,11 +272,12 @@ final class CacheFiles: Sendable {
         return DirectoryEntry(self, front, name, file, bytes: Array(content))
     }
 
-    /// Removes a damaged file and reports it, unless it begins like one of the former format.
-    func discard(_ name: String, beginningWith start: [UInt8] = []) {
+    /// Removes a file that cannot be used, and reports it unless it is of an older version. One of a newer
+    /// version stays.
+    func discard(_ name: String, of age: StoredFormat.Age = .same) {
+        guard age != .newer else { return }
         delete(name)
-        guard !EntryFile.isFormer(start) else { return }
-        report(.damaged(file: name))
+        if age != .older { report(.damaged(file: name)) }
     }
 
     /// The file's time is updated at most once in so many seconds.
@@ -315,8 +287,8 @@ final class CacheFiles: Sendable {
     private static let copySize = 256 * 1024
     private static let smallFile = 96 * 1024
     private static let firstPiece = 16 * 1024
-    /// The age in seconds at which a draft counts as abandoned.
-    private static let draftLifetime: Int64 = 3600
+    /// The number of responses that a URL may have in a full cache.
+    private static let variantLimit = 32
 }
 
 extension CacheFiles {
@@ -330,38 +302,88 @@ extension CacheFiles {
         var kept: [StateFolder.Facts] = []
         let isDone = attempt { () throws(SystemError) in kept = try tidiedContents() }
         // A sparse file may have any size, so the sum may overflow.
-        var bytes = kept.reduce(0) { $0.addingClamped($1.size) }
-        var objects = kept.count
-        if bytes > limits.bytes || objects > limits.objects {
-            kept.sort { $0.time < $1.time }
-            for facts in kept {
-                guard bytes > limits.bytes / 10 * 9 || objects > limits.objects / 10 * 9 else { break }
+        var found = Usage(bytes: kept.reduce(0) { $0.addingClamped($1.size) }, objects: kept.count)
+        found.arriving = usage.withLock { $0.arriving }
+        if found.exceeds(limits) {
+            let goal = CacheLimits(
+                bytes: max(0, limits.bytes / 10 * 9 - found.arriving),
+                objects: limits.objects / 10 * 9,
+                objectBytes: 0
+            )
+            for facts in evictable(kept) {
+                guard found.bytes > goal.bytes || found.objects > goal.objects else { break }
                 delete(facts.name)
-                bytes -= facts.size
-                objects -= 1
+                found.bytes -= facts.size
+                found.objects -= 1
             }
         }
-        usage.withLock { $0 = Usage(bytes: bytes, objects: objects, isKnown: isDone) }
+        usage.withLock {
+            $0 = Usage(bytes: found.bytes, objects: found.objects, arriving: $0.arriving, isKnown: isDone)
+        }
     }
 
-    /// Returns the files that count towards the limits, and removes drafts that a writer has left behind for
-    /// more than an hour.
+    /// Returns the files in the order in which they are evicted: first those of a URL that has too many, and
+    /// then the least recently used. A time in the future says nothing of their use.
+    private func evictable(_ files: [StateFolder.Facts]) -> [StateFolder.Facts] {
+        let now = UnixTime.now.seconds
+        let latest = files.sorted { left, right in
+            let isLate = (left.time / 1_000_000_000 > now, right.time / 1_000_000_000 > now)
+            return isLate.0 == isLate.1 ? left.time > right.time : isLate.1
+        }
+        var counts: [Substring: Int] = [:]
+        var (surplus, others): ([StateFolder.Facts], [StateFolder.Facts]) = ([], [])
+        for file in latest {
+            let count = counts[file.name.prefix(32), default: 0] + 1
+            counts[file.name.prefix(32)] = count
+            if count > Self.variantLimit { surplus.append(file) } else { others.append(file) }
+        }
+        return surplus.reversed() + others.reversed()
+    }
+
+    /// Returns the files that count towards the limits, and removes what killed writers and older versions
+    /// have left behind.
     private func tidiedContents() throws(SystemError) -> [StateFolder.Facts] {
-        let now = UnixTime.now
-        return try folder.contents().filter { facts in
+        let (files, unknown) = try folder.contents()
+        for name in unknown { reportOnce(.foreign(file: name)) }
+        return files.filter { facts in
             switch facts.isRegularFile ? CacheFileKind(facts.name) : .foreign {
             case .response, .index: return true
-            case .mark, .key: return false
+            case .marks, .key: return false
+            // One that is locked is being written, and counted by its writer.
             case .draft:
-                guard now.secondsSince(facts.time) > Self.draftLifetime else { return true }
+                _ = folder.removeIfAbandoned(facts.name)
+                return false
+            case .outdated:
                 delete(facts.name)
                 return false
             case .foreign:
-                let fault = CacheError.foreign(file: facts.name)
-                if !faults.withLock({ $0.contains(fault) }) { report(fault) }
+                reportOnce(.foreign(file: facts.name))
                 return false
             }
         }
+    }
+
+    private func reportOnce(_ fault: CacheError) {
+        if !faults.withLock({ $0.contains(fault) }) { report(fault) }
+    }
+
+    /// Reserves room for what is about to arrive; returns `false` if there is none. It counts towards the
+    /// limits until `release` is called.
+    func reserve(_ size: Int) -> Bool {
+        usage.withLock { usage in
+            guard size <= limits.bytes - usage.arriving else { return false }
+            usage.arriving += size
+            return true
+        }
+    }
+
+    func release(_ size: Int) {
+        usage.withLock { $0.arriving -= size }
+    }
+
+    /// Sweeps if what arrives no longer fits.
+    func makeRoom() {
+        if usage.withLock({ $0.exceeds(limits) || !$0.isKnown }) { sweep() }
     }
 
     /// Notes that a response was added, and sweeps if necessary. What other processes have added shows at the
@@ -372,7 +394,7 @@ extension CacheFiles {
             usage.objects += 1
             usage.bytesAdded += size
             usage.objectsAdded += 1
-            let isOver = usage.bytes > limits.bytes || usage.objects > limits.objects
+            let isOver = usage.exceeds(limits)
             let isLongAgo = usage.bytesAdded > limits.bytes / 16 || usage.objectsAdded > limits.objects / 16
             let isTimely = (!usage.isKnown || isOver || isLongAgo) && !usage.isBeingCounted
             if isTimely { usage.isBeingCounted = true }
@@ -384,31 +406,31 @@ extension CacheFiles {
 }
 
 extension CacheKey {
-    fileprivate var markName: String { Hex.encode([slot]) + ".m" }
     fileprivate var plainName: String { digest.text + ".r" }
     fileprivate var indexName: String { digest.text + ".v" }
 
-    fileprivate func name(_ variant: CacheVariant, index: VariantIndex) -> String {
-        let mixed = Digest128(high: 0, low: variant.digest.low ^ index.generation)
-        return digest.text + "-" + mixed.text.suffix(16) + ".r"
+    fileprivate func name(_ variant: CacheVariant) -> String {
+        digest.text + "-" + Digest128(high: 0, low: variant.digest.low).text.suffix(16) + ".r"
     }
 }
 
 extension StateFolder {
     /// Returns the key of a cache's folder, and whether this call has made it.
     ///
-    /// If two processes make one at the same time, the later one counts from the next opening on. The other
-    /// process finds only what it has stored itself until then.
+    /// If two processes make one at the same time, one of the two may count from the next opening on. The
+    /// other process finds only what it has stored itself until then.
     fileprivate func digestKey() throws(SystemError) -> (key: [UInt8], isNew: Bool) {
-        try whileLocked { _ throws(SystemError) in
-            let known = try file(CacheFileKind.keyName)?.bytes(at: 0, count: Self.keySize + 1)
-            if let known, known.count == Self.keySize { return (known, false) }
-            let key = Self.newDigestKey()
-            let draft = try draft()
-            try draft.write(key, at: 0)
-            try draft.place(as: CacheFileKind.keyName)
-            return (key, true)
-        }
+        if let known = try storedKey() { return (known, false) }
+        let draft = try draft(CacheFileKind.keyName)
+        try draft.write(Self.newDigestKey(), at: 0)
+        try draft.commit()
+        guard let key = try storedKey() else { throw SystemError("read", code: 0) }
+        return (key, true)
+    }
+
+    private func storedKey() throws(SystemError) -> [UInt8]? {
+        let known = try file(CacheFileKind.keyName)?.bytes(at: 0, count: Self.keySize + 1)
+        return known?.count == Self.keySize ? known : nil
     }
 
     fileprivate static func newDigestKey() -> [UInt8] {
@@ -418,4 +440,9 @@ extension StateFolder {
     }
 
     private static let keySize = 32
+}
+
+extension DraftPlan {
+    /// The name of the response's file.
+    var name: String { variant.names.names.isEmpty ? key.plainName : key.name(variant) }
 }

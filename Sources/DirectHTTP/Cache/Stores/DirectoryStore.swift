@@ -6,7 +6,7 @@ internal import DirectIO
 ///
 /// A response is found by the name of its file and, if the responses of its URL depend on the request, by an
 /// index file next to it. So there is no data that has to be read when the folder is opened, or repaired
-/// after a crash. Files are moved to their names when they are complete. Each contains checksums, so there is
+/// after a crash. Files get their names when they are complete. Each contains checksums, so there is
 /// no need to flush it to the disk: what a power failure leaves behind is recognised as damaged.
 final class DirectoryStore: CacheStore {
     private let files: CacheFiles
@@ -77,6 +77,7 @@ final class DirectoryStore: CacheStore {
 final class DirectoryEntry: CacheEntry {
     let key: CacheKey
     let variant: CacheVariant
+    let mark: CacheMark
     let head: CachedHead
     let length: Int
     let name: String
@@ -92,6 +93,7 @@ final class DirectoryEntry: CacheEntry {
         self.files = files
         key = front.key
         variant = front.variant
+        mark = front.mark
         head = front.head
         length = front.length
         contentStart = front.contentStart
@@ -148,9 +150,15 @@ private final class DirectoryDraft: CacheDraft {
         self.wait = wait
     }
 
+    deinit {
+        files.release(state.withLock { $0.length })
+    }
+
     func append(_ piece: [UInt8]) async -> Bool {
         let isFull: Bool? = state.withLock { state in
-            guard piece.count <= files.objectLimit - state.length else { return nil }
+            guard piece.count <= files.objectLimit - state.length, files.reserve(piece.count) else {
+                return nil
+            }
             state.length += piece.count
             if state.rest.isEmpty { state.rest = piece } else { state.rest += piece }
             return state.rest.count >= Self.worthWriting
@@ -176,6 +184,7 @@ private final class DirectoryDraft: CacheDraft {
                 throw SystemError("write", code: 0)
             }
             let file = try file(&state)
+            files.makeRoom()
             let whole = state.rest.count / EntryFile.blockSize * EntryFile.blockSize
             try write(state.rest[..<whole], state: &state, file: file, from: front.count)
             state.rest.removeFirst(whole)
@@ -205,12 +214,12 @@ private final class DirectoryDraft: CacheDraft {
     }
 
     private func front(length: Int) -> [UInt8]? {
-        EntryFile.front(plan.key, variant: plan.variant, head: plan.head, length: length)
+        EntryFile.front(plan, length: length)
     }
 
     private func file(_ state: inout State) throws(SystemError) -> FileDraft {
         if let file = state.file { return file }
-        let file = try files.folder.draft()
+        let file = try files.folder.draft(plan.name)
         state.file = file
         return file
     }

@@ -5,25 +5,31 @@ internal import DirectIO
 /// The format of a file with a response:
 ///
 ///     prologue  "DHCACHE2", checksum of what follows up to the content, length of the content (8 bytes
-///     each),
-///               length of the head (4), zero (4), key (16)
+///               each), length of the head (4), zero (4), key (16), mark (8)
 ///     head      variant (16), times (8 each), status (2), version (1), names of selecting fields, reason,
-///     fields content   blocks of 64 KiB, the last one shorter, with a checksum (8) after each
+///               fields
+///     content   blocks of 64 KiB, the last one shorter, with a checksum (8) after each
 ///
 /// Numbers are little-endian. The content is stored as received, with its codings.
 enum EntryFile {
     static let blockSize = 64 * 1024
-    static let prologueSize = 48
+    static let prologueSize = 56
     private static let checksumSize = 8
-    private static let magic: UInt64 = 0x3245_4843_4143_4844
-    /// The former format did not know who had asked for a response, beyond some fields.
-    private static let formerMagics: Set<UInt64> = [0x3145_4843_4143_4844, 0x3159_5241_5643_4844]
+    private static let format = StoredFormat("DHCACHE", version: 2)
     private static let headLimit = 4 << 20
+    /// A sparse file may have any size. Of this one the positions of all blocks can still be computed.
+    private static let longestContent = Int.max / 2
+
+    /// Whether a file that begins with these bytes is one of another version of this format.
+    static func age(_ bytes: [UInt8]) -> StoredFormat.Age { format.age(of: bytes) }
 
     /// The part of a file before the content.
     struct Front: Sendable {
         var key: CacheKey
         var variant: CacheVariant
+        /// The state of the URL when the request was sent: if it is another one by now, the response is from
+        /// before a change.
+        var mark: CacheMark
         var head: CachedHead
         var length: Int
         /// The offset of the content.
@@ -39,16 +45,17 @@ enum EntryFile {
     }
 
     /// Encodes the prologue and the head; `nil` if a field is too long or there are too many.
-    static func front(_ key: CacheKey, variant: CacheVariant, head: CachedHead, length: Int) -> [UInt8]? {
-        guard let head = encode(variant, cached: head), head.count <= headLimit else { return nil }
+    static func front(_ plan: DraftPlan, length: Int) -> [UInt8]? {
+        guard let head = encode(plan.variant, cached: plan.head), head.count <= headLimit else { return nil }
         var rest = StoredBytesWriter()
         rest.add(UInt64(length))
         rest.add(UInt32(head.count))
         rest.add(UInt32(0))
-        rest.add(key.digest)
+        rest.add(plan.key.digest)
+        rest.add(plan.mark.number)
         let checked = rest.bytes + head
         var all = StoredBytesWriter()
-        all.add(magic)
+        all.add(format.magic)
         all.add(Checksum.of(checked))
         return all.bytes + checked
     }
@@ -68,17 +75,12 @@ enum EntryFile {
         return check.number() == Checksum.of(content, seed: UInt64(index) + 1) ? content : nil
     }
 
-    /// Whether a file is one of the former format, whose asker is not known.
-    static func isFormer(_ bytes: [UInt8]) -> Bool {
-        var reader = StoredBytesReader(bytes)
-        return reader.number().map(formerMagics.contains) ?? false
-    }
-
     /// Returns the number of bytes before the content, read from the start of a file; `nil` if it is not such
     /// a file.
     static func frontSize(_ bytes: [UInt8]) -> Int? {
         var reader = StoredBytesReader(bytes)
-        guard reader.number() == magic, reader.number(UInt64.self) != nil, reader.number(UInt64.self) != nil,
+        guard reader.number() == format.magic, reader.number(UInt64.self) != nil,
+            reader.number(UInt64.self) != nil,
             let headSize = reader.number(UInt32.self), headSize <= headLimit
         else { return nil }
         return prologueSize + Int(headSize)
@@ -89,13 +91,15 @@ enum EntryFile {
         var reader = StoredBytesReader(bytes)
         guard frontSize(bytes) == bytes.count, reader.number(UInt64.self) != nil,
             reader.number() == Checksum.of(bytes[16...]), let length = reader.number(UInt64.self),
-            let length = Int(exactly: length), length <= fileSize,
+            let length = Int(exactly: length), length <= min(fileSize, longestContent),
             fileSize == bytes.count + contentSize(length), reader.number(UInt64.self) != nil,
-            let key = reader.digest(), let (variant, head) = decode(&reader)
+            let key = reader.digest(), let mark = reader.number(UInt64.self),
+            let (variant, head) = decode(&reader)
         else { return nil }
         return Front(
             key: CacheKey(digest: key),
             variant: variant,
+            mark: CacheMark(number: mark),
             head: head,
             length: length,
             contentStart: bytes.count
@@ -164,19 +168,16 @@ enum EntryFile {
 
 /// The index of a URL whose responses depend on the request: the sets of request fields that select them.
 struct VariantIndex: Equatable, Sendable {
-    /// A random number that is part of the names of the response files. Without the index they are never
-    /// found again.
-    var generation: UInt64
     /// The sets of field names, the most recently used first.
-    var sets: [VaryNames]
+    var sets: [VaryNames] = []
 
-    private static let magic: UInt64 = 0x3259_5241_5643_4844
+    private static let format = StoredFormat("DHCVARY", version: 2)
     private static let limit = 8
 
-    init() {
-        generation = SystemRandom.word()
-        sets = []
-    }
+    init() {}
+
+    /// Whether a file that begins with these bytes is one of another version of this format.
+    static func age(_ bytes: [UInt8]) -> StoredFormat.Age { format.age(of: bytes) }
 
     /// Moves a set of names to the front. Returns whether that changed the index.
     mutating func note(_ names: VaryNames) -> Bool {
@@ -189,12 +190,10 @@ struct VariantIndex: Equatable, Sendable {
 
     init?(_ bytes: [UInt8], _ key: CacheKey) {
         var reader = StoredBytesReader(bytes)
-        guard reader.number() == Self.magic, bytes.count >= 16, reader.number() == Checksum.of(bytes[16...]),
-            reader.digest() == key.digest, let generation = reader.number(UInt64.self),
+        guard reader.number() == Self.format.magic, bytes.count >= 16,
+            reader.number() == Checksum.of(bytes[16...]), reader.digest() == key.digest,
             let count = reader.number(UInt8.self), count <= Self.limit
         else { return nil }
-        self.generation = generation
-        sets = []
         for _ in 0..<count {
             guard let names = reader.text() else { return nil }
             let texts = names.split(separator: 0x2c).map { String(decoding: $0, as: UTF8.self) }
@@ -206,12 +205,39 @@ struct VariantIndex: Equatable, Sendable {
     func bytes(_ key: CacheKey) -> [UInt8] {
         var rest = StoredBytesWriter()
         rest.add(key.digest)
-        rest.add(generation)
         rest.add(UInt8(sets.count))
         for names in sets { rest.add(names.names.joined(separator: ",").utf8) }
         var all = StoredBytesWriter()
-        all.add(Self.magic)
+        all.add(Self.format.magic)
         all.add(Checksum.of(rest.bytes))
         return all.bytes + rest.bytes
+    }
+}
+
+/// The first eight bytes of a file: seven letters and a digit, the version.
+struct StoredFormat: Sendable {
+    /// The age of a file in relation to this version.
+    enum Age {
+        case older
+        case same
+        case newer
+        /// It is no such file.
+        case none
+    }
+
+    let magic: UInt64
+
+    init(_ name: String, version: UInt8) {
+        let letters = name.utf8.reversed().reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+        magic = letters | UInt64(UInt8(ascii: "0") + version) << 56
+    }
+
+    /// The age of a file that begins with these bytes.
+    func age(of bytes: [UInt8]) -> Age {
+        var reader = StoredBytesReader(bytes)
+        guard let found = reader.number(UInt64.self), (found ^ magic) << 8 == 0,
+            UInt8(ascii: "1")...UInt8(ascii: "9") ~= UInt8(found >> 56)
+        else { return .none }
+        return found == magic ? .same : found < magic ? .older : .newer
     }
 }

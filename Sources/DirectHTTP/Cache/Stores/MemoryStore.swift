@@ -28,7 +28,7 @@ final class MemoryStore: CacheStore {
     func mark(_ key: CacheKey, wait _: DiskWait) async -> CacheMark? { mark(key) }
 
     private func mark(_ key: CacheKey) -> CacheMark {
-        removals.withLock { CacheMark(number: $0[Int(key.slot)]) }
+        removals.withLock { CacheMark(number: $0[Int(key.slot % 256)]) }
     }
 
     func draft(_ plan: DraftPlan, wait _: DiskWait) -> (any CacheDraft)? {
@@ -46,7 +46,7 @@ final class MemoryStore: CacheStore {
 
     func remove(_ key: CacheKey, wait _: DiskWait) async {
         shelf.withLock { shelf in
-            removals.withLock { $0[Int(key.slot)] &+= 1 }
+            removals.withLock { $0[Int(key.slot % 256)] &+= 1 }
             shelf.remove(key)
         }
     }

@@ -18,7 +18,7 @@ extension FilePlace {
 
     private var fixedDraftPlaces: [FilePlace] {
         var hash = FoldedHash(start: 0x9e37_79b9_7f4a_7c15, factor: 0xd6e8_feb8_6659_fd93)
-        hash.fold(Array(name.utf8).span)
+        Array(name.utf8).withSpan { hash.fold($0) }
         // The name itself may be as long as the file system allows.
         let stem = "." + Hex.encode(padded: hash.value) + Self.draftMark
         return (0..<Self.fixedCount).map { sibling("\(stem)-\($0)") }

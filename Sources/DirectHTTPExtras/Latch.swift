@@ -20,11 +20,12 @@ final class Latch<Value: Sendable>: Sendable {
 
     var waitingCount: Int { state.withLock { $0.places.count } }
 
-    /// Gives the value to all that wait, and to those that come. One that is there stays.
+    /// Gives the value to all that wait, first come first served, and to those that come. One that is there
+    /// stays.
     func open(with value: Value) {
         let waiting = state.withLock { state in
             if state.value == nil { state.value = .some(value) }
-            let waiting = state.places.values.compactMap { $0 }
+            let waiting = state.places.sorted { $0.key < $1.key }.compactMap(\.value)
             state.places = state.places.filter { $0.value == nil }
             return waiting
         }

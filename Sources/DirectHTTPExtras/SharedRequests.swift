@@ -16,8 +16,8 @@ internal import Synchronization
 /// `Reason.bodyTooLarge(limit:)` for all. Use `where` to leave out what is to be streamed.
 ///
 /// A caller that is cancelled, or whose time is over, stops waiting, and the others go on: if it was the one
-/// whose request it is, the next one makes it anew, within its own time limits. If it has no more time
-/// either, nor have those that have waited for it from its beginning and for as long as the limit. A request
+/// whose request it is, the next one makes it anew, in what is left of its own `Timeouts.total`. None waits
+/// for the request of a call that began after its own, which may end after its own time. A request
 /// that is made while another one is made, by an interceptor behind this one, is made alone: it might wait
 /// for itself. After a request with an unsafe method has begun, later GETs join none that began before it
 /// ended: they would miss what it has changed.
@@ -31,7 +31,14 @@ public final class SharedRequests: Sendable {
         case late(any Error, limit: Duration)
     }
 
-    private typealias Flight = Latch<Landing>
+    /// A request that is in flight.
+    private final class Flight: Sendable {
+        /// When the call that makes it began.
+        let start: Duration
+        let landing = Latch<Landing>()
+
+        init(from start: Duration) { self.start = start }
+    }
 
     /// The tables for which this task makes a request. If it waited for another one there, that one could be
     /// waiting for it.
@@ -39,6 +46,7 @@ public final class SharedRequests: Sendable {
 
     private let limit: Int
     private let fits: @Sendable (HTTPClient.Request) -> Bool
+    private let now: @Sendable () -> Duration
     private let flights = Mutex<[Key: Flight]>([:])
 
     /// Makes a table without requests.
@@ -46,12 +54,22 @@ public final class SharedRequests: Sendable {
     /// - Parameters:
     ///   - limit: The number of bytes of a body at most.
     ///   - fits: Whether a request may be shared.
-    public init(
+    public convenience init(
         upTo limit: Int = 1 << 24,
         where fits: @escaping @Sendable (HTTPClient.Request) -> Bool = { _ in true }
     ) {
+        self.init(upTo: limit, where: fits, clock: SuspendingClock())
+    }
+
+    init<Time: Clock>(
+        upTo limit: Int = 1 << 24,
+        where fits: @escaping @Sendable (HTTPClient.Request) -> Bool = { _ in true },
+        clock: Time
+    ) where Time.Duration == Duration {
         self.limit = limit
         self.fits = fits
+        let start = clock.now
+        now = { start.duration(to: clock.now) }
     }
 
     /// The interceptor of calls. Others before it see each request, those behind it only the ones that are
@@ -67,34 +85,36 @@ public final class SharedRequests: Sendable {
             guard let key = Key(request), fits(request), !Self.leading.contains(ObjectIdentifier(self)) else {
                 return try await forward(request)
             }
-            let start = SuspendingClock.now
-            var hasWaited = false
-            while true {
-                let (flight, waiter) = enter(key)
-                guard let waiter else {
-                    return try await lead(flight, for: key, by: { try await forward(request) })
-                }
-                switch try await flight.value(at: waiter) {
+            var (flight, start, waiter) = enter(key)
+            var request = request
+            while let place = waiter {
+                switch try await flight.landing.value(at: place) {
                 case .ended(let result): return try result.get()
-                // That request has begun since this one came, but the limit of its call may have before.
-                case .late(let error, let limit) where hasWaited && start.duration(to: .now) >= limit:
-                    throw error
-                case .late, .cancelled: hasWaited = true
+                case .late(let error, let limit) where now() - start >= limit: throw error
+                case .late, .cancelled:
+                    (flight, start, waiter) = enter(key, since: start)
+                    request.waited = now() - start
                 }
             }
+            return try await lead(flight, for: key, by: { [request] in try await forward(request) })
         }
     }
 
     /// The number of calls that wait for the request of another.
-    var waitingCount: Int { flights.withLock { $0.values.reduce(0) { $0 + $1.waitingCount } } }
+    var waitingCount: Int { flights.withLock { $0.values.reduce(0) { $0 + $1.landing.waitingCount } } }
 
     /// Returns the request that is in flight with the number of a waiter, or a new one, to be made.
-    private func enter(_ key: Key) -> (Flight, waiter: Int?) {
+    ///
+    /// - Parameter start: when the call began; `nil` for one that begins now.
+    private func enter(_ key: Key, since start: Duration? = nil) -> (Flight, start: Duration, waiter: Int?) {
         flights.withLock { flights in
-            if let flight = flights[key], let waiter = flight.enter() { return (flight, waiter) }
-            let flight = Flight()
+            let start = start ?? now()
+            if let flight = flights[key], flight.start <= start, let waiter = flight.landing.enter() {
+                return (flight, start, waiter)
+            }
+            let flight = Flight(from: start)
             flights[key] = flight
-            return (flight, nil)
+            return (flight, start, nil)
         }
     }
 
@@ -124,7 +144,7 @@ public final class SharedRequests: Sendable {
 
     private func end(_ flight: Flight, for key: Key, with result: Landing) {
         flights.withLock { if $0[key] === flight { $0[key] = nil } }
-        flight.open(with: result)
+        flight.landing.open(with: result)
     }
 }
 

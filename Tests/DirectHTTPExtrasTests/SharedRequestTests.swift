@@ -1,6 +1,7 @@
 import DirectCore
 import DirectHTTP
 import DirectTestCommands
+import DirectTestTime
 import Testing
 
 @testable import DirectHTTPExtras
@@ -45,7 +46,11 @@ private final class HeldAnswers: Sendable {
 @Suite("Equal requests in flight", .idleLimit)
 struct SharedRequestTests {
     private let answers = HeldAnswers()
-    private let shared = SharedRequests()
+    /// Its clock stands still: calls that begin at one time join each other's requests.
+    private let clock = ManualClock()
+    private let shared: SharedRequests
+
+    init() { shared = SharedRequests(clock: clock) }
 
     private func client(_ other: SharedRequests? = nil) -> HTTPClient {
         HTTPClient.untimed {
@@ -294,6 +299,65 @@ struct SharedRequestTests {
         var texts: [String?] = []
         for task in others { texts.append(try? await task.value) }
         #expect(texts.contains(nil) && texts.contains("2"))
+    }
+
+    /// A client whose first request is answered by `answers`, and each later one by `later`.
+    private func client(
+        _ later: HeldAnswers,
+        _ configure: (inout HTTPClient.Configuration) -> Void = { _ in }
+    ) -> HTTPClient {
+        HTTPClient.untimed {
+            $0.interceptors = [shared.interceptor]
+            $0.transport = { [answers] request in
+                let isFirst = answers.requests.withLock { $0.isEmpty }
+                return try await (isFirst ? answers : later).answer(request)
+            }
+            configure(&$0)
+        }
+    }
+
+    @Test("A request that is made anew has the time that its call has not waited yet")
+    func rest() async throws {
+        let (time, later) = (HeldTime(), HeldAnswers())
+        let client = client(later) {
+            $0.loop = time.loop
+            $0.timeouts.total = .seconds(10)
+        }
+        let first = Task { try await client.get("http://a.test/") }
+        await sent(1)
+        clock.advance(by: .seconds(1))
+        let second = Task { try await client.get("http://a.test/") }
+        await joined(1)
+        clock.advance(by: .seconds(4))
+        first.cancel()
+        while later.requests.withLock({ $0.isEmpty }) { await Task.yield() }
+        try await time.pass(.seconds(6))
+        let error = await #expect(throws: HTTPError.self) { try await second.value }
+        guard case .timedOut(after: .seconds(10)) = error?.reason else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test("A call never waits for the request of one that began later, which has more time")
+    func earlier() async throws {
+        let later = HeldAnswers()
+        let client = client(later)
+        let first = Task { try await client.get("http://a.test/") }
+        await sent(1)
+        clock.advance(by: .seconds(1))
+        let second = Task { try await client.get("http://a.test/").text }
+        await joined(1)
+        // What begins after this joins none of the two.
+        let change = Task { try await client.post("http://a.test/").text }
+        while later.requests.withLock({ $0.count }) < 1 { await Task.yield() }
+        clock.advance(by: .seconds(1))
+        let third = Task { try await client.get("http://a.test/").text }
+        while later.requests.withLock({ $0.count }) < 2 { await Task.yield() }
+        first.cancel()
+        while later.requests.withLock({ $0.count }) < 3 { await Task.yield() }
+        later.open()
+        #expect(try await [change.value, third.value, second.value] == ["1", "2", "3"])
     }
 
     @Test("The others go on without one that is cancelled in code that ignores that")

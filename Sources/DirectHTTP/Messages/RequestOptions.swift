@@ -21,6 +21,8 @@ extension Request {
         /// Notes what is really sent, for a caller that sends the request several times.
         var repeatability: Repeatability?
         var timeouts: RequestTimeouts?
+        /// What has passed of the call's time before the request was sent on.
+        var waited: Duration?
         var redirects: RedirectPolicy?
         var retries: RetryPolicy?
         var hedging: HedgingPolicy?
@@ -190,6 +192,7 @@ struct OptionRule: Sendable {
             combine: { $0.inheriting($1) },
             isSame: ==
         ),
+        OptionRule("waited", \.waited, .toRequest),
         OptionRule("redirects", \.redirects, .toRequest, readBy: .call, isSame: { $0.isSame(as: $1) }),
         OptionRule("retries", \.retries, .toRequest, readBy: .hop, isSame: { $0.isSame(as: $1) }),
         OptionRule("hedging", \.hedging, .toRequest, readBy: .call, isSame: { $0.isSame(as: $1) }),
@@ -241,6 +244,13 @@ extension Request {
 }
 
 extension Request {
+    /// How long the call has waited already for the request of another one: its own has the rest of
+    /// ``Timeouts/total``.
+    package var waited: Duration? {
+        get { optionsBox?.options.waited }
+        set { if newValue != waited { options.waited = newValue } }
+    }
+
     /// Whether the cache takes no part: no stored response is used, and the response is not stored.
     var bypassesCache: Bool {
         get { optionsBox?.options.bypassesCache ?? false }

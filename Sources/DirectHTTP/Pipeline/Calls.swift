@@ -143,13 +143,14 @@ final class Calls: CallLayer {
     /// Makes the values of a call that begins now.
     @inline(__always)
     func call(for request: Request, _ log: CallLog? = nil) -> Call {
-        Call(request.hasOptions ? ownLimits(of: request) : limits, from: loop.now, log)
+        request.hasOptions ? ownCall(for: request, log) : Call(limits, from: loop.now, log)
     }
 
     // Not inlined: the frame of `send` would be larger by the time limits.
     @inline(never)
-    private func ownLimits(of request: Request) -> Timeouts.Nanoseconds {
-        request.explicitTimeouts?.over(configuration.timeouts) ?? limits
+    private func ownCall(for request: Request, _ log: CallLog?) -> Call {
+        let limits = request.explicitTimeouts?.over(configuration.timeouts) ?? limits
+        return Call(limits, from: loop.now, log, waited: request.waited)
     }
 }
 
@@ -174,8 +175,15 @@ struct Call: Sendable {
     /// One reference for all of them, because each costs about 200 instructions a request.
     private var notes: Notes?
 
-    init(_ timeouts: Timeouts.Nanoseconds, from start: Instant, _ log: CallLog? = nil) {
-        limit = CallLimit(timeouts, until: start.advanced(byNanoseconds: timeouts.total))
+    init(
+        _ timeouts: Timeouts.Nanoseconds,
+        from start: Instant,
+        _ log: CallLog? = nil,
+        waited: Duration? = nil
+    ) {
+        let (total, spent) = (timeouts.total, waited?.clampedNanoseconds ?? 0)
+        let left = total == .max ? .max : total - min(total, spent)
+        limit = CallLimit(timeouts, until: start.advanced(byNanoseconds: left))
         self.start = start
         self.log = log
     }

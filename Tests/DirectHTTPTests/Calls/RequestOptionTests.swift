@@ -62,6 +62,7 @@ struct RequestOptionTests {
         request.options.failedEndpoints = failed
         request.options.repeatability = Repeatability()
         request.timeouts = limits
+        request.waited = .seconds(1)
         request.redirects = RedirectPolicy()
         request.retries = RetryPolicy()
         request.hedging = HedgingPolicy()

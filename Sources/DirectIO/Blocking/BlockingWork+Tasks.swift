@@ -1,7 +1,40 @@
+package import DirectCore
+
 extension BlockingWork: TaskExecutor {
     /// Runs the next step of a task on a thread of the pool: the executor of tasks whose code may block.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         submit { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}
+
+extension BlockingWork {
+    /// Returns the result of a blocking call.
+    ///
+    /// Throws `CancellationError` if the task is cancelled first, `Abandoned.expired` if `deadline` passes
+    /// first, and ``SystemError`` if there is no thread.
+    package func run<Value: Sendable>(
+        until deadline: Instant = .never,
+        atMost: UInt64 = .max,
+        on loop: EventLoop,
+        _ call: @escaping @Sendable () throws(SystemError) -> Value
+    ) async throws -> Value {
+        let outcome: Result<Value, SystemError>
+        do throws(BlockingWork.Abandoned) {
+            outcome = try await run(until: deadline, atMost: atMost, on: loop) {
+                do throws(SystemError) {
+                    return .success(try call())
+                } catch {
+                    return .failure(error)
+                }
+            }
+        } catch {
+            switch error {
+            case .expired: throw error
+            case .cancelled: throw CancellationError()
+            case .refused(let refusal): throw refusal
+            }
+        }
+        return try outcome.get()
     }
 }

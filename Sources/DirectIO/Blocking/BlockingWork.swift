@@ -46,64 +46,6 @@ package final class BlockingWork: Sendable {
         case refused(SystemError)
     }
 
-    private struct Job: Sendable {
-        let make: @Sendable () -> Void
-        /// Called instead if there is no thread; `nil` for a call that must be made.
-        let refuse: (@Sendable (SystemError) -> Void)?
-    }
-
-    private typealias Ticket = Waitlist<Job>.Ticket
-
-    private struct Queue {
-        var jobs = Waitlist<Job>()
-        /// The number of running threads.
-        var threads = 0
-        /// The number of threads that wait for a job, including those that have been woken but have not yet
-        /// run.
-        var idle = 0
-        /// The number of threads that have been counted and do not run yet.
-        var starting = 0
-        /// The threads, with the calls that they are in.
-        var workers: [Worker] = []
-        /// The number of threads whose calls do not count any more.
-        var late = 0
-        /// Whether a task will look for late calls, or try again to start a thread.
-        var willLook = false
-
-        /// The number of jobs for which there is no thread.
-        var unserved: Int { jobs.count - idle - starting }
-
-        /// Notes that a thread has begun, or ended its call or its wait for one.
-        mutating func free(_ worker: Worker) {
-            if worker.isStarting { starting -= 1 }
-            if worker.isIdle { idle -= 1 }
-            if worker.isLate { late -= 1 }
-            (worker.ticket, worker.isLate, worker.isIdle, worker.isStarting) = (nil, false, false, false)
-        }
-
-        /// Notes that a thread waits for a call.
-        mutating func rest(_ worker: Worker) {
-            idle += 1
-            worker.isIdle = true
-        }
-
-        /// Removes a thread.
-        mutating func end(_ worker: Worker) {
-            threads -= 1
-            workers.removeAll { $0 === worker }
-        }
-    }
-
-    /// A thread and its call. The lock of the queue guards it.
-    private final class Worker: @unchecked Sendable {
-        /// The call; `nil` between two of them.
-        var ticket: Ticket?
-        var start = Instant.never
-        var isLate = false
-        var isIdle = false
-        var isStarting = true
-    }
-
     /// What follows from a change of the queue, and is done outside its lock.
     private struct Consequences {
         /// The number of threads to start.
@@ -397,36 +339,5 @@ package final class BlockingWork: Sendable {
             return nil
         }
         return found ?? nil
-    }
-}
-
-extension BlockingWork {
-    /// Returns the result of a blocking call.
-    ///
-    /// Throws `CancellationError` if the task is cancelled first, `Abandoned.expired` if `deadline` passes
-    /// first, and ``SystemError`` if there is no thread.
-    package func run<Value: Sendable>(
-        until deadline: Instant = .never,
-        atMost: UInt64 = .max,
-        on loop: EventLoop,
-        _ call: @escaping @Sendable () throws(SystemError) -> Value
-    ) async throws -> Value {
-        let outcome: Result<Value, SystemError>
-        do throws(BlockingWork.Abandoned) {
-            outcome = try await run(until: deadline, atMost: atMost, on: loop) {
-                do throws(SystemError) {
-                    return .success(try call())
-                } catch {
-                    return .failure(error)
-                }
-            }
-        } catch {
-            switch error {
-            case .expired: throw error
-            case .cancelled: throw CancellationError()
-            case .refused(let refusal): throw refusal
-            }
-        }
-        return try outcome.get()
     }
 }

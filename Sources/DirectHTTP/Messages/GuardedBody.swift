@@ -77,13 +77,14 @@ package struct BodyLocation: Sendable {
 
 /// A response's body that can be read once, by one task at a time.
 ///
-/// `isBusy` guards all other state: a second task gets the error ``HTTPError/Reason/bodyAlreadyRead``. So
-/// does a reader after the end, which would otherwise take the body for an empty one. A failure, a
-/// cancellation or a limit that is exceeded ends the body for good: its source is released, and all later
-/// readers get the same error.
+/// `use` guards all other state: a second task that reads gets the error
+/// ``HTTPError/Reason/bodyAlreadyRead``. So does a reader after the end, which would otherwise take the body
+/// for an empty one. A property that is looked at takes no reader's place: a reader waits for those few
+/// instructions. A failure, a cancellation or a limit that is exceeded ends the body for good: its source is
+/// released, and all later readers get the same error.
 package final class GuardedBody: @unchecked Sendable {
     package let location: BodyLocation
-    private let isBusy = Atomic<Bool>(false)
+    private let use = Atomic<UInt8>(free)
     /// Where the pieces come from; `nil` for a body that has arrived whole, and after a failure.
     private var source: (any ResponseBodySource)?
     /// The content that has arrived and was not read yet.
@@ -92,7 +93,11 @@ package final class GuardedBody: @unchecked Sendable {
     /// The content that `collect` has gathered so far.
     private var collected: [UInt8] = []
     /// The result of the body; `nil` while it is being read.
-    private var outcome: Outcome?
+    private var outcome: Outcome? {
+        didSet { watch?.cancel() }
+    }
+    /// Ends the body with its call, if it is not read until then.
+    private var watch: Task<Void, Never>?
 
     private enum Outcome {
         /// It was read to its end, or given up.
@@ -114,6 +119,31 @@ package final class GuardedBody: @unchecked Sendable {
         first = bytes
         wholeTrailers = trailers
         self.location = location
+    }
+
+    deinit { watch?.cancel() }
+
+    /// Ends the body at its call's deadline also if no task reads it then, so that it does not keep its
+    /// connection.
+    func endWithCall(on loop: EventLoop) {
+        guard claim(for: Self.looking) else { return }
+        defer { leave() }
+        guard let limit = source?.limit, limit.end < .never else { return }
+        watch = Task(executorPreference: loop) { [weak self] in
+            var end = limit.end
+            while (try? await loop.sleep(until: end)) != nil {
+                guard let self, !self.expire(HTTPError.Reason(limit.timeout)) else { return }
+                end = loop.now.advanced(byNanoseconds: 1_000_000_000)
+            }
+        }
+    }
+
+    /// Ends the body. Returns false if a task reads: it has the same deadline, but may get one more piece.
+    private func expire(_ reason: HTTPError.Reason) -> Bool {
+        guard claim(for: Self.reading) else { return false }
+        defer { leave() }
+        if case nil = outcome { _ = fail(location.error(reason)) }
+        return true
     }
 
     /// Returns the next piece, which is never empty; `nil` at the end.
@@ -203,18 +233,33 @@ package final class GuardedBody: @unchecked Sendable {
     /// Returns a value of the guarded state; `nil` while a task reads.
     @discardableResult
     private func ifIdle<Value>(_ look: () -> Value?) -> Value? {
-        guard (try? enter()) != nil else { return nil }
+        guard claim(for: Self.looking) else { return nil }
         defer { leave() }
         return look()
     }
 
+    private static let free: UInt8 = 0
+    private static let looking: UInt8 = 1
+    private static let reading: UInt8 = 2
+
     private func enter() throws(HTTPError) {
-        guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
-            throw location.error(.bodyAlreadyRead)
+        guard claim(for: Self.reading) else { throw location.error(.bodyAlreadyRead) }
+    }
+
+    /// Takes the body; returns false if a task reads it.
+    private func claim(for purpose: UInt8) -> Bool {
+        while true {
+            let (taken, found) = use.compareExchange(
+                expected: Self.free,
+                desired: purpose,
+                ordering: .acquiring
+            )
+            if taken { return true }
+            if found == Self.reading { return false }
         }
     }
 
     private func leave() {
-        isBusy.store(false, ordering: .releasing)
+        use.store(Self.free, ordering: .releasing)
     }
 }

@@ -299,7 +299,9 @@ extension ResponseBody {
         _ reading: BodyReading,
         _ first: [UInt8]
     ) -> GuardedBody {
-        GuardedBody(ConnectionSource(pool, lease, reading), first: first)
+        let body = GuardedBody(ConnectionSource(pool, lease, reading), first: first)
+        body.endWithCall(on: reading.exchange.connection.loop)
+        return body
     }
 }
 

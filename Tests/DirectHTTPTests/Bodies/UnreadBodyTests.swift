@@ -1,0 +1,94 @@
+import DirectCore
+import DirectTestCommands
+import DirectTestTime
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("Bodies that no task reads, and those that are looked at", .idleLimit)
+struct UnreadBodyTests {
+    private let time = HeldTime()
+
+    @Test("The limit of a call ends a body that no task reads, and its connection serves others")
+    func unread() async throws {
+        let server = try FixtureServer.start { request in
+            request.path == "/short"
+                ? .text("short")
+                : .raw("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nbegin", then: .keep)
+        }
+        let client = HTTPClient {
+            $0.loop = time.loop
+            $0.maximumConnectionsPerOrigin = 2
+            $0.timeouts = Timeouts(queue: nil, response: nil, read: nil, total: .seconds(10))
+        }
+        let held = [
+            try await client.send(Request(.get, server.http("/a"))),
+            try await client.send(Request(.get, server.http("/b"))),
+        ]
+        var request = Request(.get, server.http("/short"))
+        request.timeouts.total = .unlimited
+        let third = Task { [request] in try await client.fetch(request).text }
+        try await time.pass(.seconds(10))
+        #expect(try await third.value == "short")
+        for response in held {
+            await #expect {
+                try await response.body.collect(upTo: 1 << 20)
+            } throws: { ($0 as? HTTPError)?.isTimeout == true }
+        }
+    }
+
+    @Test("A body that has arrived whole can be read after the limit of its call")
+    func whole() async throws {
+        let server = try FixtureServer.start { _ in .text("short") }
+        let client = HTTPClient {
+            $0.loop = time.loop
+            $0.timeouts.total = .seconds(10)
+        }
+        let response = try await client.send(Request(.get, server.http()))
+        time.advance(by: .seconds(20))
+        #expect(try await response.body.collect(upTo: 100) == Array("short".utf8))
+    }
+
+    @Test("A task that looks at a body's properties takes no reader's place")
+    func looking() async throws {
+        let source = Pieces(count: 50_000)
+        let body = GuardedBody(source)
+        let isOver = Locked(false)
+        let looks = try await withThrowingTaskGroup(of: Int.self) { group in
+            group.addTask {
+                try await onOwnThread {
+                    var looks = 0
+                    while !isOver.withLock({ $0 }) {
+                        if body.bytesLeft != nil { looks += 1 }
+                        _ = (body.trailers, body.limit)
+                    }
+                    return looks
+                }
+            }
+            defer { isOver.withLock { $0 = true } }
+            var count = 0
+            while try await body.next() != nil { count += 1 }
+            #expect(count == 50_000)
+            isOver.withLock { $0 = true }
+            return try await group.reduce(0, +)
+        }
+        #expect(looks > 0)
+    }
+
+    /// Some pieces of one byte.
+    private final class Pieces: ResponseBodySource {
+        private var left: Int
+        let location = BodyLocation()
+
+        init(count: Int) { left = count }
+
+        var bytesLeft: UInt64? { UInt64(left) }
+
+        func next() async throws -> [UInt8]? {
+            guard left > 0 else { return nil }
+            left -= 1
+            return [1]
+        }
+    }
+}

@@ -10,8 +10,8 @@ public typealias ResolverObserver = @Sendable (ResolverEvent) -> Void
 public struct ResolverEvent: Sendable, CustomStringConvertible {
     /// The end of a question.
     public enum Outcome: Sendable {
-        /// The resolver named so many endpoints to begin with. The source says which resolver did, and whether a cache had
-        /// the answer.
+        /// The resolver named so many endpoints to begin with. The source says which resolver did, and whether a
+        /// cache had the answer.
         case answered(endpoints: Int, source: AddressSource)
         /// The resolver has no address for the name, or failed.
         case failed(ResolverError)
@@ -102,21 +102,21 @@ public struct ObservedResolver: Resolver, PublishingResolver {
         return answers
     }
 
-    /// Returns the answer that the observed resolver has at hand. Reported if there is one.
+    /// Returns the answer that the observed resolver has at hand, and reports it; `nil` if it has none.
+    ///
+    /// Also `nil` for a negative answer: the observed resolver is asked for that, and each question is reported
+    /// once, however often a cache and a client look whether there is an answer.
     public func knownAnswer(
         for host: DomainName,
         port: UInt16,
         context: ResolveContext
     ) throws(ResolverError) -> Resolution? {
         let start = context.loop.now
-        do throws(ResolverError) {
-            let answer = try resolver.knownAnswer(for: host, port: port, context: context)
-            if let answer { report(.success(answer), for: host, after: context.loop.now.since(start)) }
-            return answer
-        } catch {
-            report(.failure(error), for: host, after: context.loop.now.since(start))
-            throw error
+        guard let answer = try? resolver.knownAnswer(for: host, port: port, context: context) else {
+            return nil
         }
+        report(.success(answer), for: host, after: context.loop.now.since(start))
+        return answer
     }
 
     /// Passes the outcome on.

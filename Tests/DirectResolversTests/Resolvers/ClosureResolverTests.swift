@@ -217,6 +217,21 @@ struct ObservedResolverTests {
         )
     }
 
+    @Test(
+        "One call asks a map behind a cache once, though it is looked at three times whether there is an answer"
+    )
+    func countsOnce() async throws {
+        let server = try FixtureServer.start { _ in .text("hello") }
+        for isCached in [false, true] {
+            let metrics = ResolverMetrics()
+            let service = ScriptedResolver("service", [server.endpoint])
+            let chain = ChainResolver(metrics.observing(StaticMap()), metrics.observing(service))
+            let client = HTTPClient { $0.resolver = isCached ? CachingResolver(chain) : chain }
+            _ = try await client.get("http://a.test/")
+            #expect(metrics.counts["static map"]?.total == 1 && metrics.counts["service"]?.total == 1)
+        }
+    }
+
     @Test("An observed resolver behaves as the one inside it")
     func transparent() async throws {
         let inner = ScriptedResolver("in", dependsOnPort: true) { _, _ in

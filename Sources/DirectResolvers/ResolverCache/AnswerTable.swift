@@ -26,6 +26,12 @@ struct AnswerTable {
         var stale: UInt64
         var refreshesAhead: Bool
         var capacity: Int
+
+        /// Whether nothing of an entry may be used any more.
+        func isDead(_ entry: Entry, at now: Instant) -> Bool {
+            if let https = entry.https, now < https.expiry { return false }
+            return now >= entry.expiry.advanced(byNanoseconds: entry.isPositive ? stale : 0)
+        }
     }
 
     /// The result of a look-up in the table.
@@ -279,11 +285,16 @@ struct AnswerTable {
         store = tidy
     }
 
+    /// Removes the entries of which nothing may be used any more.
+    mutating func forgetDead(at now: Instant) {
+        let rules = rules
+        keep { !rules.isDead($0, at: now) }
+    }
+
     /// Removes the entries that may not be used any more, and then more of them until a sixteenth of the
     /// capacity is free, so that this rarely has to be done.
     private mutating func makeRoom(at now: Instant) {
-        let stale = rules.stale
-        keep { now < $0.expiry.advanced(byNanoseconds: stale) }
+        forgetDead(at: now)
         var surplus = entries.count - (rules.capacity - max(1, rules.capacity / 16))
         guard surplus > 0 else { return }
         let limit = entries.values.map(\.expiry).sorted()[surplus - 1]

@@ -20,8 +20,8 @@ extension CachingResolver {
     /// takes longer than ``readingLimit``.
     ///
     /// - Throws: `CancellationError` if the task was cancelled, a ``ResolverError`` at the deadline, and
-    ///   `SystemError` if there is no thread; the next caller reads the file. An answer that came before the
-    ///   file's would take their place.
+    ///   `SystemError` if there is no thread or no descriptor; the next caller reads the file. An answer that
+    ///   came before the file's would take their place.
     func readFile(_ context: ResolveContext) async throws {
         guard state.withLock({ $0.unread != nil }) else { return }
         if Task.isCancelled { throw CancellationError() }
@@ -62,8 +62,14 @@ extension CachingResolver {
         }
         guard let path else { return end }
         threads.submit { [self] in
-            let text = (try? StateFile.read(path, limit: Self.fileLimit)) ?? []
-            restore(text, at: self.now, date: loop.date)
+            var text: [UInt8]?
+            do throws(SystemError) {
+                text = try StateFile.read(path, limit: Self.fileLimit)
+            } catch  where error.isDescriptorShortage {
+                // The file is whole. Taken as empty, it would soon be replaced by what is in memory.
+                return endReading(refusal: error) { $0.unread = .untouched(path) }
+            } catch {}
+            restore(text ?? [], date: loop.date)
         } orElse: { [self] refusal in
             endReading(refusal: refusal) { $0.unread = .untouched(path) }
         }
@@ -98,18 +104,20 @@ extension CachingResolver {
 
     /// Fills the table with the file's answers that may still be used. Blocks: a large file takes its time,
     /// which is spent outside the lock.
-    func restore(_ text: [UInt8], at now: Instant, date: UnixTime) {
+    func restore(_ text: [UInt8], date: UnixTime) {
         var table = AnswerTable(state.withLock { $0.table.rules })
         let longest = settings.maximumTimeToLive.clampedNanoseconds
+        let now = now
         for line in AnswerFile.read(text) where table.entries[line.key] == nil {
             // If the file was written under another clock, the expiry may lie far ahead: no answer is valid
-            // for longer than a new one would be.
+            // for longer than it was when it came.
+            let span = min(Duration.seconds(line.seconds).clampedNanoseconds, longest)
             let left = line.expiry.seconds.subtractingReportingOverflow(date.seconds)
             guard !left.overflow else { continue }
             let expiry: Instant
             if left.partialValue >= 0 {
-                let span = min(Duration.seconds(left.partialValue).clampedNanoseconds, longest)
-                expiry = now.advanced(byNanoseconds: span)
+                let left = Duration.seconds(left.partialValue).clampedNanoseconds
+                expiry = now.advanced(byNanoseconds: min(left, span))
             } else {
                 let past = Duration.seconds(Int64(clamping: left.partialValue.magnitude))
                     .clampedNanoseconds
@@ -122,20 +130,23 @@ extension CachingResolver {
                 canonicalName: line.canonicalName
             )
             answer.isStrictlyOrdered = line.isStrictlyOrdered
-            let span = min(Duration.seconds(line.seconds).clampedNanoseconds, longest)
             table.restore(answer, for: line.key, expiry: expiry, span: span)
         }
         // No answer is in the table before the file's are: none is asked for until then.
         endReading { $0.adopt(table) }
     }
 
-    /// The answers to write to the file: the positive ones without HTTPS records. The keys in these change
-    /// often, so they are asked for anew.
+    /// The answers to write to the file: the positive ones that may still be used, without HTTPS records. The
+    /// keys in these change often, so they are asked for anew.
+    ///
+    /// When a quarter of the table may not be used any more, that leaves the table as well.
     private func lines() -> [AnswerFile.Line] {
         let table = state.withLock { $0.table }
         let (now, date) = (now, loop.date)
         var lines: [AnswerFile.Line] = []
+        var deadCount = 0
         table.entries.forEach { name, tag, entry in
+            guard !table.rules.isDead(entry, at: now) else { return deadCount += 1 }
             guard entry.isPositive, !entry.lacks.contains(.family),
                 entry.https?.records.records.isEmpty ?? true
             else { return }
@@ -153,6 +164,7 @@ extension CachingResolver {
                 )
             )
         }
+        if deadCount > table.entries.count / 4 { state.withLock { $0.forgetDead(at: now) } }
         return lines
     }
 

@@ -67,7 +67,8 @@ public final class CachingResolver: Resolver, PublishingResolver {
         public var capacity = 100_000
         /// The path of a file that keeps the answers from one run to the next. It is read when the first name
         /// is asked for, and written by ``save()`` and a few seconds after a change. Answers with HTTPS
-        /// records are not in it, because the keys in those change often. `nil` keeps all in memory only.
+        /// records are not in it, because the keys in those change often. Each process needs a file of its own:
+        /// of two with the same one, the last that writes has its answers there. `nil` keeps all in memory only.
         public var file: String?
 
         /// Creates the default settings.
@@ -167,6 +168,8 @@ public final class CachingResolver: Resolver, PublishingResolver {
             table.demote(endpoint, for: key, port: port)
         }
 
+        mutating func forgetDead(at now: Instant) { table.forgetDead(at: now) }
+
         /// Takes the answers of the file.
         mutating func adopt(_ restored: AnswerTable) { table = restored }
     }
@@ -242,7 +245,12 @@ public final class CachingResolver: Resolver, PublishingResolver {
         upstream.mayAskSystem || settings.whileAsking.other?.mayAskSystem == true
     }
 
-    var now: Instant { loop.now }
+    /// The time of the loop's clock as the table counts it: from long before the machine was started, because
+    /// an answer of the file may have expired before that.
+    var now: Instant { loop.now.advanced(byNanoseconds: Self.pastBeforeClock) }
+
+    /// 73 years, in nanoseconds. A quarter of what an `Int64` can hold, for differences.
+    private static let pastBeforeClock: UInt64 = 1 << 61
 
     /// The number of cached names, including those with a negative answer.
     public var count: Int { state.withLock { $0.table.entries.count } }

@@ -88,7 +88,7 @@ final class TableUse: Replayable {
         if let index = list.firstIndex(where: { $0.name == entry.name }) {
             list.remove(at: index)
         } else if list.count == 2 {
-            list.removeAll { $0.end + stale <= time }
+            list.removeAll { $0.end + ($0.addresses.isEmpty ? 0 : stale) <= time }
             // Two denials may end together: then the table may drop either.
             let first = list.filter { $0.end == list.map(\.end).min() }
             if list.count == 2 { drop(first.first { isGone($0.name) } ?? first[0]) }

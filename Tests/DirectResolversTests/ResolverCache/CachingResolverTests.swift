@@ -539,7 +539,7 @@ struct CachingResolverTests {
         time.advance(by: .seconds(200))
         let later = cache(ScriptedResolver("up stream", .refused("offline")), configure)
         let text = try #require(try StateFile.read(path, limit: 10_000))
-        later.restore(text, at: time.now, date: time.loop.date)
+        later.restore(text, date: time.loop.date)
         let long = try await later.resolve(.test("long.test"), port: 443, context: ResolveContext(on: .still))
         #expect(long.endpoints == ["192.0.2.1", "[2001:db8::2]:8443"])
         #expect(long.source == AddressSource(.resolver("up stream"), .cached))
@@ -762,7 +762,7 @@ struct CachingResolverTests {
             author: .system
         )
         let cache = CachingResolver(ScriptedResolver("up", .noAddresses)) { $0.file = "/nonexistent" }
-        cache.restore(AnswerFile.write([line]), at: time.now, date: UnixTime(seconds: now))
+        cache.restore(AnswerFile.write([line]), date: UnixTime(seconds: now))
         #expect(cache.count == 0)
     }
 

@@ -35,7 +35,8 @@ extension CachingResolver {
             refusal = try await reply.value(until: min(context.deadline, last))
         } catch {
             if error == .cancelled { throw CancellationError() }
-            guard now < end else { return endReading() }
+            // Not by the cache's clock: the loops read theirs at different moments.
+            guard context.deadline < last else { return endReading() }
             throw ResolverError(name, .timedOut(after: context.loop.now.since(start)))
         }
         if let refusal { throw refusal }
@@ -65,10 +66,12 @@ extension CachingResolver {
             var text: [UInt8]?
             do throws(SystemError) {
                 text = try StateFile.read(path, limit: Self.fileLimit)
-            } catch  where error.isDescriptorShortage {
+            } catch {
                 // The file is whole. Taken as empty, it would soon be replaced by what is in memory.
-                return endReading(refusal: error) { $0.unread = .untouched(path) }
-            } catch {}
+                if error.isDescriptorShortage {
+                    return endReading(refusal: error) { $0.unread = .untouched(path) }
+                }
+            }
             restore(text ?? [], date: loop.date)
         } orElse: { [self] refusal in
             endReading(refusal: refusal) { $0.unread = .untouched(path) }

@@ -82,4 +82,18 @@ struct AnswerFileTests {
         #expect(AnswerFile.read(text).map(\.key.host) == [.test("long.test")])
         #expect(cache.contents.map(\.host) == [.test("long.test")])
     }
+
+    @Test("The limit of a disk that hangs is no failure of the resolver, though the caller's clock is ahead")
+    func callerAhead() async throws {
+        let (disk, gate, ahead) = (BlockingWork(threadLimit: 1), DiskGate(), HeldTime())
+        defer { gate.open() }
+        await disk.stop(until: gate)
+        let cache = cache(ScriptedResolver("up", ["192.0.2.1"]), threads: disk)
+        let asked = Task {
+            try await cache.resolve(.test("a.test"), port: 443, context: ResolveContext(on: ahead.loop))
+        }
+        // The loop of the cache has not looked at its clock since.
+        try await ahead.pass(.seconds(5))
+        #expect(try await asked.value.endpoints == ["192.0.2.1"])
+    }
 }

@@ -56,6 +56,71 @@ struct CompletionTests {
         #expect(server.records.count == 1)
     }
 
+    @Test(
+        "Interceptors that wait for a call of the same client work for nine calls and for ninety",
+        arguments: [9, 90]
+    )
+    func nestedCalls(count: Int) async throws {
+        let own = Locked<HTTPClient?>(nil)
+        let token = try url("/token")
+        let client = HTTPClient.untimed {
+            $0.maximumConnectionsPerOrigin = 200
+            $0.interceptors = [
+                { request, forward in
+                    if try request.url.path != "/token" { Self.wait(for: token, of: own.withLock { $0 }) }
+                    return try await forward(request)
+                }
+            ]
+        }
+        own.withLock { $0 = client }
+        defer { own.withLock { $0 = nil } }
+        let target = try url("/a")
+        let statuses = Locked<[Int]>([])
+        await withCheckedContinuation { continuation in
+            for _ in 0..<count {
+                client.data(from: target) { _, head, _ in
+                    let isLast = statuses.withLock { statuses in
+                        statuses.append(head?.statusCode ?? 0)
+                        return statuses.count == count
+                    }
+                    if isLast { continuation.resume() }
+                }
+            }
+        }
+        #expect(statuses.withLock { $0 } == Array(repeating: 200, count: count))
+    }
+
+    /// Blocks the thread until a call with a handler has ended.
+    private static func wait(for url: URL, of client: HTTPClient?) {
+        let end = DispatchSemaphore(value: 0)
+        client?.data(from: url) { _, _, _ in end.signal() }
+        end.wait()
+    }
+
+    @Test("Hundreds of uploads with handlers end while libdispatch's threads wait for them")
+    func manyUploads() async throws {
+        let client = HTTPClient.untimed { $0.maximumConnectionsPerOrigin = 20 }
+        var request = URLRequest(url: try url("/a"))
+        request.httpMethod = "PUT"
+        let upload = request
+        let statuses = Locked<[Int: Int]>([:])
+        await withCheckedContinuation { continuation in
+            let group = DispatchGroup()
+            for _ in 0..<300 {
+                DispatchQueue.global().async(group: group) {
+                    let end = DispatchSemaphore(value: 0)
+                    client.upload(for: upload, from: Data(count: 100_000)) { _, head, _ in
+                        statuses.withLock { $0[head?.statusCode ?? 0, default: 0] += 1 }
+                        end.signal()
+                    }
+                    end.wait()
+                }
+            }
+            group.notify(queue: .global()) { continuation.resume() }
+        }
+        #expect(statuses.withLock { $0 } == [200: 300])
+    }
+
     @Test("Calls on more threads than libdispatch has do not wait for one of them", arguments: [true, false])
     func manyThreads(_ hasProgress: Bool) async throws {
         let client = HTTPClient.untimed()

@@ -99,7 +99,9 @@ private final class Tokens: Sendable {
         // waiting for.
         let answer: Result<String, any Error>
         do throws(BlockingWork.Abandoned) {
-            answer = try await supervised(until: .never, on: loop) { await task.result }
+            answer = try await supervised(until: .never, on: loop, executor: BlockingWork.code) {
+                await task.result
+            }
         } catch {
             throw CancellationError()
         }
@@ -110,7 +112,7 @@ private final class Tokens: Sendable {
     /// token.
     private func begin(at start: Instant) -> Fetch {
         let mark = FetchMark()
-        let task = Task {
+        let task = Task(executorPreference: BlockingWork.code) {
             try await FetchMark.$around.withValue(FetchMark.around + [mark]) {
                 try await self.fetch(from: start)
             }

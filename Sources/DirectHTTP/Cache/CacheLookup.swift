@@ -401,7 +401,7 @@ extension CacheLookup {
             refresh: refresh,
             forward: refresh
         )
-        cache.background.start(key.digest) {
+        cache.background.start(key.digest, on: wait.limit.threads) {
             guard let response = try? await lookup.fetch(stored) else { return }
             guard case .arriving(let body) = response.body.content else { return }
             // A body that is not being cached has no reader here.

@@ -94,13 +94,13 @@ public final class ResponseCache: Sendable {
 
     /// Creates a cache in memory, or in `folder` if it is not `nil`, with a clock of the caller's.
     ///
-    /// - Parameter work: The threads that read and write files.
+    /// - Parameter work: The threads that read and write files; `nil` for those of the folder.
     /// - Parameter clock: Returns the current time.
     package convenience init(
         folder: String? = nil,
         limits: CacheLimits = CacheLimits(bytes: 64 << 20, objectBytes: 8 << 20),
         staleWhenUnreachable: Duration? = nil,
-        work: BlockingWork = .shared,
+        work: BlockingWork? = nil,
         clock: @escaping @Sendable () -> UnixTime
     ) throws(CacheError) {
         let store: any CacheStore =
@@ -141,11 +141,15 @@ final class BackgroundWork: Sendable {
 
     private let state = Locked(State())
 
-    func start(_ key: Digest128, work: @escaping @Sendable () async -> Void) {
+    func start(
+        _ key: Digest128,
+        on threads: BlockingWork,
+        work: @escaping @Sendable () async -> Void
+    ) {
         guard state.withLock({ $0.keys.insert(key).inserted }) else { return }
-        Task {
+        Task(executorPreference: threads) {
             await work()
-            let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            let waiting = self.state.withLock { state -> [CheckedContinuation<Void, Never>] in
                 state.keys.remove(key)
                 guard state.keys.isEmpty else { return [] }
                 defer { state.waiting = [] }

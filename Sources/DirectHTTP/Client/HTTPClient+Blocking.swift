@@ -36,7 +36,7 @@ extension HTTPClient.Blocking {
             throw HTTPError(.request, .blockingInTask)
         }
         let client = client
-        let thread = WaitingThread()
+        let thread = WaitingThread(client.threads)
         let outcome = Locked<Result<Value, any Error>?>(nil)
         Task.detached(executorPreference: thread) {
             let result: Result<Value, any Error>
@@ -82,8 +82,8 @@ extension HTTPClient.Blocking {
 /// Threads of Swift's own pool cannot be waited for: the caller may be one of the same pool (libdispatch's),
 /// and have all of them wait.
 ///
-/// Code that a cancelled call has left behind may have jobs after the operation. They run on threads for
-/// blocking calls.
+/// Code that a cancelled call has left behind may have jobs after the operation. They run on the threads of
+/// the client.
 private final class WaitingThread: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
@@ -95,6 +95,9 @@ private final class WaitingThread: TaskExecutor {
 
     private let state = Locked(State())
     private let arrival = Condition()
+    private let successor: BlockingWork
+
+    init(_ successor: BlockingWork) { self.successor = successor }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
@@ -103,7 +106,7 @@ private final class WaitingThread: TaskExecutor {
             return state.hasLeft
         }
         guard hasLeft else { return arrival.signal() }
-        BlockingWork.shared.submit { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        successor.submit { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 
     /// Says that there is an outcome.

@@ -62,7 +62,7 @@ extension HTTPClient {
     /// stores) may block, and would stop every client of the loop. The threads are the client's own, so they
     /// do not delay others either. Nor are they Swift's: those are libdispatch's, which may all wait for
     /// calls with handlers.
-    package var threads: any TaskExecutor { pipeline.threads }
+    package var threads: BlockingWork { pipeline.threads }
 
     /// Sends a request and returns the response as soon as its head has arrived. The body is received as it
     /// is read.

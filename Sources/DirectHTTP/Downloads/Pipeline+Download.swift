@@ -29,7 +29,7 @@ extension Pipeline {
         let name = try request.checkedURL().host.description
         if let error = request.obstacleToDownload { throw HTTPError(.request, .download(error), name: name) }
         let loop = configuration.loop
-        let limits = request.timeouts.over(configuration.timeouts)
+        let limits = request.timeouts.over(configuration.timeouts, on: threads)
         var call = Call(limits, from: loop.now)
         call.repeatability = Repeatability()
         let wait = DiskWait(within: call.limit, name: name, loop: loop)

@@ -1,3 +1,4 @@
+internal import DirectIO
 internal import DirectTransport
 
 /// The time limits of a single request. Each one replaces the client's limit of the same name; `nil` keeps
@@ -99,9 +100,9 @@ extension RequestTimeouts {
         )
     }
 
-    /// Returns the limits of a call by a client with the limits `clients`.
-    func over(_ clients: Timeouts) -> Timeouts.Nanoseconds {
-        clients.replaced(by: self).nanoseconds
+    /// Returns the limits of a call by a client with the limits `clients` and these threads.
+    func over(_ clients: Timeouts, on threads: BlockingWork) -> Timeouts.Nanoseconds {
+        clients.replaced(by: self).nanoseconds(on: threads)
     }
 }
 

@@ -202,6 +202,8 @@ public struct ResolveContext: Sendable {
     package var deadline: Instant
     /// The loop whose clock the deadline refers to.
     package var loop: EventLoop
+    /// The threads of the client that asks: the executor of resolvers and of what they share among callers.
+    package var threads: BlockingWork
     /// Returns the moment until which someone waits for the answer, as it is now; `nil` if that is the
     /// deadline. After it the answer is still wanted, for a cache.
     package var awaited: (@Sendable () -> Instant)?
@@ -209,10 +211,16 @@ public struct ResolveContext: Sendable {
     package var delivery: Delivery?
 
     /// Creates a context from a deadline and the loop whose clock it refers to.
-    package init(_ scheme: HTTPURL.Scheme, deadline: Instant, loop: EventLoop) {
+    package init(
+        _ scheme: HTTPURL.Scheme,
+        deadline: Instant,
+        loop: EventLoop,
+        threads: BlockingWork = .code
+    ) {
         self.scheme = scheme
         self.deadline = deadline
         self.loop = loop
+        self.threads = threads
     }
 
     /// Creates a context for a question that does not belong to a request.

@@ -43,7 +43,12 @@ final class SequenceSource: ResponseBodySource {
     private func wait(for supply: @escaping @Sendable () async throws -> [UInt8]?) async throws -> [UInt8]? {
         let stallEnd = loop.now.advanced(byNanoseconds: stall)
         do throws(ForeignFailure) {
-            return try await askForeignCode(until: min(limit.end, stallEnd), on: loop, supply)
+            return try await askForeignCode(
+                until: min(limit.end, stallEnd),
+                on: loop,
+                executor: limit.threads,
+                supply
+            )
         } catch {
             switch error {
             case .threw(let error): throw error

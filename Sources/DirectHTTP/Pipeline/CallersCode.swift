@@ -1,6 +1,7 @@
 internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
+internal import DirectTransport
 
 extension Call {
     /// Runs code of the caller's, such as an authenticator or an interceptor, and returns its result.
@@ -14,7 +15,7 @@ extension Call {
         ask: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         do throws(ForeignFailure) {
-            return try await callersCode(until: end, on: loop, run: ask)
+            return try await callersCode(within: limit, on: loop, run: ask)
         } catch {
             switch error {
             case .cancelled: throw CancellationError()
@@ -29,13 +30,12 @@ extension Call {
 
 /// Asks code of the caller's, on the executor that lets the wait for it end.
 func callersCode<Value: Sendable>(
-    until end: Instant,
+    within limit: CallLimit,
     on loop: EventLoop,
     run: @escaping @Sendable () async throws -> Value
 ) async throws(ForeignFailure) -> Value {
     // Code that blocks the executor of its caller would block the end of the wait as well, so with a deadline
-    // it runs on Swift's own threads. Without one it stays on that executor: a blocking call may hold all
-    // other threads.
-    let executor = end < .never ? nil : preferredExecutor()
-    return try await askForeignCode(until: end, on: loop, executor: executor, run)
+    // it runs on the client's threads. Without one it stays on that executor, and saves the change.
+    let executor: any TaskExecutor = limit.end < .never ? limit.threads : limit.executor
+    return try await askForeignCode(until: limit.end, on: loop, executor: executor, run)
 }

@@ -18,7 +18,12 @@ final class Calls: CallLayer {
     private let limits: Timeouts.Nanoseconds
     private let loop: EventLoop
 
-    init(_ configuration: HTTPClient.Configuration, fields: ClientFields, roundTrip: RoundTrip) {
+    init(
+        _ configuration: HTTPClient.Configuration,
+        fields: ClientFields,
+        roundTrip: RoundTrip,
+        on threads: BlockingWork
+    ) {
         redirects = Redirects(configuration, fields: fields)
         layers = InnerLayers(
             configuration,
@@ -32,7 +37,7 @@ final class Calls: CallLayer {
         self.fields = fields
         isIntercepted = !configuration.interceptors.isEmpty
         isPrepared = isIntercepted || fields.hsts != nil || configuration.baseURL != nil
-        limits = configuration.timeouts.nanoseconds
+        limits = configuration.timeouts.nanoseconds(on: threads)
         loop = configuration.loop
     }
 
@@ -149,7 +154,7 @@ final class Calls: CallLayer {
     // Not inlined: the frame of `send` would be larger by the time limits.
     @inline(never)
     private func ownCall(for request: Request, _ log: CallLog?) -> Call {
-        let limits = request.explicitTimeouts?.over(configuration.timeouts) ?? limits
+        let limits = request.explicitTimeouts?.over(configuration.timeouts, on: limits.threads) ?? limits
         return Call(limits, from: loop.now, log, waited: request.waited)
     }
 }

@@ -135,7 +135,7 @@ final class Hedging: NetworkLayer {
             running += 1
             let (sink, results) = (sink, results)
             tasks.append(
-                Task {
+                Task(executorPreference: call.limit.executor) {
                     let result: Result<Response, any Error>
                     do { result = .success(try await send(detour)) } catch { result = .failure(error) }
                     results.put(result, of: runner)
@@ -153,7 +153,7 @@ final class Hedging: NetworkLayer {
                 return
             }
             let (sink, loop) = (sink, hedging.loop)
-            timer = Task {
+            timer = Task(executorPreference: loop) {
                 guard (try? await loop.sleep(until: now.advanced(byNanoseconds: delay))) != nil else {
                     return
                 }

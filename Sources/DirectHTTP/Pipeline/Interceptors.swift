@@ -1,5 +1,6 @@
 internal import DirectCore
 internal import DirectIO
+internal import DirectTransport
 
 /// Sends calls through the client's interceptors. A call that is cancelled does not wait for them.
 final class CallInterceptors: CallLayer {
@@ -8,11 +9,19 @@ final class CallInterceptors: CallLayer {
     private let redirects: RedirectPolicy
     private let fields: ClientFields
     private let loop: EventLoop
+    /// The time limits are not known yet: an interceptor may set them.
+    private let limit: CallLimit
 
-    init(_ configuration: HTTPClient.Configuration, fields: ClientFields, next: any CallLayer) {
+    init(
+        _ configuration: HTTPClient.Configuration,
+        fields: ClientFields,
+        on threads: BlockingWork,
+        next: any CallLayer
+    ) {
         interceptors = configuration.interceptors
         redirects = configuration.redirects
         loop = configuration.loop
+        limit = CallLimit(configuration.timeouts.nanoseconds(on: threads), until: .never)
         self.fields = fields
         self.next = next
     }
@@ -24,8 +33,7 @@ final class CallInterceptors: CallLayer {
         // No interceptor has made anything of the request yet. What it may not send, none can pass on.
         let first = (isContinued ? original.withoutCredentials : original).traced
         do throws(ForeignFailure) {
-            // The time limits are not known yet: an interceptor may set them.
-            return try await callersCode(until: .never, on: loop) {
+            return try await callersCode(within: limit, on: loop) {
                 try await intercept(first, interceptors: self.interceptors[...], crossing) {
                     try await self.next.send($0, original: first, isContinued: isContinued, log: log)
                 }

@@ -30,7 +30,7 @@ final class Pipeline: Sendable {
     let transport: Transport
     let roundTrip: RoundTrip
     /// The executor of calls that the library begins itself; see ``HTTPClient/threads``.
-    let threads = BlockingWork(threadLimit: 8)
+    let threads = BlockingWork.forCode()
     private let calls: Calls
     let fields: ClientFields
     /// The layers around `calls`; `nil` if there are none.
@@ -44,11 +44,11 @@ final class Pipeline: Sendable {
             network: network
         )
         fields = ClientFields(configuration)
-        roundTrip = RoundTrip(configuration, fields: fields, transport: transport)
-        calls = Calls(configuration, fields: fields, roundTrip: roundTrip)
+        roundTrip = RoundTrip(configuration, fields: fields, on: threads, transport: transport)
+        calls = Calls(configuration, fields: fields, roundTrip: roundTrip, on: threads)
         var outer: (any CallLayer)?
         if !configuration.interceptors.isEmpty {
-            outer = CallInterceptors(configuration, fields: fields, next: calls)
+            outer = CallInterceptors(configuration, fields: fields, on: threads, next: calls)
         }
         if let observer = configuration.observer {
             outer = Observing(observer: observer, loop: configuration.loop, next: outer ?? calls)

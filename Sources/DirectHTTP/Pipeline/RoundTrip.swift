@@ -21,10 +21,15 @@ final class RoundTrip: NetworkLayer {
     private let rates: ExchangeOptions.Box?
     private let loop: EventLoop
 
-    init(_ configuration: HTTPClient.Configuration, fields: ClientFields, transport: Transport) {
+    init(
+        _ configuration: HTTPClient.Configuration,
+        fields: ClientFields,
+        on threads: BlockingWork,
+        transport: Transport
+    ) {
         self.transport = transport
         self.fields = fields
-        planner = RoutePlanner(configuration)
+        planner = RoutePlanner(configuration, on: threads)
         proxies = ProxyEntries(configuration.proxy, tls: configuration.tls) { [configuration] proxy in
             ProxyAuthentication(configuration.proxyAuthenticators, for: proxy)
         }

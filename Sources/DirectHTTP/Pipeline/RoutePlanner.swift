@@ -14,11 +14,14 @@ struct RoutePlanner: Sendable {
     let map: StaticMap
     let resolver: (any Resolver)?
     let loop: EventLoop
+    /// The threads of the client, on which resolvers run.
+    let threads: BlockingWork
 
-    init(_ configuration: HTTPClient.Configuration) {
+    init(_ configuration: HTTPClient.Configuration, on threads: BlockingWork) {
         map = configuration.addresses
         resolver = configuration.resolver
         loop = configuration.loop
+        self.threads = threads
     }
 
     /// Returns the route if it is known without waiting for a resolver; `nil` if the resolver has to be
@@ -66,10 +69,10 @@ struct RoutePlanner: Sendable {
         else { return .system }
         let resolver = query.resolver
         let start = loop.now
-        let context = ResolveContext(url.scheme, deadline: deadline.instant, loop: loop)
+        let context = ResolveContext(url.scheme, deadline: deadline.instant, loop: loop, threads: threads)
         let answer: Resolution
         do throws(ForeignFailure) {
-            answer = try await askForeignCode(until: context.deadline, on: loop) {
+            answer = try await askForeignCode(until: context.deadline, on: loop, executor: threads) {
                 try await resolver.firstAnswer(name, port: url.port, context: context)
             }
         } catch {
@@ -104,15 +107,15 @@ struct RoutePlanner: Sendable {
     @inline(__always)
     private func query(for request: Request, to url: HTTPURL, _ name: DomainName) -> ResolverQuery? {
         if request.hasOptions, let own = request.resolver {
-            return ResolverQuery(own, for: name, of: url, loop: loop, isOfRequest: true)
+            return ResolverQuery(own, for: name, of: url, loop: loop, threads: threads, isOfRequest: true)
         }
         guard let resolver else { return nil }
-        return ResolverQuery(resolver, for: name, of: url, loop: loop)
+        return ResolverQuery(resolver, for: name, of: url, loop: loop, threads: threads)
     }
 
     /// Returns the answer that the resolver has at hand, as a route; `nil` if it has none.
     private func known(_ query: ResolverQuery) throws(TransportError) -> Route? {
-        let context = ResolveContext(query.scheme, deadline: .never, loop: loop)
+        let context = ResolveContext(query.scheme, deadline: .never, loop: loop, threads: threads)
         do throws(ResolverError) {
             let resolver = query.resolver
             guard
@@ -132,6 +135,7 @@ private struct ResolverQuery: Sendable {
     let scheme: HTTPURL.Scheme
     let port: UInt16
     let loop: EventLoop
+    let threads: BlockingWork
     /// Whether the request has brought the resolver along.
     let isOfRequest: Bool
 
@@ -140,12 +144,14 @@ private struct ResolverQuery: Sendable {
         for name: DomainName,
         of url: HTTPURL,
         loop: EventLoop,
+        threads: BlockingWork,
         isOfRequest: Bool = false
     ) {
         self.resolver = resolver
         self.name = name
         (scheme, port) = (url.scheme, url.port)
         self.loop = loop
+        self.threads = threads
         self.isOfRequest = isOfRequest
     }
 
@@ -185,7 +191,7 @@ private struct ResolverQuery: Sendable {
         until end: Instant
     ) async -> Result<EndpointSelection?, TransportError.Reason> {
         do {
-            let context = ResolveContext(scheme, deadline: end, loop: loop)
+            let context = ResolveContext(scheme, deadline: end, loop: loop, threads: threads)
             return .success(try await resolver.fallback(ask, within: context).get().map(selection))
         } catch {
             // After a cancellation the dialler does not look at the reason.

@@ -43,7 +43,12 @@ extension Resolution {
         let end = context.loop.now.advanced(byNanoseconds: Self.grace).atMost(context.deadline)
         var whole = self
         while whole.lacks.contains(.family), let rest = whole.rest,
-            let more = try? await askForeignCode(until: end, on: context.loop, { await rest() })
+            let more = try? await askForeignCode(
+                until: end,
+                on: context.loop,
+                executor: context.threads,
+                { await rest() }
+            )
         {
             whole = more
         }

@@ -11,9 +11,11 @@ extension Resolver {
         within context: ResolveContext
     ) async throws(CancellationError) -> Result<Resolution?, ResolverError> {
         do throws(ForeignFailure) {
-            let answer = try await askForeignCode(until: context.deadline, on: context.loop) {
-                try await ask(context)
-            }
+            let answer = try await askForeignCode(
+                until: context.deadline,
+                on: context.loop,
+                executor: context.threads
+            ) { try await ask(context) }
             return .success(answer.flatMap { $0.endpoints.isEmpty ? nil : $0 })
         } catch {
             return .failure(try ResolverError(error, of: name))

@@ -61,12 +61,15 @@ struct BridgedRequest: Sendable {
 
     /// Runs a call, reports its progress, and converts its errors to `URLError`. Cancelling the progress
     /// cancels the call.
+    ///
+    /// - Parameter client: The client that the call is made with.
     func perform<Value: Sendable>(
         _ progress: Progress?,
+        with client: HTTPClient,
         call: @Sendable @escaping (BridgedRequest, Request) async throws -> Value
     ) async throws -> Value {
         do {
-            return try await perform(checked(), progress: progress, call: call)
+            return try await perform(checked(), progress: progress, threads: client.threads, call: call)
         } catch {
             throw asURLError(error)
         }
@@ -75,6 +78,7 @@ struct BridgedRequest: Sendable {
     private func perform<Value: Sendable>(
         _ request: Request,
         progress: Progress?,
+        threads: BlockingWork,
         call: @Sendable @escaping (BridgedRequest, Request) async throws -> Value
     ) async throws -> Value {
         guard let progress else { return try await call(self, request) }
@@ -82,7 +86,8 @@ struct BridgedRequest: Sendable {
         var request = request
         sum.watch(&request)
         // A task can be cancelled from outside. It stays where the caller's runs.
-        let work = Task(executorPreference: preferredExecutor()) { [request] in try await call(self, request)
+        let work = Task(executorPreference: preferredExecutor() ?? threads) { [request] in
+            try await call(self, request)
         }
         progress.cancellationHandler = { work.cancel() }
         defer { progress.cancellationHandler = nil }

@@ -17,7 +17,7 @@ extension HTTPClient {
     @concurrent
     public func bytes(for request: URLRequest) async throws -> (AsyncBytes, HTTPURLResponse) {
         let request = BridgedRequest(request, configuration)
-        return try await request.perform(nil) { request, sent in
+        return try await request.perform(nil, with: self) { request, sent in
             let response = try await send(sent)
             return (AsyncBytes(body: response.body, request: request), try request.head(response))
         }

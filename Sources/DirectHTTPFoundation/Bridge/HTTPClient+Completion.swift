@@ -103,16 +103,14 @@ extension HTTPClient {
         call: @escaping @Sendable () async throws -> Value
     ) -> CallHandle {
         CallHandle(
-            task: Task.detached(executorPreference: threads) {
+            task: Task.detached(executorPreference: threads) { [threads] in
                 let result: Result<Value, any Error>
                 do { result = .success(try await call()) } catch { result = .failure(error) }
-                guard let queue else { return Self.handlers.submit { handler(result) } }
+                guard let queue else { return threads.submit { handler(result) } }
                 queue.addOperation { handler(result) }
             }
         )
     }
-
-    private static let handlers = BlockingWork.forCode()
 
     /// The asynchronous calls throw a `URLError` in any case.
     private static func pass<Value>(

@@ -59,7 +59,7 @@ extension HTTPClient {
         for request: BridgedRequest,
         _ progress: Progress?
     ) async throws -> (Data, HTTPURLResponse) {
-        try await request.perform(progress) { request, sent in
+        try await request.perform(progress, with: self) { request, sent in
             let response = try await fetch(sent)
             return (Data(response.body), try request.head(response))
         }

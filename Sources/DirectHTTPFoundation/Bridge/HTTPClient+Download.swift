@@ -22,7 +22,7 @@ extension HTTPClient {
     ) async throws -> (URL, HTTPURLResponse) {
         let request = BridgedRequest(request, configuration)
         let file = folder.appendingPathComponent("direct-http-\(UUID().uuidString).download")
-        return try await request.perform(progress) { request, sent in
+        return try await request.perform(progress, with: self) { request, sent in
             let response = try await send(sent)
             let head = try request.head(response)
             try await response.body.write(to: file.path, mode: 0o600)

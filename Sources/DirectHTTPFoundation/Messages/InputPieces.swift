@@ -49,7 +49,9 @@ struct InputPieces: AsyncSequence, @unchecked Sendable {
         }
 
         deinit {
-            if isOpened { stream.close() }
+            guard isOpened else { return }
+            nonisolated(unsafe) let stream = stream
+            InputPieces.readers.submit { stream.close() }
         }
 
         /// Whether the stream is known to have no more bytes.
@@ -83,8 +85,7 @@ struct InputPieces: AsyncSequence, @unchecked Sendable {
     }
 
     private static let pieceSize = 128 * 1024
-    // A stream may block for as long as its writer does, so it needs a thread soon, which delays neither name
-    // look-ups nor files.
+    // A stream may block for as long as its writer does, so it needs a thread of its own soon.
     private static let readers = BlockingWork.forCode()
 }
 

@@ -16,11 +16,12 @@ package enum ForeignFailure: Error {
 /// The code may ignore its deadline and its cancellation. So the caller waits no longer than until
 /// `deadline`, or until its own task is cancelled. The code's task is cancelled then, and not waited for.
 ///
-/// - Parameter executor: The executor that the code prefers; `nil` for Swift's own threads.
+/// - Parameter executor: The executor that the code prefers. Code that blocks it must not block the end of
+///   the wait.
 package func askForeignCode<Value: Sendable>(
     until deadline: Instant,
     on loop: EventLoop,
-    executor: (any TaskExecutor)? = nil,
+    executor: any TaskExecutor,
     _ code: @escaping @Sendable () async throws -> Value
 ) async throws(ForeignFailure) -> Value {
     try await askForeignCode(whileBefore: { deadline }, on: loop, executor: executor, code)
@@ -30,7 +31,7 @@ package func askForeignCode<Value: Sendable>(
 package func askForeignCode<Value: Sendable>(
     whileBefore deadline: () -> Instant,
     on loop: EventLoop,
-    executor: (any TaskExecutor)? = nil,
+    executor: any TaskExecutor,
     _ code: @escaping @Sendable () async throws -> Value
 ) async throws(ForeignFailure) -> Value {
     let start = loop.now

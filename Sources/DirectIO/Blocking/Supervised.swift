@@ -5,11 +5,12 @@ package import DirectCore
 /// At the deadline, or when the calling task is cancelled, the operation's task is cancelled and not waited
 /// for.
 ///
-/// - Parameter executor: The executor that the operation prefers; `nil` for Swift's own threads.
+/// - Parameter executor: The executor that the operation prefers. Swift's own threads are none: a program
+///   may have all of them wait.
 package func supervised<Value: Sendable>(
     until deadline: Instant,
     on loop: EventLoop,
-    executor: (any TaskExecutor)? = nil,
+    executor: any TaskExecutor,
     _ operation: @escaping @Sendable () async -> Value
 ) async throws(BlockingWork.Abandoned) -> Value {
     try await supervised(whileBefore: { deadline }, on: loop, executor: executor, operation)
@@ -19,7 +20,7 @@ package func supervised<Value: Sendable>(
 package func supervised<Value: Sendable>(
     whileBefore deadline: () -> Instant,
     on loop: EventLoop,
-    executor: (any TaskExecutor)? = nil,
+    executor: any TaskExecutor,
     _ operation: @escaping @Sendable () async -> Value
 ) async throws(BlockingWork.Abandoned) -> Value {
     let reply = Reply<Value>(on: loop)
@@ -34,7 +35,7 @@ package func supervised<Value: Sendable>(
 
 /// The executor that the current task prefers; `nil` if it prefers none, or if the system cannot tell.
 package func preferredExecutor() -> (any TaskExecutor)? {
-    // `asTaskExecutor` is new in Swift 6.3. Before, the operation runs on Swift's own threads.
+    // `asTaskExecutor` is new in Swift 6.3.
     #if compiler(>=6.3)
     guard #available(macOS 26.4, iOS 26.4, tvOS 26.4, watchOS 26.4, visionOS 26.4, *) else { return nil }
     return withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }

@@ -128,7 +128,12 @@ extension CachingResolver {
     ///
     /// - Parameter caller: The context of the caller that has shown the need.
     func refresh(_ host: DomainName, port: UInt16, as caller: ResolveContext, for want: Want) {
-        let context = ResolveContext(caller.scheme, deadline: .never, loop: caller.loop)
+        let context = ResolveContext(
+            caller.scheme,
+            deadline: .never,
+            loop: caller.loop,
+            threads: caller.threads
+        )
         _ = join(host, port: port, waiter: nil, context: context, for: want)
     }
 
@@ -144,7 +149,12 @@ extension CachingResolver {
         guard answer.lacks.contains(.family) else { return answer }
         var answer = answer
         answer.rest = { [self] in
-            let context = ResolveContext(caller.scheme, deadline: .never, loop: caller.loop)
+            let context = ResolveContext(
+                caller.scheme,
+                deadline: .never,
+                loop: caller.loop,
+                threads: caller.threads
+            )
             return try? await ask(host, port: port, context: context, for: .outdated)
         }
         return answer
@@ -203,7 +213,10 @@ extension CachingResolver {
             query.awaitedUntil = context.deadline
             if let waiter { query.join(waiter) }
             state.queries[key] = query
-            query.task = Task { await run(query, host: host, port: port, for: context) }
+            // Not on the first caller's executor: others wait for the answer as well.
+            query.task = Task(executorPreference: context.threads) {
+                await self.run(query, host: host, port: port, for: context)
+            }
             return query
         }
     }
@@ -233,6 +246,7 @@ extension CachingResolver {
         for first: ResolveContext
     ) async {
         var context = ResolveContext(first.scheme, within: settings.queryTimeout, on: first.loop)
+        context.threads = first.threads
         context.awaited = { [state] in state.withLock { _ in query.awaitedUntil } }
         let answer: InFlightQuery.Outcome
         var failure: ResolverError?
@@ -278,7 +292,11 @@ extension CachingResolver {
         _ rest: @escaping @Sendable () async -> Resolution?,
         within context: ResolveContext
     ) async -> Resolution? {
-        try? await askForeignCode(until: context.deadline, on: context.loop) { await rest() }
+        try? await askForeignCode(
+            until: context.deadline,
+            on: context.loop,
+            executor: context.threads
+        ) { await rest() }
     }
 
     /// Gives a part of the answer to all waiters.

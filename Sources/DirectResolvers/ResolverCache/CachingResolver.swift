@@ -216,10 +216,10 @@ public final class CachingResolver: Resolver, PublishingResolver {
         _ upstream: any Resolver,
         _ settings: Settings = Settings(),
         loop: EventLoop,
-        threads: BlockingWork = .shared
+        threads: BlockingWork? = nil
     ) {
         self.upstream = upstream
-        self.threads = threads
+        self.threads = threads ?? settings.file.map { .forFile($0) } ?? .shared
         dependsOnPort = upstream.dependsOnPort
         self.settings = settings
         self.loop = loop

@@ -43,9 +43,11 @@ extension Resolver {
         let rest: ResolverError
         do throws(ForeignFailure) {
             let asked = own
-            let all = try await askForeignCode(until: context.deadline, on: context.loop) {
-                await resolve(hosts, port: port, context: asked)
-            }
+            let all = try await askForeignCode(
+                until: context.deadline,
+                on: context.loop,
+                executor: context.threads
+            ) { await resolve(hosts, port: port, context: asked) }
             for (host, answer) in all { deliverOnce(host, answer) }
             rest = ResolverError(name, .noAddresses)
         } catch {

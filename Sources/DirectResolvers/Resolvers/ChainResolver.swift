@@ -173,7 +173,8 @@ public struct ChainResolver: Resolver, PublishingResolver {
         do throws(ForeignFailure) {
             let answer = try await askForeignCode(
                 whileBefore: { isLast ? own.deadline : own.shareEnd(from: start, among: rest, of: context) },
-                on: context.loop
+                on: context.loop,
+                executor: context.threads
             ) {
                 try await step.firstAnswer(question.host, port: question.port, context: own)
             }

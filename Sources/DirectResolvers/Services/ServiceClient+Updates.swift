@@ -9,7 +9,9 @@ extension ServiceClient {
         guard let format = format as? any ScheduledFormat,
             let version = list.withLock({ $0.beginUpdate(at: loop.now) })
         else { return }
-        Task { [weak self] in await self?.update(by: format, from: version, on: loop) }
+        Task(executorPreference: client.threads) { [weak self] in
+            await self?.update(by: format, from: version, on: loop)
+        }
     }
 
     /// Asks the present servers in order which ones to use.

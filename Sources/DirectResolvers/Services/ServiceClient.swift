@@ -16,7 +16,7 @@ final class ServiceClient: Sendable {
     let format: any ServiceFormat
     private let servers: ServiceServers
     let settings: ServiceSettings
-    private let client: HTTPClient
+    let client: HTTPClient
     let list: Locked<ServerList>
 
     /// - Parameter updateInterval: The time after which a ``ScheduledFormat`` is asked for its servers again;
@@ -59,7 +59,11 @@ final class ServiceClient: Sendable {
     /// The questions go on as long as the answer, which has the rest, is held.
     func publish(_ host: DomainName, port: UInt16, context: ResolveContext) async throws -> Resolution {
         let publication = Publication(on: context.loop)
-        let asking = Asking(Task { await ask(about: host, port: port, within: context, for: publication) })
+        let asking = Asking(
+            Task(executorPreference: context.threads) {
+                await self.ask(about: host, port: port, within: context, for: publication)
+            }
+        )
         return try await publication.outcome(of: asking)
     }
 

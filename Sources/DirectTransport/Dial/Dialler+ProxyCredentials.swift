@@ -95,7 +95,12 @@ extension Dialler {
         let deadline = limits.deadline(.proxy, stall: limits.timeouts.connect)
         do throws(ForeignFailure) {
             return try await credentials.renew(after: refusal) { source throws(ForeignFailure) in
-                try await askForeignCode(until: deadline.instant, on: loop, source)
+                try await askForeignCode(
+                    until: deadline.instant,
+                    on: loop,
+                    executor: limits.call.threads,
+                    source
+                )
             } != nil
         } catch {
             let cause: TransportError =

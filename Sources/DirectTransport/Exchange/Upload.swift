@@ -81,7 +81,11 @@ package final class Upload: @unchecked Sendable {
         if case .stream(let body, _)? = content { body.begin() }
         let upload = Upload(exchange, onProgress, rate)
         if head == nil, content?.hasContent == false { upload.state.withLock { $0 = .finished } }
-        upload.task.withLock { $0 = Task { await upload.run(head, content: content) } }
+        upload.task.withLock {
+            $0 = Task(executorPreference: exchange.limit.executor) {
+                await upload.run(head, content: content)
+            }
+        }
         return upload
     }
 

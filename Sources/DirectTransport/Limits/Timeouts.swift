@@ -1,5 +1,5 @@
 internal import DirectCore
-internal import DirectIO
+package import DirectIO
 
 /// The time limits of each phase of a request. `nil` means no limit.
 ///
@@ -55,20 +55,27 @@ public struct Timeouts: Hashable, Sendable {
         self.total = total
     }
 
+    /// The limits in nanoseconds, outside of a client.
+    package var nanoseconds: Nanoseconds { nanoseconds(on: .code) }
+
     /// The limits in nanoseconds. Made once for a client, and once for a request that has limits of its own.
-    package var nanoseconds: Nanoseconds { Nanoseconds(self) }
+    ///
+    /// - Parameter threads: The threads of the client.
+    package func nanoseconds(on threads: BlockingWork) -> Nanoseconds { Nanoseconds(self, threads) }
 
     /// The limits as machine words.
     ///
-    /// A class, because every value on the way of a request carries them: a reference is copied, not eleven
+    /// A class, because every value on the way of a request carries them: a reference is copied, not twelve
     /// words.
     package final class Nanoseconds: Sendable {
         package let queue, resolve, connect, tls, write, response, read, `continue`: IdleLimit
         let speed: Speed.Watch
         /// The nanoseconds for the whole call; the largest value means no limit.
         package let total: UInt64
+        /// The threads of the client, for code that may block and for what a call leaves behind.
+        package let threads: BlockingWork
 
-        fileprivate init(_ timeouts: Timeouts) {
+        fileprivate init(_ timeouts: Timeouts, _ threads: BlockingWork) {
             queue = IdleLimit(setByCaller: timeouts.queue)
             resolve = IdleLimit(setByCaller: timeouts.resolve)
             connect = IdleLimit(setByCaller: timeouts.connect)
@@ -79,6 +86,7 @@ public struct Timeouts: Hashable, Sendable {
             `continue` = IdleLimit(setByCaller: timeouts.continue)
             speed = Speed.Watch(timeouts.minimumSpeed)
             total = timeouts.total?.clampedNanoseconds ?? .max
+            self.threads = threads
         }
     }
 

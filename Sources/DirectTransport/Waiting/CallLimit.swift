@@ -1,4 +1,5 @@
 package import DirectCore
+package import DirectIO
 
 /// The time limits of a call: those of its phases, and its deadline.
 package struct CallLimit: Sendable {
@@ -17,6 +18,13 @@ package struct CallLimit: Sendable {
 
     /// The time limit of the whole call, in nanoseconds.
     package var total: UInt64 { timeouts.total }
+
+    /// The threads of the client, for code that may block.
+    package var threads: BlockingWork { timeouts.threads }
+
+    /// The executor of what the call does beside its own task: the one that its caller prefers, or else the
+    /// threads of the client, and never Swift's own, all of which a program may have wait for calls.
+    package var executor: any TaskExecutor { preferredExecutor() ?? threads }
 
     /// The reason of an error at the deadline.
     package var timeout: TransportError.Reason { .timedOut(after: .nanoseconds(Int64(clamping: total))) }

@@ -17,7 +17,7 @@ struct CachingResolverTests {
 
     private func cache(
         _ upstream: any Resolver,
-        threads: BlockingWork = .shared,
+        threads: BlockingWork? = nil,
         _ configure: (inout CachingResolver.Settings) -> Void = { _ in }
     ) -> CachingResolver {
         var settings = CachingResolver.Settings()

@@ -12,10 +12,11 @@ final class DirectoryStore: CacheStore {
     private let files: CacheFiles
     var digestKey: [UInt8] { files.digestKey }
 
-    /// Files are read and written on the threads of `work`.
-    init(path: String, limits: CacheLimits, work: BlockingWork = .shared) throws(CacheError) {
+    /// Files are read and written on the threads of `work`, or on those of the folder.
+    init(path: String, limits: CacheLimits, work: BlockingWork? = nil) throws(CacheError) {
         do throws(SystemError) {
-            files = CacheFiles(folder: try StateFolder(path), limits: limits, work: work)
+            let folder = try StateFolder(path)
+            files = CacheFiles(folder: folder, limits: limits, work: work ?? .forFolder(path))
         } catch {
             throw .folder(error)
         }

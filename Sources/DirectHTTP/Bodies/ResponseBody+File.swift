@@ -68,7 +68,8 @@ struct FileTransfer: Sendable {
                 try await put(draft)
                 return count
             } catch {
-                draft.discard()
+                // The disk may hang, and it is not waited for on a thread of the caller's.
+                await work.conclude(on: self.limit.executor, timedBy: .shared) { draft.discard() }
                 throw error
             }
         } catch {
@@ -102,12 +103,12 @@ struct FileTransfer: Sendable {
     }
 
     /// Moves the file to its place. The caller waits for the outcome: if it stopped waiting, it could not
-    /// know whether the file is there. Therefore this runs in a task of its own, which is never cancelled.
+    /// know whether the file is there.
     private func put(_ draft: FileDraft) async throws {
         do {
-            try await Task {
+            try await withGrace(on: limit.executor, timedBy: .shared) { [work] in
                 try await work.run(on: .shared) { () throws(SystemError) in try draft.commit() }
-            }.value
+            }
         } catch let failure as SystemError {
             throw error(.system(failure))
         }

@@ -7,23 +7,25 @@ internal import DirectTransport
 struct DownloadDisk: Sendable {
     let partial: PartialDownload
     private let wait: DiskWait
-    private let work = BlockingWork.shared
+    private let work: BlockingWork
 
     /// Opens the partial file for a target. Call ``load()`` next.
     ///
     /// The caller waits for the outcome even if its task is cancelled: the file would stay locked for a
-    /// while.
+    /// while. For a disk that hangs it waits no longer than a second then.
     ///
     /// - Throws: ``DownloadError/inProgress`` if another download has the file.
     init(_ path: String, mode: UInt16, wait: DiskWait) async throws {
-        let partial = try await Task { [work] in
+        let work = BlockingWork.forFile(path)
+        let partial = try await withGrace(on: wait.limit.executor, timedBy: wait.loop) {
             try await wait.run(on: work, .body) { () throws(SystemError) in
                 try PartialDownload.open(path, mode: mode)
             }
-        }.value
+        }
         guard let partial else { throw HTTPError(.request, .download(.inProgress), name: wait.name) }
         self.partial = partial
         self.wait = wait
+        self.work = work
     }
 
     /// Reads what an earlier download has left.
@@ -56,18 +58,19 @@ struct DownloadDisk: Sendable {
     /// Moves the complete file to its target.
     ///
     /// Once the move has begun the caller waits for its outcome: if it stopped waiting, it could not know
-    /// whether the file is there. Therefore this runs in a task of its own, which is never cancelled.
+    /// whether the file is there.
     func commit() async throws {
         try await run { partial throws(SystemError) in try partial.settle() }
         if Task.isCancelled { throw CancellationError() }
-        let (partial, wait, work) = (partial, wait, work)
-        try await Task {
-            do {
-                try await work.run(on: wait.loop) { () throws(SystemError) in try partial.commit() }
-            } catch let failure as SystemError {
-                throw HTTPError(.body, .system(failure), name: wait.name)
-            }
-        }.value
+        let (partial, work) = (partial, work)
+        let untimed = DiskWait(
+            within: CallLimit(wait.limit.timeouts, until: .never),
+            name: wait.name,
+            loop: wait.loop
+        )
+        try await withGrace(on: wait.limit.executor, timedBy: wait.loop) {
+            try await untimed.run(on: work, .body) { () throws(SystemError) in try partial.commit() }
+        }
     }
 
     /// Runs work that has to be done even if the task is cancelled or its time is over, and waits for it: a
@@ -75,11 +78,8 @@ struct DownloadDisk: Sendable {
     /// longer than a second.
     @inline(never)
     func conclude(_ job: @escaping @Sendable (PartialDownload) -> Void) async {
-        let (partial, wait, work) = (partial, wait, work)
-        await Task {
-            let end = wait.loop.now.advanced(byNanoseconds: 1_000_000_000)
-            try? await work.carryOut(until: end, on: wait.loop) { job(partial) }
-        }.value
+        let partial = partial
+        await work.conclude(on: wait.limit.executor, timedBy: wait.loop) { job(partial) }
     }
 }
 

@@ -38,7 +38,12 @@ final class CacheLayer: Layer {
         let request = stores?.withCookies(plain) ?? plain
         // The call may end first, and its report has the requests that its caller has waited for.
         let refresh = forward(request.withoutCallbacks, trail: trail, call: call.unobserved)
-        let wait = DiskWait(within: call.limit, name: url.host.description, loop: loop)
+        let wait = DiskWait(
+            within: call.limit,
+            name: url.host.description,
+            loop: loop,
+            patience: DiskWait.cachePatience
+        )
         return try await cache.send(
             request,
             defaults: fields.defaults(for: request, trail),

@@ -10,14 +10,21 @@ package struct DiskWait: Sendable {
     /// The name that is reported in the error.
     let name: String?
     let loop: EventLoop
+    /// The nanoseconds after which a step of the disk counts as failed.
+    private let patience: UInt64
 
-    init(within limit: CallLimit, name: String?, loop: EventLoop) {
+    init(within limit: CallLimit, name: String?, loop: EventLoop, patience: UInt64 = .max) {
         self.limit = limit
         self.name = name
         self.loop = loop
+        self.patience = patience
     }
 
-    /// No time limit.
+    /// The time that a cache's disk gets for a step: what it has is not worth more, and without it the call
+    /// goes on.
+    static let cachePatience: UInt64 = 10_000_000_000
+
+    /// No time limit but that of the threads.
     static let unlimited = DiskWait(within: .none, name: nil, loop: .shared)
 
     /// The wait for what stands in for a response: as long again if the call's time is over.
@@ -25,7 +32,7 @@ package struct DiskWait: Sendable {
         let now = loop.now
         guard limit.end <= now else { return self }
         let more = CallLimit(limit.timeouts, until: now.advanced(byNanoseconds: limit.total))
-        return DiskWait(within: more, name: name, loop: loop)
+        return DiskWait(within: more, name: name, loop: loop, patience: patience)
     }
 
     /// Runs blocking work. If the deadline passes or the task is cancelled, this stops waiting, and work that
@@ -48,7 +55,7 @@ package struct DiskWait: Sendable {
         job: @escaping @Sendable () throws(SystemError) -> Answer
     ) async throws -> Result<Answer, SystemError> {
         do {
-            return .success(try await work.run(until: limit.end, on: loop, job))
+            return .success(try await work.run(until: limit.end, atMost: patience, on: loop, job))
         } catch let error as SystemError {
             return .failure(error)
         } catch BlockingWork.Abandoned.expired {
@@ -59,6 +66,7 @@ package struct DiskWait: Sendable {
     /// Runs work that must be done even if the call ends before, and waits for it no longer than the call may
     /// take.
     func carryOut(on work: BlockingWork, _ job: @escaping @Sendable () -> Void) async {
-        try? await work.carryOut(until: limit.end, on: loop, job)
+        let end = loop.now.advanced(byNanoseconds: patience)
+        try? await work.carryOut(until: min(limit.end, end), on: loop, job)
     }
 }

@@ -123,7 +123,7 @@ struct PartialFileTests {
     }
 
     @Test("A record whose name another user takes meanwhile is given up, and the file is not")
-    func takenRecord() throws {
+    func takenRecord() async throws {
         let folder = try TestFolder()
         let file = try #require(try open(folder.path + "/file", mode: 0o600))
         try file.write([1], at: 0)

@@ -25,6 +25,11 @@ final class OutputSink {
         self.place = place
     }
 
+    deinit {
+        // At once: the process may end before the draft's own release has removed the file.
+        if case .file(let draft, _) = place { draft.discard() }
+    }
+
     /// Standard output.
     static var standardOutput: OutputSink { OutputSink(.standardOutput) }
 

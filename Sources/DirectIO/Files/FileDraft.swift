@@ -14,7 +14,7 @@ internal import DirectCore
 /// the renaming, and again after it. If there is a file to replace, the new one has a temporary name for a
 /// moment; without files that have no name (O_TMPFILE) it has that from the start, and is accessible to its
 /// owner only until it gets its final name. ``FilePlace/draftPlaces`` has these names. A draft that is
-/// released before it is complete goes.
+/// released before it is complete goes soon.
 package final class FileDraft: @unchecked Sendable {
     /// What may be at a path and is written to directly, since nothing can take its place.
     package enum DirectOutput: Sendable {
@@ -88,8 +88,10 @@ package final class FileDraft: @unchecked Sendable {
     }
 
     deinit {
-        discard()
-        close(descriptor)
+        let (descriptor, place) = (descriptor, isPending ? place : nil)
+        Closing.close(descriptor) {
+            if let place { Self.remove(place, of: descriptor) }
+        }
     }
 
     /// Appends these bytes.
@@ -187,9 +189,14 @@ package final class FileDraft: @unchecked Sendable {
     /// Removes the temporary name unless the file is complete. Does so now rather than when the last
     /// reference is released.
     package func discard() {
-        // Another writer may have got the name since.
-        guard isPending, let place, (try? isAt(place)) == true else { return }
+        guard isPending, let place else { return }
         isPending = false
+        Self.remove(place, of: descriptor)
+    }
+
+    /// Removes a name if it is that of an open file: another writer may have got it since.
+    private static func remove(_ place: FilePlace, of descriptor: Int32) {
+        guard let facts = try? stat(of: descriptor), (try? place.holds(facts)) == true else { return }
         _ = try? place.remove()
     }
 

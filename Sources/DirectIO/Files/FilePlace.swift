@@ -16,7 +16,7 @@ final class OpenFolder: Sendable {
     }
 
     deinit {
-        close(descriptor)
+        Closing.close(descriptor)
     }
 }
 

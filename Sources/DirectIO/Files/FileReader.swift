@@ -28,7 +28,7 @@ package final class FileReader: @unchecked Sendable {
     }
 
     deinit {
-        close(descriptor)
+        Closing.close(descriptor)
     }
 
     /// Returns the next bytes, at most `pieceSize` of them. An empty array means the end.

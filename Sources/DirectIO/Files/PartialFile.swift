@@ -83,7 +83,9 @@ package final class PartialFile: @unchecked Sendable {
     }
 
     deinit {
-        close()
+        // The lock ends with the draft's descriptor, unless a process that is being started has a copy.
+        let draft = draft
+        BlockingWork.shared.submit { _ = flock(draft.descriptor, LOCK_UN) }
     }
 
     /// Unlocks the file. It must not be used afterwards.

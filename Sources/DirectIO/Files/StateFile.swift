@@ -43,9 +43,14 @@ package enum StateFile {
 
     static func replace(_ place: FilePlace, with bytes: [UInt8]) throws(SystemError) {
         let draft = try FileDraft(place, mode: 0o600)
-        try draft.write(bytes)
-        try draft.settle()
-        try draft.commit()
+        do throws(SystemError) {
+            try draft.write(bytes)
+            try draft.settle()
+            try draft.commit()
+        } catch {
+            draft.discard()
+            throw error
+        }
         try place.settleNames()
     }
 }

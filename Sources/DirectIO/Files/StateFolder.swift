@@ -157,7 +157,7 @@ package final class StateReader: Sendable {
     }
 
     deinit {
-        close(descriptor)
+        Closing.close(descriptor)
     }
 
     /// Returns `count` bytes from this offset, or fewer at the end of the file.

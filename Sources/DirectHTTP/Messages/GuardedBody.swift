@@ -130,7 +130,8 @@ package final class GuardedBody: @unchecked Sendable {
         defer { leave() }
         guard let limit = source?.limit, limit.end < .never else { return }
         watch = Task(executorPreference: loop) { [weak self] in
-            var end = limit.end
+            // A nanosecond later, since a task that reads ends by its own wait.
+            var end = limit.end.advanced(byNanoseconds: 1)
             while (try? await loop.sleep(until: end)) != nil {
                 guard let self, !self.expire(HTTPError.Reason(limit.timeout)) else { return }
                 end = loop.now.advanced(byNanoseconds: 1_000_000_000)
@@ -140,7 +141,8 @@ package final class GuardedBody: @unchecked Sendable {
 
     /// Ends the body. Returns false if a task reads: it has the same deadline, but may get one more piece.
     private func expire(_ reason: HTTPError.Reason) -> Bool {
-        guard claim(for: Self.reading) else { return false }
+        // For these few instructions a reader waits; it gets the error then.
+        guard claim(for: Self.looking) else { return false }
         defer { leave() }
         if case nil = outcome { _ = fail(location.error(reason)) }
         return true

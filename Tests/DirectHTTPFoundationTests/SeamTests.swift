@@ -147,7 +147,9 @@ struct SeamTests {
                 : .text(request.headers["x-secret"] ?? "none")
         }
         let target = try server.url("/callback")
-        let delegate = AppDelegate(target)
+        let delegate = RedirectingDelegate { _, request in
+            request.url?.scheme == "myapp" ? URLRequest(url: target) : nil
+        }
         let client = HTTPClient.untimed { $0.headers["X-Secret"] = "client's" }
         let session = URLSession(
             configuration: configuration(client),
@@ -157,9 +159,56 @@ struct SeamTests {
         var request = try server.request("GET")
         request.setValue("request's", forHTTPHeaderField: "X-Secret")
         session.dataTask(with: request).resume()
-        var text = ""
-        for await data in delegate.pieces { text += String(decoding: data, as: UTF8.self) }
-        #expect(text == "none")
+        #expect(try await delegate.text() == "none")
+    }
+
+    @Test("Redirects to an app's URL count too: no server goes on for ever", arguments: ["/app", "/"])
+    func endlessRedirectsToApp(_ path: String) async throws {
+        let server = try FixtureServer.start { request in
+            .redirect(to: request.path == "/app" ? "myapp://callback" : "/app")
+        }
+        let target = try server.url(path)
+        let delegate = RedirectingDelegate { _, request in
+            request.url?.scheme == "myapp" ? URLRequest(url: target) : request
+        }
+        let session = URLSession(
+            configuration: configuration(HTTPClient.untimed()),
+            delegate: delegate,
+            delegateQueue: nil
+        )
+        session.dataTask(with: target).resume()
+        let error = await urlError { _ = try await delegate.text() }
+        #expect(error?.code == .httpTooManyRedirects)
+        #expect(server.requests.count == 21)
+    }
+
+    @Test("A delegate that copies the fields of its task into a redirect copies no cookies of the session's")
+    func copiedFields() async throws {
+        let server = try FixtureServer.start { request in
+            request.path == "/"
+                ? .text("moved", status: 302, ["Location": "/next", "Set-Cookie": "sid=new"])
+                : .text("\(request.headers["x-kept"] ?? "none") \(request.headers["cookie"] ?? "none")")
+        }
+        let configuration = configuration(HTTPClient.untimed())
+        for name in ["sid", "secret"] {
+            let properties: [HTTPCookiePropertyKey: Any] = [
+                .name: name, .value: "old", .domain: server.address, .path: "/",
+                .secure: name == "secret" ? "TRUE" : "",
+            ]
+            let cookie = try #require(HTTPCookie(properties: properties.filter { $0.value as? String != "" }))
+            configuration.httpCookieStorage?.setCookie(cookie)
+        }
+        let delegate = RedirectingDelegate { task, request in
+            var request = request
+            let fields = task.originalRequest?.allHTTPHeaderFields ?? [:]
+            for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+            return request
+        }
+        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        var request = try server.request("GET")
+        request.setValue("kept", forHTTPHeaderField: "X-Kept")
+        session.dataTask(with: request).resume()
+        #expect(try await delegate.text() == "kept sid=new")
     }
 
     @Test("The error of a bridged call after a redirect to an app's URL says that it is not supported")
@@ -192,15 +241,22 @@ struct SeamTests {
     }
 }
 
-/// Follows every redirect to one URL.
-private final class AppDelegate: NSObject, URLSessionDataDelegate, Sendable {
-    let pieces: AsyncStream<Data>
-    private let record: AsyncStream<Data>.Continuation
-    private let target: URL
+/// Decides about redirects, and passes on what a task delivers.
+private final class RedirectingDelegate: NSObject, URLSessionDataDelegate, Sendable {
+    private let pieces: AsyncThrowingStream<Data, any Error>
+    private let record: AsyncThrowingStream<Data, any Error>.Continuation
+    private let next: @Sendable (URLSessionTask, URLRequest) -> URLRequest?
 
-    init(_ target: URL) {
-        self.target = target
-        (pieces, record) = AsyncStream.makeStream()
+    init(_ next: @escaping @Sendable (URLSessionTask, URLRequest) -> URLRequest?) {
+        self.next = next
+        (pieces, record) = AsyncThrowingStream.makeStream()
+    }
+
+    /// The body of the response as text.
+    func text() async throws -> String {
+        var text = ""
+        for try await data in pieces { text += String(decoding: data, as: UTF8.self) }
+        return text
     }
 
     func urlSession(
@@ -210,7 +266,7 @@ private final class AppDelegate: NSObject, URLSessionDataDelegate, Sendable {
         newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        completionHandler(request.url?.scheme == "myapp" ? URLRequest(url: target) : nil)
+        completionHandler(next(task, request))
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
@@ -218,7 +274,7 @@ private final class AppDelegate: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        record.finish()
+        record.finish(throwing: error)
     }
 }
 #endif

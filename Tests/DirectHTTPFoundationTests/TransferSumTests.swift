@@ -30,4 +30,13 @@ struct TransferSumTests {
         #expect(totals([(false, 5, nil), (false, 10, 20)]) == [-1, 20])
         #expect(totals([(true, 10, nil), (false, 5, 20)]) == [-1, 30])
     }
+
+    @Test("A transfer without bodies ends, and so does the progress that it is a part of")
+    func nothingToTransfer() {
+        let whole = Progress(totalUnitCount: 10)
+        let part = Progress(totalUnitCount: -1)
+        whole.addChild(part, withPendingUnitCount: 10)
+        TransferSum(part).complete()
+        #expect(part.isFinished && whole.isFinished)
+    }
 }

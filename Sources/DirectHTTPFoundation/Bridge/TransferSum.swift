@@ -25,8 +25,10 @@ final class TransferSum: Sendable {
         request.onDownload = { received in self.note { $0.received = received } }
     }
 
-    /// Marks the transfer as complete, also if the total was never known.
+    /// Marks the transfer as complete, also if the total was never known. To Foundation 0 of 0 is not, and
+    /// neither would be the progress that this one is a part of.
     func complete() {
+        progress.completedUnitCount = max(1, progress.completedUnitCount)
         progress.totalUnitCount = progress.completedUnitCount
     }
 

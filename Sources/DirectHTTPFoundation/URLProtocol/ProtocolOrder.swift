@@ -39,7 +39,7 @@ struct ProtocolOrder: @unchecked Sendable {
         cookies = configuration.map { SessionCookies($0, request) }
         bridged = BridgedRequest(cookies?.taken(from: request) ?? request, settings, configuration)
         body = Self.body(of: task, inside, request)
-        delegate = inside.flatMap(SessionDelegate.init)
+        delegate = inside.flatMap { [cookies] in SessionDelegate($0, cookies) }
         redirects = settings.redirects.asking(delegate)
         authenticator = configuration?.urlCredentialStorage?.authenticator(for: request.url)
     }
@@ -67,6 +67,7 @@ struct ProtocolOrder: @unchecked Sendable {
     /// not one of HTTP, such as that of an app.
     func send(_ request: Request, with client: HTTPClient) async throws -> Response {
         var response = try await client.send(request)
+        var redirects = redirects
         while redirects.isFollowing, let other = response.otherScheme {
             let proposed = URLRequest(url: other)
             let decided = try await delegate?.decide(on: proposed, after: head(response))
@@ -74,9 +75,15 @@ struct ProtocolOrder: @unchecked Sendable {
             guard let url = next.url, (try? HTTPURL(url)) != nil else {
                 throw URLError(.unsupportedURL, "a redirect leads to a URL that is not http", for: next.url)
             }
+            // All redirects of a task have one limit: the server may name the app again for ever.
+            redirects.limit -= 1 + response.history.count { $0.reason == .redirect }
+            guard redirects.limit >= 0 else {
+                throw URLError(.httpTooManyRedirects, "too many redirects", for: self.url)
+            }
             await response.body.drain()
             var request = Request(next)
             prepare(&request)
+            request.redirects = redirects
             response = try await client.sendContinued(request)
         }
         return response

@@ -23,10 +23,13 @@ struct SessionCookies: Sendable {
     }
 
     /// Returns the request without the cookies that the session has written.
-    func taken(from request: URLRequest) -> URLRequest {
-        guard isFieldOfSession, request.value(forHTTPHeaderField: "Cookie") != nil else { return request }
+    ///
+    /// A delegate may have copied them from the request of the task into one after a redirect, which was
+    /// proposed with this field.
+    func taken(from request: URLRequest, proposed field: String? = nil) -> URLRequest {
+        guard isFieldOfSession, request.value(forHTTPHeaderField: "Cookie") != field else { return request }
         var request = request
-        request.setValue(nil, forHTTPHeaderField: "Cookie")
+        request.setValue(field, forHTTPHeaderField: "Cookie")
         return request
     }
 }

@@ -10,13 +10,15 @@ struct SessionDelegate: @unchecked Sendable {
     private let delegate: any URLSessionTaskDelegate
     private let session: URLSession
     private let task: URLSessionTask
+    private let cookies: SessionCookies?
 
     /// Fails if the session or its delegate is not known.
-    init?(_ inside: SessionInside) {
+    init?(_ inside: SessionInside, _ cookies: SessionCookies?) {
         guard let session = inside.session, let delegate = inside.delegate else { return nil }
         self.delegate = delegate
         self.session = session
         task = inside.task
+        self.cookies = cookies
     }
 
     /// Asks for the body of an upload that was created without one, and asks again each further time that the
@@ -55,7 +57,7 @@ struct SessionDelegate: @unchecked Sendable {
 
     /// Asks for the request to send after a redirect; `nil` delivers the redirect.
     func decide(on proposed: URLRequest, after head: HTTPURLResponse) async throws -> URLRequest? {
-        try await ask { answer in
+        let decided: URLRequest? = try await ask { answer in
             delegate.urlSession(
                 session,
                 task: task,
@@ -64,6 +66,8 @@ struct SessionDelegate: @unchecked Sendable {
                 completionHandler: answer
             )
         }
+        guard let decided, let cookies else { return decided }
+        return cookies.taken(from: decided, proposed: proposed.value(forHTTPHeaderField: "Cookie"))
     }
 
     /// Calls the delegate and waits for its answer.

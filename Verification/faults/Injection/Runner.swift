@@ -93,7 +93,8 @@ final class Runner {
         verdict.findings += first.findings(expectsSuccess: fault?.fault.isHarmless ?? true)
         if flt_secret_was_sent() == 1 { verdict.findings.append("the secret was sent in the clear") }
         flt_set_secret(nil)
-        let kept = work.connections + scenario.hiddenConnections + (work.cache == nil ? 0 : 1)
+        // A cache keeps its folder open, and the file of its marks.
+        let kept = work.connections + scenario.hiddenConnections + (work.cache == nil ? 0 : 2)
         verdict.findings += judgeHoldings("after the fault", more: Int64(kept))
         let second = guarded(scenario.again ?? scenario.perform, in: work)
         verdict.findings += judgeNextUse(second, of: scenario, after: fault)

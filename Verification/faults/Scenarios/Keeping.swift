@@ -56,7 +56,9 @@ extension Scenario {
     private static let cacheChange = Scenario(
         name: "change beside a cache",
         perform: { work in
-            let client = try work.client { $0.cache = try .directory("\(work.folder)/cache") }
+            let cache = try work.cache ?? ResponseCache.directory("\(work.folder)/cache")
+            work.cache = cache
+            let client = try work.client { $0.cache = cache }
             for _ in 0..<2 {
                 for path in versions { _ = try await client.get(work.plain("\(path)?\(work.number)")) }
             }

@@ -51,6 +51,16 @@ struct ChainRule: Sendable {
         ]
 }
 
+extension CertificateRules {
+    var rules: [ChainRule] {
+        switch self {
+        case .standard: ChainRule.standard
+        case .webPKI: ChainRule.webPKI
+        case .insecureOpenSSLOnly: []
+        }
+    }
+}
+
 /// A violation of one of our rules.
 struct RuleViolation {
     let rule: ChainRule

@@ -16,12 +16,4 @@ public enum CertificateRules: Hashable, Sendable {
     var minimumSecurityLevel: Int32 {
         self == .insecureOpenSSLOnly ? 0 : 2
     }
-
-    var rules: [ChainRule] {
-        switch self {
-        case .standard: ChainRule.standard
-        case .webPKI: ChainRule.webPKI
-        case .insecureOpenSSLOnly: []
-        }
-    }
 }

@@ -59,6 +59,23 @@ struct PathSearchTests {
         case unknownRoot, wrongPurpose, noAuthority, forbiddenName, brokenRule, demandedPolicy
     }
 
+    @Test("A trusted root that has expired does not hide the newer certificate of its key that is sent")
+    func expiredRootHidesNoNewerCertificate() throws {
+        var profile = CertificateProfile.authority("Crossed")
+        profile.validity = .expired
+        let expired = try TestAuthority(profile)
+        let leaf = try expired.issue(CertificateProfile(for: "a.test"))
+        var settings = TLSSettings()
+        settings.roots = .only([.der(expired.rootDER), .der(root.rootDER)])
+        let context = try TLSContext(settings)
+        func verdict(_ sent: FixtureCertificate...) throws -> TLSError? {
+            try context.verify(([leaf] + sent).map(\.der), for: .name("a.test"))
+        }
+        #expect(try verdict() != nil)
+        #expect(try verdict(cross(expired, by: stranger)) != nil)
+        #expect(try verdict(cross(expired, by: root)) == nil)
+    }
+
     /// The demands of the settings and the URL apply to each path.
     @Test(
         "A second path does not make a bad leaf acceptable",

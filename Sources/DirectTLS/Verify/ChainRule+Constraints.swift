@@ -31,7 +31,8 @@ extension ChainRule {
         let chain = CheckedCertificate.all(of: certificate.chain)
         let constrained = chain.filter { $0.has(NID_name_constraints) }
         guard !constrained.isEmpty else { return false }
-        let parents = certificate.names.dns.compactMap(parentOfWildcard)
+        // Both lists are as long as a server likes, and an override has them judged before any signature is.
+        let parents = Set(certificate.names.dns.compactMap(parentOfWildcard))
         guard !parents.isEmpty else { return false }
         return constrained.contains { authority in
             authority.excludedNames.contains { excluded in

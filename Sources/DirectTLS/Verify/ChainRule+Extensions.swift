@@ -5,10 +5,11 @@ extension ChainRule {
     static let noExtensionTwice = ChainRule(
         "a duplicate extension (RFC 5280, 4.2)"
     ) { certificate in
-        let count = X509_get_ext_count(certificate.raw)
-        return (0..<max(0, count)).contains { index in
+        var seen: Set<[UInt8]> = []
+        return (0..<max(0, X509_get_ext_count(certificate.raw))).contains { index in
             let kind = X509_EXTENSION_get_object(X509_get_ext(certificate.raw, index))
-            return X509_get_ext_by_OBJ(certificate.raw, kind, index) >= 0
+            let bytes = UnsafeBufferPointer(start: OBJ_get0_data(kind), count: OBJ_length(kind))
+            return !seen.insert(Array(bytes)).inserted
         }
     }
 

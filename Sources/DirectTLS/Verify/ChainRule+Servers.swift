@@ -42,7 +42,7 @@ extension ChainRule {
         guard certificate.isServers else { return false }
         let commonNames = certificate.commonNames
         guard !commonNames.isEmpty else { return false }
-        let names = certificate.names.all
+        let names = Set(certificate.names.all)
         return !commonNames.allSatisfy(names.contains)
     }
 

@@ -99,6 +99,12 @@ struct PathSearch {
         guard X509_STORE_CTX_init(attempt, X509_STORE_CTX_get0_store(check), leaf, sent) == 1,
             X509_VERIFY_PARAM_set1(X509_STORE_CTX_get0_param(attempt), X509_STORE_CTX_get0_param(check))
                 == 1,
+            // Else a root of the same name as one of the path's certificates would take its place: an expired
+            // copy, or one with a former key.
+            X509_VERIFY_PARAM_clear_flags(
+                X509_STORE_CTX_get0_param(attempt),
+                UInt(X509_V_FLAG_TRUSTED_FIRST)
+            ) == 1,
             X509_verify_cert(attempt) == 1,
             let chain = X509_STORE_CTX_get0_chain(attempt), accepts(chain)
         else { return nil }

@@ -164,6 +164,7 @@ open class HTTPCookie: NSObject, @unchecked Sendable {
     public enum AcceptPolicy: UInt, Sendable { case always, never, onlyFromMainDocumentDomain }
 
     public init?(properties: [HTTPCookiePropertyKey: Any]) { fatalError() }
+    open var properties: [HTTPCookiePropertyKey: Any]? { fatalError() }
     open var name: String { fatalError() }
     open var value: String { fatalError() }
     open var domain: String { fatalError() }

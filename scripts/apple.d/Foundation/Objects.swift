@@ -25,6 +25,12 @@ extension FileManager {
     public var temporaryDirectory: URL { fatalError() }
 }
 
+// NSProcessInfo.h: NS_SWIFT_SENDABLE.
+open class ProcessInfo: NSObject, @unchecked Sendable {
+    open class var processInfo: ProcessInfo { fatalError() }
+    open var processName: String { fatalError() }
+}
+
 open class Stream: NSObject {
     public enum Status: UInt { case notOpen, opening, open, reading, writing, atEnd, closed, error }
 

@@ -295,16 +295,14 @@ def add_resolvers(table):
     add(
         table, "answers that were kept are not read",
         (
-            "CachingResolver.readFile",
-            "|(try? StateFile.read(path, limit: Self.fileLimit)) ?? []|", "[]",
+            "CachingResolver.joinReading", "restore(|text ?? []|, date: loop.date)", "[]",
         ),
     )
     add(
         table, "answers that were kept last as long as new ones",
         (
             "CachingResolver.restore",
-            "let span = min(Duration.seconds(|left.partialValue|).clampedNanoseconds, longest) expiry",
-            "line.seconds",
+            "expiry = now.advanced(byNanoseconds: min(|left|, span))", "UInt64.max",
         ),
     )
     add(
@@ -317,7 +315,7 @@ def add_resolvers(table):
     )
     add(
         table, "a resolver's server is waited for longer than its limit",
-        ("ServiceClient.fetch", "request.timeouts.total = .after(|limit|)", ".seconds(100)"),
+        ("ServiceClient.fetch", "RequestTimeouts.Limit.after(|limit|)", ".seconds(100)"),
     )
     add(
         table, "a resolver's server need not prove its name",

@@ -7,9 +7,9 @@ package import DirectCore
 /// period. A call that has started cannot be interrupted; a call that has not is removed from the queue when
 /// its caller gives up.
 ///
-/// A call that no caller waits for any more, or that takes longer than the pool's `patience` while others wait
-/// for a thread, keeps its thread but does not count as one of `threadLimit`: it may hang, and the others
-/// must not wait for it. So a pool runs dry only when as many calls hang as it may have threads in all
+/// A call that no caller waits for any more, or that takes longer than the pool's `patience` while others
+/// wait for a thread, keeps its thread but does not count as one of `threadLimit`: it may hang, and the
+/// others must not wait for it. So a pool runs dry only when as many calls hang as it may have threads in all
 /// (`most`). Then calls fail as without a thread, instead of waiting.
 ///
 /// No call is ever made on the thread that asks for it. If the system refuses a thread (pthread_create(3),
@@ -64,6 +64,14 @@ package final class BlockingWork: Sendable {
         init(_ pool: BlockingWork, _ worker: Worker) {
             (self.pool, self.worker) = (pool, worker)
         }
+    }
+
+    /// What a thread that watches the queue begins with.
+    private final class Watch {
+        let pool: BlockingWork
+        let delay: UInt64
+
+        init(_ pool: BlockingWork, _ delay: UInt64) { (self.pool, self.delay) = (pool, delay) }
     }
 
     private let queue = Locked(Queue())
@@ -224,8 +232,8 @@ package final class BlockingWork: Sendable {
         return ticket
     }
 
-    /// Counts the threads that the waiting jobs need and may have. If they need more, calls that are late will
-    /// be looked for; if all threads there may be hang, the jobs fail.
+    /// Counts the threads that the waiting jobs need and may have. If they need more, calls that are late
+    /// will be looked for; if all threads there may be hang, the jobs fail.
     private func serve(_ queue: inout Queue) -> Consequences {
         var consequences = Consequences()
         guard queue.unserved > 0 else { return consequences }
@@ -291,13 +299,27 @@ package final class BlockingWork: Sendable {
         perform(consequences, refusal: error)
     }
 
+    /// Looks at the queue again when a thread of its own has waited: it belongs to the pool like those of the
+    /// calls, while an event loop belongs to a client.
     private func lookLater(after delay: UInt64) {
+        let context = Unmanaged.passRetained(Watch(self, delay)).toOpaque()
+        let refused = startDetachedThread(named: "direct-http io", context) { context in
+            let watch = Unmanaged<Watch>.fromOpaque(context).takeRetainedValue()
+            _ = watch.pool.queue.wait(at: Condition(), nanoseconds: watch.delay) { _, isLast in
+                isLast ? () : nil
+            }
+            watch.pool.lookNow()
+        }
+        guard refused != nil else { return }
+        Unmanaged<Watch>.fromOpaque(context).release()
         let loop = EventLoop.shared
         Task(executorPreference: loop) {
             try? await loop.sleep(until: loop.now.advanced(byNanoseconds: delay))
-            self.perform(self.queue.withLock { self.look(at: &$0) })
+            self.lookNow()
         }
     }
+
+    private func lookNow() { perform(queue.withLock { look(at: &$0) }) }
 
     /// Stops counting the calls that are late while jobs wait, which get threads then.
     private func look(at queue: inout Queue) -> Consequences {

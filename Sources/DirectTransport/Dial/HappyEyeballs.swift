@@ -361,8 +361,8 @@ extension HappyEyeballs.RaceOutcome {
     }
 
     /// Whether the failure says something about the address. A cancellation does so only if another attempt
-    /// that had begun later was faster. A lack of descriptors, a fault on this side, a refusal by the client's
-    /// own vetting and a fault of the proxy never do.
+    /// that had begun later was faster. A lack of descriptors, a fault on this side, a refusal by the
+    /// client's own vetting and a fault of the proxy never do.
     func isTelling(_ index: Int) -> Bool {
         guard let failure = attempts[index].failure, !failure.isDescriptorShortage else { return false }
         if case .failed(_, .refused) = failure.cause { return false }

@@ -46,6 +46,19 @@ package final class StateFolder: Sendable {
         try StateReader(place(name))
     }
 
+    /// Opens the file that is to be replaced; `nil` if there is none. What is no file of this user's, such as
+    /// a link, is removed, and not what it leads to.
+    package func fileToReplace(_ name: String) throws(SystemError) -> StateReader? {
+        do throws(SystemError) {
+            return try file(name)
+        } catch {
+            // A link, a folder or a pipe, a file of others, a socket, one that cannot be read.
+            guard [ELOOP, EINVAL, EPERM, ENXIO, EACCES].contains(error.code) else { throw error }
+            try remove(name)
+            return nil
+        }
+    }
+
     /// Creates a file that is to have this name.
     package func draft(_ name: String) throws(SystemError) -> FileDraft {
         try FileDraft(place(name), mode: FileDraft.hiddenMode)

@@ -255,7 +255,8 @@ struct AskerMemberTests {
         let asking: Set = ["authenticator", "cookies"]
         let apart: Set = ["bypassesCache", "upgrade", "tls", "identity", "unixSocket"]
         let silent: Set = [
-            "addressMap", "isAlwaysDecoded", "failedEndpoints", "repeatability", "timeouts", "waited", "redirects",
+            "addressMap", "isAlwaysDecoded", "failedEndpoints", "repeatability", "timeouts", "waited",
+            "redirects",
             "retries", "hedging",
             "tags", "resolver", "proxy", "expectsContinue", "closes", "onInterim", "onUpload", "onDownload",
             "sendingRate", "receivingRate", "encryptedClientHello", "local", "keepAlive",

@@ -10,6 +10,8 @@ internal import Glibc
 struct Ends {
     let stage: Stage
     let runner: Runner
+    /// Whether only the first and the last call of each function is tried.
+    let isQuick: Bool
 
     /// The functions by which files change, and those before which the caller has looked at something.
     private static let functions = [
@@ -18,20 +20,22 @@ struct Ends {
         "mkdirat",
     ]
 
-    /// Runs the scenario once for each call.
-    func run(_ scenario: Scenario, report: inout Report) throws {
-        for (function, name) in Injection.functions.map({ ($0, Injection.name(of: $0)) })
-        where Self.functions.contains(name) {
+    /// Runs the scenario once for each call, or for the first and the last of each function.
+    ///
+    /// - Parameter calls: The number of calls of each function in a run without faults.
+    func run(_ scenario: Scenario, calls: [Int64], report: inout Report) throws {
+        for (function, count) in zip(Injection.functions, calls)
+        where Self.functions.contains(Injection.name(of: function)) {
             for fault in FaultTable.ends {
-                var call: Int64 = 1
-                // A process that reaches its end has no such call.
-                while true {
+                var next: Int64? = 1
+                while let call = next {
                     let injection = Injection(function: function, fault: fault, call: call)
                     let verdict = try run(scenario, with: injection)
+                    // A process that reaches its end has no such call.
                     guard verdict.isReached || !verdict.findings.isEmpty else { break }
                     report.note(verdict, of: injection)
                     guard verdict.isReached else { break }
-                    call += 1
+                    next = isQuick ? (call < count ? count : nil) : call + 1
                 }
             }
         }

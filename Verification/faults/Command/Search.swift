@@ -53,7 +53,8 @@ struct Search {
         }
         if !scenario.needsOwnProcess { judgeGrowth(since: before, report: &report) }
         if scenario.leavesFiles, selection.function == nil {
-            try Ends(stage: stage, runner: runner).run(scenario, report: &report)
+            let ends = Ends(stage: stage, runner: runner, isQuick: selection.isQuick)
+            try ends.run(scenario, calls: calls, report: &report)
         }
     }
 

@@ -120,12 +120,12 @@ final class CacheFiles: Sendable {
     /// Does nothing if the plan's mark no longer holds: the response would not be used.
     func place(_ file: FileDraft, for plan: DraftPlan, size: Int) throws(SystemError) {
         let (key, names) = (plan.key, plan.variant.names)
-        guard try marks.mark(of: key) == plan.mark, try !isNewer(plan.name) else { return }
+        guard try marks.mark(of: key) == plan.mark, try makeWay(at: plan.name) else { return }
         if !names.names.isEmpty {
             let known = index(key)
             var index = known?.0 ?? VariantIndex()
             if index.note(names) {
-                guard try !isNewer(key.indexName) else { return }
+                guard try makeWay(at: key.indexName) else { return }
                 let draft = try folder.draft(key.indexName)
                 try draft.write(index.bytes(key), at: 0)
                 try draft.commit()
@@ -232,10 +232,10 @@ final class CacheFiles: Sendable {
         return found
     }
 
-    /// Whether a newer version of the package has made the file of this name.
-    private func isNewer(_ name: String) throws(SystemError) -> Bool {
-        guard let bytes = try folder.file(name)?.bytes(at: 0, count: 8) else { return false }
-        return EntryFile.age(bytes) == .newer || VariantIndex.age(bytes) == .newer
+    /// Whether a file may get this name: one that a newer version of the package has made stays.
+    private func makeWay(at name: String) throws(SystemError) -> Bool {
+        guard let bytes = try folder.fileToReplace(name)?.bytes(at: 0, count: 8) else { return true }
+        return EntryFile.age(bytes) != .newer && VariantIndex.age(bytes) != .newer
     }
 
     /// The response in a file; `nil` if the file is missing or is not what its name says.

@@ -204,13 +204,11 @@ private final class DirectoryDraft: CacheDraft {
                 try write(state.rest[...], state: &state, file: file, from: front.count)
                 try file.write(front, at: 0)
             }
-            state.rest = []
-            state.file = nil
-            try files.place(
-                file,
-                for: plan,
-                size: front.count + EntryFile.contentSize(state.length)
-            )
+            let size = front.count + EntryFile.contentSize(state.length)
+            // What is complete counts as a file, and no longer as what arrives.
+            files.release(state.length)
+            (state.rest, state.file, state.length) = ([], nil, 0)
+            try files.place(file, for: plan, size: size)
         }
     }
 

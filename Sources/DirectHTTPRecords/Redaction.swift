@@ -5,8 +5,8 @@ internal import DirectHTTP1
 /// What is replaced by `***` where requests and responses are written to a text or a file: curl commands, HAR
 /// archives.
 ///
-/// Except with ``insecureNone``, users and passwords of URLs are left out in any case, and so is the value of a
-/// field whose name or value looks like a credential: every API has a field of its own, so that no list of
+/// Except with ``insecureNone``, users and passwords of URLs are left out in any case, and so is the value of
+/// a field whose name or value looks like a credential: every API has a field of its own, so that no list of
 /// them is complete. What should be a URL and is none is hidden as a whole.
 public struct Redaction: Sendable {
     /// The header fields whose values are hidden. Names are compared ignoring case.

@@ -154,6 +154,12 @@ struct BlockingWorkTests {
         #expect(work.waiting == 0 && work.threads == 0)
     }
 
+    @Test("A task whose threads are all refused runs on those of Swift")
+    func refusedTask() async {
+        let work = BlockingWork(threadLimit: 2) { _, _ in refusal }
+        #expect(await Task(executorPreference: work) { 1 }.value == 1)
+    }
+
     @Test("A call in a lane fails as well if the system refuses its thread and there is no other")
     func refusedLane() async throws {
         let lane = BlockingLane(on: BlockingWork(threadLimit: 2) { _, _ in refusal }, width: 1)

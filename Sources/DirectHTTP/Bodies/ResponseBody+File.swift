@@ -6,8 +6,9 @@ extension ResponseBody {
     /// Writes the body to a file.
     ///
     /// The data is written to a file without a name, or with a temporary one, in the same folder. When it is
-    /// complete and flushed to the disk, that file gets the name `path` and replaces a file that was there. If
-    /// anything fails, nothing is left. If `path` is a symbolic link, the link stays and its target is replaced.
+    /// complete and flushed to the disk, that file gets the name `path` and replaces a file that was there.
+    /// If anything fails, nothing is left. If `path` is a symbolic link, the link stays and its target is
+    /// replaced.
     ///
     /// A device, such as `/dev/null` or a terminal, is written to directly. A pipe, a socket and a folder are
     /// errors.

@@ -11,8 +11,8 @@ internal import Synchronization
 ///
 /// A file without a strong validator cannot be continued: its record counts nothing, and both are removed
 /// when the download ends. The same holds for a file of another name, which is used if another program or
-/// user may have made what is under these two. Every method blocks, and may be called from any thread. After ``close()`` they do
-/// nothing.
+/// user may have made what is under these two. Every method blocks, and may be called from any thread. After
+/// ``close()`` they do nothing.
 final class PartialDownload: Sendable {
     /// What is on the disk.
     private struct Disk {

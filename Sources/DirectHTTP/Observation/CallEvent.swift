@@ -39,8 +39,8 @@ public struct CallEvent: Sendable, CustomStringConvertible {
         /// The files of the client's certificate have changed and cannot be used, for this reason. The former
         /// certificate still is.
         case identityKept(TLSError)
-        /// A connection was made. With TLS, its certificate is valid for the name, or was accepted in spite of
-        /// its faults.
+        /// A connection was made. With TLS, its certificate is valid for the name, or was accepted in spite
+        /// of its faults.
         case connected(Endpoint, tls: TLSFacts?)
         /// A request is sent on a connection: its head, and as much of the body as is sent with it.
         case sending(HTTPMethod, HTTPURL, Endpoint, bytes: Int, isReused: Bool)

@@ -2,9 +2,15 @@ package import DirectCore
 
 extension BlockingWork: TaskExecutor {
     /// Runs the next step of a task on a thread of the pool: the executor of tasks whose code may block.
+    ///
+    /// A step cannot fail, and the call that waits for it may have no time limit. So where the system refuses
+    /// all threads, Swift's own run it.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        submit { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        submit(
+            { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) },
+            orElse: { _ in globalConcurrentExecutor.enqueue(job) }
+        )
     }
 }
 

@@ -1,7 +1,7 @@
 internal import DirectCore
 
-/// Runs an operation whose outcome has to be known even if the task is cancelled. A cancelled task waits for it
-/// for one more second, since a disk may hang; then the operation is cancelled as well.
+/// Runs an operation whose outcome has to be known even if the task is cancelled. A cancelled task waits for
+/// it for one more second, since a disk may hang; then the operation is cancelled as well.
 package func withGrace<Value: Sendable>(
     on executor: any TaskExecutor,
     timedBy loop: EventLoop,
@@ -19,8 +19,8 @@ package func withGrace<Value: Sendable>(
 }
 
 extension BlockingWork {
-    /// Runs a call that has to be made even if the task is cancelled or its time is over, and waits for it, but
-    /// for no longer than a second.
+    /// Runs a call that has to be made even if the task is cancelled or its time is over, and waits for it,
+    /// but for no longer than a second.
     package func conclude(
         on executor: any TaskExecutor,
         timedBy loop: EventLoop,

@@ -23,8 +23,8 @@ package struct Reply<Value: Sendable>: Sendable {
         try await value { Pause(end: deadline) }
     }
 
-    /// Waits for the value, with a deadline that may change. `pause` is called before the wait, each time that
-    /// its result says, and at the deadline.
+    /// Waits for the value, with a deadline that may change. `pause` is called before the wait, each time
+    /// that its result says, and at the deadline.
     ///
     /// - Throws: ``BlockingWork/Abandoned`` if the deadline passes or the task is cancelled first.
     func value(_ pause: () -> Pause) async throws(BlockingWork.Abandoned) -> Value {

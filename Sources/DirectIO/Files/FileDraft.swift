@@ -124,8 +124,8 @@ package final class FileDraft: @unchecked Sendable {
         if let target { try commit(to: target) }
     }
 
-    /// Gives the file a name that is longer by this suffix, and leaves the one that it was to replace. Returns
-    /// the path of the file; `nil` for direct output.
+    /// Gives the file a name that is longer by this suffix, and leaves the one that it was to replace.
+    /// Returns the path of the file; `nil` for direct output.
     package func commit(beside suffix: String) throws(SystemError) -> String? {
         guard let target else { return nil }
         let beside = target.sibling(target.name + suffix)

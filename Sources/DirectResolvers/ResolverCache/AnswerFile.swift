@@ -6,8 +6,8 @@ internal import DirectIO
 ///
 /// The first line names the format and its version. Each line after it holds one answer behind its checksum:
 /// host, port (0 for any; `8080/http` is the port of that scheme alone), expiry in Unix time, time to live in
-/// seconds, `ordered` or `any`, canonical name or `-`, the endpoints, `by`, and the author. A line that cannot
-/// be read is skipped; the others count.
+/// seconds, `ordered` or `any`, canonical name or `-`, the endpoints, `by`, and the author. A line that
+/// cannot be read is skipped; the others count.
 ///
 ///     direct-http answers 1
 ///     27fff3c2 www.example.com 0 1700000300 300 any - 192.0.2.7 [2001:db8::7]:8443 by resolver dns.example

@@ -16,8 +16,8 @@ extension CachingResolver {
     /// Waits until the file has been read. The first caller starts that, on a thread that may block, and all
     /// that come before its end wait for the same reading, each within its own deadline.
     ///
-    /// A file that cannot be read counts as empty, because a cache can be filled again; so does one whose disk
-    /// takes longer than ``readingLimit``.
+    /// A file that cannot be read counts as empty, because a cache can be filled again; so does one whose
+    /// disk takes longer than ``readingLimit``.
     ///
     /// - Throws: `CancellationError` if the task was cancelled, a ``ResolverError`` at the deadline, and
     ///   `SystemError` if there is no thread or no descriptor; the next caller reads the file. An answer that
@@ -42,8 +42,8 @@ extension CachingResolver {
         if let refusal { throw refusal }
     }
 
-    /// Adds a caller to those that wait for the file, and starts the reading if no other has. Returns the time
-    /// at which it is given up; `nil` if it is over.
+    /// Adds a caller to those that wait for the file, and starts the reading if no other has. Returns the
+    /// time at which it is given up; `nil` if it is over.
     private func joinReading(_ reply: Reply<SystemError?>) -> Instant? {
         let now = now
         let (end, path) = state.withLock { state -> (Instant?, String?) in

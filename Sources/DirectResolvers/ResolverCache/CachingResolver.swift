@@ -10,8 +10,8 @@ package import DirectIO
 /// - The table has an answer: it is returned at once, or thrown if it is negative. In the last tenth of its
 ///   time to live, or once it is stale, a query for the next answer starts in the background.
 /// - The resolver behind the cache has an answer at hand: it is returned, and not cached.
-/// - A query for the name is in flight: the caller joins it, and waits within its own deadline. As soon as a part
-///   of the answer has come, all have it, and may wait for more.
+/// - A query for the name is in flight: the caller joins it, and waits within its own deadline. As soon as a
+///   part of the answer has come, all have it, and may wait for more.
 /// - Another resolver answers meanwhile, if the settings say so (`whileAsking`), and a query starts in the
 ///   background.
 /// - Otherwise the caller starts a query. It runs in a task of its own, so the cancellation of one caller
@@ -31,9 +31,9 @@ public final class CachingResolver: Resolver, PublishingResolver {
         /// for the next time. What the HTTPDNS documents call `resolveHostSyncNonBlocking`.
         ///
         /// The other resolver also answers if the resolver behind the cache has no address for the name,
-        /// fails, or named endpoints that cannot be reached. Its answers are not cached here. If it fails itself,
-        /// its endpoints cannot be reached, or a certificate there does not fit, the caller waits for the
-        /// resolver behind the cache after all.
+        /// fails, or named endpoints that cannot be reached. Its answers are not cached here. If it fails
+        /// itself, its endpoints cannot be reached, or a certificate there does not fit, the caller waits for
+        /// the resolver behind the cache after all.
         case use(any Resolver)
 
         var other: (any Resolver)? {
@@ -67,8 +67,9 @@ public final class CachingResolver: Resolver, PublishingResolver {
         public var capacity = 100_000
         /// The path of a file that keeps the answers from one run to the next. It is read when the first name
         /// is asked for, and written by ``save()`` and a few seconds after a change. Answers with HTTPS
-        /// records are not in it, because the keys in those change often. Each process needs a file of its own:
-        /// of two with the same one, the last that writes has its answers there. `nil` keeps all in memory only.
+        /// records are not in it, because the keys in those change often. Each process needs a file of its
+        /// own: of two with the same one, the last that writes has its answers there. `nil` keeps all in
+        /// memory only.
         public var file: String?
 
         /// Creates the default settings.
@@ -95,8 +96,8 @@ public final class CachingResolver: Resolver, PublishingResolver {
             self.unread = unread.map { .untouched($0) }
         }
 
-        /// Forgets all answers, and the queries in flight, so that later callers do not join them. Returns the
-        /// callers that wait for the file, whose answers are not wanted any more.
+        /// Forgets all answers, and the queries in flight, so that later callers do not join them. Returns
+        /// the callers that wait for the file, whose answers are not wanted any more.
         mutating func forgetAll() -> [Reply<SystemError?>] {
             table.forgetAll()
             generation += 1

@@ -61,8 +61,8 @@ final class InFlightQuery: @unchecked Sendable {
         return waiters.isEmpty && !isWanted
     }
 
-    /// Notes as much of the answer as has come. From here on the cache wants all of it. Returns those whom the
-    /// caller has to wake, outside the lock: they take the part, and may come back for the next one.
+    /// Notes as much of the answer as has come. From here on the cache wants all of it. Returns those whom
+    /// the caller has to wake, outside the lock: they take the part, and may come back for the next one.
     func publish(_ answer: Resolution) -> [Waiter] {
         (part, parts, isWanted) = (answer, parts + 1, true)
         return Array(waiters.values)

@@ -5,8 +5,8 @@ internal import DirectIO
 /// A resolver's answer in a compact encoding: a few bytes for each endpoint, because the cache holds many
 /// more answers than are in use at any time.
 ///
-/// The first two bytes are the number of endpoints. Each endpoint is a byte of flags (`Flag`), two bytes for the
-/// port if it has one, and 4 or 16 bytes for the address. The canonical name, if any, takes the remaining
+/// The first two bytes are the number of endpoints. Each endpoint is a byte of flags (`Flag`), two bytes for
+/// the port if it has one, and 4 or 16 bytes for the address. The canonical name, if any, takes the remaining
 /// bytes. Numbers are big-endian. A zone has a meaning on this machine only and has no encoding: an answer
 /// with one cannot be packed.
 struct PackedAnswer {

@@ -70,8 +70,8 @@ extension Result<Resolution, any Error> {
 }
 
 extension ResolveContext {
-    /// Returns the end of the share of one resolver, which began at `start`, of the time that its callers have
-    /// as of now. No resolver counts as silent within a second.
+    /// Returns the end of the share of one resolver, which began at `start`, of the time that its callers
+    /// have as of now. No resolver counts as silent within a second.
     func shareEnd(from start: Instant, among count: Int, of all: ResolveContext) -> Instant {
         let awaited = all.awaited?() ?? .never
         let end = loop.now < awaited ? min(awaited, all.deadline) : all.deadline

@@ -160,8 +160,8 @@ public struct ChainResolver: Resolver, PublishingResolver {
         throw ResolverError(allOf: failures)
     }
 
-    /// Asks one step. Its time ends earlier than its limit if all callers have too little, and later again when
-    /// one comes that has more.
+    /// Asks one step. Its time ends earlier than its limit if all callers have too little, and later again
+    /// when one comes that has more.
     private func answer(
         of index: Int,
         to question: Question,
@@ -195,8 +195,8 @@ public struct ChainResolver: Resolver, PublishingResolver {
         return own
     }
 
-    /// Returns the answer of a step, and what comes later of it, with the failures of the steps before it, and
-    /// with a fallback: if no endpoint of it can be reached, the steps from `next` on are asked.
+    /// Returns the answer of a step, and what comes later of it, with the failures of the steps before it,
+    /// and with a fallback: if no endpoint of it can be reached, the steps from `next` on are asked.
     private func extended(
         _ answer: Resolution,
         after failures: [ResolverError],

@@ -10,8 +10,8 @@ public typealias ResolverObserver = @Sendable (ResolverEvent) -> Void
 public struct ResolverEvent: Sendable, CustomStringConvertible {
     /// The end of a question.
     public enum Outcome: Sendable {
-        /// The resolver named so many endpoints to begin with. The source says which resolver did, and whether a
-        /// cache had the answer.
+        /// The resolver named so many endpoints to begin with. The source says which resolver did, and
+        /// whether a cache had the answer.
         case answered(endpoints: Int, source: AddressSource)
         /// The resolver has no address for the name, or failed.
         case failed(ResolverError)
@@ -104,8 +104,8 @@ public struct ObservedResolver: Resolver, PublishingResolver {
 
     /// Returns the answer that the observed resolver has at hand, and reports it; `nil` if it has none.
     ///
-    /// Also `nil` for a negative answer: the observed resolver is asked for that, and each question is reported
-    /// once, however often a cache and a client look whether there is an answer.
+    /// Also `nil` for a negative answer: the observed resolver is asked for that, and each question is
+    /// reported once, however often a cache and a client look whether there is an answer.
     public func knownAnswer(
         for host: DomainName,
         port: UInt16,

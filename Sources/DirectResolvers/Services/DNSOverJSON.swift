@@ -105,8 +105,8 @@ struct DNSJSONFormat: RecordFormat {
         return answer
     }
 
-    /// Throws if the response repeats another question, as one of a cache on the way may. Some services repeat
-    /// none, or one that is not in a list.
+    /// Throws if the response repeats another question, as one of a cache on the way may. Some services
+    /// repeat none, or one that is not in a list.
     private static func checkQuestion(
         _ root: JSONPart,
         is host: DomainName,

@@ -43,8 +43,9 @@ struct ServerList: Sendable {
         rotation.order(at: now).map { Choice(endpoint: endpoints[$0], index: $0, version: version) }
     }
 
-    /// Returns the servers for one question, the best first. If there are several, the last one is among those
-    /// that the caller gave, unless one of them comes earlier: a list that the service named may be dead.
+    /// Returns the servers for one question, the best first. If there are several, the last one is among
+    /// those that the caller gave, unless one of them comes earlier: a list that the service named may be
+    /// dead.
     func order(at now: Instant, atMost count: Int) -> [Choice] {
         let all = order(at: now)
         var some = Array(all.prefix(count))

@@ -137,8 +137,8 @@ final class ServiceClient: Sendable {
         )
     }
 
-    /// Returns the name of the records of an `https` origin (RFC 9460, section 9.1); `nil` if they are not asked
-    /// for.
+    /// Returns the name of the records of an `https` origin (RFC 9460, section 9.1); `nil` if they are not
+    /// asked for.
     private func recordName(of host: DomainName, port: UInt16) -> DomainName? {
         guard settings.httpsRecords != .off, format is any RecordFormat else { return nil }
         return port == 443 ? host : try? DomainName("_\(port)._https.\(host)")

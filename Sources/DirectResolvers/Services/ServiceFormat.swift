@@ -118,8 +118,8 @@ struct ServiceAnswer: Sendable {
     /// Whether the name does not exist at all.
     var isNoSuchName = false
 
-    /// Returns the answer with the addresses of one to another question for the same name. The shorter time to
-    /// live counts.
+    /// Returns the answer with the addresses of one to another question for the same name. The shorter time
+    /// to live counts.
     func adding(_ other: ServiceAnswer) -> ServiceAnswer {
         var all = self
         all.addresses += other.addresses

@@ -78,8 +78,8 @@ public struct ServiceSettings: Sendable {
         /// As soon as there are addresses, they are awaited for 50 ms at most, as Happy Eyeballs recommends.
         /// Those that come later count for the connections that are not begun then.
         case brief
-        /// The addresses wait for them, until the time limit of one server ends: for programs that rather wait
-        /// than connect without Encrypted Client Hello.
+        /// The addresses wait for them, until the time limit of one server ends: for programs that rather
+        /// wait than connect without Encrypted Client Hello.
         case awaited
     }
 

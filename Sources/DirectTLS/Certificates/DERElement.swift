@@ -1,4 +1,5 @@
-/// One element of DER (X.690), for bytes that are looked at before OpenSSL reads them. Lengths of BER are none.
+/// One element of DER (X.690), for bytes that are looked at before OpenSSL reads them. Lengths of BER are
+/// none.
 struct DERElement {
     let tag: UInt8
     let content: ArraySlice<UInt8>

@@ -73,8 +73,8 @@ struct PEMItem: Sendable {
 }
 
 extension PEMItem {
-    /// Whether the text ends within the line that begins or ends an item. To OpenSSL there is no item then, and
-    /// one that was meant is missing.
+    /// Whether the text ends within the line that begins or ends an item. To OpenSSL there is no item then,
+    /// and one that was meant is missing.
     static func isCut(_ bytes: [UInt8]) -> Bool {
         let blank: [UInt8] = [0x00, 0x09, 0x0A, 0x0D, 0x20]
         guard let end = bytes.lastIndex(where: { !blank.contains($0) }) else { return false }

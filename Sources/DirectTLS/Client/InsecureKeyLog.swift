@@ -23,8 +23,8 @@ public final class InsecureKeyLog: Hashable, Sendable {
 
     /// Makes a log that appends to a file, which is made if there is none, readable by its owner only.
     ///
-    /// - Throws: ``TLSError/badSettings(_:)`` if the file cannot be opened, is a pipe, or is one that others than
-    ///   its owner may read or write.
+    /// - Throws: ``TLSError/badSettings(_:)`` if the file cannot be opened, is a pipe, or is one that others
+    ///   than its owner may read or write.
     public convenience init(appendingTo path: String) throws(TLSError) {
         let file = try LogFile(path)
         self.init { file.append($0) }

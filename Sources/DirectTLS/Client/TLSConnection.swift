@@ -230,7 +230,8 @@ let checkServerChain: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) 
     return 1
 }
 
-/// OpenSSL's callback before it chooses the client's certificate, because the server has asked for one. In TLS
+/// OpenSSL's callback before it chooses the client's certificate, because the server has asked for one. In
+/// TLS
 /// 1.2 the callback that verifies the chain is called before the server's staple has arrived.
 let judgeBeforeIdentity: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { ssl, _ in
     guard let ssl, let connection = TLSConnection.owning(ssl) else { return 0 }

@@ -21,8 +21,8 @@ public struct TLSFacts: Hashable, Sendable {
     public let stapledStatus: StapledStatus
     /// Whether the server name was encrypted.
     public let encryptedClientHello: EncryptedClientHello.Outcome
-    /// All faults of the server's chain, each of which ``TLSSettings/insecureOverride`` has accepted. Empty if
-    /// there was none; otherwise the certificate proves nothing.
+    /// All faults of the server's chain, each of which ``TLSSettings/insecureOverride`` has accepted. Empty
+    /// if there was none; otherwise the certificate proves nothing.
     public let acceptedFaults: [TLSError]
     /// The verified chain, or what the server sent if its faults were accepted.
     package let chain: CertificateChain?

@@ -67,7 +67,8 @@ func isDamagedRoot(_ root: OpaquePointer) -> Bool {
     return strength != keyStrength(of: copy) || flags != X509_get_extension_flags(copy)
 }
 
-/// The bits of security of the key: 0 without a key, and also for one of which OpenSSL could not keep the size.
+/// The bits of security of the key: 0 without a key, and also for one of which OpenSSL could not keep the
+/// size.
 private func keyStrength(of root: OpaquePointer) -> Int32 {
     X509_get0_pubkey(root).map { EVP_PKEY_get_security_bits($0) } ?? 0
 }

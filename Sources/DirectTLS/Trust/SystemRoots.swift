@@ -13,7 +13,8 @@ struct SystemRoots: Hashable, Sendable {
     var directories: String?
     var bundle: String?
 
-    /// Returns the places that the environment names, else a bundle, else a directory with links named by hash.
+    /// Returns the places that the environment names, else a bundle, else a directory with links named by
+    /// hash.
     static func find(
         environment: (String) -> String? = environmentVariable,
         directories: [String] = knownDirectories,
@@ -68,8 +69,8 @@ struct SystemRoots: Hashable, Sendable {
     private static let cache = SharedIndex()
 }
 
-/// The index that was read last, and the places it was read from. If the places change, because the environment
-/// has changed, a new one replaces it.
+/// The index that was read last, and the places it was read from. If the places change, because the
+/// environment has changed, a new one replaces it.
 private final class SharedIndex: Sendable {
     private let current = Locked<(roots: SystemRoots, index: RootIndex)?>(nil)
 

@@ -10,9 +10,10 @@ internal import Glibc
 
 /// A store of OpenSSL's whose roots are in indexes of ours.
 ///
-/// OpenSSL's own store takes the first root of a subject whose key identifier does not contradict, and asks no
-/// further place when it has one. So an old copy of a root, or one of the same name with another key, would
-/// hide the root that has issued a certificate. Here each root of the subject is tried by the signature.
+/// OpenSSL's own store takes the first root of a subject whose key identifier does not contradict, and asks
+/// no further place when it has one. So an old copy of a root, or one of the same name with another key,
+/// would hide the root that has issued a certificate. Here each root of the subject is tried by the
+/// signature.
 final class TrustStore: Sendable {
     private let indexes: [RootIndex]
 

@@ -78,8 +78,8 @@ extension CertificateFault {
         case distrusted
         /// One of the rules of ``CertificateRules`` is broken; ``CertificateFault/reason`` tells which one.
         case ruleViolated
-        /// Another fault, with OpenSSL's `X509_V_ERR_…` number. An ``InsecureCertificateOverride`` cannot accept
-        /// it.
+        /// Another fault, with OpenSSL's `X509_V_ERR_…` number. An ``InsecureCertificateOverride`` cannot
+        /// accept it.
         case other(code: Int)
 
         /// The only place that knows OpenSSL's numbers of faults.

@@ -42,7 +42,8 @@ struct FaultRecorder {
         add(code, at: certificate, depth: X509_STORE_CTX_get_error_depth(check), of: check, because: reason)
     }
 
-    /// Adds a fault, once for each certificate. In place of too many there is one that no override can accept.
+    /// Adds a fault, once for each certificate. In place of too many there is one that no override can
+    /// accept.
     mutating func add(
         _ code: Int32,
         at certificate: OpaquePointer?,
@@ -65,7 +66,8 @@ struct FaultRecorder {
             )
         }
         let fault = made(code, reason)
-        // Both OpenSSL and a rule of ours may find it. Each rule without a code of its own has another reason.
+        // Both OpenSSL and a rule of ours may find it. Each rule without a code of its own has another
+        // reason.
         let isKnown = faults.contains {
             $0.code == fault.code && $0.depth == fault.depth
                 && ($0.kind != .ruleViolated || $0.reason == fault.reason)

@@ -44,8 +44,8 @@ package final class ConnectionFacts: Sendable {
         package var failedAttempts: [FailedAttempt] = []
         /// Whether the address came from a resolver's answer.
         var tracksResolver = false
-        /// The resolver's answer that does not have the address, because all of its own failed or this one came
-        /// later; `nil` otherwise.
+        /// The resolver's answer that does not have the address, because all of its own failed or this one
+        /// came later; `nil` otherwise.
         var fallbackForAnswer: [Endpoint]?
     }
 
@@ -54,8 +54,8 @@ package final class ConnectionFacts: Sendable {
     /// The endpoint for errors: `nil` for a Unix domain socket, which has none.
     package var dialledEndpoint: Endpoint? { path.unixSocket == nil ? endpoint : nil }
 
-    /// Whether this connection was made because the route's own addresses failed or were not all. They are not
-    /// tried again while it lives.
+    /// Whether this connection was made because the route's own addresses failed or were not all. They are
+    /// not tried again while it lives.
     @inline(never)
     func standsIn(for route: Route) -> Bool {
         guard let fallbackForAnswer = search.fallbackForAnswer else { return false }

@@ -19,7 +19,7 @@ final class TLSClientState: Sendable {
     }
 
     /// Not a `Result`, as said at ``Locked``.
-    private enum Making {
+    enum Making {
         case success(TLSContext)
         /// The former one, because a new one has failed.
         case kept(TLSContext, TLSError)
@@ -58,7 +58,7 @@ final class TLSClientState: Sendable {
     }
 
     /// Returns the context, made if there is none for the files as they are.
-    private func current() -> Making {
+    func current() -> Making {
         let known = made.withLock { $0 }
         do throws(TLSError) {
             return .success(try renewed(known))

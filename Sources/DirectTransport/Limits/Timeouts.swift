@@ -127,8 +127,8 @@ public struct Timeouts: Hashable, Sendable {
 
 /// The limit on the time without progress in one phase.
 ///
-/// Only a caller's settings can say that there is none: no code of this package begins a wait that has neither
-/// such a limit nor that of the whole call, unless the waits of another task of the same call end it.
+/// Only a caller's settings can say that there is none: no code of this package begins a wait that has
+/// neither such a limit nor that of the whole call, unless the waits of another task of the same call end it.
 package struct IdleLimit: Equatable, Sendable {
     /// The limit in nanoseconds; the largest value means no limit.
     package let nanoseconds: UInt64

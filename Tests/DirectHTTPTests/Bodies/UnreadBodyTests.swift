@@ -55,18 +55,22 @@ struct UnreadBodyTests {
         let source = Pieces(count: 50_000)
         let body = GuardedBody(source)
         let isOver = Locked(false)
+        let hasLooked = Locked(false)
         let looks = try await withThrowingTaskGroup(of: Int.self) { group in
             group.addTask {
                 try await onOwnThread {
                     var looks = 0
                     while !isOver.withLock({ $0 }) {
-                        if body.bytesLeft != nil { looks += 1 }
-                        _ = (body.trailers, body.limit)
+                        _ = (body.bytesLeft, body.trailers, body.limit)
+                        looks += 1
+                        hasLooked.withLock { $0 = true }
                     }
                     return looks
                 }
             }
             defer { isOver.withLock { $0 = true } }
+            // The looks begin before the reading, however busy the machine is.
+            while !hasLooked.withLock({ $0 }) { await Task.yield() }
             var count = 0
             while try await body.next() != nil { count += 1 }
             #expect(count == 50_000)

@@ -249,7 +249,7 @@ struct CachingResolverTests {
         #expect(cache.state.withLock { $0.queries.isEmpty })
         time.advance(by: .seconds(61))
         cache.refresh(host, port: 443, as: ResolveContext(on: time.loop), for: .outdated)
-        #expect(cache.state.withLock { $0.queries.count } == 1)
+        // It may have been answered by now.
         while try await answer(cache).source.freshness == .stale { await Task.yield() }
         #expect(upstream.asked.count == 2)
     }

@@ -35,7 +35,8 @@ struct TerminalTests {
             return (shown, rest, code)
         }
         // The result of the second one waits for that of the first one, and counts already.
-        #expect(shown == "\r\u{1B}[K1 of 2, 1 failed")
+        // A busy machine may show a line before that.
+        #expect(shown.hasSuffix("\r\u{1B}[K1 of 2, 1 failed"), "\(shown)")
         let erased = try #require(rest.range(of: "\r\u{1B}[K", options: .backwards))
         #expect(rest[erased.upperBound...].hasPrefix("b.test\nFAIL"), "\(rest)")
         #expect(rest.contains("Interrupted, with 1 not finished. Of 1 that finished, 0 passed."), "\(rest)")

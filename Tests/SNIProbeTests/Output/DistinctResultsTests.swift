@@ -133,6 +133,26 @@ struct DistinctResultsTests {
         #expect(rest.errors.contains("1 results are there already"))
     }
 
+    /// The files in a folder, also those without a name (Linux, O_TMPFILE), through the processes that have
+    /// them open.
+    private func filesOrDrafts(in folder: String) -> [String] {
+        let files = FileManager.default
+        func paths(_ folder: String) -> [String] {
+            ((try? files.contentsOfDirectory(atPath: folder)) ?? []).map { folder + "/" + $0 }
+        }
+        let descriptors = paths("/proc").flatMap { paths($0 + "/fd") }
+        return paths(folder)
+            + descriptors.filter {
+                (try? files.destinationOfSymbolicLink(atPath: $0))?.hasPrefix(folder + "/") == true
+            }
+    }
+
+    /// The size of the file that a path leads to; 0 if there is none.
+    private func size(of path: String) -> Int {
+        var facts = stat()
+        return stat(path, &facts) == 0 ? Int(facts.st_size) : 0
+    }
+
     @Test("An interrupted run keeps its results beside the file that it was to replace", .idleLimit)
     func interrupted() async throws {
         let silent = try FixtureServer.start(behaviour: .bytes(.silent))
@@ -148,14 +168,7 @@ struct DistinctResultsTests {
             ])
             try program.input.close()
             // The draft has its bytes when the first result is there.
-            while true {
-                let names = try FileManager.default.contentsOfDirectory(atPath: folder)
-                let sizes = names.compactMap {
-                    try? FileManager.default.attributesOfItem(atPath: folder + "/" + $0)[.size] as? Int
-                }
-                if sizes.contains(where: { $0 > 0 }) { break }
-                sched_yield()
-            }
+            while !filesOrDrafts(in: folder).contains(where: { size(of: $0) > 0 }) { sched_yield() }
             program.interrupt()
             return program.finish()
         }

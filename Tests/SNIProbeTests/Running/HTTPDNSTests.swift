@@ -79,8 +79,11 @@ struct HTTPDNSTests {
             port: port.number
         ) { _ in .text("") }
         let service = try FixtureServer.start(.tls(root.certificate(for: "127.0.0.1"))) { request in
-            request.target == "/d?dn=a.test&ttl=1&id=12&token=t0ken"
-                ? .text("127.0.0.2;127.0.0.3,600") : .text("", status: 403)
+            switch request.target {
+            case "/d?dn=a.test&ttl=1&id=12&token=t0ken": .text("127.0.0.2;127.0.0.3,600")
+            case "/d?dn=a.test&ttl=1&type=aaaa&id=12&token=t0ken": .text("")
+            default: .text("", status: 403)
+            }
         }
         let alibaba = try alibaba(secret: "k3y", #""127.0.0.2""#)
         let words = [
@@ -96,7 +99,7 @@ struct HTTPDNSTests {
         let lines = result.output.split(separator: "\n")
         #expect(lines.count == 2)
         #expect(lines.last?.contains("Only users of dnspod@\(service.authority) get 127.0.0.3") == true)
-        #expect(lines.last?.contains(#""ttl":600"#) == true)
+        #expect(lines.last?.contains(#""ttl":600"#) == true, "\(result.output)")
         #expect(!(result.output + result.errors).contains("t0ken"))
     }
 

@@ -154,12 +154,25 @@ extension World {
     /// be under way, and callers may keep the loop busy, one after the other.
     ///
     /// Calls that receive much yield after 256 KiB and what is then under way. Up to three jobs that follow
-    /// each other end a call, and each may have to wait for all of these.
+    /// each other end a call, and each may have to wait for all of these, and for a thread.
     var slack: UInt64 {
         let work = plan.network.jobCost * 30 + plan.network.byteCost * 70_000
         let turns = 3 * min(largeCalls, mostActiveCalls)
         return 3_000_000 + UInt64(work * (mostActiveCalls + 1)) + callersWork
-            + UInt64(plan.network.byteCost * 330_000 * turns)
+            + UInt64(plan.network.byteCost * 330_000 * turns) + 3 * threadsWork
+    }
+
+    /// The longest time for which a job waits for a thread of the client, in nanoseconds.
+    ///
+    /// What an interceptor continues, hedged requests and resolvers of the program's run on these threads
+    /// unless the caller prefers an executor, so each of their jobs may have to wait. A simulated thread that
+    /// has nothing to do ends at once, so there is a new one for each job.
+    private var threadsWork: UInt64 {
+        let client = plan.client
+        let usesThreads =
+            client.rebuildsRequests || client.hasNetworkInterceptor || client.addsUserBelowCache
+            || client.hedging != nil || client.resolving == .resolver
+        return usesThreads ? UInt64(plan.network.longestThreadStart) * 1000 : 0
     }
 
     /// The number of calls that may receive more than a task takes between two yields.

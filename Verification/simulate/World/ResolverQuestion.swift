@@ -52,8 +52,12 @@ struct ResolverQuestion {
                 return nil
             }
             self.init(name: name, types: [type])
-        case .dnsPod, .alibaba:
-            guard let name = values[format == .dnsPod ? "dn" : "host"] else { return nil }
+        case .dnsPod:
+            // A question without a type is for IPv4.
+            guard let name = values["dn"], [nil, "aaaa"].contains(values["type"]) else { return nil }
+            self.init(name: name, types: [values["type"] == nil ? 1 : 28])
+        case .alibaba:
+            guard let name = values["host"] else { return nil }
             self.init(name: name, types: [28, 1])
         case .datagram: return nil
         }

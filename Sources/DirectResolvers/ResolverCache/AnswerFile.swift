@@ -6,11 +6,12 @@ internal import DirectIO
 ///
 /// The first line names the format and its version. Each line after it holds one answer behind its checksum:
 /// host, port (0 for any; `8080/http` is the port of that scheme alone), expiry in Unix time, time to live in
-/// seconds, `ordered` or `any`, canonical name or `-`, the endpoints, `by`, and the author. A line that
-/// cannot be read is skipped; the others count.
+/// seconds, `ordered` or `any` with the checksum of the name of the resolver behind the cache, canonical name
+/// or `-`, the endpoints, `by`, and the author. A line that cannot be read is skipped; of several for one key
+/// the last one counts, and without endpoints it says that there is no answer any more.
 ///
 ///     direct-http answers 1
-///     27fff3c2 www.example.com 0 1700000300 300 any - 192.0.2.7 [2001:db8::7]:8443 by resolver dns.example
+///     27fff3c2 www.example.com 0 1700000300 300 any/50b6e5a3 - 192.0.2.7 [2001:db8::7]:8443 by resolver dns
 enum AnswerFile {
     /// One answer of the file.
     struct Line: Equatable {
@@ -20,14 +21,21 @@ enum AnswerFile {
         var seconds: Int64
         var endpoints: [Endpoint]
         var author: AddressSource.Author
+        /// The checksum of the name of the resolver that was asked; `nil` in files of earlier versions.
+        var policy: UInt32?
         var canonicalName: DomainName?
         var isStrictlyOrdered = false
     }
 
+    /// The first line.
+    static let heading = Array("direct-http answers 1\n".utf8)
+
     /// Returns the text of a file with these answers.
-    static func write(_ lines: some Sequence<Line>) -> [UInt8] {
-        var text = Array(heading.utf8)
-        text.append(UInt8(ascii: "\n"))
+    static func write(_ lines: some Sequence<Line>) -> [UInt8] { heading + text(of: lines) }
+
+    /// Returns the lines for these answers.
+    static func text(of lines: some Sequence<Line>) -> [UInt8] {
+        var text: [UInt8] = []
         for line in lines {
             let content = Array(content(of: line).utf8)
             text += Hex.encode(padded: content.withSpan(checksum)).utf8
@@ -38,29 +46,32 @@ enum AnswerFile {
         return text
     }
 
-    /// Returns the answers of a file, without the lines that cannot be read.
+    /// Returns the answers of a file, each key once, without the lines that cannot be read.
+    ///
+    /// A file of another version has none: it may mean other things by the same words.
     static func read(_ text: [UInt8]) -> [Line] {
         var lines: [Line] = []
-        var isFirst = true
-        for piece in text.split(separator: UInt8(ascii: "\n")) {
-            if isFirst {
-                // A file of another version may mean other things by the same words.
-                guard piece.elementsEqual(heading.utf8) else { return [] }
-                isFirst = false
-            } else if let line = line(Array(piece)) {
+        var places: [AnswerKey: Int] = [:]
+        let pieces = text.split(separator: UInt8(ascii: "\n"))
+        guard let first = pieces.first, first.elementsEqual(heading.dropLast()) else { return [] }
+        for piece in pieces.dropFirst() {
+            guard let line = line(Array(piece)) else { continue }
+            if let place = places[line.key] {
+                lines[place] = line
+            } else {
+                places[line.key] = lines.count
                 lines.append(line)
             }
         }
-        return lines
+        return lines.filter { !$0.endpoints.isEmpty }
     }
-
-    private static let heading = "direct-http answers 1"
 
     private static func content(of line: Line) -> String {
         var words = [
             line.key.host.text, line.key.portText, String(line.expiry.seconds), String(line.seconds),
         ]
-        words.append(line.isStrictlyOrdered ? "ordered" : "any")
+        let policy = line.policy.map { "/" + Hex.encode(padded: $0) } ?? ""
+        words.append((line.isStrictlyOrdered ? "ordered" : "any") + policy)
         words.append(line.canonicalName?.text ?? "-")
         words += line.endpoints.map(\.description)
         words.append("by")
@@ -79,11 +90,11 @@ enum AnswerFile {
         guard checksum(content) == sum else { return nil }
         // Only the resolver's name may contain spaces, so it is the last field.
         let words = String(copying: content).split(separator: " ", omittingEmptySubsequences: false)
-        guard words.count > 8, let host = try? DomainName(String(words[0])),
+        guard words.count > 7, let host = try? DomainName(String(words[0])),
             let key = AnswerKey(host, portText: words[1]),
             let expiry = Int64(words[2]), let seconds = Int64(words[3]), seconds >= 0,
-            words[4] == "ordered" || words[4] == "any",
-            let end = words[6...].firstIndex(of: "by"), end > 6, end < words.count - 1
+            let order = words[4].split(separator: "/").first, order == "ordered" || order == "any",
+            let end = words[6...].firstIndex(of: "by"), end < words.count - 1
         else { return nil }
         let endpoints = words[6..<end].compactMap { try? Endpoint(String($0)) }
         guard endpoints.count == end - 6 else { return nil }
@@ -94,8 +105,9 @@ enum AnswerFile {
             seconds: seconds,
             endpoints: endpoints,
             author: author(words[(end + 1)...].joined(separator: " ")),
+            policy: words[4].contains("/") ? UInt32(words[4].dropFirst(order.count + 1), radix: 16) ?? 0 : nil,
             canonicalName: canonicalName,
-            isStrictlyOrdered: words[4] == "ordered"
+            isStrictlyOrdered: order == "ordered"
         )
     }
 
@@ -122,7 +134,7 @@ enum AnswerFile {
     }
 
     /// FNV-1a. It detects damage by a disk or an editor and is no protection against an attacker.
-    private static func checksum(_ bytes: Span<UInt8>) -> UInt32 {
+    static func checksum(_ bytes: Span<UInt8>) -> UInt32 {
         var sum: UInt32 = 0x811C_9DC5
         for index in bytes.indices { sum = (sum ^ UInt32(bytes[index])) &* 0x0100_0193 }
         return sum

@@ -50,11 +50,11 @@ struct AnswerTable {
         var expiry: Instant
         /// The time to live that the answer had when it came, in milliseconds.
         var span: UInt32
-        /// The index of its author in `authors`.
-        var author: UInt16
+        /// Who named the addresses; `nil` for a negative answer.
+        var author: AddressSource.Author?
         var kind: Kind
-        /// Whether the resolver had no other answer to follow this one.
-        var isLast = false
+        /// The moment before which the same question would get the same answer, or none: it is not asked.
+        var quietUntil = Instant(nanoseconds: 0)
         /// What the answer lacks. A family is asked for when the answer is used.
         var lacks: Resolution.Lack = []
         /// The HTTPS records of the answer; `nil` if none were asked for.
@@ -93,7 +93,6 @@ struct AnswerTable {
 
     let rules: Rules
     private(set) var entries = NameTable<Entry>()
-    private(set) var authors: [AddressSource.Author] = []
     private var store = ByteStore()
 
     init(_ rules: Rules) {
@@ -118,18 +117,36 @@ struct AnswerTable {
         var answer = Resolution(
             endpoints,
             timeToLive: .nanoseconds(Int64(clamping: left)),
-            source: AddressSource(authors[Int(entry.author)], isStale ? .stale : .cached),
+            source: AddressSource(entry.author ?? .system, isStale ? .stale : .cached),
             canonicalName: canonicalName
         )
         answer.isStrictlyOrdered = entry.kind == .orderedAddresses
         answer.https = entry.https?.left(at: now)
         answer.lacks = entry.lacks
-        return .answer(answer, wantsRefresh: isStale || isDue || entry.lacks.contains(.family))
+        let isWorn = isStale || isDue || entry.lacks.contains(.family)
+        return .answer(answer, wantsRefresh: isWorn && now >= entry.quietUntil)
     }
 
-    /// Whether there is an answer, positive or negative, that has not expired.
-    func holds(_ key: AnswerKey, at now: Instant) -> Bool {
-        entries[key].map { now < $0.expiry } ?? false
+    /// Whether the resolver is to be asked for this name: there is no answer, or it is worn, or its endpoints
+    /// are known to be of no use, and not all of it has been asked for.
+    ///
+    /// - Parameter useless: Endpoints to which no connection could be made, however fresh the answer is.
+    func wantsQuestion(for key: AnswerKey, besides useless: [Endpoint], at now: Instant) -> Bool {
+        switch find(key, at: now) {
+        case .nothing: return true
+        case .denial: return false
+        case .answer(let answer, let wantsRefresh):
+            if useless.isEmpty { return wantsRefresh }
+            if answer.hasOthers(than: useless) { return false }
+            return answer.lacks.contains(.family) || (entries[key].map { now >= $0.quietUntil } ?? true)
+        }
+    }
+
+    /// Lets the resolver rest, which has failed to give the next answer or all of this one, however many
+    /// callers want that (RFC 9520, section 3.2, recommends five seconds).
+    mutating func pause(_ key: AnswerKey, at now: Instant) {
+        let end = now.advanced(byNanoseconds: Self.shortestRepeat)
+        _ = key.host.bytes.withSpan { entries.update($0, tag: key.tag) { $0.quietUntil = end } }
     }
 
     /// Whether there is a valid answer with all of these endpoints that lacks no family.
@@ -141,19 +158,11 @@ struct AnswerTable {
         return part.endpoints.allSatisfy(known.contains)
     }
 
-    /// Whether the answer has come just now, and its resolver has no other one: the same question would get
-    /// the same answer.
-    func isNewAndLast(_ key: AnswerKey, at now: Instant) -> Bool {
-        guard let entry = entries[key], entry.isLast else { return false }
-        let end = entry.expiry.advanced(byNanoseconds: Self.shortestRepeat)
-        return now.advanced(byNanoseconds: UInt64(entry.span) * 1_000_000) < end
-    }
-
     /// The shortest time between two questions for a name that has an answer, in nanoseconds.
-    static let shortestRepeat: UInt64 = 5_000_000_000
+    private static let shortestRepeat: UInt64 = 5_000_000_000
 
-    /// Keeps an answer, and returns it as it is kept. An answer with a zone, with too many endpoints, or from
-    /// one author too many cannot be kept: the old answer is removed then.
+    /// Keeps an answer, and returns it as it is kept. An answer with a zone or with too many endpoints cannot
+    /// be kept: the old answer is removed then.
     ///
     /// An answer is valid no longer than its HTTPS records. If the records did not come in time for it, it
     /// gets those of the old answer, for the time that is left to them.
@@ -164,8 +173,7 @@ struct AnswerTable {
             answer.add(held.left(at: now), of: key.host, from: contents(of: old).endpoints)
         }
         guard !answer.endpoints.isEmpty,
-            let packed = PackedAnswer(answer.endpoints, canonicalName: answer.canonicalName),
-            let author = index(of: answer.source.author)
+            let packed = PackedAnswer(answer.endpoints, canonicalName: answer.canonicalName)
         else {
             forget(key)
             return answer
@@ -177,11 +185,15 @@ struct AnswerTable {
         var entry = Entry(
             expiry: .never,
             span: 0,
-            author: author,
+            author: answer.source.author,
             kind: kind,
-            isLast: answer.fallback == nil && !answer.lacks.contains(.family),
             lacks: answer.lacks
         )
+        // An answer with a fallback has something to ask for at once.
+        if answer.fallback == nil || answer.lacks.contains(.family) {
+            let time = min(Self.shortestRepeat, span - span / 10)
+            entry.quietUntil = now.advanced(byNanoseconds: time)
+        }
         if let records = answer.https {
             entry.https = HeldRecords(records, until: now.advanced(byNanoseconds: self.span(toldOfRecords)))
         }
@@ -199,7 +211,7 @@ struct AnswerTable {
         guard rules.negative > 0 else { return forget(key) }
         put(
             [],
-            entry: Entry(expiry: .never, span: 0, author: 0, kind: kind),
+            entry: Entry(expiry: .never, span: 0, kind: kind),
             key: key,
             for: rules.negative,
             now: now
@@ -235,12 +247,11 @@ struct AnswerTable {
     /// Adds an answer that was read from a file, unless the table is full.
     mutating func restore(_ answer: Resolution, for key: AnswerKey, expiry: Instant, span: UInt64) {
         guard entries.count < rules.capacity,
-            let packed = PackedAnswer(answer.endpoints, canonicalName: answer.canonicalName),
-            let author = index(of: answer.source.author)
+            let packed = PackedAnswer(answer.endpoints, canonicalName: answer.canonicalName)
         else { return }
         let kind: Kind = answer.isStrictlyOrdered ? .orderedAddresses : .addresses
         let milliseconds = UInt32(clamping: span / 1_000_000)
-        let entry = Entry(expiry: expiry, span: milliseconds, author: author, kind: kind)
+        let entry = Entry(expiry: expiry, span: milliseconds, author: answer.source.author, kind: kind)
         set(entry, bytes: packed.bytes, for: key)
     }
 
@@ -313,33 +324,6 @@ struct AnswerTable {
         }
         tidyStore()
     }
-
-    /// Returns the index of an author, which is added if it is new; `nil` if the entries have too many.
-    private mutating func index(of author: AddressSource.Author) -> UInt16? {
-        if let known = authors.firstIndex(of: author) { return UInt16(known) }
-        if authors.count >= Self.mostAuthors { forgetOldAuthors() }
-        guard authors.count < Self.mostAuthors else { return nil }
-        authors.append(author)
-        return UInt16(authors.count - 1)
-    }
-
-    /// Forgets the authors of which there are no entries any more.
-    private mutating func forgetOldAuthors() {
-        var live: [AddressSource.Author] = []
-        var indices: [UInt16: UInt16] = [:]
-        let old = authors
-        entries.updateAll { entry in
-            guard entry.isPositive else { return entry.author = 0 }
-            if indices[entry.author] == nil {
-                indices[entry.author] = UInt16(live.count)
-                live.append(old[Int(entry.author)])
-            }
-            entry.author = indices[entry.author] ?? 0
-        }
-        authors = live
-    }
-
-    private static let mostAuthors = 1000
 }
 
 extension NameTable {
@@ -362,4 +346,9 @@ extension ResolverError {
         default: return nil
         }
     }
+}
+
+extension Resolution {
+    /// Whether there is an endpoint that is not one of these.
+    func hasOthers(than tried: [Endpoint]) -> Bool { endpoints.contains { !tried.contains($0) } }
 }

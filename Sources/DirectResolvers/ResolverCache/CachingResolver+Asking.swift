@@ -3,15 +3,16 @@ internal import DirectHTTP
 internal import DirectIO
 
 extension CachingResolver {
-    /// What is wrong with the table's answer. The table is looked at again when a question is about to begin:
-    /// the answer to another one may have arrived since.
-    enum Want {
-        /// There is no valid answer.
-        case missing
-        /// The answer is stale, or in the last tenth of its time, or lacks a part.
-        case outdated
-        /// No connection could be made to any of these endpoints, however fresh the answer is.
-        case useless([Endpoint])
+    /// Asks for the answer that comes after another one.
+    typealias Ask = @Sendable (ResolveContext) async throws -> Resolution?
+
+    /// Why a question is asked, beside that the table has no answer, or a worn one. The table is looked at
+    /// again when it is about to begin: the answer to another one may have arrived since.
+    struct Want: Sendable {
+        /// The endpoints to none of which a connection could be made, however fresh the answer is.
+        var useless: [Endpoint] = []
+        /// The fallback of the answer that has them; `nil` if the resolver is asked.
+        var next: Ask?
     }
 
     /// Asks the resolver, or joins a question for the same name that is already under way, and waits for the
@@ -20,7 +21,7 @@ extension CachingResolver {
         _ host: DomainName,
         port: UInt16,
         context: ResolveContext,
-        for want: Want
+        for want: Want = Want()
     ) async throws -> Resolution {
         let waiter = InFlightQuery.Waiter(loop: context.loop)
         guard let query = join(host, port: port, waiter: waiter, context: context, for: want) else {
@@ -30,7 +31,7 @@ extension CachingResolver {
                 throw ResolverError(upstream.name, reason)
             }
             var known = try await publish(host, port: port, context: context)
-            if case .useless(let tried) = want, !known.hasOthers(than: tried) { known.fallback = nil }
+            if !want.isMet(by: known) { known.fallback = nil }
             return known
         }
         return try await answer(of: query, after: 0, as: waiter, within: context)
@@ -38,7 +39,7 @@ extension CachingResolver {
 
     private func denial(_ host: DomainName, port: UInt16, _ scheme: HTTPURL.Scheme) -> ResolverError.Reason? {
         let (key, now) = (key(host, port: port, scheme), now)
-        guard case .denial(let reason) = state.withLock({ $0.find(key, at: now) }) else { return nil }
+        guard case .denial(let reason) = state.withLock({ $0.table.find(key, at: now) }) else { return nil }
         return reason
     }
 
@@ -57,7 +58,7 @@ extension CachingResolver {
                 answer.isProvisional = true
                 answer.fallback = { [self, next = answer.fallback] context in
                     do {
-                        return try await ask(host, port: port, context: context, for: .missing)
+                        return try await ask(host, port: port, context: context)
                     } catch let error as ResolverError {
                         guard var last = try await next?(context) else { throw error }
                         last.failures.append(error)
@@ -68,7 +69,7 @@ extension CachingResolver {
             }
         case .failure(let failure):
             do {
-                var answer = try await ask(host, port: port, context: context, for: .missing)
+                var answer = try await ask(host, port: port, context: context)
                 answer.failures.append(failure)
                 return answer
             } catch let error as ResolverError {
@@ -124,22 +125,11 @@ extension CachingResolver {
         return answer
     }
 
-    /// Asks for the next answer in the background while the current one is still in use.
+    /// Asks for the next answer in the background, if there is none or while the current one is still in use.
     ///
     /// - Parameter caller: The context of the caller that has shown the need.
-    func refresh(_ host: DomainName, port: UInt16, as caller: ResolveContext, for want: Want) {
-        let context = ResolveContext(
-            caller.scheme,
-            deadline: .never,
-            loop: caller.loop,
-            threads: caller.threads
-        )
-        _ = join(host, port: port, waiter: nil, context: context, for: want)
-    }
-
-    /// Asks in the background, unless the table has an answer, positive or negative, that has not expired.
-    func askForNextTime(_ host: DomainName, port: UInt16, as caller: ResolveContext) {
-        refresh(host, port: port, as: caller, for: .missing)
+    func refresh(_ host: DomainName, port: UInt16, as caller: ResolveContext, for want: Want = Want()) {
+        _ = join(host, port: port, waiter: nil, context: caller.unlimited, for: want)
     }
 
     /// Returns a cached answer that lacks a family with the wait for it, which is being asked for.
@@ -148,35 +138,46 @@ extension CachingResolver {
     {
         guard answer.lacks.contains(.family) else { return answer }
         var answer = answer
-        answer.rest = { [self] in
-            let context = ResolveContext(
-                caller.scheme,
-                deadline: .never,
-                loop: caller.loop,
-                threads: caller.threads
-            )
-            return try? await ask(host, port: port, context: context, for: .outdated)
+        answer.rest = { [self] in try? await ask(host, port: port, context: caller.unlimited) }
+        return answer
+    }
+
+    /// Returns an answer with a fallback: when none of its endpoints can be reached, all callers share one
+    /// question for the answer that comes after it, which takes its place in the table. A cached answer may
+    /// be outdated, so the resolver is asked again then.
+    ///
+    func withFallback(_ answer: Resolution, host: DomainName, port: UInt16) -> Resolution {
+        var answer = answer
+        let want = Want(useless: answer.endpoints)
+        if let other = settings.whileAsking.other {
+            answer.fallback = { [self] context in
+                refresh(host, port: port, as: context, for: want)
+                return try await other.firstAnswer(host, port: port, context: context)
+            }
+        } else {
+            answer.fallback = { [self] in try await next(host, port: port, context: $0, for: want) }
         }
         return answer
     }
 
-    /// Returns a cached answer with a fallback. A cached answer may be outdated: when none of its endpoints
-    /// can be reached, the resolver is asked again, and the fallback of that answer comes next.
-    func withFallback(_ answer: Resolution, host: DomainName, port: UInt16) -> Resolution {
+    /// The same for the answer of a query, whose own fallback comes next.
+    private func withFallback(_ answer: Resolution, of query: InFlightQuery, port: UInt16) -> Resolution {
+        guard let own = answer.fallback else { return answer }
         var answer = answer
-        let tried = answer.endpoints
-        if let other = settings.whileAsking.other {
-            answer.fallback = { [self] context in
-                refresh(host, port: port, as: context, for: .useless(tried))
-                return try await other.firstAnswer(host, port: port, context: context)
-            }
-            return answer
-        }
+        let want = Want(useless: answer.endpoints, next: own)
         answer.fallback = { [self] context in
-            let other = try await ask(host, port: port, context: context, for: .useless(tried))
-            return other.hasOthers(than: tried) ? other : try await other.fallback?(context)
+            // What was answered in another network is not kept.
+            guard query.generation == generation else { return try await own(context) }
+            return try await next(query.key.host, port: port, context: context, for: want)
         }
         return answer
+    }
+
+    private func next(_ host: DomainName, port: UInt16, context: ResolveContext, for want: Want) async throws
+        -> Resolution?
+    {
+        let answer = try await ask(host, port: port, context: context, for: want)
+        return want.isMet(by: answer) ? answer : try await answer.fallback?(context)
     }
 
     /// The number of calls of ``forgetAll()`` so far.
@@ -203,7 +204,7 @@ extension CachingResolver {
         let key = key(host, port: port, context.scheme)
         let now = now
         return state.withLock { state in
-            guard state.lacks(want, key, at: now) else { return nil }
+            guard state.table.wantsQuestion(for: key, besides: want.useless, at: now) else { return nil }
             if let query = state.queries[key] {
                 query.awaitedUntil = max(query.awaitedUntil, context.deadline)
                 if let waiter { query.join(waiter) } else { query.isWanted = true }
@@ -248,139 +249,98 @@ extension CachingResolver {
         var context = ResolveContext(first.scheme, within: settings.queryTimeout, on: first.loop)
         context.threads = first.threads
         context.awaited = { [state] in state.withLock { _ in query.awaitedUntil } }
-        let answer: InFlightQuery.Outcome
-        var failure: ResolverError?
         do throws(CancellationError) {
-            var given = try await upstream.answer(to: host, port: port, within: context)
-            while case .success(let part) = given, let rest = part.rest {
-                if query.want.isMet(by: part) { publish(part, for: query) }
-                guard let more = await more(rest, within: context) else { break }
-                given = .success(more)
+            var (next, known) = (query.want.next, nil as Resolution?)
+            if next == nil {
+                let first = try await upstream.answer(to: host, port: port, within: context)
+                let answer = await whole(first, for: query, port: port, within: context)
+                known = try? answer.get()
+                // What is of no use to those who ask is named again: they want what comes after it.
+                if let known, !query.want.isMet(by: known) { next = known.fallback }
+                guard next != nil else { return complete(query, answer, port: port) }
+                keep(answer, for: query.key, of: query.generation)
             }
-            answer = try await other(instead: given, failure: &failure, for: query, within: context).mapError
-            { $0 }
+            guard let next else { return }
+            let failure: ResolverError
+            switch try await upstream.fallback(next, within: context) {
+            case .success(let other?):
+                let answer = await whole(.success(other), for: query, port: port, within: context)
+                return complete(query, answer, port: port)
+            case .success(nil): failure = ResolverError(upstream.name, .noAddresses)
+            case .failure(let error): failure = error
+            }
+            known?.fallback = { _ in throw failure }
+            complete(query, known.map { .success($0) } ?? .failure(failure), isKept: false, port: port)
         } catch {
-            answer = .failure(error)
+            complete(query, .failure(error), port: port)
         }
-        complete(query, answer: answer, failure: failure)
     }
 
-    /// Returns the fallback of an answer that names only useless endpoints, or else that answer. So all
-    /// callers for whom the old answer was useless share one question to each resolver of a chain.
-    ///
-    /// - Parameter failure: Set to the reason why the fallback gave no answer.
-    private func other(
-        instead given: Result<Resolution, ResolverError>,
-        failure: inout ResolverError?,
+    /// Gives the parts of an answer to all waiters as they come, and returns all of it, within the limit of
+    /// the query.
+    private func whole(
+        _ first: Result<Resolution, ResolverError>,
         for query: InFlightQuery,
+        port: UInt16,
         within context: ResolveContext
-    ) async throws(CancellationError) -> Result<Resolution, ResolverError> {
-        guard case .useless(let tried) = query.want, case .success(var answer) = given,
-            !answer.hasOthers(than: tried), let next = answer.fallback
-        else { return given }
-        switch try await upstream.fallback(next, within: context) {
-        case .success(let other?): return .success(other)
-        case .success(nil): break
-        case .failure(let error): failure = error
-        }
-        answer.fallback = nil
-        return .success(answer)
-    }
-
-    /// Waits for more of an answer, within the limit of the query.
-    private func more(
-        _ rest: @escaping @Sendable () async -> Resolution?,
-        within context: ResolveContext
-    ) async -> Resolution? {
-        try? await askForeignCode(
-            until: context.deadline,
-            on: context.loop,
-            executor: context.threads
-        ) { await rest() }
-    }
-
-    /// Gives a part of the answer to all waiters.
-    private func publish(_ part: Resolution, for query: InFlightQuery) {
-        let waiters = state.withLock { _ in
-            var part = part
+    ) async -> InFlightQuery.Outcome {
+        var given = first
+        while case .success(var part) = given, let rest = part.rest {
             part.rest = nil
-            return query.publish(remembering(part, for: query.key, of: query.generation))
+            if query.want.isMet(by: part) {
+                let waiters = state.withLock { _ in query.publish(withFallback(part, of: query, port: port)) }
+                for waiter in waiters { waiter.turn.input.signal() }
+            }
+            given = .success(part)
+            guard
+                let more = try? await askForeignCode(
+                    until: context.deadline,
+                    on: context.loop,
+                    executor: context.threads,
+                    { await rest() }
+                )
+            else { break }
+            given = .success(more)
         }
-        for waiter in waiters { waiter.turn.input.signal() }
+        return given.mapError { $0 }
     }
 
     /// Ends a query: keeps its result in the table and wakes all waiters, outside the lock.
     ///
-    /// - Parameter failure: What the waiters get from the answer's fallback, which was asked and has failed.
-    private func complete(_ query: InFlightQuery, answer: InFlightQuery.Outcome, failure: ResolverError?) {
+    /// - Parameter isKept: Whether it is an answer of the resolver, and not the failure of a fallback.
+    private func complete(
+        _ query: InFlightQuery,
+        _ outcome: InFlightQuery.Outcome,
+        isKept: Bool = true,
+        port: UInt16
+    ) {
         let now = now
         let (waiters, hasChanged) = state.withLock { state -> ([InFlightQuery.Waiter], Bool) in
             if state.queries[query.key] === query { state.queries[query.key] = nil }
-            var answer = answer
-            if case .success(var whole) = answer {
-                whole.rest = nil
-                answer = .success(whole)
+            guard isKept else {
+                if query.generation == state.generation { state.pause(query.key, at: now) }
+                return (query.complete(outcome), false)
             }
-            let isKept = state.keep(&answer, for: query.key, of: query.generation, at: now)
-            let given = answer.map { answer in
-                var answer = remembering(answer, for: query.key, of: query.generation)
-                if let failure { answer.fallback = { _ in throw failure } }
-                return answer
-            }
-            return (query.complete(given), isKept)
+            var answer = outcome
+            let hasChanged = state.keep(&answer, for: query.key, of: query.generation, at: now)
+            let given = answer.map { withFallback($0, of: query, port: port) }
+            return (query.complete(given), hasChanged)
         }
         for waiter in waiters { waiter.turn.input.signal() }
         if hasChanged { saveSoon() }
     }
-
-    /// Returns the answer with a fallback whose result replaces it in the table, so that the next request
-    /// need not find out again that the endpoints cannot be reached.
-    private func remembering(_ answer: Resolution, for key: AnswerKey, of generation: Int) -> Resolution {
-        guard let ask = answer.fallback else { return answer }
-        var answer = answer
-        answer.fallback = { [self] context in
-            guard let next = try await ask(context) else { return nil }
-            var answer = InFlightQuery.Outcome.success(next)
-            let now = now
-            let hasChanged = state.withLock { $0.keep(&answer, for: key, of: generation, at: now) }
-            if hasChanged { saveSoon() }
-            return remembering(try answer.get(), for: key, of: generation)
-        }
-        return answer
-    }
-}
-
-extension CachingResolver.Contents {
-    /// Whether the answer for this key is wanted.
-    fileprivate func lacks(_ want: CachingResolver.Want, _ key: AnswerKey, at now: Instant) -> Bool {
-        switch want {
-        case .missing: return !table.holds(key, at: now)
-        case .outdated:
-            switch table.find(key, at: now) {
-            case .answer(_, let wantsRefresh): return wantsRefresh
-            case .denial: return false
-            case .nothing: return true
-            }
-        case .useless(let tried):
-            if case .answer(let answer, _) = table.find(key, at: now) {
-                if answer.hasOthers(than: tried) { return false }
-                if answer.lacks.contains(.family) { return true }
-            }
-            return !isPaused(key, at: now) && !table.isNewAndLast(key, at: now)
-        }
-    }
 }
 
 extension CachingResolver.Want {
-    /// Whether a part of an answer is worth giving.
-    fileprivate func isMet(by part: Resolution) -> Bool {
-        if case .useless(let tried) = self { part.hasOthers(than: tried) } else { true }
+    /// Whether an answer, or a part of it, is worth giving.
+    fileprivate func isMet(by answer: Resolution) -> Bool {
+        useless.isEmpty || answer.hasOthers(than: useless)
     }
 }
 
-extension Resolution {
-    /// Whether there is an endpoint that is not one of these.
-    fileprivate func hasOthers(than tried: [Endpoint]) -> Bool {
-        endpoints.contains { !tried.contains($0) }
+extension ResolveContext {
+    /// The same for a question that goes on as long as it is wanted.
+    fileprivate var unlimited: ResolveContext {
+        ResolveContext(scheme, deadline: .never, loop: loop, threads: threads)
     }
 }

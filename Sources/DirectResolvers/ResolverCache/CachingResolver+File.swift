@@ -3,21 +3,26 @@ internal import DirectHTTP
 internal import DirectIO
 
 extension CachingResolver {
-    /// Writes the answers to the settings' file now. Has no effect without such a file.
+    /// Writes the answers to the settings' file now, and drops from it what may not be used any more. Has no
+    /// effect without such a file.
     ///
-    /// - Throws: A `SystemError` if the file cannot be written, `CancellationError` if the task was
-    ///   cancelled.
-    public func save() async throws {
+    /// - Throws: A `SystemError` if the file cannot be written, or is not within half a minute,
+    ///   `CancellationError` if the task was cancelled.
+    public func save() async throws { try await save(isWhole: true) }
+
+    /// - Parameter isWhole: Whether what may not be used any more leaves the file now.
+    func save(isWhole: Bool) async throws {
         guard let path = settings.file else { return }
-        try await readFile(ResolveContext(.https, deadline: .never, loop: loop))
-        try await saves.save(to: path, on: loop) { [self] in AnswerFile.write(lines()) }
+        try await saves.save(to: path, on: loop, by: threads) { [self] () throws(SystemError) in
+            try write(path, isWhole: isWhole)
+        }
     }
 
     /// Waits until the file has been read. The first caller starts that, on a thread that may block, and all
     /// that come before its end wait for the same reading, each within its own deadline.
     ///
     /// A file that cannot be read counts as empty, because a cache can be filled again; so does one whose
-    /// disk takes longer than ``readingLimit``.
+    /// disk takes longer than ``readingLimit``. It stays as it is: nobody replaces it who has not read it.
     ///
     /// - Throws: `CancellationError` if the task was cancelled, a ``ResolverError`` at the deadline, and
     ///   `SystemError` if there is no thread or no descriptor; the next caller reads the file. An answer that
@@ -67,7 +72,6 @@ extension CachingResolver {
             do throws(SystemError) {
                 text = try StateFile.read(path, limit: Self.fileLimit)
             } catch {
-                // The file is whole. Taken as empty, it would soon be replaced by what is in memory.
                 if error.isDescriptorShortage {
                     return endReading(refusal: error) { $0.unread = .untouched(path) }
                 }
@@ -101,7 +105,7 @@ extension CachingResolver {
             try? await loop.sleep(until: loop.now.advanced(byNanoseconds: Self.savingDelay))
             guard let self else { return }
             state.withLock { $0.isSaving = false }
-            try? await save()
+            try? await save(isWhole: false)
         }
     }
 
@@ -111,7 +115,8 @@ extension CachingResolver {
         var table = AnswerTable(state.withLock { $0.table.rules })
         let longest = settings.maximumTimeToLive.clampedNanoseconds
         let now = now
-        for line in AnswerFile.read(text) where table.entries[line.key] == nil {
+        let lines = AnswerFile.read(text)
+        for line in lines where isOwn(line) {
             // If the file was written under another clock, the expiry may lie far ahead: no answer is valid
             // for longer than it was when it came.
             let span = min(Duration.seconds(line.seconds).clampedNanoseconds, longest)
@@ -136,39 +141,79 @@ extension CachingResolver {
             table.restore(answer, for: line.key, expiry: expiry, span: span)
         }
         // No answer is in the table before the file's are: none is asked for until then.
-        endReading { $0.adopt(table) }
+        endReading { state in
+            state.liveSize = text.count / max(1, lines.count) * table.entries.count
+            state.adopt(table)
+        }
     }
 
-    /// The answers to write to the file: the positive ones that may still be used, without HTTPS records. The
-    /// keys in these change often, so they are asked for anew.
-    ///
-    /// When a quarter of the table may not be used any more, that leaves the table as well.
-    private func lines() -> [AnswerFile.Line] {
-        let table = state.withLock { $0.table }
-        let (now, date) = (now, loop.date)
-        var lines: [AnswerFile.Line] = []
-        var deadCount = 0
-        table.entries.forEach { name, tag, entry in
-            guard !table.rules.isDead(entry, at: now) else { return deadCount += 1 }
-            guard entry.isPositive, !entry.lacks.contains(.family),
-                entry.https?.records.records.isEmpty ?? true
-            else { return }
-            let left = Int64(clamping: entry.expiry.nanoseconds) - Int64(clamping: now.nanoseconds)
-            let (endpoints, canonicalName) = table.contents(of: entry)
-            lines.append(
-                AnswerFile.Line(
-                    key: AnswerKey(host: DomainName(checked: [UInt8](copying: name)), tag: tag),
-                    expiry: date.advanced(bySeconds: left / 1_000_000_000),
-                    seconds: Int64(entry.span / 1000),
-                    endpoints: endpoints,
-                    author: table.authors[Int(entry.author)],
-                    canonicalName: canonicalName,
-                    isStrictlyOrdered: entry.kind == .orderedAddresses
-                )
-            )
+    /// Whether an answer of the file is one that the resolver might give.
+    private func isOwn(_ line: AnswerFile.Line) -> Bool {
+        (line.policy ?? policy) == policy && (line.author != .system || upstream.mayAskSystem)
+    }
+
+    private var policy: UInt32 { Array(upstream.name.utf8).withSpan(AnswerFile.checksum) }
+
+    /// Appends what is new to the file, or replaces the file by what counts of it together with what is new.
+    /// Blocks.
+    private func write(_ path: String, isWhole: Bool) throws(SystemError) {
+        let (news, table, live) = state.withLock { ($0.takeNews(), $0.table, $0.liveSize) }
+        do throws(SystemError) {
+            if !isWhole, !news.forgetsAll {
+                let text = AnswerFile.text(of: news.keys.compactMap { line($0, of: table) })
+                let heading = AnswerFile.heading
+                let size = try StateFile.append(text, to: path, heading: heading, limit: Self.fileLimit)
+                // What has been replaced may take as much of the file as what counts.
+                if let size, size <= max(Self.smallFile, 2 * live) { return }
+            }
+            let size = try StateFile.rewrite(path, limit: Self.fileLimit) { old in
+                AnswerFile.write(lines(of: table, news, with: news.forgetsAll ? [] : AnswerFile.read(old)))
+            }
+            let now = now
+            state.withLock { state in
+                state.liveSize = size
+                state.forgetDead(at: now)
+            }
+        } catch {
+            state.withLock { $0.takeBack(news) }
+            throw error
         }
-        if deadCount > table.entries.count / 4 { state.withLock { $0.forgetDead(at: now) } }
-        return lines
+    }
+
+    /// The answers that are to be in the file: of those that it had the ones that may still be used, and those
+    /// of the table that are new, or that it has lost.
+    private func lines(of table: AnswerTable, _ news: FileNews, with known: [AnswerFile.Line])
+        -> [AnswerFile.Line]
+    {
+        let (date, stale) = (loop.date, Int64(clamping: table.rules.stale / 1_000_000_000))
+        var new = news.keys.compactMap { line($0, of: table) }
+        var keys = Set(new.map(\.key))
+        let alive = known.filter { !keys.contains($0.key) && $0.expiry.advanced(bySeconds: stale) > date }
+        keys.formUnion(alive.map(\.key))
+        table.entries.forEach { name, tag, _ in
+            let key = AnswerKey(host: DomainName(checked: [UInt8](copying: name)), tag: tag)
+            if !keys.contains(key), let line = line(key, of: table) { new.append(line) }
+        }
+        new.removeAll { $0.endpoints.isEmpty }
+        return alive.suffix(max(0, table.rules.capacity - new.count)) + new
+    }
+
+    /// The line for a name: its answer if it has addresses that may still be used, or else that there is none
+    /// any more; `nil` if the answer lacks a family. One with HTTPS records is none: the keys in these change
+    /// often, so they are asked for anew.
+    private func line(_ key: AnswerKey, of table: AnswerTable) -> AnswerFile.Line? {
+        var line = AnswerFile.Line(key: key, expiry: loop.date, seconds: 0, endpoints: [], author: .system)
+        let now = now
+        guard let entry = table.entries[key], let author = entry.author else { return line }
+        let hasRecords = entry.https?.records.records.isEmpty == false
+        if entry.lacks.contains(.family) { return nil }
+        if table.rules.isDead(entry, at: now) || hasRecords { return line }
+        let left = Int64(clamping: entry.expiry.nanoseconds) - Int64(clamping: now.nanoseconds)
+        (line.endpoints, line.canonicalName) = table.contents(of: entry)
+        line.expiry = loop.date.advanced(bySeconds: left / 1_000_000_000)
+        (line.seconds, line.author, line.policy) = (Int64(entry.span / 1000), author, policy)
+        line.isStrictlyOrdered = entry.kind == .orderedAddresses
+        return line
     }
 
     private static let savingDelay: UInt64 = 3_000_000_000
@@ -176,4 +221,6 @@ extension CachingResolver {
     /// may take by default.
     private static let readingLimit: UInt64 = 5_000_000_000
     private static let fileLimit = 64 * 1024 * 1024
+    /// The size up to which nothing is dropped from the file while the program runs.
+    private static let smallFile = 64 * 1024
 }

@@ -113,7 +113,7 @@ extension CachingResolver {
                     host: key.host,
                     port: key.port == 0 ? nil : key.port,
                     endpoints: entry.isPositive ? table.contents(of: entry).endpoints : [],
-                    author: entry.isPositive ? table.authors[Int(entry.author)] : nil,
+                    author: entry.author,
                     age: max(.zero, .milliseconds(Int64(entry.span)) - .nanoseconds(left)),
                     timeLeft: .nanoseconds(left)
                 )

@@ -67,9 +67,10 @@ public final class CachingResolver: Resolver, PublishingResolver {
         public var capacity = 100_000
         /// The path of a file that keeps the answers from one run to the next. It is read when the first name
         /// is asked for, and written by ``save()`` and a few seconds after a change. Answers with HTTPS
-        /// records are not in it, because the keys in those change often. Each process needs a file of its
-        /// own: of two with the same one, the last that writes has its answers there. `nil` keeps all in
-        /// memory only.
+        /// records are not in it, because the keys in those change often. Several processes may have the same
+        /// file: each adds its answers, and reads those of the others when it starts. Answers of a resolver
+        /// of another name are not used, nor are the system's if this resolver does not ask the system. `nil`
+        /// keeps all in memory only.
         public var file: String?
 
         /// Creates the default settings.
@@ -81,15 +82,16 @@ public final class CachingResolver: Resolver, PublishingResolver {
         private(set) var table: AnswerTable
         /// The queries in flight.
         var queries: [AnswerKey: InFlightQuery] = [:]
-        /// The times until which names are not asked for again while they have an answer, because the last
-        /// such question has failed.
-        private var pauses: [AnswerKey: Instant] = [:]
         /// The number of calls to `forgetAll`.
         private(set) var generation = 0
         /// Whether a write of the file is scheduled.
         var isSaving = false
         /// The file until its answers are in the table, `nil` afterwards.
         var unread: UnreadFile?
+        /// What the file does not say yet.
+        private(set) var news = FileNews()
+        /// The size of the file without what does not count any more, as far as it is known.
+        var liveSize = 0
 
         init(table: AnswerTable, unread: String?) {
             self.table = table
@@ -101,7 +103,7 @@ public final class CachingResolver: Resolver, PublishingResolver {
         mutating func forgetAll() -> [Reply<SystemError?>] {
             table.forgetAll()
             generation += 1
-            (queries, pauses) = ([:], [:])
+            (queries, news) = ([:], FileNews(forgetsAll: true))
             return endReading()
         }
 
@@ -109,15 +111,6 @@ public final class CachingResolver: Resolver, PublishingResolver {
         mutating func endReading() -> [Reply<SystemError?>] {
             defer { unread = nil }
             return unread?.waiting ?? []
-        }
-
-        /// Looks for an answer that may be used at the given moment.
-        func find(_ key: AnswerKey, at now: Instant) -> AnswerTable.Finding {
-            let finding = table.find(key, at: now)
-            guard case .answer(let answer, wantsRefresh: true) = finding, isPaused(key, at: now) else {
-                return finding
-            }
-            return .answer(answer, wantsRefresh: false)
         }
 
         /// Keeps an answer if its query began in the current generation; returns whether the table has
@@ -136,43 +129,53 @@ public final class CachingResolver: Resolver, PublishingResolver {
             guard generation == self.generation else { return false }
             switch answer {
             case .success(let given):
-                let isPart = given.lacks.contains(.family)
-                defer { if isPart { pause(key, at: now) } }
                 // A family that could not be asked for has not lost its addresses.
-                if isPart, table.holdsMore(than: given, for: key, at: now) { return false }
+                if given.lacks.contains(.family), table.holdsMore(than: given, for: key, at: now) {
+                    table.pause(key, at: now)
+                    return false
+                }
                 answer = .success(table.keep(given, for: key, at: now))
+                news.keys.insert(key)
                 return true
             case .failure(let error as ResolverError):
+                if table.entries[key]?.isPositive == true, error.denial != nil { news.keys.insert(key) }
                 table.keep(error, for: key, at: now)
-                if error.denial == nil, !error.reason.isOurs { pause(key, at: now) }
+                if error.denial == nil, !error.reason.isOurs { table.pause(key, at: now) }
                 return error.denial != nil
             case .failure: return false
             }
         }
 
-        /// A failing resolver is not asked again at once for a name that has an answer, however many callers
-        /// want that (RFC 9520, section 3.2, recommends five seconds).
-        private mutating func pause(_ key: AnswerKey, at now: Instant) {
-            guard table.entries[key] != nil else { return }
-            if pauses.count >= Self.mostPauses { pauses = pauses.filter { now < $0.value } }
-            guard pauses.count < Self.mostPauses else { return }
-            pauses[key] = now.advanced(byNanoseconds: AnswerTable.shortestRepeat)
+        /// Takes what is to be written to the file.
+        mutating func takeNews() -> FileNews {
+            defer { news = FileNews() }
+            return news
         }
 
-        func isPaused(_ key: AnswerKey, at now: Instant) -> Bool {
-            pauses[key].map { now < $0 } ?? false
+        /// Takes back what could not be written, as much of it as the table has room for.
+        mutating func takeBack(_ unwritten: FileNews) {
+            news.forgetsAll = news.forgetsAll || unwritten.forgetsAll
+            news.keys.formUnion(unwritten.keys.prefix(max(0, table.rules.capacity - news.keys.count)))
         }
-
-        private static let mostPauses = 1000
 
         mutating func demote(_ endpoint: Endpoint, for key: AnswerKey, port: UInt16) {
             table.demote(endpoint, for: key, port: port)
         }
 
+        mutating func pause(_ key: AnswerKey, at now: Instant) { table.pause(key, at: now) }
+
         mutating func forgetDead(at now: Instant) { table.forgetDead(at: now) }
 
         /// Takes the answers of the file.
         mutating func adopt(_ restored: AnswerTable) { table = restored }
+    }
+
+    /// What is to be written to the file.
+    struct FileNews {
+        /// The names whose answers have changed.
+        var keys: Set<AnswerKey> = []
+        /// Whether all that the file has is forgotten.
+        var forgetsAll = false
     }
 
     /// The file of the answers, while they are not in the table.
@@ -290,10 +293,10 @@ public final class CachingResolver: Resolver, PublishingResolver {
         try await readFile(context)
         if let known = try knownAnswer(for: host, port: port, context: context) { return known }
         if let other = settings.whileAsking.other {
-            askForNextTime(host, port: port, as: context)
+            refresh(host, port: port, as: context)
             return try await answer(of: other, host, port: port, context: context)
         }
-        return try await ask(host, port: port, context: context, for: .missing)
+        return try await ask(host, port: port, context: context)
     }
 
     /// Returns the cached answer, or the answer that the resolver behind the cache has at hand; `nil` if
@@ -308,12 +311,12 @@ public final class CachingResolver: Resolver, PublishingResolver {
         let key = key(host, port: port, context.scheme)
         let now = now
         let finding = state.withLock { state -> AnswerTable.Finding? in
-            state.unread == nil ? state.find(key, at: now) : nil
+            state.unread == nil ? state.table.find(key, at: now) : nil
         }
         switch finding {
         case nil: return nil
         case .answer(let answer, let wantsRefresh):
-            if wantsRefresh { refresh(host, port: port, as: context, for: .outdated) }
+            if wantsRefresh { refresh(host, port: port, as: context) }
             let known = wantsRefresh ? withRest(answer, host: host, port: port, as: context) : answer
             return withFallback(known, host: host, port: port)
         case .denial(let reason):

@@ -23,7 +23,7 @@ final class InFlightQuery: @unchecked Sendable {
     }
 
     let key: AnswerKey
-    /// What was wrong with the table's answer when the query was started.
+    /// What is wrong with the answer that the table has.
     let want: CachingResolver.Want
     /// The cache's generation when the query was started.
     let generation: Int

@@ -232,7 +232,7 @@ struct CachingResolverTests {
         let cache = cache(upstream)
         let caller = Task { try await answer(cache) }
         await gate.arrivals(1)
-        cache.refresh(host, port: 443, as: ResolveContext(on: time.loop), for: .outdated)
+        cache.refresh(host, port: 443, as: ResolveContext(on: time.loop))
         caller.cancel()
         await #expect(throws: CancellationError.self) { try await caller.value }
         gate.open()
@@ -245,10 +245,10 @@ struct CachingResolverTests {
         let upstream = counting(timeToLive: .seconds(60))
         let cache = cache(upstream) { $0.staleTime = .seconds(100) }
         _ = try await answer(cache)
-        cache.refresh(host, port: 443, as: ResolveContext(on: time.loop), for: .outdated)
+        cache.refresh(host, port: 443, as: ResolveContext(on: time.loop))
         #expect(cache.state.withLock { $0.queries.isEmpty })
         time.advance(by: .seconds(61))
-        cache.refresh(host, port: 443, as: ResolveContext(on: time.loop), for: .outdated)
+        cache.refresh(host, port: 443, as: ResolveContext(on: time.loop))
         // It may have been answered by now.
         while try await answer(cache).source.freshness == .stale { await Task.yield() }
         #expect(upstream.asked.count == 2)
@@ -584,7 +584,7 @@ struct CachingResolverTests {
         try await writer.save()
         let (disk, gate) = (BlockingWork(threadLimit: 1), DiskGate())
         await disk.stop(until: gate)
-        let reader = cache(ScriptedResolver("mute", .noSuchName), threads: disk) { $0.file = path }
+        let reader = cache(ScriptedResolver("upstream", .noSuchName), threads: disk) { $0.file = path }
         let callers = (0..<100).map { _ in Task { [self] in try await answer(reader).endpoints } }
         while reader.state.withLock({ $0.unread?.waiting.count }) != callers.count { await Task.yield() }
         #expect(disk.waiting == 1)
@@ -638,7 +638,7 @@ struct CachingResolverTests {
         let writer = cache(counting(timeToLive: .seconds(600))) { $0.file = path }
         let wanted = try await answer(writer).endpoints
         try await writer.save()
-        let reader = cache(ScriptedResolver("mute", .noSuchName)) { $0.file = path }
+        let reader = cache(ScriptedResolver("upstream", .noSuchName)) { $0.file = path }
         let task = Task { [self] in
             while !Task.isCancelled { await Task.yield() }
             return try? await answer(reader)
@@ -672,7 +672,7 @@ struct CachingResolverTests {
         let writer = cache(counting(timeToLive: .seconds(600))) { $0.file = path }
         let wanted = try await answer(writer).endpoints
         try await writer.save()
-        let mute = ScriptedResolver("mute", .noSuchName)
+        let mute = ScriptedResolver("upstream", .noSuchName)
         // Whether a query that has no caller left still asks depends on the order of threads.
         for _ in 0..<50 {
             let reader = cache(mute) { $0.file = path }

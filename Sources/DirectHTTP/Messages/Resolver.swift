@@ -87,7 +87,9 @@ extension Resolver {
                 if index >= manyAtATime, let (host, answer) = await group.next() { take(host, answer) }
                 group.addTask {
                     do {
-                        return (host, .success(try await resolve(host, port: port, context: single)))
+                        // In the tuple itself the optimizer of Swift 6.3.1 ruins the memory of this task.
+                        let answer = try await resolve(host, port: port, context: single)
+                        return (host, .success(answer))
                     } catch {
                         return (host, .failure(error))
                     }

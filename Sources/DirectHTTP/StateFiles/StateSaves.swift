@@ -59,7 +59,7 @@ package final class StateSaves: Sendable {
             state.running[path] = running
             return (state.count, false)
         }
-        if isFirst { start(path, threads, write) }
+        if isFirst { start(path, by: threads, write) }
         let answer: Answer
         do throws(BlockingWork.Abandoned) {
             answer = try await reply.value(until: loop.now.advanced(byNanoseconds: Self.limit))
@@ -71,7 +71,7 @@ package final class StateSaves: Sendable {
         try answer.get()
     }
 
-    private func start(_ path: String, _ threads: BlockingWork, _ write: @escaping Write) {
+    private func start(_ path: String, by threads: BlockingWork, _ write: @escaping Write) {
         threads.submit { [self] in
             let answer: Answer
             do throws(SystemError) {
@@ -79,14 +79,14 @@ package final class StateSaves: Sendable {
             } catch {
                 answer = .failure(error)
             }
-            if let next = end(path, answer) { start(path, threads, next) }
+            if let next = end(path, with: answer) { start(path, by: threads, next) }
         } orElse: { [self] refusal in
-            while end(path, .failure(refusal)) != nil {}
+            while end(path, with: .failure(refusal)) != nil {}
         }
     }
 
     /// Gives the answer to those who wait for it. Returns the next save, if there has to be one.
-    private func end(_ path: String, _ answer: Answer) -> Write? {
+    private func end(_ path: String, with answer: Answer) -> Write? {
         let (done, next) = state.withLock { state -> ([Int: Reply<Answer>], Write?) in
             guard let running = state.running.removeValue(forKey: path) else { return ([:], nil) }
             guard !running.next.isEmpty else { return (running.current, nil) }

@@ -6,7 +6,7 @@ internal import Glibc
 
 /// Files of lines to which several processes append.
 ///
-/// Whoever writes has locked the file (flock(2)), and then looks whether it is still the one of that name:
+/// A writer locks the file (flock(2)), and then looks whether it is still the one of that name:
 /// ``rewrite(_:limit:_:)`` puts another one in its place. Readers lock nothing.
 extension StateFile {
     /// Appends lines to the file, which is created with the heading if there is none. Returns its size.

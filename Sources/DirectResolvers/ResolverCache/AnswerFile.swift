@@ -105,7 +105,8 @@ enum AnswerFile {
             seconds: seconds,
             endpoints: endpoints,
             author: author(words[(end + 1)...].joined(separator: " ")),
-            policy: words[4].contains("/") ? UInt32(words[4].dropFirst(order.count + 1), radix: 16) ?? 0 : nil,
+            policy: words[4].contains("/")
+                ? UInt32(words[4].dropFirst(order.count + 1), radix: 16) ?? 0 : nil,
             canonicalName: canonicalName,
             isStrictlyOrdered: order == "ordered"
         )

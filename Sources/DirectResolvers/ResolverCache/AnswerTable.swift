@@ -50,7 +50,7 @@ struct AnswerTable {
         var expiry: Instant
         /// The time to live that the answer had when it came, in milliseconds.
         var span: UInt32
-        /// Who named the addresses; `nil` for a negative answer.
+        /// The author of the addresses; `nil` for a negative answer.
         var author: AddressSource.Author?
         var kind: Kind
         /// The moment before which the same question would get the same answer, or none: it is not asked.

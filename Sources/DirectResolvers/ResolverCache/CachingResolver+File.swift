@@ -167,7 +167,7 @@ extension CachingResolver {
                 if let size, size <= max(Self.smallFile, 2 * live) { return }
             }
             let size = try StateFile.rewrite(path, limit: Self.fileLimit) { old in
-                AnswerFile.write(lines(of: table, news, with: news.forgetsAll ? [] : AnswerFile.read(old)))
+                AnswerFile.write(lines(of: table, news: news, with: news.forgetsAll ? [] : AnswerFile.read(old)))
             }
             let now = now
             state.withLock { state in
@@ -180,9 +180,9 @@ extension CachingResolver {
         }
     }
 
-    /// The answers that are to be in the file: of those that it had the ones that may still be used, and those
+    /// The answers that are to be in the file: of those that it had those that may still be used, and those
     /// of the table that are new, or that it has lost.
-    private func lines(of table: AnswerTable, _ news: FileNews, with known: [AnswerFile.Line])
+    private func lines(of table: AnswerTable, news: FileNews, with known: [AnswerFile.Line])
         -> [AnswerFile.Line]
     {
         let (date, stale) = (loop.date, Int64(clamping: table.rules.stale / 1_000_000_000))
@@ -199,8 +199,8 @@ extension CachingResolver {
     }
 
     /// The line for a name: its answer if it has addresses that may still be used, or else that there is none
-    /// any more; `nil` if the answer lacks a family. One with HTTPS records is none: the keys in these change
-    /// often, so they are asked for anew.
+    /// any more; `nil` if the answer lacks a family. One with HTTPS records counts as none: the keys in these
+    /// change often, so they are asked for anew.
     private func line(_ key: AnswerKey, of table: AnswerTable) -> AnswerFile.Line? {
         var line = AnswerFile.Line(key: key, expiry: loop.date, seconds: 0, endpoints: [], author: .system)
         let now = now

@@ -68,7 +68,10 @@ extension ServiceClient {
         -> [DomainName: Result<Resolution, any Error>]
     {
         do {
-            if hosts.count == 1 { return [hosts[0]: .success(try await resolve(hosts[0], context: context))] }
+            if hosts.count == 1 {
+                let answer = try await resolve(hosts[0], context: context)
+                return [hosts[0]: .success(answer)]
+            }
             let (answers, _) = try await firstAnswer(within: context) { server, limit in
                 let question = try format.question(hosts, families: settings.families, at: context.loop.date)
                 return try format.answers(

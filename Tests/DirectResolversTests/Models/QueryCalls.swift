@@ -114,7 +114,9 @@ final class QueryCalls: Replayable {
     }
 
     private func start(isWanted: Bool) -> Int {
-        queries.append(Running(query: InFlightQuery(Self.key, generation: 0, isWanted: isWanted, CachingResolver.Want())))
+        queries.append(
+            Running(query: InFlightQuery(Self.key, generation: 0, isWanted: isWanted, CachingResolver.Want()))
+        )
         current = queries.count - 1
         return queries.count - 1
     }

@@ -100,7 +100,9 @@ struct AnswerFileTests {
     /// What the file has, by name.
     private func saved() throws -> [String: [Endpoint]] {
         let text = try #require(try StateFile.read(path, limit: 1 << 20))
-        return Dictionary(uniqueKeysWithValues: AnswerFile.read(text).map { ($0.key.host.text, $0.endpoints) })
+        return Dictionary(
+            uniqueKeysWithValues: AnswerFile.read(text).map { ($0.key.host.text, $0.endpoints) }
+        )
     }
 
     private func answering(_ endpoint: Endpoint = "192.0.2.1") -> ScriptedResolver {

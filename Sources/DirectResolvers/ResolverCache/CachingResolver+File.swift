@@ -167,7 +167,8 @@ extension CachingResolver {
                 if let size, size <= max(Self.smallFile, 2 * live) { return }
             }
             let size = try StateFile.rewrite(path, limit: Self.fileLimit) { old in
-                AnswerFile.write(lines(of: table, news: news, with: news.forgetsAll ? [] : AnswerFile.read(old)))
+                let known = news.forgetsAll ? [] : AnswerFile.read(old)
+                return AnswerFile.write(lines(of: table, news: news, with: known))
             }
             let now = now
             state.withLock { state in

@@ -28,6 +28,23 @@ class Skipped(Exception):
     """Why the case cannot be had here."""
 
 
+CASES = {}
+
+
+def case(space=None, root=False, tools=()):
+    """Makes a function a case, whose first lines say what must come out. It throws if that is not so.
+
+    `root` asks for root, `tools` for commands, `space` for namespaces: "mount", or "net" for both.
+    """
+
+    def add(run):
+        run.space, run.root, run.tools = space, root, tools
+        CASES[run.__name__.replace("_", "-")] = run
+        return run
+
+    return add
+
+
 def true(what, expected, holds, seen):
     if not holds:
         text = repr(seen)

@@ -1,7 +1,6 @@
 """Runs the cases of scripts/lab, each in a process group and namespaces of its own, and leaves nothing behind.
 
-A case is a file in `cases`: its first lines say what must come out, and `run()` throws if that is not so. `ROOT = True` asks
-for root, `TOOLS` for commands, `SPACE` for namespaces: "mount", or "net" for both.
+The cases are the functions in the files of `cases` that `kit.case` marks.
 """
 
 import concurrent.futures
@@ -27,19 +26,19 @@ SECONDS_IN_CI = 110
 
 
 def sentence(name):
-    return importlib.import_module(name).__doc__.strip().replace("\n", " ")
+    return " ".join(kit.CASES[name].__doc__.split())
 
 
 def requirements(name):
     """The command that gives a case its namespaces, and why the case cannot run here; None if it can."""
-    case = importlib.import_module(name)
-    space = SPACES[getattr(case, "SPACE", None)]
+    case = kit.CASES[name]
+    space = SPACES[case.space]
     if space and os.geteuid():
         # An ordinary user has them inside a user namespace.
         space = [*space, "--user", "--map-root-user"]
-    if getattr(case, "ROOT", False) and os.geteuid():
+    if case.root and os.geteuid():
         return space, "needs root"
-    for tool in [*getattr(case, "TOOLS", ()), "setpriv", *space[:1]]:
+    for tool in [*case.tools, "setpriv", *space[:1]]:
         if not shutil.which(tool):
             return space, f"there is no {tool}"
     trial = subprocess.run([*space, "true"], capture_output=True, text=True)
@@ -129,7 +128,7 @@ def run_all(names, budget):
 
 def run_case(name):
     try:
-        print(importlib.import_module(name).run() or "")
+        print(kit.CASES[name]() or "")
     except (kit.Skipped, kit.Wrong) as seen:
         print(seen)
         sys.exit(kit.SKIPPED if isinstance(seen, kit.Skipped) else 1)
@@ -137,7 +136,9 @@ def run_case(name):
 
 def main(words):
     sys.dont_write_bytecode = True
-    names = sorted(path.stem for path in (HERE / "cases").glob("*.py"))
+    for path in (HERE / "cases").glob("*.py"):
+        importlib.import_module(path.stem)
+    names = sorted(kit.CASES)
     if words[:1] == ["--case"]:
         run_case(words[1])
     elif words == ["--list"]:

@@ -1,4 +1,4 @@
-"""What the kernel of the simulation takes for granted is what this kernel does (Verification/simulate/Kernel)."""
+"""What the client takes for granted of the kernel."""
 
 import errno
 import os
@@ -9,13 +9,10 @@ import subprocess
 import sys
 import time
 
-from kit import IPV4, command, network, same, true
+from kit import IPV4, case, command, network, same, true
 
-ROOT = True
-SPACE, TOOLS = "net", ("ip", "prlimit")
 IN, OUT, HANGUP, PEER = select.EPOLLIN, select.EPOLLOUT, select.EPOLLHUP, select.EPOLLRDHUP
 ALL = IN | OUT | PEER | select.EPOLLPRI | select.EPOLLET
-
 
 def pair():
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -157,7 +154,9 @@ def stops():
     same("epoll_wait after a stop", child.stdout.read().split()[:2], ["-1", str(errno.EINTR)])
 
 
-def run():
+@case(space="net", root=True, tools=("ip", "prlimit"))
+def kernel_facts():
+    """What the kernel of the simulation takes for granted is what this kernel does (Verification/simulate/Kernel)."""
     network(IPV4)
     for fact in (descriptors, edges, ends, refusals, local, stops):
         fact()

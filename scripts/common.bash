@@ -228,6 +228,14 @@ step() {
     say "$name took $((SECONDS - begin)) s"
 }
 steps=()
+# `search NAME COMMAND…` is a step whose failure does not keep the others from running: `found` has the names of those that failed.
+search() { step "$1" note_failure "$@"; }
+note_failure() {
+    local name=$1
+    shift
+    "$@" || found+=("$name")
+}
+found=()
 print_steps() {
     printf '\n     s  CPU s  step\n'
     printf '%s\n' "${steps[@]}" | sed '/^ /!s/^/not ended      /'

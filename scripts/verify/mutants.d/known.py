@@ -1,4 +1,4 @@
-"""Faults that the client once had, put into its sources of today. `scripts/verify/simulate-proof` runs simulated worlds with
+"""Faults that the client once had, put into its sources of today. `scripts/verify/mutants --worlds` runs simulated worlds with
 each of them: a simulation that does not find a known fault would not find an unknown one either."""
 
 from model import Place

@@ -100,6 +100,54 @@ struct BadInputTests {
         #expect(server.requests.allSatisfy { !$0.isComplete })
     }
 
+    @Test(
+        "A body stream that has been read or closed before fails the request, and nothing is sent",
+        arguments: [Way.bridge, .urlProtocol],
+        ["sent before", "file sent before", "closed", "of the app's own, sent before"]
+    )
+    func aStreamThatIsUsedUpFailsTheRequest(_ way: Way, _ kind: String) async throws {
+        let server = try FixtureServer.start { try .echo($0) }
+        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Data("content".utf8).write(to: file)
+        var request = try server.request("PUT")
+        let stream: InputStream =
+            switch kind {
+            case "file sent before": try #require(InputStream(fileAtPath: file.path))
+            case "of the app's own, sent before": ScriptedStream([Data("content".utf8)])
+            default: InputStream(data: Data("content".utf8))
+            }
+        request.httpBodyStream = stream
+        if kind == "closed" {
+            stream.open()
+            stream.close()
+        } else {
+            #expect(try await Sender(way).data(for: request).0 == Data("content".utf8))
+        }
+        let count = server.requests.count
+        let error = await urlError { _ = try await Sender(way).data(for: request) }
+        #expect(error?.code == .requestBodyStreamExhausted)
+        #expect(server.requests.count { $0.isComplete } == count)
+    }
+
+    @Test(
+        "A body stream of the app's own that fails without an error fails the request",
+        arguments: [Way.bridge, .urlProtocol]
+    )
+    func aStreamThatFailsWithoutAnErrorFailsTheRequest(_ way: Way) async throws {
+        final class Failing: InputStream {
+            init() { super.init(data: Data()) }
+            override var streamStatus: Stream.Status { .open }
+            override func open() {}
+            override func read(_: UnsafeMutablePointer<UInt8>, maxLength _: Int) -> Int { -1 }
+        }
+        let server = try FixtureServer.start { try .echo($0) }
+        var request = try server.request("PUT")
+        request.httpBodyStream = Failing()
+        let error = await urlError { _ = try await Sender(way).data(for: request) }
+        #expect(error?.code == .requestBodyStreamExhausted)
+    }
+
     @Test("An upload fails with the body stream that its delegate provides")
     func anUploadWhoseStreamTheDelegateGivesFailsWithIt() async throws {
         let server = try FixtureServer.start { try .echo($0) }

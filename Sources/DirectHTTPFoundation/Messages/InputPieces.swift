@@ -72,6 +72,9 @@ struct InputPieces: AsyncSequence, @unchecked Sendable {
 
         private func read(atMost capacity: Int) -> Result<[UInt8], any Error> {
             guard !isEnded else { return .success([]) }
+            guard isOpened || ![.atEnd, .closed, .error].contains(stream.streamStatus) else {
+                return .failure(StreamFailure.usedUp)
+            }
             isOpened = true
             if stream.streamStatus == .notOpen { stream.open() }
             var count = 0
@@ -80,7 +83,16 @@ struct InputPieces: AsyncSequence, @unchecked Sendable {
                 used = Swift.max(0, count)
             }
             if count <= 0 { isEnded = true }
-            return count >= 0 ? .success(piece) : .failure(StreamFailure(cause: stream.streamError))
+            return count >= 0 ? .success(piece) : .failure(StreamFailure.failed(cause))
+        }
+
+        /// The stream's error. On Linux, FoundationNetworking's property ends the process unless it has one,
+        /// also that of a subclass which does not override it.
+        private var cause: (any Error)? {
+            #if canImport(FoundationNetworking)
+            guard type(of: stream) == InputStream.self, stream.streamStatus == .error else { return nil }
+            #endif
+            return stream.streamError
         }
     }
 
@@ -90,10 +102,18 @@ struct InputPieces: AsyncSequence, @unchecked Sendable {
 }
 
 /// An `InputStream` that could not be read to its end.
-struct StreamFailure: Error, CustomStringConvertible {
-    let cause: (any Error)?
+enum StreamFailure: Error, CustomStringConvertible {
+    /// It had been read or closed before: a stream can be sent once.
+    case usedUp
+    /// It failed, with the error of its own if it has one.
+    case failed((any Error)?)
 
-    var description: String { cause.map { "\($0)" } ?? "the stream failed without an error of its own" }
+    var description: String {
+        switch self {
+        case .usedUp: "the stream has been read or closed before"
+        case .failed(let cause): cause.map { "\($0)" } ?? "the stream failed without an error of its own"
+        }
+    }
 }
 
 #if !canImport(FoundationNetworking)

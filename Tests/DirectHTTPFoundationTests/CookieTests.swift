@@ -1,8 +1,9 @@
 import DirectHTTP
-import DirectHTTPFoundation
 import Foundation
 import TLSFixtures
 import Testing
+
+@testable import DirectHTTPFoundation
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -177,6 +178,17 @@ struct CookieTests {
         #expect(try await text(client, server.url()) == "a=2")
         storage.deleteCookie(try cookie("2"))
         #expect(try await text(client, server.url()) == "none")
+    }
+
+    @Test("A renewed cookie is only set, and one that has ended is removed after the others were set")
+    func renewal() throws {
+        let host = try DirectHTTP.HTTPHost("a.test")
+        func cookie(_ name: String, _ value: String) throws -> Cookie { try Cookie(name, value, for: host) }
+        let before = [try cookie("sid", "1"), try cookie("old", "1"), try cookie("same", "1")]
+        let after = [try cookie("sid", "2"), try cookie("same", "1"), try cookie("new", "1")]
+        let changes = CookieChanges(from: before, to: after)
+        #expect(changes.added == [after[0], after[2]])
+        #expect(changes.removed == [before[1]])
     }
 
     @Test("A request that handles cookies itself gets none, neither from the storage nor from a jar")

@@ -127,12 +127,9 @@ private final class StorageCopy: @unchecked Sendable {
                 return (before, after)
             }
             guard before != after else { return }
-            let (old, new) = (Set(before), Set(after))
-            for cookie in before where !new.contains(cookie) {
-                HTTPCookie(cookie).map(storage.deleteCookie)
-            }
-            // In this order, in which Foundation notes the time of each.
-            for cookie in after where !old.contains(cookie) { HTTPCookie(cookie).map(storage.setCookie) }
+            let changes = CookieChanges(from: before, to: after)
+            for cookie in changes.added { HTTPCookie(cookie).map(storage.setCookie) }
+            for cookie in changes.removed { HTTPCookie(cookie).map(storage.deleteCookie) }
             state.withLock { state in
                 // The storage decides what it keeps.
                 state.fill(from: storage.cookies ?? [])
@@ -168,6 +165,23 @@ extension StorageCopy.State {
         for (cookie, _, _) in known.sorted(by: { ($0.place, $0.created) < ($1.place, $1.created) }) {
             jar.add(cookie)
         }
+    }
+}
+
+/// The calls that repeat a change of a jar in a storage.
+///
+/// A cookie that takes another one's place is only set, which replaces that: the storage writes a file at each
+/// call, and a program that is killed between two would have lost a login.
+struct CookieChanges {
+    /// In the order of the jar, in which Foundation notes the time of each.
+    let added: [Cookie]
+    /// For these no other is set.
+    let removed: [Cookie]
+
+    init(from before: [Cookie], to after: [Cookie]) {
+        let (old, kept) = (Set(before), Set(after.map(CookiePlace.init)))
+        added = after.filter { !old.contains($0) }
+        removed = before.filter { !kept.contains(CookiePlace($0)) }
     }
 }
 

@@ -59,6 +59,10 @@ struct StateFileTests {
         }
         chmod(path, 0o644)
         #expect(try StateFile.read(path, limit: 10) == [1])
+        // A name that a killed writer has left is taken away.
+        let draft = try #require(try FilePlace(path).draftPlaces.first)
+        link(path, folder + "/" + draft.name)
+        #expect(try StateFile.read(path, limit: 10) == [1])
         link(path, folder + "/other")
         #expect(throws: refused) { try StateFile.read(path, limit: 10) }
     }

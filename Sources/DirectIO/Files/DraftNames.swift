@@ -29,6 +29,15 @@ extension FilePlace {
         for place in fixedDraftPlaces { place.removeIfAbandoned() }
     }
 
+    /// What is known of the file, without the second name that a writer has left which was killed before it
+    /// took that one away; `nil` if there is no file.
+    func factsOfWhole() throws(SystemError) -> stat? {
+        let facts = try facts()
+        guard facts?.st_nlink == 2 else { return facts }
+        removeLeftovers()
+        return try self.facts()
+    }
+
     /// Removes the file here if it is one of this user's that nobody has locked. Returns whether it did.
     @discardableResult
     func removeIfAbandoned() -> Bool {

@@ -152,9 +152,14 @@ package final class StateReader: Sendable {
         let (file, code) = place.open(O_RDONLY | O_NONBLOCK)
         if file == -1, code == ENOENT { return nil }
         guard file != -1 else { throw SystemError("open", code: code, path: place.path) }
-        let facts: stat
+        var facts: stat
         do throws(SystemError) {
             facts = try stat(of: file)
+            if facts.st_nlink == 2 {
+                // The second name may be one that a killed writer has left.
+                place.removeLeftovers()
+                facts = try stat(of: file)
+            }
             guard facts.isRegularFile else { throw SystemError("open", code: EINVAL, path: place.path) }
             guard facts.isPrivate, try place.isTrusted(facts) else {
                 throw SystemError("open", code: EPERM, path: place.path)

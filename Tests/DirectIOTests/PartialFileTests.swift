@@ -168,6 +168,78 @@ struct PartialFileTests {
     }
 
     @Test(
+        "A file that has the name of a partial one, but is not the one of the record, is left alone",
+        arguments: [
+            "removed and made anew", "replaced by another download", "written beside the record alone",
+        ]
+    )
+    func ofAnotherRun(kind: String) throws {
+        let folder = try TestFolder()
+        let opened = try reopen(folder) { part, record in
+            switch kind {
+            case "replaced by another download":
+                let other = try #require(try open(part, mode: 0o600))
+                try other.claim()
+                try other.write([7], at: 0)
+                try other.commit()
+                try other.removeRecord()
+            case "removed and made anew":
+                // The inode's number is given again on many file systems.
+                unlink(part)
+                try folder.write("\u{7}", "file.part")
+            default:
+                rename(part, folder.path + "/file")
+                try folder.write("\u{7}", "file.part")
+            }
+            chmod(part, 0o600)
+        }
+        let file = try #require(opened)
+        #expect(!file.canBeContinued)
+        try file.write([3], at: 0)
+        try file.commit()
+        #expect(try folder.read("file") == "\u{3}" && folder.read("file.part") == "\u{7}")
+        #expect(folder.names == ["file", "file.part"])
+    }
+
+    @Test(
+        "A file that another one replaces under its names is neither recorded nor is the other's record touched"
+    )
+    func namesTakenMeanwhile() throws {
+        for name in ["film.part", "film.part.info"] {
+            let folder = try TestFolder()
+            let file = try #require(try open(folder.path + "/film", mode: 0o600))
+            try file.claim()
+            try file.write([1], at: 0)
+            let other = try FileDraft(folder.path + "/" + name, mode: 0o600)
+            try other.write([8])
+            try other.commit()
+            try file.saveRecord([2, 5])
+            try file.removeRecord()
+            #expect(try folder.read(name) == "\u{8}")
+            #expect(folder.names == (name == "film.part" ? [name] : ["film.part", name]))
+        }
+    }
+
+    @Test("A record that a killed process has left alone does not keep a new file from being continued")
+    func recordAlone() throws {
+        let folder = try TestFolder()
+        let file = try #require(try reopen(folder) { part, _ in unlink(part) })
+        #expect(try file.canBeContinued && file.readRecord(limit: 9) == nil)
+        try file.claim()
+        #expect(try file.readRecord(limit: 9) == [2])
+    }
+
+    @Test("A record with the second name of a killed writer is read without it")
+    func secondNameOfRecord() throws {
+        let folder = try TestFolder()
+        let file = try reopen(folder) { _, record in
+            let draft = try #require(try FilePlace(record).draftPlaces.first)
+            link(record, folder.path + "/" + draft.name)
+        }
+        #expect(file?.canBeContinued == true && folder.names == ["file.part", "file.part.info"])
+    }
+
+    @Test(
         "A file whose name leads to another one by now does not get the final name, nor is the other removed"
     )
     func changedHands() throws {

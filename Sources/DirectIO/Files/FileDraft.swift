@@ -200,7 +200,15 @@ package final class FileDraft: @unchecked Sendable {
         _ = try? place.remove()
     }
 
-    /// Removes the file's name, if it is still that of this file: `.part` names can be taken by others.
+    /// Whether the temporary name is still that of this file: `.part` names can be taken by others.
+    var hasItsName: Bool {
+        get throws(SystemError) {
+            guard let place else { return false }
+            return try isAt(place)
+        }
+    }
+
+    /// Removes the file's name, if it is still that of this file.
     func removeName() throws(SystemError) {
         guard let place, try isAt(place) else { return }
         isPending = false

@@ -3,6 +3,7 @@ internal import Darwin
 #else
 internal import Glibc
 #endif
+internal import CDirectLinux
 
 /// A file that is filled over several runs of a program and renamed to its final path when it is complete,
 /// and the record beside it.
@@ -11,8 +12,9 @@ internal import Glibc
 /// even if the process is killed. Every call blocks. The methods may be called from any thread, but not at
 /// the same time.
 ///
-/// The record is written before the first byte of the file, and begins with a title. What is there without
-/// such a record is not of this package, and is left alone. Nor must another user decide how the file begins:
+/// The record is written before the first byte of the file, begins with a title, and names the file by its
+/// inode and the time of its creation. What is there without such a record, or after the record was written,
+/// is not of this package, and is left alone. Nor must another user decide how the file begins:
 /// what is under its name, or under that of the record, is used only if it is a regular file of this
 /// process's user, which no other user can write to and which has no other name. In place of what is left
 /// alone, a file is filled that is for a single run. The same happens where the file cannot be locked, and on
@@ -22,6 +24,8 @@ package final class PartialFile: @unchecked Sendable {
     /// `nil` if the file is filled in this run or never.
     private var record: FilePlace?
     private let owner: Owner
+    /// What the record of this file begins with: the title, and the file.
+    private let heading: [UInt8]
 
     /// Whose files are used.
     package struct Owner: Sendable {
@@ -66,10 +70,10 @@ package final class PartialFile: @unchecked Sendable {
         target.removeLeftovers()
         for _ in 0..<attempts {
             switch candidate(part, record, for: target, mode: mode, of: owner) {
-            case .usable(let draft): return PartialFile(draft, record, owner)
+            case .usable(let draft): return try PartialFile(draft, record, owner)
             case .inUse: return nil
             case .gone: continue
-            case .unusable: return PartialFile(try FileDraft(target, mode: mode), nil, owner)
+            case .unusable: return try PartialFile(try FileDraft(target, mode: mode), nil, owner)
             }
         }
         throw SystemError("open", code: ENOENT, path: part.path)
@@ -78,8 +82,9 @@ package final class PartialFile: @unchecked Sendable {
     /// How often a file may disappear between two calls before that is an error.
     private static let attempts = 100
 
-    private init(_ draft: FileDraft, _ record: FilePlace?, _ owner: Owner) {
+    private init(_ draft: FileDraft, _ record: FilePlace?, _ owner: Owner) throws(SystemError) {
         (self.draft, self.record, self.owner) = (draft, record, owner)
+        heading = try owner.heading(of: draft)
     }
 
     deinit {
@@ -134,10 +139,12 @@ package final class PartialFile: @unchecked Sendable {
 
 /// The record, which says what the file is.
 extension PartialFile {
-    /// Returns the record; `nil` if there is none.
+    /// Returns the record; `nil` if there is none of this file.
     package func readRecord(limit: Int) throws(SystemError) -> [UInt8]? {
-        guard let record else { return nil }
-        return try StateFile.read(record, limit: limit)
+        guard let record, let bytes = try StateFile.read(record, limit: limit + heading.count),
+            bytes.starts(with: heading)
+        else { return nil }
+        return owner.title + bytes.dropFirst(heading.count)
     }
 
     /// Makes the record one that counts no byte. Call this before the file is written.
@@ -147,7 +154,15 @@ extension PartialFile {
 
     /// Replaces the record, which has to begin with the title.
     package func saveRecord(_ bytes: [UInt8]) throws(SystemError) {
-        try changeRecord { record throws(SystemError) in try StateFile.replace(record, with: bytes) }
+        let bytes = heading + bytes.dropFirst(owner.title.count)
+        guard try draft.hasItsName else {
+            // Beside another file the record would say that it is this one.
+            try removeRecord()
+            return record = nil
+        }
+        try changeRecord { record throws(SystemError) in
+            try StateFile.replace(record, with: bytes)
+        }
     }
 
     /// Removes the record. It need not exist.
@@ -155,9 +170,14 @@ extension PartialFile {
         try changeRecord { record throws(SystemError) in try record.remove() }
     }
 
+    /// Changes the record, unless what has its name begins otherwise: that is another file.
     private func changeRecord(_ change: (FilePlace) throws(SystemError) -> Void) throws(SystemError) {
         guard let record else { return }
         do throws(SystemError) {
+            let present = try StateReader(record)
+            if let present, try present.bytes(at: 0, count: heading.count) != heading {
+                return self.record = nil
+            }
             try change(record)
         } catch {
             guard (try? Self.isUsable(record, of: owner.user)) == false else { throw error }
@@ -184,13 +204,17 @@ extension PartialFile {
         // If the folder is the reason, creating a file of another name fails as well.
         guard file != -1 else { return .unusable }
         let draft = FileDraft(file, at: part, for: target, mode: mode)
-        let candidate = (try? examine(draft, record, target, of: owner)) ?? .unusable
+        let candidate = (try? examine(draft, isNew: isNew, record, target, of: owner)) ?? .unusable
+        if case .usable = candidate { return candidate }
+        // The descriptor is closed later.
+        _ = flock(file, LOCK_UN)
         if case .unusable = candidate, isNew { _ = try? part.remove() }
         return candidate
     }
 
     private static func examine(
         _ draft: FileDraft,
+        isNew: Bool,
         _ record: FilePlace,
         _ target: FilePlace,
         of owner: Owner
@@ -212,11 +236,31 @@ extension PartialFile {
         guard let reader = try StateReader(record) else {
             return own.st_size == 0 ? .usable(draft) : .unusable
         }
-        let start = try reader.bytes(at: 0, count: owner.title.count)
-        return start == owner.title ? .usable(draft) : .unusable
+        let heading = try owner.heading(of: draft)
+        let start = try reader.bytes(at: 0, count: heading.count)
+        guard start.starts(with: owner.title) else { return .unusable }
+        if start == heading { return .usable(draft) }
+        // The file of the record is gone. What has its name now is new, or somebody else's.
+        try record.remove()
+        return isNew ? .usable(draft) : .unusable
     }
 
     private static func isUsable(_ record: FilePlace, of user: UInt32) throws(SystemError) -> Bool {
-        try record.facts().map { $0.isPrivate && $0.st_uid == user } ?? true
+        try record.factsOfWhole().map { $0.isPrivate && $0.st_uid == user } ?? true
+    }
+}
+
+extension PartialFile.Owner {
+    /// What the record of this file begins with. An inode's number is given again once a file is removed, so
+    /// the time of creation goes with it, where the file system has one.
+    fileprivate func heading(of draft: FileDraft) throws(SystemError) -> [UInt8] {
+        let facts = try stat(of: draft.descriptor)
+        #if canImport(Darwin)
+        let created =
+            Int64(facts.st_birthtimespec.tv_sec) * 1_000_000_000 + Int64(facts.st_birthtimespec.tv_nsec)
+        #else
+        let created = direct_creation_time(draft.descriptor)
+        #endif
+        return title + Array("file \(facts.st_ino) \(created)\n".utf8)
     }
 }

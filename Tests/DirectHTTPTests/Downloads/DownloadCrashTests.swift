@@ -49,17 +49,21 @@ struct DownloadCrashTests {
         try Data(bytes).write(to: URL(fileURLWithPath: folder.path + "/" + name))
     }
 
+    private func plant(_ content: some Sequence<UInt8>, _ record: [UInt8]) throws {
+        try plantDownload(to: folder.path + "/film", content, record: record)
+    }
+
     /// Downloads after a crash, and returns what the server was asked for.
     ///
-    /// - Parameter isOwn: Whether the files are those of a download: any others stay as they are.
-    private func restart(isOwn: Bool = true) async throws -> [String?] {
+    /// - Parameter foreign: The files that are not those of a download: they stay as they are.
+    private func restart(leaving foreign: [String] = []) async throws -> [String?] {
         asked.withLock { $0 = [] }
-        let former = try folder.names.map { ($0, try folder.read($0)) }
+        let former = try foreign.map { ($0, try folder.read($0)) }
         let result = try await client.download(url.text, to: folder.path + "/film")
         #expect(try folder.read("film") == content && result.size == 24)
         try FileManager.default.removeItem(atPath: folder.path + "/film")
-        #expect(folder.names == (isOwn ? [] : former.map(\.0)))
-        for (name, bytes) in former where !isOwn {
+        #expect(folder.names == foreign)
+        for (name, bytes) in former {
             #expect(try folder.read(name) == bytes)
             try FileManager.default.removeItem(atPath: folder.path + "/" + name)
         }
@@ -72,32 +76,46 @@ struct DownloadCrashTests {
             for size in 0...24 {
                 // Of what was not made permanent a crash of the system may leave anything, zeros for example.
                 let rest = [UInt8](repeating: 0, count: max(0, size - saved))
-                try place(Array(content.prefix(min(size, saved))) + rest, "film.part")
-                if saved > 0 { try place(record(of: saved), "film.part.info") }
+                let part = Array(content.prefix(min(size, saved))) + rest
+                if saved > 0 { try plant(part, record(of: saved)) } else { try place(part, "film.part") }
                 let start = min(saved, 23)
                 let isKept = saved > 0 && size >= saved
-                let asked = try await restart(isOwn: saved > 0 || size == 0)
+                let asked = try await restart(leaving: saved > 0 || size == 0 ? [] : ["film.part"])
                 #expect(asked == [isKept ? "bytes=\(start)-" : nil], "\(saved) of \(size)")
             }
         }
     }
 
     @Test(
-        "A record that is cut or damaged at any byte is discarded together with the file if it still shows whose it is"
+        "A record that is cut or damaged at any byte is discarded, and so is the file if the record still shows that it is its own"
     )
     func everyByteOfTheRecord() async throws {
         let record = try record(of: 20)
         let title = DownloadRecord.title.utf8.count + 1
-        for index in record.indices {
-            try place(content.prefix(20), "film.part")
-            try place(record.prefix(index), "film.part.info")
-            #expect(try await restart(isOwn: index >= title) == [nil], "cut at \(index)")
-            var wrong = record
-            wrong[index] ^= 0x20
-            try place(content.prefix(20), "film.part")
-            try place(wrong, "film.part.info")
-            #expect(try await restart(isOwn: index >= title) == [nil], "damaged at \(index)")
+        // The record on the disk names its file as well, in a line whose length differs.
+        var (index, count) = (0, 1)
+        while index < count {
+            for isCut in [true, false] {
+                try plant(content.prefix(20), record)
+                var bytes = try folder.read("film.part.info")
+                count = bytes.count
+                let heading = count - (record.count - title)
+                if isCut || index >= count {
+                    bytes = Array(bytes.prefix(index))
+                } else {
+                    bytes[index] ^= 0x20
+                }
+                try place(bytes, "film.part.info")
+                let foreign =
+                    index < title ? ["film.part", "film.part.info"] : index < heading ? ["film.part"] : []
+                #expect(
+                    try await restart(leaving: foreign) == [nil],
+                    "\(isCut ? "cut" : "damaged") at \(index)"
+                )
+            }
+            index += 1
         }
+        #expect(index > record.count)
     }
 
     @Test("A partial file that differs in any byte from what its record counts is discarded")
@@ -105,16 +123,14 @@ struct DownloadCrashTests {
         for index in 0..<20 {
             var wrong = Array(content.prefix(20))
             wrong[index] ^= 1
-            try place(wrong, "film.part")
-            try place(record(of: 20), "film.part.info")
+            try plant(wrong, record(of: 20))
             #expect(try await restart() == [nil])
         }
     }
 
     @Test("A file of a version whose length was unknown is continued")
     func unknownLength() async throws {
-        try place(content.prefix(20), "film.part")
-        try place(record(of: 20, length: nil), "film.part.info")
+        try plant(content.prefix(20), record(of: 20, length: nil))
         #expect(try await restart() == ["bytes=20-"])
     }
 
@@ -122,7 +138,7 @@ struct DownloadCrashTests {
     func foreignFiles() async throws {
         try folder.write("mine", "film.part")
         try folder.write("{}", "film.part.info")
-        #expect(try await restart(isOwn: false) == [nil])
+        #expect(try await restart(leaving: ["film.part", "film.part.info"]) == [nil])
         try FileManager.default.createDirectory(
             atPath: folder.path + "/film",
             withIntermediateDirectories: false
@@ -184,8 +200,7 @@ struct DownloadCrashTests {
         "A download that ends before it has read the files leaves them as they are, and removes its own empty one"
     )
     func unread() throws {
-        try place(content.prefix(20), "film.part")
-        try place(record(of: 20), "film.part.info")
+        try plant(content.prefix(20), record(of: 20))
         try #require(try PartialDownload.open(folder.path + "/film", mode: 0o600)).close()
         #expect(folder.names == ["film.part", "film.part.info"])
         try #require(try PartialDownload.open(folder.path + "/other", mode: 0o600)).close()
@@ -202,8 +217,7 @@ struct DownloadCrashTests {
         var records: [UInt64] = []
         for _ in 0..<40 {
             try partial.append(piece)
-            guard let bytes = try? folder.read("film.part.info"), let record = DownloadRecord(parsing: bytes)
-            else {
+            guard let bytes = try? folder.read("film.part.info"), let record = recordOnDisk(bytes) else {
                 continue
             }
             if records.last != record.savedBytes { records.append(record.savedBytes) }

@@ -24,8 +24,7 @@ struct PlantedPartTests {
         let whole = Representation(url: try HTTPURL(url), validator: .entityTag("\"1\""), length: 300_000)
         let digest = try #require(MessageDigest.sha256.digest(of: evil))
         let record = try #require(DownloadRecord(whole, savedBytes: 1000, digest: digest)?.bytes)
-        try Data(evil).write(to: URL(fileURLWithPath: path + ".part"))
-        try Data(record).write(to: URL(fileURLWithPath: path + ".part.info"))
+        try plantDownload(to: path, evil, record: record)
     }
 
     private func attributes(_ name: String) throws -> (mode: Int?, owner: Int?) {
@@ -72,7 +71,7 @@ struct PlantedPartTests {
             try await HTTPClient.downloading().download(server.http("/film"), to: path, options: options)
             #expect(try folder.read("film") == content && resource.ranges == [nil])
             #expect(try attributes("film") == (0o600, 0))
-            unlink(path)
+            for name in folder.names { unlink(folder.path + "/" + name) }
         }
     }
 

@@ -1,6 +1,9 @@
 @testable import DirectCore
-import DirectHTTP
+import DirectIO
 import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
 
 /// A resource that servers send whole or in parts, as RFC 9110 says, with faults for one request after the
 /// other.
@@ -115,4 +118,23 @@ extension HTTPClient {
 
 extension HTTPError {
     var downloadError: DownloadError? { if case .download(let error) = reason { error } else { nil } }
+}
+
+/// Leaves the files of a download to this path that was broken off: a part with these bytes, and this record.
+func plantDownload(to path: String, _ content: some Sequence<UInt8>, record: [UInt8]) throws {
+    let owner = PartialFile.Owner(title: Array((DownloadRecord.title + "\n").utf8))
+    let file = try #require(try PartialFile.open(path, mode: 0o600, of: owner))
+    try #require(file.canBeContinued)
+    try file.claim()
+    try file.write(Array(content), at: 0)
+    try file.saveRecord(record)
+    file.close()
+}
+
+/// The record of a download in these bytes of a file, whose second line names the partial file.
+func recordOnDisk(_ bytes: [UInt8]) -> DownloadRecord? {
+    var lines = bytes.split(separator: 10, omittingEmptySubsequences: false)
+    guard lines.count > 1, lines[1].starts(with: Array("file ".utf8)) else { return nil }
+    lines.remove(at: 1)
+    return DownloadRecord(parsing: Array(lines.joined(separator: [10])))
 }

@@ -29,9 +29,15 @@ package final class StateNumbers: Sendable {
     }
 
     /// Replaces the number at this place. 0 means none.
-    package func set(_ number: UInt64, at place: Int) throws(SystemError) {
+    ///
+    /// - Parameter settles: Whether to return when the number is on disk.
+    package func set(_ number: UInt64, at place: Int, settles: Bool = false) throws(SystemError) {
         let bytes = (0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
-        try change { file throws(SystemError) in try writeAll(bytes, to: file, at: UInt64(place * 8)) }
+        try change { file throws(SystemError) in
+            try writeAll(bytes, to: file, at: UInt64(place * 8))
+            // A file system that cannot keeps the number as well as it keeps anything.
+            if settles { _ = fsync(file) }
+        }
     }
 
     /// Removes all numbers.

@@ -46,11 +46,13 @@ final class CacheMarks: Sendable {
         }
     }
 
-    /// Gives a URL a mark that no response has.
+    /// Gives a URL a mark that no response has. Without a mark it has no response either.
     func replace(_ key: CacheKey) throws(SystemError) {
         try failed.withLock { failed throws(SystemError) in
             failed.slots.insert(key.slot)
-            try numbers.set(SystemRandom.word(), at: Int(key.slot))
+            if try numbers.number(at: Int(key.slot)) != nil {
+                try numbers.set(SystemRandom.word(), at: Int(key.slot), settles: true)
+            }
             failed.slots.remove(key.slot)
         }
     }

@@ -75,7 +75,6 @@ struct LateTurnTests {
         let deadline = loop.now.advanced(byNanoseconds: 1_000_000_000)
         clock.advance(by: .seconds(2))
         let wakes = try await Task.detached(executorPreference: loop) {
-            // The loop takes over the new time in a turn of its own, in which it does not look at deadlines.
             try await loop.sleep(until: deadline)
             var wakes: [WaitPoint.Wake] = []
             while wakes.count < 10, wakes.last != .expired {
@@ -89,6 +88,21 @@ struct LateTurnTests {
         }.value
         #expect(wakes == [.ready, .expired])
         pair.socket.close()
+    }
+
+    @Test("Jobs that have arrived at each look do not put deadlines off")
+    func steadyArrivals() async {
+        let clock = HeldClock()
+        let loop = EventLoop(clock: clock)
+        let handle = LoopHandle(loop: loop)
+        loop.add(handle)
+        defer { loop.remove(handle) }
+        let deadline = loop.now.advanced(byNanoseconds: 1_000_000_000)
+        clock.advance(by: .seconds(2))
+        let arrivals = Arrivals(at: loop)
+        arrivals.begin()
+        #expect(await handle.input.wait(until: deadline, on: loop) == .expired)
+        arrivals.end()
     }
 
     private static func connections(
@@ -114,5 +128,30 @@ struct LateTurnTests {
         defer { loop.remove(later) }
         let end = deadline.advanced(byNanoseconds: 20_000_000)
         #expect(await later.input.wait(until: end, on: loop) == .expired)
+    }
+}
+
+/// Jobs of which each keeps its loop until another thread has enqueued the next one.
+private final class Arrivals: Sendable {
+    private let loop: EventLoop
+    private let other = BlockingWork(threadLimit: 1)
+    private let isOver = Locked(false)
+
+    init(at loop: EventLoop) { self.loop = loop }
+
+    func begin() {
+        Task.detached(executorPreference: loop) { self.next() }
+    }
+
+    func end() { isOver.withLock { $0 = true } }
+
+    private func next() {
+        guard !isOver.withLock({ $0 }) else { return }
+        let hasArrived = DiskGate()
+        other.submit {
+            self.begin()
+            hasArrived.open()
+        }
+        hasArrived.wait()
     }
 }

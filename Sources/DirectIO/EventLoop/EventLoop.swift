@@ -236,20 +236,20 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     }
 
     private func poll() {
-        var timeout: UInt64? = 0
-        var late = LateHandles()
-        if jobs.pointee.isEmpty {
+        var hasWork = !jobs.pointee.isEmpty
+        if !hasWork {
             isAsleep.store(true, ordering: .sequentiallyConsistent)
             // Read after the flag is set: a thread that stores one of these later sees the flag and wakes the
             // loop.
-            let hasWork =
+            hasWork =
                 hasArrivals.load(ordering: .sequentiallyConsistent)
                 || haveManyDeparted.load(ordering: .sequentiallyConsistent)
                 || heldClock != nil && hasClockMoved.exchange(false, ordering: .sequentiallyConsistent)
-            if !hasWork { timeout = findLate(&late) }
-        } else {
-            _ = findLate(&late)
         }
+        // In any case: jobs that arrive in every turn must not put limits off.
+        var late = LateHandles()
+        let pause = findLate(&late)
+        let timeout = hasWork ? 0 : pause
         var mayHaveMore = notePolled(nanoseconds: timeout)
         isAsleep.store(false, ordering: .relaxed)
         if !late.handles.isEmpty {

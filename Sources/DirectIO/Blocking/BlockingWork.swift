@@ -66,14 +66,6 @@ package final class BlockingWork: Sendable {
         }
     }
 
-    /// What a thread that watches the queue begins with.
-    private final class Watch {
-        let pool: BlockingWork
-        let delay: UInt64
-
-        init(_ pool: BlockingWork, _ delay: UInt64) { (self.pool, self.delay) = (pool, delay) }
-    }
-
     private let queue = Locked(Queue())
     private let arrival = Condition()
     private let threadLimit: Int
@@ -299,19 +291,9 @@ package final class BlockingWork: Sendable {
         perform(consequences, refusal: error)
     }
 
-    /// Looks at the queue again when a thread of its own has waited: it belongs to the pool like those of the
-    /// calls, while an event loop belongs to a client.
+    /// Looks at the queue again after a while. A thread of the pool's own for that could be refused; the loop
+    /// has one already.
     private func lookLater(after delay: UInt64) {
-        let context = Unmanaged.passRetained(Watch(self, delay)).toOpaque()
-        let refused = startDetachedThread(named: "direct-http io", context) { context in
-            let watch = Unmanaged<Watch>.fromOpaque(context).takeRetainedValue()
-            _ = watch.pool.queue.wait(at: Condition(), nanoseconds: watch.delay) { _, isLast in
-                isLast ? () : nil
-            }
-            watch.pool.lookNow()
-        }
-        guard refused != nil else { return }
-        Unmanaged<Watch>.fromOpaque(context).release()
         let loop = EventLoop.shared
         Task(executorPreference: loop) {
             try? await loop.sleep(until: loop.now.advanced(byNanoseconds: delay))

@@ -35,7 +35,12 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     static let noThread = SystemError("pthread_create", code: EAGAIN)
 
     /// The error of a blocking call that was not waited for any longer, without a limit of the caller's.
-    package static let silent = SystemError("disk", code: ETIMEDOUT)
+    package static let silent = silent(at: nil)
+
+    /// The same, of the file of this path.
+    package static func silent(at path: String?) -> SystemError {
+        SystemError("disk", code: ETIMEDOUT, path: path)
+    }
 
     /// The error of a TCP connection attempt that has met itself: no process listens on the port.
     package static let connectedToItself = SystemError("connect", code: ECONNREFUSED)

@@ -1,4 +1,5 @@
 internal import CDirectOpenSSL
+internal import DirectCore
 
 #if canImport(Darwin)
 internal import Darwin
@@ -8,7 +9,7 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// A file of roots in PEM.
+/// A file of roots in PEM, or another file of the settings.
 ///
 /// It is read as a whole before it is parsed. OpenSSL's readers of PEM take a read that fails for the end of
 /// the file: a store would have only the roots before that place, for as long as it exists.
@@ -19,34 +20,65 @@ struct RootFile {
     /// The file in words, for errors.
     var role: String { "\(kind) from \(path)" }
 
-    /// Returns the bytes of the file.
+    /// Returns the bytes of the file. It may be a pipe, whose writer has five minutes: a pipe may never have
+    /// one, and the thread would wait for good.
     func bytes() throws(TLSError) -> [UInt8] {
+        FileNote.current?.set(path)
+        defer { FileNote.current?.set(nil) }
+        // A C string would end at the NUL and name another file.
+        guard !path.utf8.contains(0) else { throw failure(EINVAL) }
+        let (file, code) = Self.retrying { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
+        guard file != -1 else { throw failure(code) }
+        defer { close(file) }
+        let end = Instant.now.advanced(byNanoseconds: 300_000_000_000)
+        var bytes: [UInt8] = []
         while true {
-            ErrorQueue.clear()
-            if let bytes = read() { return bytes }
-            let code = ErrorQueue.drain()
-            // A signal has interrupted the call, which OpenSSL does not repeat.
-            guard code == ErrorQueue.code(of: EINTR) else {
-                throw .badSettings("\(role): \(ErrorQueue.reason(of: code))")
+            guard Instant.now < end else { throw failure(ETIMEDOUT) }
+            // At once for a file that is no pipe. A second is as good as any time: the clock is looked at.
+            var wait = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
+            guard poll(&wait, 1, 1000) != 0 else { continue }
+            var result = (count: 0, code: Int32(0))
+            bytes += [UInt8](unsafeUninitializedCapacity: 64 * 1024) { buffer, count in
+                result = Self.retrying { read(file, buffer.baseAddress, buffer.count) }
+                count = max(0, result.count)
             }
+            if result.count == 0 { return bytes }
+            guard result.count > 0 || result.code == EAGAIN else { throw failure(result.code) }
         }
     }
 
-    /// Returns the bytes of the file, or `nil` with the reason in the error queue.
-    private func read() -> [UInt8]? {
-        guard let file = BIO_new_file(path, "r") else { return nil }
-        defer { BIO_free(file) }
-        var bytes: [UInt8] = []
+    private func failure(_ code: Int32) -> TLSError { .badSettings("\(role): \(errnoText(code))") }
+
+    /// Repeats a call while signals interrupt it.
+    private static func retrying<Count: FixedWidthInteger>(_ call: () -> Count) -> (count: Count, code: Int32)
+    {
         while true {
-            var result: Int32 = 0
-            let piece = [UInt8](unsafeUninitializedCapacity: 64 * 1024) { buffer, count in
-                result = BIO_read(file, buffer.baseAddress, Int32(buffer.count))
-                count = max(0, Int(result))
-            }
-            if result == 0 { return bytes }
-            guard result > 0 else { return nil }
-            bytes += piece
+            let count = call()
+            guard count == -1 else { return (count, 0) }
+            let code = errno
+            guard code == EINTR else { return (count, code) }
         }
+    }
+}
+
+/// Notes which file is being read, for the error of those who wait no longer.
+package final class FileNote: Sendable {
+    /// The note of the thread that reads.
+    @TaskLocal static var current: FileNote?
+
+    private let path = Locked<String?>(nil)
+
+    /// Creates an empty note.
+    package init() {}
+
+    /// The path of the file; `nil` if none is being read.
+    package var file: String? { path.withLock { $0 } }
+
+    fileprivate func set(_ path: String?) { self.path.withLock { $0 = path } }
+
+    /// Notes the files that a function reads.
+    package func whileReading<Value>(_ read: () -> Value) -> Value {
+        Self.$current.withValue(self, operation: read)
     }
 }
 

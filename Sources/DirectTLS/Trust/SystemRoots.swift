@@ -72,15 +72,32 @@ struct SystemRoots: Hashable, Sendable {
 /// The index that was read last, and the places it was read from. If the places change, because the
 /// environment has changed, a new one replaces it.
 private final class SharedIndex: Sendable {
-    private let current = Locked<(roots: SystemRoots, index: RootIndex)?>(nil)
+    private struct State {
+        var index: RootIndex?
+        /// Where it was read from.
+        var roots = SystemRoots()
+        var isBeingRead = false
+    }
 
+    private let state = Locked(State())
+    private let change = Condition()
+
+    /// Returns the index. What another thread reads is waited for, but not for long, because its file may
+    /// hang.
     func index(for roots: SystemRoots) throws(TLSError) -> RootIndex {
-        try current.withLock { current throws(TLSError) in
-            if let current, current.roots == roots { return current.index }
-            let index = try roots.read()
-            current = (roots, index)
-            return index
+        // Each who has waited wakes the next one.
+        defer { change.signal() }
+        let known = state.wait(at: change, nanoseconds: 1_000_000_000) { state, isLast -> RootIndex?? in
+            if state.roots == roots, let index = state.index { return index }
+            guard isLast || !state.isBeingRead else { return nil }
+            state.isBeingRead = true
+            return .some(nil)
         }
+        if let index = known ?? nil { return index }
+        defer { state.withLock { $0.isBeingRead = false } }
+        let index = try roots.read()
+        state.withLock { ($0.index, $0.roots) = (index, roots) }
+        return index
     }
 }
 

@@ -143,6 +143,15 @@ final class TrustStore: Sendable {
     }
 }
 
+extension TLSSettings {
+    /// The first of the files that they name.
+    package var firstFile: String? {
+        if let path = clientIdentity?.files?.paths.first { return path }
+        for case .pemFile(let path) in roots.sources { return path }
+        return nil
+    }
+}
+
 extension TrustRoots {
     fileprivate var includesSystem: Bool { if case .only = self { false } else { true } }
 

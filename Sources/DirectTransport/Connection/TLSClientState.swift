@@ -8,9 +8,10 @@ final class TLSClientState: Sendable {
     let sessions: SessionCache
     private let settings: TLSSettings
     private let made = Locked<Made?>(nil)
-    /// Makes the context on one thread at a time, also because concurrent callers wait for the first: files
-    /// that hang must not take all threads, which other clients and downloads need as well.
-    private let lane = BlockingLane(on: .shared, width: 1)
+    /// Makes the context, on the threads of a folder: files that hang must not take those that other clients
+    /// need.
+    private let making: SharedCall<Making>
+    private let reading = FileNote()
 
     private struct Made {
         let context: TLSContext
@@ -19,7 +20,7 @@ final class TLSClientState: Sendable {
     }
 
     /// Not a `Result`, as said at ``Locked``.
-    enum Making {
+    private enum Making {
         case success(TLSContext)
         /// The former one, because a new one has failed.
         case kept(TLSContext, TLSError)
@@ -29,11 +30,14 @@ final class TLSClientState: Sendable {
     init(_ settings: TLSSettings, sessions: SessionCache) {
         self.settings = settings
         self.sessions = sessions
+        making = SharedCall(on: settings.firstFile.map { .forFile($0) } ?? .shared)
     }
 
     /// Returns the context for connections, which is made on first use, and anew when the files of the
     /// client's certificate have changed. A new context resumes no session of the former one. This reads
     /// files, so it runs off the loop.
+    ///
+    /// Files that hang have a second if there is a context already, which is used then.
     ///
     /// - Parameter log: Is told why the former context is used, if files have changed that cannot be.
     func context(
@@ -41,12 +45,16 @@ final class TLSClientState: Sendable {
         on loop: EventLoop,
         log: (any TransportObserver)?
     ) async throws(TransportError) -> TLSContext {
-        if settings.clientIdentity?.files == nil, let made = made.withLock({ $0 }) { return made.context }
+        let made = made.withLock { $0 }
+        if let made, made.files == nil { return made.context }
+        let age: UInt64 = made == nil ? .max : 1_000_000_000
         let outcome: Making
         do throws(BlockingWork.Abandoned) {
-            outcome = try await lane.run(until: deadline.instant, on: loop) { self.current() }
+            outcome = try await making.value(until: deadline.instant, toAge: age, on: loop) {
+                self.reading.whileReading { self.current() }
+            }
         } catch {
-            throw deadline.failure(error)
+            return try former(made, deadline, at: loop.now, for: error, log)
         }
         switch outcome {
         case .success(let context): return context
@@ -57,8 +65,27 @@ final class TLSClientState: Sendable {
         }
     }
 
+    /// Returns the context that there is although the files could not be read in time.
+    private func former(
+        _ made: Made?,
+        _ deadline: Deadline,
+        at now: Instant,
+        for reason: BlockingWork.Abandoned,
+        _ log: (any TransportObserver)?
+    ) throws(TransportError) -> TLSContext {
+        let cause: SystemError
+        switch reason {
+        case .refused(let refusal): cause = refusal
+        case .expired where now < deadline.end: cause = .silent(at: reading.file)
+        case .cancelled, .expired: throw deadline.failure(reason)
+        }
+        guard let made else { throw .failed(deadline.phase, .system(cause)) }
+        log?.note(.identityKept(.badSettings("\(cause)")))
+        return made.context
+    }
+
     /// Returns the context, made if there is none for the files as they are.
-    func current() -> Making {
+    private func current() -> Making {
         let known = made.withLock { $0 }
         do throws(TLSError) {
             return .success(try renewed(known))
@@ -75,7 +102,10 @@ final class TLSClientState: Sendable {
         var settings = settings
         if let files, let contents { settings.clientIdentity = try files.identity(of: contents) }
         let context = try TLSContext(settings)
-        made.withLock { $0 = Made(context: context, files: contents) }
+        made.withLock { made in
+            // Files that have hung may be older than those of a context that was made meanwhile.
+            if made?.context === known?.context { made = Made(context: context, files: contents) }
+        }
         return context
     }
 }

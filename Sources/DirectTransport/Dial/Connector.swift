@@ -201,8 +201,8 @@ struct Connector: Sendable {
     {
         let context: TLSContext
         do throws(TransportError) {
-            // Loading the settings is not part of the handshake, and has the same limit.
-            let deadline = limits.deadline(.tls, stall: limits.timeouts.tls)
+            // Not part of the handshake, whose peer is not to blame for a disk.
+            let deadline = limits.deadline(.tls, stall: .loading)
             context = try await profile.tls.context(deadline, on: loop, log: limits.log)
         } catch {
             throw AttemptFailure(phase: .tls, cause: error, consequence: .stop)

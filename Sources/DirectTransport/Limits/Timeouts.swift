@@ -13,7 +13,8 @@ public struct Timeouts: Hashable, Sendable {
     public var resolve: Duration?
     /// Connecting to one address.
     public var connect: Duration?
-    /// The TLS handshake with one address.
+    /// The TLS handshake with one address. To read the files of the settings before it has a limit of its
+    /// own, 15 seconds.
     public var tls: Duration?
     /// Waiting for the peer to take more of what is being sent.
     public var write: Duration?
@@ -137,6 +138,9 @@ package struct IdleLimit: Equatable, Sendable {
     package init(setByCaller duration: Duration?) {
         nanoseconds = duration?.clampedNanoseconds ?? .max
     }
+
+    /// For reading the files of the TLS settings, whose disk may hang.
+    static let loading = IdleLimit(setByCaller: .seconds(15))
 
     /// No limit of its own: the wait ends with the upload, of which each wait for the peer has one.
     static let endsWithUpload = IdleLimit(setByCaller: nil)

@@ -1,6 +1,7 @@
 import DirectHTTP
 import DirectTestCommands
 import DirectTestTime
+import Foundation
 import TLSFixtures
 import Testing
 
@@ -88,11 +89,7 @@ struct CancellationTests {
         let pipe = try NamedPipe()
         let secure = try FixtureServer.secure("a.test")
         let plain = try FixtureServer.start { _ in .text("plain") }
-        // Not by `time.client`, which loads the roots.
-        let client = HTTPClient.trusting {
-            $0.loop = time.loop
-            $0.tls.roots = .only([.pemFile(pipe.path)])
-        }
+        let client = time.client { $0.tls.roots = .only([.pemFile(pipe.path)]) }
         async let first = client.fetch(secure.request("https://a.test/"))
         try await pipe.open()
         // All on the loop: would one of them block there, the others were never answered.
@@ -110,6 +107,27 @@ struct CancellationTests {
             #expect(try await second.text == "hello")
         }
         #expect(try await first.text == "hello")
+    }
+
+    @Test("Reading roots has a limit that is not the handshake's, and its failure names the file")
+    func limitOfRoots() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/roots.pem"
+        let pipe = try NamedPipe()
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: pipe.path)
+        let server = try FixtureServer.secure("a.test")
+        let client = time.client {
+            $0.tls.roots = .only([.pemFile(path)])
+            $0.timeouts = Timeouts(tls: nil)
+        }
+        async let failure = httpError { try await client.fetch(server.request("https://a.test/")) }
+        try await time.pass(.seconds(15))
+        let error = try await failure
+        #expect(error.phase == .tls && error.systemError?.path == path && error.isWorthRetrying, "\(error)")
+        // Nothing writes to the pipe, so its reader still hangs.
+        try FileManager.default.removeItem(atPath: path)
+        try folder.write(testAuthority.rootPEM, "roots.pem")
+        #expect(try await client.fetch(server.request("https://a.test/")).text == "hello")
     }
 
     @Test("A call can be cancelled in the TLS handshake")

@@ -2,6 +2,7 @@ import DirectCore
 import DirectHTTPRecords
 import DirectIO
 import DirectTestCommands
+import DirectTestTime
 import Foundation
 import TLSFixtures
 import Testing
@@ -199,6 +200,41 @@ struct ClientCertificateFileTests {
         }
         try await pipe.open()
         pipe.close(writing: own.pem)
+    }
+
+    @Test("While files hang that have been read before, the former certificate is shown after a second")
+    func hangingRenewal() async throws {
+        let time = HeldTime()
+        let kept = Locked<[String]>([])
+        let client = time.client {
+            $0.tls.clientIdentity = files()
+            $0.tls.resumesSessions = false
+            $0.observer = { event in
+                if case .identityKept(let why) = event.kind { kept.withLock { $0.append("\(why)") } }
+            }
+        }
+        let request = server.request("https://a.test/")
+        _ = try await client.fetch(request)
+        let pipe = try NamedPipe()
+        try FileManager.default.removeItem(atPath: path("cert.pem"))
+        try FileManager.default.createSymbolicLink(atPath: path("cert.pem"), withDestinationPath: pipe.path)
+        for _ in 0..<2 {
+            async let answer = client.fetch(request)
+            try await time.pass(.seconds(1))
+            _ = try await answer
+        }
+        // The reading that hangs is old enough: nothing is waited for.
+        time.advance(by: .milliseconds(500))
+        _ = try await client.fetch(request)
+        try FileManager.default.removeItem(atPath: path("cert.pem"))
+        let renewed = testAuthority.certificate(for: "renewed.test")
+        try write(renewed)
+        time.advance(by: .milliseconds(500))
+        _ = try await client.fetch(request)
+        let shown = server.records.map { $0.tls?.clientCertificate }
+        #expect(shown == [own.der, own.der, own.der, own.der, renewed.der])
+        let reasons = kept.withLock { $0 }
+        #expect(reasons.count == 3 && reasons.allSatisfy { $0.contains(path("cert.pem")) }, "\(reasons)")
     }
 
     @Test(

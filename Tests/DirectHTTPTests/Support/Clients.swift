@@ -1,11 +1,9 @@
 import DirectCore
+import DirectHTTP
 import DirectIO
 import DirectTestTime
-@testable import DirectTransport
 import TLSFixtures
 import Testing
-
-@testable import DirectHTTP
 
 /// One authority for all suites: keys take their time to make.
 let testAuthority = TestAuthority()
@@ -32,18 +30,11 @@ extension HTTPClient {
 
 extension HeldTime {
     /// A client whose time the test lets pass; it trusts the tests' authority alone.
-    ///
-    /// Its settings of TLS are loaded, unless that may block: the wait for that has the limit of the
-    /// handshake, and a test would take the one for the other.
     func client(_ configure: (inout HTTPClient.Configuration) -> Void = { _ in }) -> HTTPClient {
-        let client = HTTPClient.trusting { settings in
+        .trusting { settings in
             settings.loop = loop
             configure(&settings)
         }
-        if client.configuration.tls.clientIdentity?.files == nil {
-            _ = client.pipeline.transport.dialler.profiles.base.tls.current()
-        }
-        return client
     }
 }
 

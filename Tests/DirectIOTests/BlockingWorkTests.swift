@@ -160,17 +160,6 @@ struct BlockingWorkTests {
         #expect(await Task(executorPreference: work) { 1 }.value == 1)
     }
 
-    @Test("A call in a lane fails as well if the system refuses its thread and there is no other")
-    func refusedLane() async throws {
-        let lane = BlockingLane(on: BlockingWork(threadLimit: 2) { _, _ in refusal }, width: 1)
-        let end = Instant.now.advanced(byNanoseconds: 2_000_000_000)
-        for _ in 0..<2 {
-            await #expect(throws: BlockingWork.Abandoned.refused(refusal)) {
-                let _: Void = try await lane.run(until: end, on: loop) { Issue.record("it was made") }
-            }
-        }
-    }
-
     @Test("A call whose thread is refused waits for one that exists")
     func otherThread() async throws {
         let starts = Locked(0)

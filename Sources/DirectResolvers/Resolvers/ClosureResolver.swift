@@ -33,9 +33,9 @@ public struct ClosureResolver: Resolver {
 
     /// Creates a resolver of a function that blocks its thread, such as an SDK's synchronous call.
     ///
-    /// It is called on threads of its own, at most 8 at a time, so a function that hangs does not delay other
-    /// resolvers. All of them together use at most 64. The caller stops waiting at its deadline; the call
-    /// itself cannot be interrupted.
+    /// It is called on threads of its own, so a function that hangs does not delay other resolvers: at most 8
+    /// for calls that are waited for. A caller stops waiting at its deadline; the call itself cannot be
+    /// interrupted. When 64 calls hang, the next ones fail.
     ///
     /// - Parameters:
     ///   - name: The name for errors and transactions.
@@ -46,12 +46,12 @@ public struct ClosureResolver: Resolver {
         timeToLive: Duration? = nil,
         blocking: @escaping @Sendable (DomainName) throws -> [String]
     ) {
-        let lane = BlockingLane(on: Self.threads, width: 8)
+        let threads = BlockingWork(threadLimit: 8, most: 64)
         self.init(name, dependsOnPort: false) { host, _, context in
             let start = context.loop.now
             let result: Result<[String], any Error>
             do throws(BlockingWork.Abandoned) {
-                result = try await lane.run(until: context.deadline, on: context.loop) {
+                result = try await threads.run(until: context.deadline, on: context.loop) {
                     Result { try blocking(host) }
                 }
             } catch {
@@ -86,10 +86,6 @@ public struct ClosureResolver: Resolver {
     {
         try await answer(host, port, context)
     }
-
-    /// The threads for blocking calls. Those for files are not used: a service that hangs must not delay
-    /// them.
-    private static let threads = BlockingWork(threadLimit: 64)
 
     private static func resolution(_ name: String, _ texts: [String], timeToLive: Duration?)
         throws(ResolverError)

@@ -298,8 +298,8 @@ extension ChainTrial {
     }
 }
 
-/// The judge may wait for another process. If that hangs, the other users of the pool still have threads.
-private let chainTrials = BlockingLane(on: .shared, width: 4)
+/// The judge may wait for another process, which may hang.
+private let chainTrials = BlockingWork(threadLimit: 4, most: 64, patience: 1_000_000_000)
 
 extension IPAddress {
     /// The address that a connection to this one reaches: `0.0.0.0` and `::` reach this machine.

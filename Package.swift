@@ -377,7 +377,7 @@ package.targets += [
     // The client of the laboratory (scripts/lab).
     .executableTarget(
         name: "lab-client",
-        dependencies: ["DirectHTTP"],
+        dependencies: ["DirectHTTP", "DirectResolvers"],
         path: "Verification/lab-client",
         swiftSettings: commonSettings
     ),

@@ -168,7 +168,7 @@ class Server:
 
 
 def requests(connection):
-    """The requests of a connection, one after the other: method, target and fields. Bodies are not read."""
+    """The requests of a connection, one after the other: method, target and fields. A body is read after its answer."""
     buffer = b""
     while True:
         while b"\r\n\r\n" not in buffer:
@@ -178,7 +178,15 @@ def requests(connection):
             buffer += more
         text, buffer = buffer.split(b"\r\n\r\n", 1)
         first, *lines = text.decode("latin-1").split("\r\n")
-        yield *first.split(" ")[:2], {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        fields = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        yield *first.split(" ")[:2], fields
+        left = int(fields.get("content-length", 0))
+        while left > len(buffer):
+            left -= len(buffer)
+            buffer = connection.recv(65536)
+            if not buffer:
+                return
+        buffer = buffer[left:]
 
 
 def head(length, *fields, status="200 OK"):

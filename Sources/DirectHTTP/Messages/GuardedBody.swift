@@ -80,7 +80,7 @@ package struct BodyLocation: Sendable {
 /// `use` guards all other state: a second task that reads gets the error
 /// ``HTTPError/Reason/bodyAlreadyRead``. So does a reader after the end, which would otherwise take the body
 /// for an empty one. A property that is looked at takes no reader's place: a reader waits for those few
-/// instructions. A failure, a cancellation or a limit that is exceeded ends the body for good: its source is
+/// instructions, of which none is the program's. A failure, a cancellation or a limit that is exceeded ends the body for good: its source is
 /// released, and all later readers get the same error.
 package final class GuardedBody: @unchecked Sendable {
     package let location: BodyLocation
@@ -141,10 +141,18 @@ package final class GuardedBody: @unchecked Sendable {
 
     /// Ends the body. Returns false if a task reads: it has the same deadline, but may get one more piece.
     private func expire(_ reason: HTTPError.Reason) -> Bool {
+        let error = location.error(reason)
         // For these few instructions a reader waits; it gets the error then.
         guard claim(for: Self.looking) else { return false }
-        defer { leave() }
-        if case nil = outcome { _ = fail(location.error(reason)) }
+        var ended: (any ResponseBodySource)?
+        if case nil = outcome {
+            ended = source
+            outcome = .failed(error)
+            (source, first) = (nil, [])
+        }
+        leave()
+        // Calls the program's observers, and may release its objects, which may look at the body.
+        _ = ended?.fail(error, after: [])
         return true
     }
 

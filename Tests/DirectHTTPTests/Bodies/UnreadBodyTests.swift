@@ -38,6 +38,31 @@ struct UnreadBodyTests {
         }
     }
 
+    @Test("An observer may look at the body whose call ends there because no task has read it")
+    func observed() async throws {
+        let server = try FixtureServer.start { _ in
+            .raw("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nbegin", then: .keep)
+        }
+        let held = Locked<ResponseBody?>(nil)
+        let looks = Locked(0)
+        let client = HTTPClient {
+            $0.loop = time.loop
+            $0.timeouts = Timeouts(response: nil, read: nil, total: .seconds(10))
+            $0.observer = { event in
+                guard case .ended = event.kind, let body = held.withLock({ $0 }) else { return }
+                if body.trailers.isEmpty { looks.withLock { $0 += 1 } }
+            }
+        }
+        let body = try await client.send(Request(.get, server.http())).body
+        held.withLock { $0 = body }
+        defer { held.withLock { $0 = nil } }
+        try await time.pass(.seconds(10) + .nanoseconds(1))
+        while looks.withLock({ $0 }) == 0 { await Task.yield() }
+        await #expect {
+            try await body.collect(upTo: 1 << 20)
+        } throws: { ($0 as? HTTPError)?.isTimeout == true }
+    }
+
     @Test("A body that has arrived whole can be read after the limit of its call")
     func whole() async throws {
         let server = try FixtureServer.start { _ in .text("short") }

@@ -64,6 +64,22 @@ struct AgeingWorkTests {
         while work.threads > 1 { await Task.yield() }
     }
 
+    @Test("A task waits while as many calls hang as there may be threads, and does not run on Swift's own")
+    func dryTask() async throws {
+        let work = BlockingWork(threadLimit: 1, most: 2, patience: 1_000_000)
+        var hanging: [Task<Void, any Error>] = []
+        for _ in 0..<2 { hanging.append(await hang(work)) }
+        let task = Task.detached(executorPreference: work) { 42 }
+        // By then the last of the calls is late.
+        await #expect(throws: BlockingWork.Abandoned.refused(.noThread)) {
+            try await work.run(until: .never, on: time.loop) {}
+        }
+        #expect(work.waiting == 1)
+        gate.open()
+        for task in hanging { try await task.value }
+        #expect(await task.value == 42)
+    }
+
     @Test("Jobs that wait for each other all get threads, however many they are")
     func mutual() async throws {
         let work = BlockingWork.forCode()

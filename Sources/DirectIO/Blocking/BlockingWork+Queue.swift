@@ -5,6 +5,11 @@ extension BlockingWork {
         let make: @Sendable () -> Void
         /// Called instead if there is no thread; `nil` for a call that must be made.
         let refuse: (@Sendable (SystemError) -> Void)?
+        /// Whether it waits while all threads hang, and is refused only where the system starts none.
+        var isPatient = false
+
+        /// Whether it is refused because all threads hang.
+        var isImpatient: Bool { refuse != nil && !isPatient }
     }
 
     typealias Ticket = Waitlist<Job>.Ticket

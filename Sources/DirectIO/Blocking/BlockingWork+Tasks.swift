@@ -4,12 +4,16 @@ extension BlockingWork: TaskExecutor {
     /// Runs the next step of a task on a thread of the pool: the executor of tasks whose code may block.
     ///
     /// A step cannot fail, and the call that waits for it may have no time limit. So where the system refuses
-    /// all threads, Swift's own run it.
+    /// all threads, Swift's own run it. While all threads there may be hang it waits: as it may block, too,
+    /// it would take Swift's threads from the whole program.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        submit(
-            { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) },
-            orElse: { _ in globalConcurrentExecutor.enqueue(job) }
+        add(
+            Job(
+                make: { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) },
+                refuse: { _ in globalConcurrentExecutor.enqueue(job) },
+                isPatient: true
+            )
         )
     }
 }

@@ -10,7 +10,7 @@ package import DirectCore
 /// A call that no caller waits for any more, or that takes longer than the pool's `patience` while others
 /// wait for a thread, keeps its thread but does not count as one of `threadLimit`: it may hang, and the
 /// others must not wait for it. So a pool runs dry only when as many calls hang as it may have threads in all
-/// (`most`). Then calls fail as without a thread, instead of waiting.
+/// (`most`). Then calls fail as without a thread, instead of waiting; tasks wait.
 ///
 /// No call is ever made on the thread that asks for it. If the system refuses a thread (pthread_create(3),
 /// EAGAIN), the calls wait for one that exists, or for the next one that can be started; without any, they
@@ -31,7 +31,7 @@ package final class BlockingWork: Sendable {
     /// Makes the executor of code that may block: calls that the library begins itself, and the functions of
     /// a program. Such code may wait for other code of its kind, so what comes next gets a thread soon.
     package static func forCode() -> BlockingWork {
-        BlockingWork(threadLimit: 8, most: 512, patience: 20_000_000)
+        BlockingWork(threadLimit: 8, most: 4096, patience: 20_000_000)
     }
 
     /// The reason why a caller stopped waiting. A call that has started runs to its end, and its result is
@@ -182,7 +182,7 @@ package final class BlockingWork: Sendable {
         _ call: @escaping @Sendable () -> Void,
         orElse refuse: (@Sendable (SystemError) -> Void)? = nil
     ) {
-        _ = add(Job(make: call, refuse: refuse))
+        add(Job(make: call, refuse: refuse))
     }
 
     /// The number of calls that wait for a thread.
@@ -214,7 +214,8 @@ package final class BlockingWork: Sendable {
     }
 
     /// Queues a job, and starts a thread or wakes an idle one.
-    private func add(_ job: Job) -> Ticket {
+    @discardableResult
+    func add(_ job: Job) -> Ticket {
         let (ticket, consequences) = queue.withLock { queue -> (Ticket, Consequences) in
             let ticket = queue.jobs.append(job)
             return (ticket, serve(&queue))
@@ -236,7 +237,7 @@ package final class BlockingWork: Sendable {
         if queue.unserved > 0, patience < .max, queue.late < most {
             consequences.look = look(&queue, after: timeUntilLate(queue))
         }
-        if queue.late == most { consequences.refused = queue.jobs.removeAll { $0.refuse != nil } }
+        if queue.late == most { consequences.refused = queue.jobs.removeAll(where: \.isImpatient) }
         return consequences
     }
 

@@ -14,22 +14,12 @@ package enum ForeignFailure: Error {
 /// a body, and returns its value. It runs in a task of its own.
 ///
 /// The code may ignore its deadline and its cancellation. So the caller waits no longer than until
-/// `deadline`, or until its own task is cancelled. The code's task is cancelled then, and not waited for.
+/// `deadline`, which may change meanwhile, or until its own task is cancelled. The code's task is cancelled then, and not waited for.
 ///
 /// - Parameter executor: The executor that the code prefers. Code that blocks it must not block the end of
 ///   the wait.
 package func askForeignCode<Value: Sendable>(
-    until deadline: Instant,
-    on loop: EventLoop,
-    executor: any TaskExecutor,
-    _ code: @escaping @Sendable () async throws -> Value
-) async throws(ForeignFailure) -> Value {
-    try await askForeignCode(whileBefore: { deadline }, on: loop, executor: executor, code)
-}
-
-/// The same, until a deadline that may change meanwhile.
-package func askForeignCode<Value: Sendable>(
-    whileBefore deadline: () -> Instant,
+    until deadline: @autoclosure () -> Instant,
     on loop: EventLoop,
     executor: any TaskExecutor,
     _ code: @escaping @Sendable () async throws -> Value
@@ -37,7 +27,7 @@ package func askForeignCode<Value: Sendable>(
     let start = loop.now
     let outcome: Result<Value, any Error>
     do throws(BlockingWork.Abandoned) {
-        outcome = try await supervised(whileBefore: deadline, on: loop, executor: executor) {
+        outcome = try await supervised(until: deadline(), on: loop, executor: executor) {
             do { return .success(try await code()) } catch { return .failure(error) }
         }
     } catch {

@@ -3,22 +3,12 @@ package import DirectCore
 /// Runs an operation that may ignore its deadline and its cancellation.
 ///
 /// At the deadline, or when the calling task is cancelled, the operation's task is cancelled and not waited
-/// for.
+/// for. The deadline may change meanwhile.
 ///
 /// - Parameter executor: The executor that the operation prefers. Swift's own threads are none: a program
 ///   may have all of them wait.
 package func supervised<Value: Sendable>(
-    until deadline: Instant,
-    on loop: EventLoop,
-    executor: any TaskExecutor,
-    _ operation: @escaping @Sendable () async -> Value
-) async throws(BlockingWork.Abandoned) -> Value {
-    try await supervised(whileBefore: { deadline }, on: loop, executor: executor, operation)
-}
-
-/// The same, until a deadline that may change meanwhile.
-package func supervised<Value: Sendable>(
-    whileBefore deadline: () -> Instant,
+    until deadline: @autoclosure () -> Instant,
     on loop: EventLoop,
     executor: any TaskExecutor,
     _ operation: @escaping @Sendable () async -> Value

@@ -172,7 +172,7 @@ public struct ChainResolver: Resolver, PublishingResolver {
         let isLast = rest == 1 || fallback == .never
         do throws(ForeignFailure) {
             let answer = try await askForeignCode(
-                whileBefore: { isLast ? own.deadline : own.shareEnd(from: start, among: rest, of: context) },
+                until: isLast ? own.deadline : own.shareEnd(from: start, among: rest, of: context),
                 on: context.loop,
                 executor: context.threads
             ) {

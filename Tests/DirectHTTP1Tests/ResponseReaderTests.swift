@@ -38,6 +38,22 @@ struct ResponseReaderTests {
         #expect(reader.keepAlive == nil)
     }
 
+    @Test(
+        "After a 204 that announces content the connection is not used again: the content may still come",
+        arguments: [
+            ("204 No Content", "Content-Length: 50", ReuseVerdict.close(.doubtfulFraming)),
+            ("204 No Content", "Transfer-Encoding: chunked", .close(.doubtfulFraming)),
+            ("204 No Content", "Content-Length: 0", .reusable),
+            ("304 Not Modified", "Content-Length: 50", .reusable),
+        ]
+    )
+    func announcedContent(status: String, field: String, verdict: ReuseVerdict) throws {
+        var reader = ResponseReader()
+        reader.begin(.get)
+        _ = try reader.next(Array("HTTP/1.1 \(status)\r\n\(field)\r\n\r\n".utf8).span)
+        #expect(reader.reuse == verdict)
+    }
+
     @Test("Bytes before `begin` and after the end of a response are not consumed")
     func bytesOutsideAnExchange() throws {
         var reader = ResponseReader()

@@ -208,6 +208,29 @@ struct IdentityOrderTests {
         #expect(!pinned.isShown && !unstapled.isShown && !refused.isShown)
     }
 
+    @Test("A server that has signed nothing does not see it: anyone has a copy of its certificate")
+    func unsigned() throws {
+        let root = TestAuthority("Root")
+        var profile = CertificateProfile(for: "a.test")
+        profile.key = .rsa(2048)
+        let mine = try root.issue(.client("me"))
+        let server = try TestServer(root.issue(profile), .tls12)
+        SSL_CTX_set_verify(server.raw, SSL_VERIFY_PEER) { _, _ in 1 }
+        for (suite, isSigned) in [("AES256-GCM-SHA384", false), ("ECDHE-RSA-AES256-GCM-SHA384", true)] {
+            SSL_CTX_set_cipher_list(server.raw, suite)
+            let context = try TLSContext.testing {
+                $0.roots = .only([.der(root.rootDER)])
+                $0.clientIdentity = ClientIdentity(
+                    certificateChain: Array(mine.pem.utf8),
+                    privateKey: Array(mine.keyPEM.utf8)
+                )
+            }
+            let pair = try Pair(server, context, .name("a.test"))
+            #expect((pair.shake() == .moved(0)) == isSigned)
+            #expect((SSL_get0_peer_certificate(pair.server.ssl) != nil) == isSigned)
+        }
+    }
+
     @Test("A verifier is asked once for a handshake", arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
     func once(version: Int32) throws {
         let count = Locked(0)

@@ -56,16 +56,16 @@ struct KeyPinsTests {
     @Test("A pattern is an exact name, one label below, or all below", arguments: matches)
     func patterns(pattern: String, name: String, fits: Bool) throws {
         let pins = try KeyPins([pattern: [Self.text]])
-        let demanded = try pins.demanded(of: .name(name), reportOnly: false)
+        let demanded = try pins.pins(of: .name(name))?.demanded
         #expect((demanded != nil) == fits)
     }
 
     @Test("An address is pinned as an address, in any spelling")
     func addresses() throws {
         let pins = try KeyPins(["2001:DB8:0::1": [Self.text], "203.0.113.7": [Self.text]])
-        #expect(try pins.demanded(of: .address("2001:db8::1"), reportOnly: false) != nil)
-        #expect(try pins.demanded(of: .address("203.0.113.7"), reportOnly: false) != nil)
-        #expect(try pins.demanded(of: .address("203.0.113.8"), reportOnly: false) == nil)
+        #expect(try pins.pins(of: .address("2001:db8::1"))?.demanded != nil)
+        #expect(try pins.pins(of: .address("203.0.113.7"))?.demanded != nil)
+        #expect(try pins.pins(of: .address("203.0.113.8")) == nil)
     }
 
     @Test(
@@ -85,8 +85,8 @@ struct KeyPinsTests {
     func union() throws {
         let other = "sha256/" + String(repeating: "A", count: 43) + "="
         let pins = try KeyPins(["a.test": [Self.text], "**.test": [other]])
-        #expect(try pins.demanded(of: .name("a.test"), reportOnly: false)?.count == 2)
-        #expect(try pins.demanded(of: .name("b.test"), reportOnly: false)?.count == 1)
-        #expect(try pins.demanded(of: .name("a.test"), reportOnly: true) == nil)
+        #expect(try pins.pins(of: .name("a.test"))?.demanded?.count == 2)
+        #expect(try pins.pins(of: .name("b.test"))?.demanded?.count == 1)
+        #expect(try pins.pins(of: .name("a.test"))?.watched == nil)
     }
 }

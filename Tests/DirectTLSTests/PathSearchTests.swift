@@ -1,4 +1,5 @@
 import CDirectOpenSSL
+import DirectCore
 import TLSFixtures
 import Testing
 
@@ -76,6 +77,37 @@ struct PathSearchTests {
         #expect(try verdict(cross(expired, by: root)) == nil)
     }
 
+    @Test(
+        "A limited copy of a trusted root hides no other certificate of its key",
+        arguments: LimitedRoot.allCases
+    )
+    func limitedRootHidesNoOther(_ limit: LimitedRoot) throws {
+        var profile = CertificateProfile.authority("Path Root")
+        profile.existingKey = root.certificate
+        switch limit {
+        case .pathLength: profile.pathLength = 0
+        case .purpose: profile.purposes = [.clientAuth]
+        case .names: profile.nameConstraints = "excluded;DNS:a.test"
+        case .unknownExtension: profile.extensions = [.init("1.2.3.4", critical: true, der: [5, 0])]
+        case .noAuthority: profile.isAuthority = false
+        case .crossSigned: break
+        }
+        let limited =
+            limit == .crossSigned ? try stranger.issue(profile).der : try TestAuthority(profile).rootDER
+        let middle = try root.intermediate()
+        let sent = try [middle.issue(CertificateProfile(for: "a.test")), middle.certificate].map(\.der)
+        for roots in [[limited, root.rootDER], [root.rootDER, limited]] {
+            let context = try TLSContext.testing { $0.roots = .only(roots.map { .der($0) }) }
+            #expect(try context.verify(sent, for: .name("a.test")) == nil)
+        }
+        let alone = try TLSContext.testing { $0.roots = .only([.der(limited)]) }
+        #expect(try alone.verify(sent, for: .name("a.test")) != nil)
+    }
+
+    enum LimitedRoot: CaseIterable {
+        case pathLength, purpose, names, unknownExtension, noAuthority, crossSigned
+    }
+
     /// The demands of the settings and the URL apply to each path.
     @Test(
         "A second path does not make a bad leaf acceptable",
@@ -145,6 +177,87 @@ struct PathSearchTests {
             pair.client.facts.certificates.map(\.subject) == ["CN=a.test", "CN=Crossed", "CN=Path Root"]
         )
         #expect(pair.write("hello") == .moved(5))
+    }
+}
+
+/// A chain that leads to two trusted roots, of which one has a pinned key.
+@Suite("The search for a pinned key")
+struct PinnedPathTests {
+    private let one = TestAuthority("Root One")
+    private let two = TestAuthority("Root Two")
+
+    private struct Result {
+        let step: TLSStep
+        /// The subject of the root to which the chain leads.
+        let root: String?
+        let reports: [KeyMismatch]
+    }
+
+    /// Connects to a server whose authority both roots have certified, the first one in front.
+    private func connect(
+        _ pins: (root: TestAuthority, isReportOnly: Bool)...,
+        first: TestAuthority,
+        version: TLSVersion = .tls13,
+        _ change: (inout CertificateProfile) -> Void = { _ in }
+    ) throws -> Result {
+        let crossed = try first.intermediate("Crossed", change)
+        var profile = CertificateProfile.authority("Crossed")
+        profile.existingKey = crossed.certificate
+        let other = try (first === one ? two : one).issue(profile)
+        let leaf = try crossed.issue(CertificateProfile(for: "a.test"))
+        let server = try TestServer(leaf.sent(with: [crossed.certificate, other]), version)
+        let seen = Locked<[KeyMismatch]>([])
+        var settings = TLSSettings()
+        settings.roots = .only([.der(one.rootDER), .der(two.rootDER)])
+        settings.pins.observer = KeyPinObserver { mismatch in seen.withLock { $0.append(mismatch) } }
+        for pin in pins {
+            let text = try #require(KeyPin(sha256: pin.root.certificate.publicKeyHash)).description
+            try settings.pins.add([text], for: "a.test", isReportOnly: pin.isReportOnly)
+        }
+        let pair = try Pair(server, TLSContext(settings), .name("a.test"))
+        let step = pair.shake()
+        return Result(
+            step: step,
+            root: pair.client.facts.certificates.last?.subject,
+            reports: seen.withLock { $0 }
+        )
+    }
+
+    @Test(
+        "The path to a pinned root counts, whichever comes first",
+        arguments: [TLSVersion.tls12, .tls13]
+    )
+    func pinned(version: TLSVersion) throws {
+        for first in [one, two] {
+            let result = try connect((two, false), first: first, version: version)
+            #expect(result.step == .moved(0))
+            #expect(result.root == "CN=Root Two" && result.reports.isEmpty)
+        }
+        #expect(try connect(first: one, version: version).root == "CN=Root One")
+    }
+
+    @Test("Without such a path the chain is refused, and the keys are those of the first one")
+    func unpinned() throws {
+        let result = try connect((TestAuthority("Other"), false), first: one)
+        guard case .keyNotPinned(let mismatch) = result.step.error else { throw Unexpected(result.step) }
+        #expect(mismatch.seen.last == KeyPin(sha256: one.certificate.publicKeyHash))
+        #expect(result.reports == [mismatch])
+    }
+
+    @Test("Where the first path is refused, a good one without a pin is no reason to stop")
+    func refusedPath() throws {
+        let result = try connect((one, false), first: one) { $0.nameConstraints = "excluded;DNS:a.test" }
+        guard case .keyNotPinned(let mismatch) = result.step.error else { throw Unexpected(result.step) }
+        #expect(mismatch.seen.last == KeyPin(sha256: two.certificate.publicKeyHash))
+    }
+
+    @Test("A key that is only watched is looked for, too, and gives way to one that is demanded")
+    func watched() throws {
+        let alone = try connect((two, true), first: one)
+        #expect(alone.root == "CN=Root Two" && alone.reports.isEmpty)
+        let both = try connect((one, true), (two, false), first: one)
+        #expect(both.step == .moved(0) && both.root == "CN=Root Two")
+        #expect(both.reports.map(\.wasReportOnly) == [true])
     }
 }
 

@@ -47,3 +47,14 @@ final class CertificateList {
         }
     }
 }
+
+/// Frees a stack of certificates with its references.
+func freeCertificates(_ stack: OpaquePointer) {
+    for index in 0..<OPENSSL_sk_num(stack) { X509_free(OpaquePointer(OPENSSL_sk_value(stack, index))) }
+    OPENSSL_sk_free(stack)
+}
+
+/// Whether the certificate is its own issuer, by name and key identifier.
+func isSelfSigned(_ certificate: OpaquePointer) -> Bool {
+    X509_get_extension_flags(certificate) & UInt32(EXFLAG_SS) != 0
+}

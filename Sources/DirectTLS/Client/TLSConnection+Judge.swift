@@ -22,6 +22,7 @@ extension TLSConnection {
             check,
             rules: context.settings.certificateRules,
             expected: identity.text,
+            pins: pins,
             isThorough: context.settings.insecureOverride != nil
         )
         return verify(chain, naming: identity.kind == .name ? identity.text : nil) {

@@ -24,6 +24,8 @@ package final class TLSConnection: TLSLayer, @unchecked Sendable {
 
     /// What certificate verification found, for the error with which the handshake fails.
     var rejection: RejectedChain?
+    /// The pins of the server; `nil` without any.
+    let pins: ServerPins?
     /// The faults that the settings' override accepted, which are all that the chain has.
     var overruled: [TLSError] = []
     /// What this handshake has proved, or the one that is resumed.
@@ -66,6 +68,7 @@ package final class TLSConnection: TLSLayer, @unchecked Sendable {
         port: UInt16
     ) throws(TLSError) {
         self.identity = identity
+        pins = context.settings.pins.pins(of: identity)
         serverName = names.serverName
         ech = names.ech
         self.context = context
@@ -306,33 +309,23 @@ extension TLSConnection {
     /// (CVE-2016-2402). Runs before any byte of a request, also on a resumed session, with the keys of the
     /// chain that the session began with.
     func checkPins() throws(TLSError) {
-        let pins = context.settings.pins
-        guard !pins.isEmpty else { return }
-        let demanded = pins.demanded(of: identity, reportOnly: false)
-        let watched = pins.demanded(of: identity, reportOnly: true)
-        guard demanded != nil || watched != nil else { return }
-        if SSL_session_reused(ssl) == 0 { proof.keys = provedKeys }
-        if let watched, watched.isDisjoint(with: proof.keys) {
-            pins.observer?.tell(mismatch(wasReportOnly: true))
+        guard let pins else { return }
+        if SSL_session_reused(ssl) == 0 {
+            // After accepted faults only the server's own, which the handshake has proved.
+            proof.keys = Array(
+                (chain.map(ServerPins.keys) ?? []).prefix(overruled.isEmpty ? .max : 1)
+            )
         }
-        guard let demanded, demanded.isDisjoint(with: proof.keys) else { return }
+        let observer = context.settings.pins.observer
+        if pins.reports(proof.keys) { observer?.tell(mismatch(wasReportOnly: true)) }
+        guard !pins.accepts(proof.keys) else { return }
         let mismatch = mismatch(wasReportOnly: false)
-        pins.observer?.tell(mismatch)
+        observer?.tell(mismatch)
         throw .keyNotPinned(mismatch)
     }
 
     private func mismatch(wasReportOnly: Bool) -> KeyMismatch {
         KeyMismatch(name: identity.text, seen: proof.keys, wasReportOnly: wasReportOnly)
-    }
-
-    /// The keys of the verified chain. If its fault was accepted, the server's own, which the handshake has
-    /// proved.
-    private var provedKeys: [KeyPin] {
-        guard let chain else { return [] }
-        let certificates = CheckedCertificate.all(of: chain).prefix(overruled.isEmpty ? .max : 1)
-        return certificates.compactMap { certificate in
-            KeyPin(sha256: DirectTLS.sha256(CertificateReader(certificate.raw).publicKeyInfo))
-        }
     }
 }
 

@@ -35,9 +35,3 @@ extension ServedChain {
         return all
     }
 }
-
-/// Frees a stack of certificates with its references.
-func freeCertificates(_ stack: OpaquePointer) {
-    for index in 0..<OPENSSL_sk_num(stack) { X509_free(OpaquePointer(OPENSSL_sk_value(stack, index))) }
-    OPENSSL_sk_free(stack)
-}

@@ -112,7 +112,8 @@ final class TrustStore: Sendable {
     }
 
     /// Returns the root that has issued the certificate: the certificate itself, if it is one; else of those
-    /// whose key has signed it the first that is valid now, or ends last. Borrowed.
+    /// whose key has signed it the first that is valid now, a self-signed one if possible, or ends last.
+    /// Borrowed.
     ///
     /// If none has signed it, it is the first that might have, so that the fault is one of the signature.
     fileprivate func issuer(of certificate: OpaquePointer, _ check: OpaquePointer) -> OpaquePointer? {
@@ -128,8 +129,9 @@ final class TrustStore: Sendable {
         }
         let now = Self.moment(of: check)
         func end(_ root: OpaquePointer) -> Int { CertificateReader(root).notAfter ?? 0 }
-        return signers.first { (CertificateReader($0).notBefore ?? .max) <= now && now <= end($0) }
-            ?? signers.max { end($0) < end($1) } ?? named.first
+        let valid = signers.filter { (CertificateReader($0).notBefore ?? .max) <= now && now <= end($0) }
+        return valid.first(where: isSelfSigned) ?? valid.first ?? signers.max { end($0) < end($1) }
+            ?? named.first
     }
 
     /// Each costs a signature check, and a server chooses the name.

@@ -8,21 +8,30 @@ struct ChainCheck {
     private let rules: [ChainRule]
     /// What the certificate has to prove, for the error.
     private let expected: String
+    /// The pins of which the chain should contain one.
+    private let pins: ServerPins?
     /// Whether all faults are wanted, and not only the first.
     let isThorough: Bool
     /// The certificates that the server sent. Borrowed.
     let sent: OpaquePointer?
 
-    init(_ check: OpaquePointer, rules: CertificateRules, expected: String, isThorough: Bool = false) {
+    init(
+        _ check: OpaquePointer,
+        rules: CertificateRules,
+        expected: String,
+        pins: ServerPins? = nil,
+        isThorough: Bool = false
+    ) {
         self.check = check
         self.rules = rules.rules
         self.expected = expected
+        self.pins = pins
         self.isThorough = isThorough
         sent = X509_STORE_CTX_get0_untrusted(check)
     }
 
     /// Verifies the chain, and leaves the result in the `X509_STORE_CTX` too, from which OpenSSL takes the
-    /// alert and the chain.
+    /// alert and the chain. Of several good paths it is one with a pinned key, if there is such a path.
     ///
     /// - Returns: The faults of OpenSSL's path: the first one, or all of them. None if the chain is accepted,
     ///   along whatever path.
@@ -30,19 +39,27 @@ struct ChainCheck {
         // Failed attempts leave errors behind, and one in the queue would make a good handshake look failed.
         ERR_set_mark()
         let faults = faultsOfFirstPath()
-        if faults.isEmpty {
-            ERR_pop_to_mark()
-            return []
+        let worth = faults.isEmpty ? X509_STORE_CTX_get0_chain(check).map(worth) : nil
+        var chain: OpaquePointer?
+        if worth != .best, faults.allSatisfy(Self.isCurable) {
+            chain = PathSearch.best(after: check, than: worth) {
+                rules.violations(in: $0).isEmpty ? self.worth(of: $0) : nil
+            }
         }
-        if faults.allSatisfy(Self.isCurable), var search = PathSearch(after: check),
-            let chain = search.find(where: { rules.violations(in: $0).isEmpty })
-        {
-            adopt(chain)
-            ERR_pop_to_mark()
-            return []
+        guard faults.isEmpty || chain != nil else {
+            ERR_clear_last_mark()
+            return concluded(faults)
         }
-        ERR_clear_last_mark()
-        return concluded(faults)
+        if let chain { adopt(chain) }
+        ERR_pop_to_mark()
+        return []
+    }
+
+    private func worth(of chain: OpaquePointer) -> PathSearch.Worth {
+        guard let pins else { return .best }
+        let keys = ServerPins.keys(of: chain)
+        guard pins.accepts(keys) else { return .refused }
+        return pins.reports(keys) ? .reported : .best
     }
 
     /// Verifies the path that OpenSSL builds, also with our rules. The faults of signatures come first: they

@@ -46,14 +46,37 @@ public struct KeyPins: Hashable, Sendable {
         rules.append(Rule(pattern: try KeyPinPattern(pattern), pins: pins, isReportOnly: isReportOnly))
     }
 
-    var isEmpty: Bool { rules.isEmpty }
-
-    /// Returns the pins of which the server's chain must contain one; `nil` if no pattern matches the server.
-    func demanded(of identity: ServerIdentity, reportOnly: Bool) -> Set<KeyPin>? {
-        let fitting = rules.filter { $0.isReportOnly == reportOnly && $0.pattern.matches(identity) }
+    /// Returns the pins of a server; `nil` if no pattern matches it.
+    func pins(of identity: ServerIdentity) -> ServerPins? {
+        let fitting = rules.filter { $0.pattern.matches(identity) }
+        func pins(isReportOnly: Bool) -> Set<KeyPin>? {
+            let rules = fitting.filter { $0.isReportOnly == isReportOnly }
+            return rules.isEmpty ? nil : rules.reduce(into: []) { $0.formUnion($1.pins) }
+        }
         guard !fitting.isEmpty else { return nil }
-        return fitting.reduce(into: []) { $0.formUnion($1.pins) }
+        return ServerPins(demanded: pins(isReportOnly: false), watched: pins(isReportOnly: true))
     }
+}
+
+/// The pins of one server.
+struct ServerPins {
+    /// The pins of which its chain must contain one; `nil` if there are none but for reports.
+    let demanded: Set<KeyPin>?
+    /// The pins without one of which its chain is reported; `nil` if there are none.
+    let watched: Set<KeyPin>?
+
+    /// Returns the pins of a chain's keys, that of the server first. Borrows the stack.
+    static func keys(of chain: OpaquePointer) -> [KeyPin] {
+        CheckedCertificate.all(of: chain).compactMap {
+            KeyPin(sha256: DirectTLS.sha256(CertificateReader($0.raw).publicKeyInfo))
+        }
+    }
+
+    /// Whether the keys include a demanded one.
+    func accepts(_ keys: [KeyPin]) -> Bool { demanded?.isDisjoint(with: keys) != true }
+
+    /// Whether the keys lack one without which they are reported.
+    func reports(_ keys: [KeyPin]) -> Bool { watched?.isDisjoint(with: keys) == true }
 }
 
 /// An observer of chains without a pinned key. The call happens during the handshake, on the thread that runs

@@ -30,13 +30,13 @@ struct CertificateRulesTests {
 
     @Test(
         "A good certificate passes all rules",
-        arguments: [nil, .standard, .webPKI, .insecureOpenSSLOnly] as [CertificateRules?]
+        arguments: [nil, .standard, .webPKI] as [CertificateRules?]
     )
     func goodCertificateIsGoodByAllRules(_ rules: CertificateRules?) throws {
         #expect(try fault(rules) { _ in } == nil)
     }
 
-    @Test("A leaf with name constraints is refused unless only OpenSSL judges")
+    @Test("A leaf with name constraints is refused by default")
     func whatNobodyDoesIsRefusedByDefault() throws {
         let odd: (inout CertificateProfile) -> Void = { $0.nameConstraints = "permitted;DNS:a.test" }
         let fault = try fault(nil, odd)
@@ -44,7 +44,6 @@ struct CertificateRulesTests {
         #expect(fault?.kind == .ruleViolated)
         #expect(fault?.depth == 0)
         #expect(fault?.subject == "CN=a.test")
-        #expect(try self.fault(.insecureOpenSSLOnly, odd) == nil)
     }
 
     @Test("A leaf without a purpose is refused by the rules of the web, and accepted by default")
@@ -60,8 +59,6 @@ struct CertificateRulesTests {
         for rules in [nil, .webPKI] as [CertificateRules?] {
             #expect(try fault(rules, odd)?.kind == .wrongPurpose)
         }
-        // So the rule has something to do: this is what OpenSSL thinks.
-        #expect(try fault(.insecureOpenSSLOnly, odd) == nil)
     }
 
     @Test("A chain without the policy that an authority demands is refused, by default and on the web")
@@ -76,8 +73,6 @@ struct CertificateRulesTests {
             guard case .certificateRejected(let fault) = error else { throw Unexpected(error as Any) }
             #expect(fault.kind == .noValidPolicy && fault.depth == 0)
         }
-        let lax = try context(.insecureOpenSSLOnly)
-        #expect(try lax.verify(chain, for: .name("a.test")) == nil)
     }
 
     @Test("A server below an authority for server gated crypto alone is refused", arguments: [true, false])
@@ -113,7 +108,7 @@ struct CertificateRulesTests {
         #expect(try fault(nil) { $0.key = .rsa(1024) }?.kind == .weakKey)
     }
 
-    @Test("A broken rule fails the handshake and sends an alert, unless only OpenSSL judges")
+    @Test("A broken rule fails the handshake and sends an alert, unless it is overruled")
     func handshakeFailsForABrokenRuleAndTellsTheServer() throws {
         let constrained = TestCertificate(
             .init(names: [.dns("a.test")], constraints: "permitted;DNS:a.test"),
@@ -125,7 +120,12 @@ struct CertificateRulesTests {
         #expect(fault.reason == ChainRule.noConstraintsBelowAuthorities.fault)
         #expect(pair.server.failure?.hasSuffix("alert handshake failure") == true)
         #expect(pair.client.presentedChain?.summaries.count == 1)
-        let lax = try TLSContext.testing { $0.certificateRules = .insecureOpenSSLOnly }
+        let lax = try TLSContext.testing {
+            $0.insecureOverride = InsecureCertificateOverride { rejected in
+                guard case .certificateRejected(let fault) = rejected.fault else { return false }
+                return fault.kind == .ruleViolated
+            }
+        }
         #expect(try Pair(TestServer(constrained), lax, .name("a.test")).shake() == .moved(0))
     }
 

@@ -30,9 +30,8 @@ struct Arguments {
         switch take("--rules") {
         case nil, "widely-kept": .standard
         case "public-web": .webPKI
-        case "openssl": .insecureOpenSSLOnly
         case let other?:
-            throw ArgumentReader.Fault(what: "--rules is widely-kept, public-web or openssl, not \(other)")
+            throw ArgumentReader.Fault(what: "--rules is widely-kept or public-web, not \(other)")
         }
     }
 

@@ -102,23 +102,13 @@ package final class TLSContext: @unchecked Sendable {
         defer { X509_STORE_free(store) }
         SSL_CTX_set_verify(raw, SSL_VERIFY_PEER, nil)
         SSL_CTX_set_cert_verify_callback(raw, checkServerChain, nil)
-        setStrictness()
+        settings.certificateRules.restrict(raw)
         if let lists = settings.revocationLists {
             X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(raw), lists.flags)
             revocationExpiry = RevocationLists.expiry(in: store)
         }
         if settings.stapling != .ignored { direct_SSL_CTX_request_staples(raw) }
         if settings.insecureKeyLog != nil { SSL_CTX_set_keylog_callback(raw, logKey) }
-    }
-
-    private func setStrictness() {
-        // The level applies to curves, ciphers and signatures as well as to the chain. The administrator may
-        // demand a higher one.
-        let level = settings.certificateRules.minimumSecurityLevel
-        SSL_CTX_set_security_level(raw, max(level, SSL_CTX_get_security_level(raw)))
-        if settings.certificateRules == .webPKI {
-            X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(raw), UInt(X509_V_FLAG_X509_STRICT))
-        }
     }
 }
 
@@ -145,40 +135,24 @@ extension TLSContext {
             // All pointers below borrow from the certificates.
             defer { withExtendedLifetime(certificates) {} }
             guard let leaf = certificates.first?.first else { throw .noPeerCertificate }
-            guard let check = X509_STORE_CTX_new(), let sent = OPENSSL_sk_new_null() else {
-                throw .badSettings("no memory for a verification")
-            }
-            // The stack borrows the certificates, and must outlive the check.
+            guard let sent = OPENSSL_sk_new_null() else { throw .badSettings(noMemory) }
             defer { OPENSSL_sk_free(sent) }
-            defer { X509_STORE_CTX_free(check) }
             for list in certificates { list.first.map { _ = OPENSSL_sk_push(sent, UnsafeRawPointer($0)) } }
-            guard X509_STORE_CTX_init(check, SSL_CTX_get_cert_store(raw), leaf, sent) == 1 else {
-                throw .badSettings(ErrorQueue.drainedReason())
+            let roots = SSL_CTX_get_cert_store(raw)
+            return try withCheck(of: leaf, sent: sent, roots: roots, context: raw, time: time) {
+                check throws(TLSError) in
+                let parameters = X509_STORE_CTX_get0_param(check)
+                guard identity.demand(in: parameters) else {
+                    throw .badIdentity("cannot be checked: \(printable(identity.text))")
+                }
+                if let intermediates {
+                    X509_VERIFY_PARAM_set_depth(parameters, Int32(clamping: intermediates))
+                }
+                let rules = settings.certificateRules
+                return ChainCheck(check, rules: rules, expected: identity.text).run().first.map(TLSError.init)
             }
-            try prepare(check, identity: identity, time: time, intermediates: intermediates)
-            defer { ErrorQueue.clear() }
-            let faults = ChainCheck(check, rules: settings.certificateRules, expected: identity.text).run()
-            return faults.first.map(TLSError.init)
         } catch {
             return error
         }
-    }
-
-    /// Does what OpenSSL itself does at the end of a handshake, and `configureVerification` before one.
-    private func prepare(
-        _ check: OpaquePointer,
-        identity: ServerIdentity,
-        time: Int?,
-        intermediates: Int?
-    ) throws(TLSError) {
-        let parameters = X509_STORE_CTX_get0_param(check)
-        X509_VERIFY_PARAM_set_auth_level(parameters, SSL_CTX_get_security_level(raw))
-        X509_STORE_CTX_set_default(check, "ssl_server")
-        X509_VERIFY_PARAM_set1(parameters, SSL_CTX_get0_param(raw))
-        guard identity.demand(in: parameters) else {
-            throw .badIdentity("cannot be checked: \(printable(identity.text))")
-        }
-        if let time { X509_VERIFY_PARAM_set_time(parameters, time) }
-        if let intermediates { X509_VERIFY_PARAM_set_depth(parameters, Int32(clamping: intermediates)) }
     }
 }

@@ -43,34 +43,22 @@ package struct ChainJudgement: Sendable {
         context: SurveyContext,
         time: Int?
     ) {
-        ErrorQueue.clear()
-        defer { ErrorQueue.clear() }
-        guard let check = X509_STORE_CTX_new() else {
-            self.init(unjudged: noMemory)
-            return
+        do throws(TLSError) {
+            self = try withCheck(of: leaf, sent: sent, roots: roots, context: context.raw, time: time) {
+                // The name is not checked here: `ServedChain.match` does that.
+                let faults = ChainCheck($0, rules: context.rules, expected: "", isThorough: true).run()
+                let chain = X509_STORE_CTX_get0_chain($0)
+                let end = OPENSSL_sk_value(chain, OPENSSL_sk_num(chain) - 1).map { OpaquePointer($0) }
+                let isOpen = faults.contains(where: \.endsOpen)
+                return ChainJudgement(
+                    anchor: isOpen ? nil : end.map(NameText.init(subjectOf:)),
+                    faults: faults,
+                    top: isOpen ? end.map { ServedCertificate($0) } : nil
+                )
+            }
+        } catch {
+            self.init(unjudged: "\(error)")
         }
-        defer { X509_STORE_CTX_free(check) }
-        guard X509_STORE_CTX_init(check, roots, leaf, sent) == 1 else {
-            self.init(unjudged: ErrorQueue.drainedReason())
-            return
-        }
-        let parameters = X509_STORE_CTX_get0_param(check)
-        X509_VERIFY_PARAM_set_auth_level(parameters, SSL_CTX_get_security_level(context.raw))
-        X509_STORE_CTX_set_default(check, "ssl_server")
-        if context.rules == .webPKI {
-            X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_X509_STRICT))
-        }
-        if let time { X509_VERIFY_PARAM_set_time(parameters, time) }
-        // The name is not checked here: `ServedChain.match` does that.
-        let faults = ChainCheck(check, rules: context.rules, expected: "", isThorough: true).run()
-        let chain = X509_STORE_CTX_get0_chain(check)
-        let end = OPENSSL_sk_value(chain, OPENSSL_sk_num(chain) - 1).map { OpaquePointer($0) }
-        let isOpen = faults.contains(where: \.endsOpen)
-        self.init(
-            anchor: isOpen ? nil : end.map(NameText.init(subjectOf:)),
-            faults: faults,
-            top: isOpen ? end.map { ServedCertificate($0) } : nil
-        )
     }
 }
 

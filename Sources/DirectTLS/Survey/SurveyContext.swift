@@ -51,7 +51,7 @@ package final class SurveyContext: @unchecked Sendable {
         SSL_CTX_set_info_callback(raw, noteStep)
         direct_SSL_CTX_set_read_ahead(raw, 1)
         // The same ClientHello as the client's, so that servers respond alike.
-        SSL_CTX_set_security_level(raw, max(rules.minimumSecurityLevel, SSL_CTX_get_security_level(raw)))
+        rules.restrict(raw)
         limitCertificates(of: raw, to: Self.mostCertificateBytes)
         SSL_CTX_set_verify(raw, SSL_VERIFY_PEER, nil)
         SSL_CTX_set_cert_verify_callback(raw, letPass, nil)

@@ -79,7 +79,7 @@ final class TrustStore: Sendable {
         // responder, and its key.
         X509_VERIFY_PARAM_set_auth_level(
             X509_STORE_get0_param(store),
-            CertificateRules.standard.minimumSecurityLevel
+            CertificateRules.lowestSecurityLevel
         )
         return store
     }

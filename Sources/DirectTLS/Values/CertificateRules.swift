@@ -8,12 +8,8 @@ public enum CertificateRules: Hashable, Sendable {
     /// The full profile of the public web: RFC 5280 to the letter, and the CA/Browser Forum's Baseline
     /// Requirements. Certificates of private authorities often break it, and so do some public roots.
     case webPKI
-    /// No rules beyond OpenSSL's own, at the security level of OpenSSL's configuration, whatever that is.
-    case insecureOpenSSLOnly
 
-    /// The lowest OpenSSL security level (`SSL_CTX_set_security_level`) for these rules. Level 2 means 112
-    /// bits: RSA keys of 2048 bits, curves of 224, no SHA-1.
-    var minimumSecurityLevel: Int32 {
-        self == .insecureOpenSSLOnly ? 0 : 2
-    }
+    /// The lowest OpenSSL security level (`SSL_CTX_set_security_level`). Level 2 means 112 bits: RSA keys of
+    /// 2048 bits, curves of 224, no SHA-1.
+    static let lowestSecurityLevel: Int32 = 2
 }

@@ -1,5 +1,34 @@
 internal import CDirectOpenSSL
 
+/// Calls `body` with an `X509_STORE_CTX` for certificates that no handshake has brought, set up as OpenSSL
+/// itself does at the end of one. Borrows all pointers.
+///
+/// - Parameters:
+///   - context: An `SSL_CTX` with the demands on the chain.
+///   - time: The time for checking dates, in seconds since 1970; `nil` means now.
+func withCheck<Result>(
+    of leaf: OpaquePointer,
+    sent: OpaquePointer,
+    roots: OpaquePointer?,
+    context: OpaquePointer,
+    time: Int?,
+    body: (OpaquePointer) throws(TLSError) -> Result
+) throws(TLSError) -> Result {
+    ErrorQueue.clear()
+    defer { ErrorQueue.clear() }
+    guard let check = X509_STORE_CTX_new() else { throw .badSettings(noMemory) }
+    defer { X509_STORE_CTX_free(check) }
+    guard X509_STORE_CTX_init(check, roots, leaf, sent) == 1 else {
+        throw .badSettings(ErrorQueue.drainedReason())
+    }
+    let parameters = X509_STORE_CTX_get0_param(check)
+    X509_VERIFY_PARAM_set_auth_level(parameters, SSL_CTX_get_security_level(context))
+    X509_STORE_CTX_set_default(check, "ssl_server")
+    X509_VERIFY_PARAM_set1(parameters, SSL_CTX_get0_param(context))
+    if let time { X509_VERIFY_PARAM_set_time(parameters, time) }
+    return try body(check)
+}
+
 /// Verifies a server's certificates: with OpenSSL, along other paths if OpenSSL's own path fails, and with
 /// our rules.
 struct ChainCheck {

@@ -56,8 +56,19 @@ extension CertificateRules {
         switch self {
         case .standard: ChainRule.standard
         case .webPKI: ChainRule.webPKI
-        case .insecureOpenSSLOnly: []
         }
+    }
+
+    /// Makes OpenSSL demand its part of them in a context.
+    func restrict(_ context: OpaquePointer) {
+        // The level applies to curves, ciphers and signatures as well as to the chain. The administrator may
+        // demand a higher one.
+        SSL_CTX_set_security_level(
+            context,
+            max(Self.lowestSecurityLevel, SSL_CTX_get_security_level(context))
+        )
+        guard self == .webPKI else { return }
+        X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), UInt(X509_V_FLAG_X509_STRICT))
     }
 }
 
@@ -75,7 +86,6 @@ extension [ChainRule] {
     func violations(in chain: OpaquePointer, isOpen: Bool = false, isThorough: Bool = false)
         -> [RuleViolation]
     {
-        guard !isEmpty else { return [] }
         var violations: [RuleViolation] = []
         for certificate in CheckedCertificate.all(of: chain, isOpen: isOpen) {
             for rule in self where rule.isBroken(certificate) {

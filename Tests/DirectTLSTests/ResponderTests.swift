@@ -53,5 +53,30 @@ struct ResponderTests {
         let response = CertificateReader.encoded { i2d_OCSP_RESPONSE(longer, $0) }
         let tooMany = StapleJudgement.Status.unusable("it has too many certificates")
         #expect(try status(response, of: leaf) == (number < 7 + 1 ? .good : tooMany))
+        // The same in BER, in which a string may come in pieces, and a list without its length.
+        #expect(try status(inPieces(response), of: leaf) == .unusable(StapledStatus.unreadable))
+    }
+
+    /// The response whose content is a string of two pieces, the first of them empty.
+    private func inPieces(_ response: [UInt8]) throws -> [UInt8] {
+        let parts = try #require(DERElement.all(in: response[...])?.first?.elements)
+        let body = try #require(parts[1].elements?.first?.elements)
+        func element(_ tag: UInt8, _ content: some Collection<UInt8>) -> [UInt8] {
+            [tag, 0x83] + [16, 8, 0].map { UInt8(truncatingIfNeeded: content.count >> $0) } + content
+        }
+        let string = element(0x24, [0x04, 0x00] + element(0x04, body[1].content))
+        let bytes = element(0x06, body[0].content) + string
+        let pieces = element(
+            0x30,
+            element(0x0A, parts[0].content) + element(0xA0, element(0x30, bytes))
+        )
+        let read = pieces.withUnsafeBufferPointer { buffer in
+            var cursor = buffer.baseAddress
+            return d2i_OCSP_RESPONSE(nil, &cursor, buffer.count)
+        }
+        // Else it would be no test.
+        try #require(read != nil)
+        OCSP_RESPONSE_free(read)
+        return pieces
     }
 }

@@ -6,21 +6,26 @@ struct DERElement {
 
     /// Takes the next element; `nil` at the end, and where the bytes are no DER.
     init?(from rest: inout ArraySlice<UInt8>) {
-        guard let tag = rest.popFirst(), let first = rest.popFirst() else { return nil }
-        var count = Int(first)
-        if first >= 0x80 {
-            let size = Int(first & 0x7F)
-            guard (1...4).contains(size), rest.count >= size else { return nil }
-            count = rest.prefix(size).reduce(0) { $0 << 8 | Int($1) }
-            rest = rest.dropFirst(size)
+        guard rest.count >= 2 else { return nil }
+        var start = rest.startIndex + 2
+        var count = Int(rest[start - 1])
+        if count >= 0x80 {
+            let size = count & 0x7F
+            guard (1...4).contains(size), rest.endIndex - start >= size else { return nil }
+            count = 0
+            for place in start..<(start + size) { count = count << 8 | Int(rest[place]) }
+            start += size
         }
-        guard count <= rest.count else { return nil }
-        (self.tag, content) = (tag, rest.prefix(count))
-        rest = rest.dropFirst(count)
+        guard count <= rest.endIndex - start else { return nil }
+        (tag, content) = (rest[rest.startIndex], rest[start..<(start + count)])
+        rest = rest[(start + count)...]
     }
 
     /// The elements of the content; `nil` if it is no row of them.
     var elements: [DERElement]? { Self.all(in: content) }
+
+    /// Returns the same, and `nil` if the tag is another one.
+    func elements(of tag: UInt8) -> [DERElement]? { self.tag == tag ? elements : nil }
 
     /// Returns the elements of the bytes; `nil` if they are no row of them.
     static func all(in bytes: ArraySlice<UInt8>) -> [DERElement]? {

@@ -75,19 +75,22 @@ package struct StapleJudgement: Equatable, Sendable {
     }
 
     /// Returns what the certificates within a response count as, like those of a handshake: OpenSSL reads
-    /// each of them before it verifies anything. `nil` for a response that is no DER.
+    /// each of them before it verifies anything. `nil` for a response that is no DER (RFC 6960, section 4.2):
+    /// OpenSSL reads BER, too, in which the same content has other forms.
     private static func certificateBytes(in response: [UInt8]) -> Int? {
-        guard let parts = DERElement.all(in: response[...])?.first?.elements else { return nil }
+        guard let parts = DERElement.all(in: response[...])?.first?.elements(of: 0x30) else { return nil }
         // Without responseBytes the responder says why there are none.
         guard parts.count > 1 else { return 0 }
         // Of ResponseBytes the second element is an octet string.
-        guard let bytes = parts[1].elements?.first?.elements?.last?.content,
-            let basic = DERElement.all(in: bytes)?.first?.elements
+        guard let bytes = parts[1].elements(of: 0xA0)?.first?.elements(of: 0x30)?.last, bytes.tag == 0x04,
+            let basic = DERElement.all(in: bytes.content)?.first?.elements(of: 0x30)
         else { return nil }
-        return basic.filter { $0.tag == 0xA0 }.reduce(0) { sum, list in
-            let certificates = list.elements?.first?.elements ?? []
-            return certificates.reduce(sum) { $0 + max($1.content.count, smallestCertificate) }
+        var sum = 0
+        for list in basic where list.tag == 0xA0 {
+            guard let certificates = list.elements?.first?.elements(of: 0x30) else { return nil }
+            sum = certificates.reduce(sum) { $0 + max($1.content.count, smallestCertificate) }
         }
+        return sum
     }
 
     /// Enough for a responder's certificate and those above it.

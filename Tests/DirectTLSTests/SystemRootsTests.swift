@@ -132,6 +132,22 @@ struct SystemRootsTests {
         #expect(index.roots(named: X509_get_subject_name(TestCertificate.authority.x509)).isEmpty)
     }
 
+    @Test("A subject in characters of two or four bytes is the same as in UTF-8", arguments: [2, 4])
+    func wideCharacters(width: Int) throws {
+        let text = "\u{6839} A\u{2141}"
+        let root = TestCertificate(.init(commonName: text, isAuthority: true))
+        let wide = text.unicodeScalars.flatMap { scalar in
+            (0..<width).reversed().map { UInt8(truncatingIfNeeded: scalar.value >> ($0 * 8)) }
+        }
+        let name = try #require(X509_NAME_new())
+        defer { X509_NAME_free(name) }
+        let kind = width == 2 ? V_ASN1_BMPSTRING : V_ASN1_UNIVERSALSTRING
+        X509_NAME_add_entry_by_NID(name, NID_commonName, kind, wide, Int32(wide.count), -1, 0)
+        #expect(X509_NAME_cmp(X509_get_subject_name(root.x509), name) == 0)
+        let index = try RootIndex(texts: [root.pem], of: "test")
+        #expect(index.roots(named: name).count == 1)
+    }
+
     /// Whether a chain from the certificate to a root in the store is good.
     private func vouches(_ store: OpaquePointer, for leaf: TestCertificate) -> Bool {
         guard let check = X509_STORE_CTX_new() else { return false }

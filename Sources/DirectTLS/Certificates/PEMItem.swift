@@ -80,8 +80,10 @@ extension PEMItem {
         guard let end = bytes.lastIndex(where: { !blank.contains($0) }) else { return false }
         let text = bytes[...end]
         let line = text.lastIndex(of: 0x0A).map { text[($0 + 1)...] } ?? text
-        guard line.starts(with: "---".utf8) else { return false }
-        return !line.starts(with: "-----END ".utf8) || !line.suffix(5).elementsEqual("-----".utf8)
+        let (begin, stop) = ("-----BEGIN ".utf8, "-----END ".utf8)
+        let isPart = line.count > 2 && (begin.starts(with: line) || stop.starts(with: line))
+        return isPart || line.starts(with: begin)
+            || line.starts(with: stop) && !line.suffix(5).elementsEqual("-----".utf8)
     }
 }
 

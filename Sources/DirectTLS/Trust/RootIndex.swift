@@ -45,6 +45,7 @@ final class RootIndex: @unchecked Sendable {
             guard let blocks = PEMBlocks.certificates(in: text) else {
                 throw .badSettings("\(role): PEM text that cannot be read")
             }
+            guard !blocks.isEmpty else { throw .badSettings("\(role): no certificate in PEM text") }
             for der in blocks {
                 guard let key = Self.key(ofCertificate: der) else {
                     throw .badSettings("\(role): a certificate that cannot be read")
@@ -52,7 +53,6 @@ final class RootIndex: @unchecked Sendable {
                 all[key, default: []].append(.unread(der))
             }
         }
-        guard !all.isEmpty else { throw .badSettings("\(role): no certificate in PEM text") }
         roots = Locked(all)
     }
 
@@ -104,24 +104,49 @@ final class RootIndex: @unchecked Sendable {
     private static func key(ofCertificate der: [UInt8]) -> UInt64? {
         var rest = der[...]
         // Behind it there may be trust settings.
-        guard let parts = DERElement(from: &rest)?.elements?.first?.elements else { return nil }
-        // A version stands in front of serial number, algorithm, issuer, validity and subject.
-        let place = parts.first?.tag == 0xA0 ? 5 : 4
-        return parts.count > place ? key(of: parts[place]) : nil
+        guard let certificate = DERElement(from: &rest) else { return nil }
+        rest = certificate.content
+        guard let body = DERElement(from: &rest) else { return nil }
+        rest = body.content
+        // A version may stand in front of serial number, algorithm, issuer, validity and subject.
+        guard var part = DERElement(from: &rest) else { return nil }
+        for _ in 0..<(part.tag == 0xA0 ? 5 : 4) {
+            guard let next = DERElement(from: &rest) else { return nil }
+            part = next
+        }
+        return key(of: part)
     }
 
+    /// Element by element, since a system's roots have more than a thousand.
     private static func key(of name: DERElement) -> UInt64 {
         // FNV-1a.
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for set in name.elements ?? [] {
-            for pair in set.elements ?? [] {
-                for byte in pair.elements?.last?.content ?? [] where byte > 0x20 && byte < 0x7F {
-                    let isCapital = (0x41...0x5A).contains(byte)
-                    hash = (hash ^ UInt64(isCapital ? byte | 0x20 : byte)) &* 0x100_0000_01B3
-                }
+        var sets = name.content
+        while let set = DERElement(from: &sets) {
+            var pairs = set.content
+            while let pair = DERElement(from: &pairs) {
+                var parts = pair.content
+                // The kind of the attribute, and its text.
+                guard DERElement(from: &parts) != nil, let text = DERElement(from: &parts) else { continue }
+                add(text, to: &hash)
             }
         }
         return hash
+    }
+
+    /// Adds the characters of a string that are ASCII, apart from spaces.
+    private static func add(_ string: DERElement, to hash: inout UInt64) {
+        let text = string.content
+        // BMPString and UniversalString have characters of two and four bytes.
+        let width = string.tag == 0x1E ? 2 : string.tag == 0x1C ? 4 : 1
+        for place in stride(from: text.startIndex + width - 1, to: text.endIndex, by: width) {
+            let byte = text[place]
+            guard byte > 0x20, byte < 0x7F,
+                width == 1 || text[(place - width + 1)..<place].allSatisfy({ $0 == 0 })
+            else { continue }
+            let isCapital = (0x41...0x5A).contains(byte)
+            hash = (hash ^ UInt64(isCapital ? byte | 0x20 : byte)) &* 0x100_0000_01B3
+        }
     }
 }
 

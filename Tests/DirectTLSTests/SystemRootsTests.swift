@@ -197,6 +197,39 @@ struct SystemRootsTests {
         }
     }
 
+    @Test("A root that cannot be read for now is an error: an index without it would be kept")
+    func passingFailure() throws {
+        try directory(links: 0) { path in
+            let files = FileManager.default
+            try Data(TestCertificate.authority.pem).write(to: URL(filePath: "\(path)/0000000a.0"))
+            try files.createSymbolicLink(atPath: "\(path)/0000000b.0", withDestinationPath: "/no/such")
+            let roots = SystemRoots(directories: path)
+            let store = try TrustStore.make([try roots.read()])
+            defer { X509_STORE_free(store) }
+            #expect(vouches(store, for: .leaf("a.test")))
+            // It can be opened, and the first byte is nowhere.
+            try files.createSymbolicLink(atPath: "\(path)/0000000c.0", withDestinationPath: "/proc/self/mem")
+            #expect(throws: TLSError.self) { try roots.read() }
+        }
+    }
+
+    @Test("What is no certificate beside one, by its label or its dashes, is passed over by both readers")
+    func otherBlocks() throws {
+        let root = TestCertificate.authority
+        let attribute = "-----BEGIN ATTRIBUTE CERTIFICATE-----\nMAA=\n-----END ATTRIBUTE CERTIFICATE-----\n"
+        for text in [
+            Array(attribute.utf8) + root.pem, root.pem + Array("-----------------------\n".utf8),
+        ] {
+            #expect(PEMBlocks.certificates(in: text) == [root.der])
+            #expect(try CertificateList(pem: text).all.count == 1)
+        }
+        let wrong = Array(
+            String(decoding: root.pem, as: UTF8.self).replacing("END C", with: "END TRUSTED C").utf8
+        )
+        #expect(PEMBlocks.certificates(in: wrong) == nil)
+        #expect(throws: TLSError.self) { try CertificateList(pem: wrong) }
+    }
+
     @Test("Contexts that trust the system share its roots")
     func contextsThatTrustTheSystemShareItsRoots() throws {
         #expect(try SystemRoots.shared() === SystemRoots.shared())

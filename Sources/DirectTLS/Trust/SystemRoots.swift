@@ -24,7 +24,7 @@ struct SystemRoots: Hashable, Sendable {
         if let bundle = bundles.first(where: { access($0, R_OK) == 0 }) {
             return SystemRoots(bundle: bundle)
         }
-        if let directory = directories.first(where: { !hashedFiles(in: $0).isEmpty }) {
+        for directory in directories where try !hashedFiles(in: directory).isEmpty {
             return SystemRoots(directories: directory)
         }
         throw .badSettings("this system's roots were not found; set SSL_CERT_FILE or SSL_CERT_DIR")
@@ -49,9 +49,17 @@ struct SystemRoots: Hashable, Sendable {
             guard paths.contains(where: { access($0, R_OK | X_OK) == 0 }) else {
                 throw .badSettings("no directory of roots can be read in \(directories)")
             }
-            // A file that is gone meanwhile, or no root, is none of the others' concern.
-            texts = paths.flatMap(hashedFiles).compactMap { try? RootFile(path: $0).bytes() }
-                .filter { PEMBlocks.certificates(in: $0) != nil }
+            for path in paths {
+                for file in try hashedFiles(in: path) {
+                    do throws(TLSError) {
+                        texts.append(try RootFile(path: file).bytes())
+                    } catch {
+                        try passOver(file, error)
+                    }
+                }
+            }
+            // A file without a root is none of the others' concern.
+            texts.removeAll { PEMBlocks.certificates(in: $0)?.isEmpty != false }
             // Otherwise every certificate would have an unknown issuer, without a reason.
             guard bundle != nil || !texts.isEmpty else {
                 throw .badSettings("\(directories) has no roots: no links named by hash")
@@ -101,9 +109,18 @@ private final class SharedIndex: Sendable {
     }
 }
 
+/// Lets a file or directory be missing that is gone, or not for this user. Any other failure, such as a lack
+/// of descriptors, passes: what was read meanwhile would lack these roots for as long as the process lives.
+private func passOver(_ path: String, _ failure: TLSError) throws(TLSError) {
+    if access(path, R_OK) == 0 { throw failure }
+}
+
 /// Returns the files of a directory that are named by the hash of a subject (`c_rehash`).
-private func hashedFiles(in path: String) -> [String] {
-    guard let directory = opendir(path) else { return [] }
+private func hashedFiles(in path: String) throws(TLSError) -> [String] {
+    guard let directory = opendir(path) else {
+        try passOver(path, .badSettings("roots from \(path): \(errnoText(errno))"))
+        return []
+    }
     defer { closedir(directory) }
     var files: [String] = []
     while let entry = readdir(directory) {

@@ -171,6 +171,49 @@ struct OverrideTests {
     }
 }
 
+@Suite("Faults that are worse than their neighbours")
+struct FaultKindTests {
+    private let root = TestAuthority("Root")
+
+    /// Whether a client with an override of these kinds accepts the server.
+    private func accepts(
+        _ leaf: FixtureCertificate,
+        _ kinds: Set<CertificateFault.Kind>,
+        lists: [CertificateSource]? = nil
+    ) throws -> Bool {
+        let context = try TLSContext.testing {
+            $0.roots = .only([.der(root.rootDER)])
+            $0.revocationLists = lists.map { RevocationLists($0, scope: .serverCertificate) }
+            $0.insecureOverride = InsecureCertificateOverride { rejected in
+                guard case .certificateRejected(let fault) = rejected.fault else { return false }
+                return kinds.contains(fault.kind)
+            }
+        }
+        return try Pair(TestServer(leaf), context, .name("a.w.test")).shake() == .moved(0)
+    }
+
+    @Test("Who accepts old lists accepts no forged one")
+    func forgedList() throws {
+        let leaf = root.certificate(for: "a.w.test")
+        let kinds: Set<CertificateFault.Kind> = [.unusableRevocationList]
+        let old = try CertificateSource.pem(root.revocationListPEM([], validity: .expired))
+        #expect(try accepts(leaf, kinds, lists: [old]))
+        let genuine = try PEMItem.revocationList.all(in: Array(root.revocationListPEM([]).utf8), as: "test")
+        defer { genuine.forEach { X509_CRL_free($0) } }
+        var forged = CertificateReader.encoded { i2d_X509_CRL(genuine[0], $0) }
+        forged[forged.count - 1] ^= 1
+        #expect(try !accepts(leaf, kinds, lists: [.der(forged)]))
+    }
+
+    @Test("Who accepts broken rules accepts no wildcard across name constraints")
+    func wildcard() throws {
+        let limited = try root.intermediate { $0.nameConstraints = "excluded;DNS:b.w.test" }
+        let leaf = try limited.issue(CertificateProfile(for: "*.w.test"))
+        #expect(try !accepts(leaf, [.ruleViolated]))
+        #expect(try accepts(leaf, [.outsideNameConstraints]))
+    }
+}
+
 @Suite("Verdicts before the client's certificate")
 struct IdentityOrderTests {
     /// Whether the server has seen the client's certificate, and how the handshake ended.

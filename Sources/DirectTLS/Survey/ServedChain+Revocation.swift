@@ -69,7 +69,7 @@ extension ServedChain {
         guard let leaf else { return nil }
         guard let list else { return StapleJudgement(.unusable("it is no list of revoked certificates")) }
         defer { X509_CRL_free(list) }
-        guard !isDelta(list) else { return StapleJudgement(.unusable(deltaList)) }
+        if let fault = partialList(list) { return StapleJudgement(.unusable(fault)) }
         let (start, end) = (
             ASN1Value(X509_CRL_get0_lastUpdate(list)), ASN1Value(X509_CRL_get0_nextUpdate(list))
         )

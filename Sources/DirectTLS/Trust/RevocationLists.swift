@@ -1,12 +1,30 @@
 internal import CDirectOpenSSL
 
-/// Whether the list has only what has changed since another one. To OpenSSL it would be a whole list, and a
-/// newer one (RFC 5280, section 5.2.4: the extension is critical).
-func isDelta(_ list: OpaquePointer) -> Bool {
-    X509_CRL_get_ext_by_NID(list, NID_delta_crl, -1) >= 0
+/// Returns why a list says less than OpenSSL would take it to say; `nil` if it does not.
+///
+/// OpenSSL takes a delta list for a whole one, and a newer one (RFC 5280, section 5.2.4), and a certificate
+/// that a whole list removes for a good one (section 5.3.1). Of a list of some reasons it says that there is
+/// no list, also where it revokes the certificate.
+func partialList(_ list: OpaquePointer) -> String? {
+    if X509_CRL_get_ext_by_NID(list, NID_delta_crl, -1) >= 0 {
+        return "it has only the changes to another list (deltaCRLIndicator)"
+    }
+    if let point = X509_CRL_get_ext_d2i(list, NID_issuing_distribution_point, nil, nil) {
+        let point = point.assumingMemoryBound(to: ISSUING_DIST_POINT.self)
+        defer { ISSUING_DIST_POINT_free(point) }
+        if point.pointee.onlysomereasons != nil { return "it is for some reasons only (onlySomeReasons)" }
+    }
+    let entries = X509_CRL_get_REVOKED(list)
+    let removes = (0..<max(0, OPENSSL_sk_num(entries))).contains { index in
+        guard let entry = OPENSSL_sk_value(entries, index).map({ OpaquePointer($0) }),
+            let reason = X509_REVOKED_get_ext_d2i(entry, NID_crl_reason, nil, nil)
+        else { return false }
+        let number = reason.assumingMemoryBound(to: ASN1_ENUMERATED.self)
+        defer { ASN1_ENUMERATED_free(number) }
+        return ASN1_ENUMERATED_get(number) == Int(CRL_REASON_REMOVE_FROM_CRL)
+    }
+    return removes ? "it removes a certificate from another list (removeFromCRL)" : nil
 }
-
-let deltaList = "it has only the changes to another list (deltaCRLIndicator)"
 
 /// Lists of revoked certificates (RFC 5280, section 5) that a server's chain is checked against.
 ///
@@ -21,7 +39,7 @@ public struct RevocationLists: Hashable, Sendable {
         case wholeChain
     }
 
-    /// The lists, in PEM or DER, none of them a delta list. One PEM source may have several. Files are read
+    /// The lists, in PEM or DER, none of them a delta list or one of some reasons. One PEM source may have several. Files are read
     /// when a client first connects, and not watched.
     public var sources: [CertificateSource]
     /// The certificates that are checked.
@@ -90,7 +108,7 @@ public struct RevocationLists: Hashable, Sendable {
     }
 
     private static func add(_ list: OpaquePointer, to store: OpaquePointer) throws(TLSError) {
-        guard !isDelta(list) else { throw .badSettings("revocation list: \(deltaList)") }
+        if let fault = partialList(list) { throw .badSettings("revocation list: \(fault)") }
         guard X509_STORE_add_crl(store, list) == 1 else {
             throw .badSettings("revocation list: \(ErrorQueue.drainedReason())")
         }

@@ -46,7 +46,7 @@ extension CertificateFault {
         case unknownIssuer
         /// The certificate is for another name or address.
         case nameMismatch
-        /// The signature is wrong.
+        /// The signature of a certificate is wrong, or that of a revocation list, or its issuer's chain.
         case badSignature
         /// The certificate has been revoked.
         case revoked
@@ -60,7 +60,7 @@ extension CertificateFault {
         case issuerMayNotSign
         /// The certificate is not for TLS servers: its extKeyUsage lacks serverAuth.
         case wrongPurpose
-        /// A name is outside the name constraints of an issuer.
+        /// A name is outside the name constraints of an issuer, or these cannot be applied.
         case outsideNameConstraints
         /// There are more intermediates than an issuer permits.
         case pathLengthExceeded
@@ -94,14 +94,14 @@ extension CertificateFault {
                     X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
                     .unknownIssuer
                 case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH: .nameMismatch
-                case X509_V_ERR_CERT_SIGNATURE_FAILURE: .badSignature
+                case X509_V_ERR_CERT_SIGNATURE_FAILURE, X509_V_ERR_CRL_SIGNATURE_FAILURE,
+                    X509_V_ERR_UNABLE_TO_DECRYPT_CRL_SIGNATURE, X509_V_ERR_CRL_PATH_VALIDATION_ERROR:
+                    .badSignature
                 case X509_V_ERR_CERT_REVOKED: .revoked
                 case X509_V_ERR_UNABLE_TO_GET_CRL, X509_V_ERR_UNABLE_TO_GET_CRL_ISSUER: .noRevocationList
                 case X509_V_ERR_CRL_HAS_EXPIRED, X509_V_ERR_CRL_NOT_YET_VALID,
-                    X509_V_ERR_CRL_SIGNATURE_FAILURE, X509_V_ERR_UNABLE_TO_DECRYPT_CRL_SIGNATURE,
                     X509_V_ERR_ERROR_IN_CRL_LAST_UPDATE_FIELD, X509_V_ERR_ERROR_IN_CRL_NEXT_UPDATE_FIELD,
-                    X509_V_ERR_DIFFERENT_CRL_SCOPE, X509_V_ERR_UNHANDLED_CRITICAL_CRL_EXTENSION,
-                    X509_V_ERR_CRL_PATH_VALIDATION_ERROR:
+                    X509_V_ERR_DIFFERENT_CRL_SCOPE, X509_V_ERR_UNHANDLED_CRITICAL_CRL_EXTENSION:
                     .unusableRevocationList
                 case X509_V_ERR_INVALID_CA: .issuerIsNotCA
                 case X509_V_ERR_KEYUSAGE_NO_CERTSIGN: .issuerMayNotSign

@@ -10,8 +10,10 @@ extension ChainRule {
 
     /// RFC 5280, section 4.2.1.10: "MUST NOT issue certificates where name constraints is an empty sequence".
     /// Name constraints that cannot be decoded do not constrain anything either.
-    static let noEmptyConstraints = ChainRule("empty or unreadable name constraints (RFC 5280, 4.2.1.10)") {
-        certificate in
+    static let noEmptyConstraints = ChainRule(
+        "empty or unreadable name constraints (RFC 5280, 4.2.1.10)",
+        code: X509_V_ERR_PERMITTED_VIOLATION
+    ) { certificate in
         certificate.has(NID_name_constraints)
             && certificate.withNameConstraints { constraints in
                 guard let constraints else { return true }
@@ -25,7 +27,8 @@ extension ChainRule {
     ///
     /// OpenSSL itself detects `*.bar.example.com`, whose text ends like the excluded name.
     static let noWildcardAcrossConstraints = ChainRule(
-        "a wildcard that covers a name its authority must not sign for (RFC 5280, 4.2.1.10)"
+        "a wildcard that covers a name its authority must not sign for (RFC 5280, 4.2.1.10)",
+        code: X509_V_ERR_EXCLUDED_VIOLATION
     ) { certificate in
         guard certificate.isServers else { return false }
         let chain = CheckedCertificate.all(of: certificate.chain)

@@ -76,6 +76,33 @@ struct SettingsTests {
         #expect(problem { $0.roots = .only([.pem(root.pem + Array("\n \n".utf8))]) } == "")
     }
 
+    @Test("A byte order mark before an item, in a file or between joined ones, hides none")
+    func byteOrderMark() throws {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let (one, two) = (TestAuthority("One"), TestAuthority("Two"))
+        let roots = mark + Array(one.rootPEM.utf8) + mark + Array(two.rootPEM.utf8)
+        let lists = try mark + Array(one.revocationListPEM([]).utf8)
+        for authority in [one, two] {
+            let context = try TLSContext.testing { $0.roots = .only([.pem(roots)]) }
+            let leaf = authority.certificate(for: "a.test")
+            #expect(try context.verify([leaf.der], for: .name("a.test")) == nil)
+            let checked = try TLSContext.testing {
+                $0.roots = .only([.pem(roots)])
+                $0.revocationLists = RevocationLists([.pem(lists)])
+            }
+            #expect((try checked.verify([leaf.der], for: .name("a.test")) == nil) == (authority === one))
+        }
+        let mine = TestCertificate.leaf("me")
+        #expect(
+            problem {
+                $0.clientIdentity = ClientIdentity(
+                    certificateChain: mark + mine.pem,
+                    privateKey: mark + mine.keyPEM
+                )
+            } == ""
+        )
+    }
+
     @Test("A delta list is refused: it is no whole list, and would count as one")
     func deltaList() throws {
         let root = TestAuthority("Root")

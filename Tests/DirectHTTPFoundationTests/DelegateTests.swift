@@ -117,24 +117,46 @@ struct DelegateTests {
         #expect(server.requests.map(\.bodyText) == ["body 1", "body 2"])
     }
 
-    @Test("An upload whose delegate has no second body fails when it has to be sent again")
-    func theDelegateHasNoSecondBody() async throws {
+    @Test(
+        "An upload whose delegate has no second body, or the first one again, fails when it has to be sent again",
+        arguments: [true, false]
+    )
+    func theDelegateHasNoSecondBody(givesTheFirstAgain: Bool) async throws {
         let server = try FixtureServer.start { request in
             _ = try request.body
             return .redirect(to: "/next", status: 307)
         }
-        let asked = Locked(0)
+        nonisolated(unsafe) let body = EndlessStream()
+        let isAsked = Locked(false)
         let delegate = RecordingDelegate {
-            let isFirst = asked.withLock { asked in
-                asked += 1
-                return asked == 1
+            let isFirst = isAsked.withLock { isAsked in
+                defer { isAsked = true }
+                return !isAsked
             }
-            return isFirst ? InputStream(data: Data("body".utf8)) : nil
+            return isFirst || givesTheFirstAgain ? body : nil
         }
         session(delegate).uploadTask(withStreamedRequest: try server.request("PUT")).resume()
         var end: RecordingDelegate.Event?
         for await event in delegate.events { end = event }
         #expect(end == .end(.requestBodyStreamExhausted))
+    }
+
+    /// A stream that never says that it was read or closed, and begins each reading with "body".
+    private final class EndlessStream: InputStream {
+        private var hasGiven = false
+
+        init() { super.init(data: Data()) }
+
+        override var streamStatus: Stream.Status { .open }
+        override func open() {}
+        override func close() {}
+
+        override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength _: Int) -> Int {
+            defer { hasGiven.toggle() }
+            guard !hasGiven else { return 0 }
+            buffer.update(from: Array("body".utf8), count: 4)
+            return 4
+        }
     }
 
     @Test("A completion handler receives the whole body, also in a session with a delegate")

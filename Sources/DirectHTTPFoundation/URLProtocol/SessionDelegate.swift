@@ -28,9 +28,14 @@ struct SessionDelegate: @unchecked Sendable {
     func body(of length: UInt64?, type: String?) async throws -> RequestBody? {
         guard let stream = try await bodyStream() else { return nil }
         let first = Locked<InputPieces?>(InputPieces(stream))
+        let read = Locked([UnsafeTransfer(stream)])
         return .replayable(length: length, contentType: type) {
             if let pieces = first.withLock({ $0.take() }) { return pieces }
-            guard let next = try await bodyStream() else { throw URLError(.requestBodyStreamExhausted) }
+            // A delegate may give the one stream that it has each time. Its rest is not the body.
+            guard let next = try await bodyStream(), !read.withLock({ $0.contains { $0.value === next } })
+            else { throw URLError(.requestBodyStreamExhausted) }
+            let given = UnsafeTransfer(next)
+            read.withLock { $0.append(given) }
             return InputPieces(next)
         }
     }

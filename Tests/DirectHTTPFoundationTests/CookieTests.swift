@@ -186,9 +186,36 @@ struct CookieTests {
         func cookie(_ name: String, _ value: String) throws -> Cookie { try Cookie(name, value, for: host) }
         let before = [try cookie("sid", "1"), try cookie("old", "1"), try cookie("same", "1")]
         let after = [try cookie("sid", "2"), try cookie("same", "1"), try cookie("new", "1")]
-        let changes = CookieChanges(from: before, to: after)
-        #expect(changes.added == [after[0], after[2]])
-        #expect(changes.removed == [before[1]])
+        let changes = PendingCookie.changes(from: before, to: after)
+        #expect(changes.map(\.after) == [after[0], after[2], nil])
+        #expect(changes.map(\.before) == [before[0], nil, before[1]])
+    }
+
+    @Test(
+        "A cookie that the program removes while a response's cookies are stored is not sent, and one that it sets is"
+    )
+    func changesMeanwhile() async throws {
+        let server = try FixtureServer.start { request in
+            .text(
+                request.headers["cookie"] ?? "none",
+                request.path == "/set" ? ["Set-Cookie": "other=1"] : [:]
+            )
+        }
+        let storage = try #require(configuration.httpCookieStorage)
+        let host = try DirectHTTP.HTTPHost(server.address)
+        let sid = try #require(HTTPCookie(try Cookie("sid", "1", for: host)))
+        let client = HTTPClient { $0.useCookies(of: storage) }
+        let stores = Task {
+            while !Task.isCancelled { _ = try await client.data(from: server.url("/set")) }
+        }
+        for _ in 0..<40 {
+            storage.setCookie(sid)
+            #expect(try await text(client, server.url()).contains("sid=1"))
+            storage.deleteCookie(sid)
+            #expect(try await !text(client, server.url()).contains("sid"))
+        }
+        stores.cancel()
+        _ = await stores.result
     }
 
     @Test("A request that handles cookies itself gets none, neither from the storage nor from a jar")

@@ -97,10 +97,9 @@ private final class StorageCopy: @unchecked Sendable {
         /// The cookies of the storage when the jar was filled.
         var stored: [HTTPCookie] = []
         var jar = CookieJar()
-        /// Whether a change of the jar is being repeated in the storage. That may take long, because the
-        /// storage writes a file and makes all others wait; and it shows a part of the change until it is
-        /// done.
-        var isWriting = false
+        /// The changes of the jar that are being repeated in the storage. That may take long, because the
+        /// storage writes a file at each call. Readers wait for it: the program may have logged a user out.
+        var pending: [PendingCookie] = []
     }
 
     private let state = Locked(State())
@@ -110,7 +109,7 @@ private final class StorageCopy: @unchecked Sendable {
     /// Returns the jar, filled anew if the storage has changed.
     func jar(of storage: HTTPCookieStorage) -> CookieJar {
         state.withLock { state in
-            if !state.isWriting { state.update(from: storage) }
+            state.update(from: storage)
             return state.jar
         }
     }
@@ -118,22 +117,25 @@ private final class StorageCopy: @unchecked Sendable {
     /// Makes a change in the jar and repeats it in the storage.
     func change(_ storage: HTTPCookieStorage, _ change: (CookieJar) -> Void) {
         writing.withLock { _ in
-            let (before, after) = state.withLock { state in
+            let pending = state.withLock { state in
                 state.update(from: storage)
                 let before = state.jar.cookies
                 change(state.jar)
-                let after = state.jar.cookies
-                state.isWriting = before != after
-                return (before, after)
+                state.pending = PendingCookie.changes(from: before, to: state.jar.cookies)
+                return state.pending
             }
-            guard before != after else { return }
-            let changes = CookieChanges(from: before, to: after)
-            for cookie in changes.added { HTTPCookie(cookie).map(storage.setCookie) }
-            for cookie in changes.removed { HTTPCookie(cookie).map(storage.deleteCookie) }
+            guard !pending.isEmpty else { return }
+            for change in pending where change.isDue(in: storage.cookies ?? []) {
+                if let cookie = change.after {
+                    HTTPCookie(cookie).map(storage.setCookie)
+                } else if let cookie = change.before {
+                    HTTPCookie(cookie).map(storage.deleteCookie)
+                }
+            }
             state.withLock { state in
+                state.pending = []
                 // The storage decides what it keeps.
                 state.fill(from: storage.cookies ?? [])
-                state.isWriting = false
             }
         }
     }
@@ -165,28 +167,47 @@ extension StorageCopy.State {
         for (cookie, _, _) in known.sorted(by: { ($0.place, $0.created) < ($1.place, $1.created) }) {
             jar.add(cookie)
         }
+        for change in pending where change.isDue(in: cookies) {
+            if let cookie = change.after {
+                jar.add(cookie)
+            } else {
+                jar.removeAll { CookiePlace($0) == change.place }
+            }
+        }
     }
 }
 
-/// The calls that repeat a change of a jar in a storage.
+/// A change of one cookie of a jar that is to be repeated in a storage.
 ///
 /// A cookie that takes another one's place is only set, which replaces that: the storage writes a file at each
 /// call, and a program that is killed between two would have lost a login.
-struct CookieChanges {
-    /// In the order of the jar, in which Foundation notes the time of each.
-    let added: [Cookie]
-    /// For these no other is set.
-    let removed: [Cookie]
+struct PendingCookie {
+    fileprivate let place: CookiePlace
+    let before: Cookie?
+    let after: Cookie?
 
-    init(from before: [Cookie], to after: [Cookie]) {
-        let (old, kept) = (Set(before), Set(after.map(CookiePlace.init)))
-        added = after.filter { !old.contains($0) }
-        removed = before.filter { !kept.contains(CookiePlace($0)) }
+    /// The cookies to set, in the order of the jar, in which Foundation notes the time of each, and then those
+    /// to remove.
+    static func changes(from before: [Cookie], to after: [Cookie]) -> [PendingCookie] {
+        let old = Dictionary(before.map { (CookiePlace($0), $0) }) { first, _ in first }
+        let kept = Set(after.map(CookiePlace.init))
+        let set = after.filter { old[CookiePlace($0)] != $0 }
+            .map { PendingCookie(place: CookiePlace($0), before: old[CookiePlace($0)], after: $0) }
+        let removed = before.filter { !kept.contains(CookiePlace($0)) }
+            .map { PendingCookie(place: CookiePlace($0), before: $0, after: nil) }
+        return set + removed
+    }
+
+    /// Whether the storage still has the former cookie. If it has another one, or none any more, the program
+    /// has changed it meanwhile, and its change counts.
+    fileprivate func isDue(in cookies: [HTTPCookie]) -> Bool {
+        let present = cookies.lazy.filter { $0.name == place.name }.compactMap(Cookie.init)
+        return present.first { CookiePlace($0) == place } == before
     }
 }
 
 /// What a cookie replaces another one by (RFC 6265, section 5.3).
-private struct CookiePlace: Hashable {
+fileprivate struct CookiePlace: Hashable {
     let name, host, path: String
 
     init(_ cookie: Cookie) {

@@ -13,9 +13,9 @@ extension HTTPClient.Request {
     /// The command reads any other body from its standard input: that of a stream or a file, a larger one,
     /// and one that is left out.
     ///
-    /// A file of roots becomes `--cacert`, and files of a client certificate `--cert` and `--key`. Other
-    /// roots, a client certificate in memory and the passphrase of a key are named in front of the command,
-    /// in arguments of the shell's `:`, as missing.
+    /// A file of roots becomes `--cacert` and `--proxy-cacert`, and files of a client certificate `--cert` and
+    /// `--key`. Other roots, a client certificate in memory, the passphrase of a key, and demands for which
+    /// curl has no option are named in front of the command, in arguments of the shell's `:`, as missing.
     ///
     /// A network interceptor sees requests with all fields. For a request before it is sent,
     /// ``HTTPClient/curlCommand(for:redacting:)`` adds what the client adds.
@@ -107,6 +107,7 @@ struct CurlCommand {
         guard let proxy = proxy.proxy else { return words.append(["--noproxy", "*"]) }
         let scheme = proxy.scheme == .socks5 && proxy.lookup == .byProxy ? "socks5h" : proxy.scheme.rawValue
         words.append(["--proxy", "\(scheme)://\(proxy.host.inURL):\(proxy.port)"])
+        addTrust(in: proxy)
         guard let credentials = proxy.credentials else { return }
         let hidden = redaction.hides("Proxy-Authorization")
         let user = hidden ? SecretItems.mask : "\(credentials.user):\(credentials.password)"
@@ -123,20 +124,46 @@ struct CurlCommand {
 
     private mutating func addTrust() {
         guard url.scheme == .https, let settings = request.connectionSettings?.settings else { return }
-        switch settings.tls?.roots ?? .system {
-        case .system: break
-        case .only(let sources):
-            if case .pemFile(let path)? = sources.first, sources.count == 1 {
-                words.append(["--cacert", path])
-            } else {
-                missing.append("--cacert FILE, with the roots of the client")
-            }
-        case .systemAnd: missing.append("--cacert FILE, with the roots of the system and of the client")
+        settings.tls.map { tls in
+            add(tls.roots)
+            addChecks(tls)
         }
-        settings.tls.map { addChecks($0) }
+        if settings.encryptedClientHello?.isDemanded == true {
+            missing.append("the client encrypts the server name")
+        }
         addIdentity(settings.tls?.clientIdentity)
         if settings.identity != nil || settings.tls?.insecureOverride != nil {
             missing.append("the client accepts certificates that curl refuses")
+        }
+    }
+
+    /// Adds the roots for the server, or for the proxy.
+    ///
+    /// - Parameter prefix: What stands before the names of curl's options.
+    private mutating func add(_ roots: TrustRoots, as prefix: String = "--") {
+        switch roots {
+        case .system: break
+        case .only(let sources):
+            if case .pemFile(let path)? = sources.first, sources.count == 1 {
+                // curl would go on trusting the folder of roots that it was built with.
+                words.append(["\(prefix)cacert", path, "\(prefix)capath", "/dev/null"])
+            } else {
+                missing.append("\(prefix)cacert FILE, with the roots of the client")
+            }
+        case .systemAnd:
+            missing.append("\(prefix)cacert FILE, with the roots of the system and of the client")
+        }
+    }
+
+    /// Adds what the client demands of a proxy's certificate, which curl judges by options of its own.
+    private mutating func addTrust(in proxy: Proxy) {
+        guard proxy.scheme == .https else { return }
+        let tls = proxy.tls ?? request.connectionSettings?.settings.tls ?? TLSSettings()
+        add(tls.roots, as: "--proxy-")
+        var known = TLSSettings()
+        (known.roots, known.clientIdentity) = (tls.roots, proxy.tls == nil ? tls.clientIdentity : nil)
+        if tls != known || proxy.encryptedClientHello.isDemanded {
+            missing.append("the client demands more of the proxy's TLS")
         }
     }
 
@@ -156,6 +183,9 @@ struct CurlCommand {
             missing.append("the client has pins; curl compares the server's own key alone (--pinnedpubkey)")
         }
         if tls.verifier != nil { missing.append("the client asks a function about the certificate") }
+        if tls.cipherSuites != nil || tls.groups != nil {
+            missing.append("the client limits what is negotiated (--ciphers, --tls13-ciphers, --curves)")
+        }
         if tls.certificateRules == .webPKI {
             missing.append("the client has stricter rules for certificates")
         }

@@ -29,6 +29,7 @@ extension HTTPClient {
             if trail?.isForeign(to: url) == true { tls.clientIdentity = nil }
             request.tls = tls
         }
+        request.encryptedClientHello = request.encryptedClientHello ?? configuration.encryptedClientHello
         if request.unixSocket == nil {
             request.localBinding = request.localBinding ?? configuration.localBinding
         }

@@ -233,14 +233,44 @@ struct CurlCommandTests {
             $0.tls.pins = try KeyPins(["a.test": ["sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]])
             $0.tls.verifier = CertificateVerifier { _ in .accept }
             $0.tls.certificateRules = .webPKI
+            $0.tls.groups = ["X25519"]
+            $0.encryptedClientHello = .required
         }
         let command = try client.curlCommand(for: Request(.get, "https://a.test/"))
         for part in ["--tlsv1.3", "--cert-status", "--crlfile /lists.pem"] {
             #expect(command.contains(part), "\(part) is missing in \(command)")
         }
         let lines = command.split(separator: "\n").prefix { $0.hasPrefix(": ") }
-        #expect(lines.count == 3)
-        for word in ["pins", "function", "rules"] { #expect(lines.contains { $0.contains(word) }) }
+        #expect(lines.count == 5)
+        for word in ["pins", "function", "rules", "--curves", "server name"] {
+            #expect(lines.contains { $0.contains(word) })
+        }
+    }
+
+    @Test("The folder of roots that curl was built with is not trusted, also not for a proxy")
+    func roots() throws {
+        var proxy = try Proxy("https://proxy.test:3128")
+        let request = Request(.get, "https://a.test/")
+        func command(_ roots: TrustRoots) throws -> String {
+            let client = HTTPClient.untimed { [proxy] in
+                $0.tls.roots = roots
+                $0.proxy = ProxySettings(proxy)
+            }
+            return try client.curlCommand(for: request)
+        }
+        let own = try command(.only([.pemFile("/own.pem")]))
+        #expect(own.contains("--cacert /own.pem --capath /dev/null"))
+        #expect(own.contains("--proxy-cacert /own.pem --proxy-capath /dev/null"))
+        #expect(!own.contains("missing"))
+        #expect(try !command(.system).contains("cacert"))
+        #expect(try command(.only([.der([1])])).contains("--proxy-cacert FILE"))
+        var tls = TLSSettings()
+        tls.roots = .only([.pemFile("/proxy.pem")])
+        tls.minimumVersion = .tls13
+        proxy.tls = tls
+        let others = try command(.system)
+        #expect(others.contains("--proxy-cacert /proxy.pem") && !others.contains(" --cacert"))
+        #expect(others.contains("missing: the client demands more"))
     }
 
     @Test("A request that cannot be sent has no command")

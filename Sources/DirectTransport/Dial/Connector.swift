@@ -32,8 +32,54 @@ struct Connector: Sendable {
     /// The way to translated addresses; `nil` if the system's resolver must not be asked for names.
     let translation: Translation?
     let loop: EventLoop
+    /// What TLS needs; `nil` if the destination uses none.
+    private let security: Security?
     /// What is done about Encrypted Client Hello; `nil` if that was not asked for.
     var ech: ECHOffer?
+
+    private struct Security {
+        let context: TLSContext
+        /// What the server has to prove.
+        let identity: ServerIdentity
+        /// How long it took to load the settings, which counts as time of TLS.
+        let loadTime: Duration
+    }
+
+    /// Makes a connector. The settings of TLS are loaded here: those that cannot be used are an error before
+    /// anything is connected.
+    init(
+        _ destination: Destination,
+        limits: DialLimits,
+        profile: ConnectionProfile,
+        options: SocketOptions,
+        network: Network,
+        translation: Translation?
+    ) async throws(TransportError) {
+        self.destination = destination
+        self.limits = limits
+        self.profile = profile
+        self.options = options
+        self.network = network
+        self.translation = translation
+        loop = limits.loop
+        guard destination.isSecure else {
+            security = nil
+            return
+        }
+        let start = loop.now
+        // Not part of the handshake, whose peer is not to blame for a disk.
+        let deadline = limits.deadline(.tls, stall: .loading)
+        let context = try await profile.tls.context(deadline, on: loop, log: limits.log)
+        do throws(TLSError) {
+            security = Security(
+                context: context,
+                identity: try (profile.identity?.verified ?? destination.host).serverIdentity,
+                loadTime: loop.now.since(start)
+            )
+        } catch {
+            throw .failed(.tls, .tls(error))
+        }
+    }
 
     /// Connects to this address. If the destination uses TLS, its certificate has been accepted on return.
     func connect(to endpoint: Endpoint) async throws(AttemptFailure) -> EstablishedTransport {
@@ -99,23 +145,24 @@ struct Connector: Sendable {
             translated: translated,
             connectTime: loop.now.since(start)
         )
-        guard destination.isSecure else { return established }
         try await secure(&established)
         return established
     }
 
-    /// Puts TLS on a transport. Closes the transport if this fails.
+    /// Puts TLS on a transport, if the destination uses it. Closes the transport if this fails.
     func secure(_ established: inout EstablishedTransport) async throws(AttemptFailure) {
+        guard let security else { return }
         let start = loop.now
         do throws(AttemptFailure) {
-            let tls = try await secure(established.layers.socket, transport: established.layers.transport)
+            let (socket, transport) = (established.layers.socket, established.layers.transport)
+            let tls = try await secure(socket, transport: transport, security)
             established.tls = tls.facts
             established.layers.push(tls)
         } catch {
             established.close()
             throw error
         }
-        established.tlsTime = loop.now.since(start)
+        established.tlsTime = security.loadTime + loop.now.since(start)
     }
 
     /// Connects to the IPv6 form of an IPv4 address to which there is no route. The network's NAT64 prefix
@@ -196,23 +243,16 @@ struct Connector: Sendable {
 
     /// Performs the handshake. No byte of a request is written before this has returned: by then the
     /// certificate has been accepted.
-    private func secure(_ socket: Socket, transport: any TLSTransport) async throws(AttemptFailure)
-        -> TLSConnection
-    {
-        let context: TLSContext
-        do throws(TransportError) {
-            // Not part of the handshake, whose peer is not to blame for a disk.
-            let deadline = limits.deadline(.tls, stall: .loading)
-            context = try await profile.tls.context(deadline, on: loop, log: limits.log)
-        } catch {
-            throw AttemptFailure(phase: .tls, cause: error, consequence: .stop)
-        }
+    private func secure(
+        _ socket: Socket,
+        transport: any TLSTransport,
+        _ security: Security
+    ) async throws(AttemptFailure) -> TLSConnection {
         let tls: TLSConnection
         do throws(TLSError) {
-            let identity = try (profile.identity?.verified ?? destination.host).serverIdentity
             tls = try TLSConnection(
-                context: context,
-                identity: identity,
+                context: security.context,
+                identity: security.identity,
                 names: HelloNames(serverName: serverName, ech: ech),
                 transport: transport,
                 sessions: profile.tls.sessions,

@@ -133,14 +133,14 @@ extension Dialler {
     ) async throws(DialFailure) -> DialResult {
         let limits = server.limits
         let destination = Destination(entry.proxy)
-        let connector = connector(
-            destination,
-            limits: limits,
-            profile: entry.profile,
-            options: server.options
-        )
         let selection = try await selection(of: entry.proxy, limits: limits, detour: detour)
         do throws(DialFailure) {
+            let connector = try await connector(
+                destination,
+                limits: limits,
+                profile: entry.profile,
+                options: server.options
+            )
             return try await search(selection, destination: destination, limits: limits, detour: detour) {
                 _ in
                 connector.connectToProxy
@@ -214,7 +214,7 @@ extension Dialler {
         negotiation.connection.detach()
         let time = proxyTransport.connectTime + (proxyTransport.tlsTime ?? .zero) + loop.now.since(start)
         var established = EstablishedTransport(layers: proxyTransport.layers, connectTime: time)
-        if connector.destination.isSecure { try await connector.secure(&established) }
+        try await connector.secure(&established)
         return established
     }
 

@@ -45,25 +45,15 @@ extension Dialler {
                 guard let refusal = error.credentialRefusal,
                     try await renew(credentials, after: refusal, within: connector.limits)
                 else { throw error }
-                result = try await reconnect(to: entry, at: result, for: connector)
+                result = try await reconnect(result)
             }
         }
     }
 
     /// Connects to the address of the proxy once more.
-    private func reconnect(to entry: ProxyEntry, at former: DialResult, for server: Connector)
-        async throws(AttemptFailure) -> DialResult
-    {
-        let destination = Destination(entry.proxy)
-        let connector = connector(
-            destination,
-            limits: server.limits,
-            profile: entry.profile,
-            options: server.options
-        )
+    private func reconnect(_ former: DialResult) async throws(AttemptFailure) -> DialResult {
         do throws(AttemptFailure) {
-            let established = try await connector.connectToProxy(former.attempt.endpoint)
-            return former.with(established)
+            return former.with(try await former.connect(former.attempt.endpoint))
         } catch {
             guard case .failed(_, let reason) = error.cause else { throw error }
             let failure = DialFailure(

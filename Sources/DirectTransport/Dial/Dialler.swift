@@ -60,7 +60,7 @@ package final class Dialler: Sendable {
         let limits = DialLimits(limits.call, loop: loop, log: limits.observer)
         let (url, route, proxy, detour) = (target.url, target.route, target.proxy, target.detour)
         let destination = Destination(url)
-        let connector = connector(
+        let connector = try await connector(
             destination,
             limits: limits,
             profile: target.profile ?? profiles.base,
@@ -111,29 +111,35 @@ package final class Dialler: Sendable {
         )
     }
 
-    /// Returns a connector for the destination.
+    /// Returns a connector for the destination. Throws if its settings of TLS cannot be used.
     func connector(
         _ destination: Destination,
         limits: DialLimits,
         profile: ConnectionProfile,
         options: SocketOptions? = nil,
         vetting: AddressVetting? = nil
-    ) -> Connector {
+    ) async throws(DialFailure) -> Connector {
         let mayAskSystem = settings.mayAskSystem
-        return Connector(
-            destination: destination,
-            limits: limits,
-            profile: profile,
-            options: options ?? profile.socket,
-            network: network,
-            translation: mayAskSystem ? Translation(translators: network.translators, vetting: vetting) : nil,
-            loop: loop
-        )
+        do throws(TransportError) {
+            return try await Connector(
+                destination,
+                limits: limits,
+                profile: profile,
+                options: options ?? profile.socket,
+                network: network,
+                translation: mayAskSystem
+                    ? Translation(translators: network.translators, vetting: vetting) : nil
+            )
+        } catch {
+            throw DialFailure(cause: error)
+        }
     }
 
     /// The result of a search: the transport, and all attempts that failed before.
     struct DialResult {
         var established: EstablishedTransport
+        /// Connects to such an address once more.
+        let connect: Connect
         let attempt: ConnectAttempt
         let selection: EndpointSelection
         let failedAttempts: [FailedAttempt]
@@ -180,6 +186,7 @@ package final class Dialler: Sendable {
             if let index = outcome.decisive, let established = outcome.attempts[index].established {
                 return DialResult(
                     established: established,
+                    connect: plain,
                     attempt: outcome.attempts[index],
                     selection: selection,
                     failedAttempts: failedAttempts

@@ -79,7 +79,7 @@ struct CancellationTests {
             // Opened by the reader as well: it waits for text now.
             try await pipe.open()
         }
-        try await expectClosed(server)
+        #expect(server.records.isEmpty)
         pipe.close(writing: testAuthority.rootPEM)
         #expect(try await client.fetch(server.request("https://a.test/")).text == "hello")
     }
@@ -95,7 +95,6 @@ struct CancellationTests {
         // All on the loop: would one of them block there, the others were never answered.
         try await withTaskExecutorPreference(time.loop) {
             async let second = client.fetch(secure.request("https://a.test/"))
-            try await secure.waitUntil { $0.count == 2 }
             for _ in 0..<3 { #expect(try await client.get(plain.http()).text == "plain") }
             var impatient = secure.request("https://a.test/")
             impatient.timeouts.total = .seconds(7)

@@ -245,17 +245,40 @@ struct RequestTLSTests {
         #expect(server.records.count == 1)
     }
 
-    @Test("Settings that cannot be used are an error, and no byte is sent")
-    func unusable() async throws {
-        let server = try strangeServer("a.test")
-        var request = server.request(server.https("a.test"))
+    static let unusableSettings: [@Sendable (inout TLSSettings) -> Void] = [
+        {
+            $0.minimumVersion = .tls13
+            $0.maximumVersion = .tls12
+        },
+        { $0.cipherSuites = ["TLS_NO_SUCH"] },
+        { $0.groups = ["nothing"] },
+        { $0.roots = .only([]) },
+        { $0.revocationLists = RevocationLists([.der([1, 2])]) },
+        { $0.clientIdentity = .pkcs12File("/no/such/file", passphrase: "") },
+    ]
+
+    /// Nobody listens at the address: to connect would be another error.
+    @Test(
+        "Settings that cannot be used are an error before anything is connected, also to a proxy",
+        arguments: unusableSettings
+    )
+    func unusable(_ change: @Sendable (inout TLSSettings) -> Void) async throws {
         var settings = strange
-        settings.minimumVersion = .tls13
-        settings.maximumVersion = .tls12
+        change(&settings)
+        let nobody: Endpoint = "127.0.0.1:1"
+        var request = Request(.get, try HTTPURL("https://a.test/"))
         request.tls = settings
-        let error = try await httpError { try await HTTPClient.trusting().fetch(request) }
-        guard case .badSettings? = error.tlsError else { return #expect(Bool(false), "\(error)") }
-        #expect(server.records.allSatisfy { $0.receivedCount == 0 })
+        request.addresses = [nobody]
+        let direct = try await httpError { try await HTTPClient.trusting().fetch(request) }
+        guard case .badSettings? = direct.tlsError else { return #expect(Bool(false), "\(direct)") }
+        var proxy = try Proxy("http://proxy.test:1")
+        proxy.addresses = [nobody]
+        let client = HTTPClient.trusting { [proxy] in $0.proxy = ProxySettings(proxy) }
+        let behind = try await httpError { try await client.fetch(request) }
+        guard case .badSettings? = behind.tlsError else { return #expect(Bool(false), "\(behind)") }
+        request.tls = strange
+        let usable = try await httpError { try await HTTPClient.trusting().fetch(request) }
+        #expect(usable.tlsError == nil)
     }
 }
 

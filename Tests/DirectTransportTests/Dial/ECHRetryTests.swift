@@ -10,12 +10,12 @@ struct ECHRetryTests {
         "AEX+DQBBfAAgACAEMNl9zYtSSzrwJmR4fU9CGs12P4MKNjrzeAwR1M1YLQAEAAEA"
         + "AQASY292ZXIuZXhhbXBsZS50ZXN0AAA="
 
-    private static func connector(offering config: ECHConfigList) throws -> Connector {
+    private static func connector(offering config: ECHConfigList) async throws -> Connector {
         var configuration = DialConfiguration()
         configuration.encryptedClientHello = .whenAvailable
         let dialler = Dialler(configuration)
         let limits = CallLimit(Timeouts().nanoseconds, until: .never)
-        var connector = dialler.connector(
+        var connector = try await dialler.connector(
             Destination(try HTTPURL("https://secret.test/")),
             limits: DialLimits(limits, loop: dialler.loop),
             profile: dialler.profiles.base
@@ -25,9 +25,9 @@ struct ECHRetryTests {
     }
 
     @Test("Only the server's own refusal counts: a proxy's has neither its keys nor its leave for clear text")
-    func refusals() throws {
+    func refusals() async throws {
         let config = try ECHConfigList(base64: Self.list)
-        let connector = try Self.connector(offering: config)
+        let connector = try await Self.connector(offering: config)
         for rejection in [EncryptedClientHello.Rejection.staleConfig(fresh: config), .disabled] {
             let error = TLSError.encryptedClientHelloRejected(config.publicName, rejection)
             #expect(connector.afterRejection(.failed(.tls, .tls(error))) != nil)

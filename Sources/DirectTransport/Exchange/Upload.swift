@@ -30,6 +30,11 @@ package final class Upload: @unchecked Sendable {
         package var hasContent: Bool {
             if case .stream(_, length: 0) = self { false } else { true }
         }
+
+        /// Whether code of the program's supplies it, which may block.
+        var mayBlock: Bool {
+            if case .stream(let body, _) = self { !body.endsAtOnce } else { false }
+        }
     }
 
     private enum State {
@@ -81,10 +86,10 @@ package final class Upload: @unchecked Sendable {
         if case .stream(let body, _)? = content { body.begin() }
         let upload = Upload(exchange, onProgress, rate)
         if head == nil, content?.hasContent == false { upload.state.withLock { $0 = .finished } }
+        // Code that blocks the executor of the caller would block the ends of the call's waits as well.
+        let executor = content?.mayBlock == true ? exchange.limit.threads : exchange.limit.executor
         upload.task.withLock {
-            $0 = Task(executorPreference: exchange.limit.executor) {
-                await upload.run(head, content: content)
-            }
+            $0 = Task(executorPreference: executor) { await upload.run(head, content: content) }
         }
         return upload
     }

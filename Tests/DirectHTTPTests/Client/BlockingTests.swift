@@ -1,6 +1,7 @@
 import DirectTestResolvers
 import DirectCore
 import DirectTestCommands
+import DirectTestTime
 import Foundation
 import TLSFixtures
 import Testing
@@ -49,6 +50,24 @@ struct BlockingTests {
         )
         // One connection served all of them.
         #expect(server.records.count == 1)
+    }
+
+    @Test("A time limit ends an upload whose source blocks")
+    func blockingSource() async throws {
+        let (time, source) = (HeldTime(), BlockingSource())
+        defer { source.gate.open() }
+        let client = HTTPClient {
+            $0.loop = time.loop
+            $0.timeouts = Timeouts(total: .seconds(7))
+        }
+        let url = server.http()
+        async let error = onOwnThread { () -> HTTPError? in
+            do { _ = try client.blocking.post(url, .stream(source)) } catch { return error as? HTTPError }
+            return nil
+        }
+        while !source.isAsked.withLock({ $0 }) { await Task.yield() }
+        try await time.pass(.seconds(7))
+        #expect(try await error?.isTimeout == true)
     }
 
     @Test("Errors and time limits are those of the asynchronous calls")
@@ -242,4 +261,18 @@ struct BlockingTests {
 @globalActor
 private actor Elsewhere {
     static let shared = Elsewhere()
+}
+
+/// A body whose first piece blocks the thread that asks for it.
+private struct BlockingSource: AsyncSequence, AsyncIteratorProtocol, Sendable {
+    let gate = DiskGate()
+    let isAsked = Locked(false)
+
+    func makeAsyncIterator() -> BlockingSource { self }
+
+    func next() async -> [UInt8]? {
+        isAsked.withLock { $0 = true }
+        gate.wait()
+        return nil
+    }
 }

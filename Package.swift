@@ -138,7 +138,11 @@ let package = Package(
             ],
             swiftSettings: memorySafe
         ),
-        .target(name: "DirectHTTPExtras", dependencies: ["DirectHTTP"], swiftSettings: memorySafe),
+        .target(
+            name: "DirectHTTPExtras",
+            dependencies: ["DirectHTTP", "DirectCore", "DirectIO"],
+            swiftSettings: memorySafe
+        ),
         .target(name: "DirectHTTPHosts", dependencies: ["DirectHTTP"], swiftSettings: memorySafe),
         .target(
             name: "DirectHTTPFoundation",

@@ -21,7 +21,7 @@ public final class OfflineGate: Sendable {
     ///
     /// - Parameter longest: How long a call waits for the network at most; `nil` fails at once.
     public convenience init(waiting longest: Duration? = nil) {
-        self.init(waiting: longest, clock: ContinuousClock())
+        self.init(waiting: longest, clock: LoopClock())
     }
 
     package init(waiting longest: Duration?, clock: any Clock<Duration>) {

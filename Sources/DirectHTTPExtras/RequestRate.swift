@@ -60,7 +60,7 @@ public final class RequestRate: Sendable {
     ///   - burst: The requests that may be made at once after a pause.
     ///   - perOrigin: Whether each origin has tokens of its own.
     public convenience init(_ perSecond: Double, burst: Int = 1, perOrigin: Bool = false) {
-        self.init(perSecond, burst: burst, perOrigin: perOrigin, clock: ContinuousClock())
+        self.init(perSecond, burst: burst, perOrigin: perOrigin, clock: LoopClock())
     }
 
     package init<Time: Clock>(

@@ -3,6 +3,7 @@ import DirectHTTP
 @testable import DirectHTTPExtras
 import DirectTestCommands
 import DirectTestTime
+import Dispatch
 import Testing
 
 @Suite("Requests a second", .idleLimit)
@@ -55,6 +56,23 @@ struct RequestRateTests {
         await clock.sleepers(1)
         clock.advance(by: .milliseconds(100))
         _ = try await late.value
+    }
+
+    @Test("Calls that block all of libdispatch's threads get their turns")
+    func blockingCallers() async {
+        let client = client(RequestRate(1000))
+        let answers = Locked(0)
+        await withCheckedContinuation { continuation in
+            let group = DispatchGroup()
+            for number in 0..<200 {
+                DispatchQueue.global().async(group: group) {
+                    let answer = try? client.blocking.get("http://a.test/\(number)")
+                    if answer != nil { answers.withLock { $0 += 1 } }
+                }
+            }
+            group.notify(queue: .global()) { continuation.resume() }
+        }
+        #expect(answers.withLock { $0 } == 200)
     }
 
     @Test("A pause saves no more than the burst for those that wait as well, as when a machine sleeps")

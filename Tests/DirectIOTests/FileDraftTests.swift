@@ -124,13 +124,27 @@ struct FileDraftTests {
     func beside() throws {
         try folder.write("old", "file")
         try folder.link("link", to: "file")
+        try folder.write("somebody's", "file.part")
+        var former: Int32?
         for text in ["first", "second"] {
             let draft = try FileDraft(folder.path + "/link", mode: 0o600)
             try draft.write(Array(text.utf8))
-            #expect(try draft.commit(beside: ".part") == folder.path + "/file.part")
-            #expect(try folder.read("file") == "old" && folder.read("file.part") == text)
+            let path = try draft.commit(beside: ".part", inPlaceOf: former)
+            #expect(path == folder.path + "/file.part-1")
+            #expect(try folder.read("file") == "old" && folder.read("file.part-1") == text)
+            #expect(try folder.read("file.part") == "somebody's")
+            if let former { close(former) }
+            former = open(folder.path + "/file.part-1", O_RDONLY)
         }
-        #expect(folder.names == ["file", "file.part", "link"])
+        #expect(folder.names == ["file", "file.part", "file.part-1", "link"])
+        // The file itself, if this one has all that is in it.
+        let own = open(folder.path + "/file", O_RDONLY)
+        let draft = try FileDraft(folder.path + "/link", mode: 0o600)
+        try draft.write([UInt8(ascii: "n")])
+        #expect(draft.replaces(own))
+        #expect(try draft.commit(beside: ".part", inPlaceOf: own) == folder.path + "/file")
+        #expect(try folder.read("file") == "n" && folder.names.count == 4)
+        for file in [own, former ?? -1] { close(file) }
     }
 
     @Test("Several writers of one file replace it one after the other, and leave nothing else")

@@ -229,6 +229,36 @@ struct PartialFileTests {
         #expect(try file.readRecord(limit: 9) == [2])
     }
 
+    @Test("A file that was killed when it was about to get its final name is continued")
+    func almostNamed() throws {
+        let folder = try TestFolder()
+        let opened = try reopen(folder) { part, _ in
+            let draft = try #require(try FilePlace(folder.path + "/file").draftPlaces.first)
+            #expect(link(part, folder.path + "/" + draft.name) == 0)
+            chmod(part, 0o664)
+            if geteuid() == 0 { chown(part, 1234, 1234) }
+        }
+        let file = try #require(opened)
+        #expect(try file.canBeContinued && file.read(at: 0, count: 9) == [1])
+        #expect(try folder.mode(of: "file.part") == 0o600 && folder.names == ["file.part", "file.part.info"])
+        #expect(try folder.owner(of: "file.part").first == Int(geteuid()))
+        try file.commit()
+        #expect(try folder.mode(of: "file") != 0o600 && folder.names == ["file", "file.part.info"])
+    }
+
+    @Test("Such a file without its record may be another user's, and is left alone")
+    func almostNamedByAnother() throws {
+        let folder = try TestFolder()
+        let opened = try reopen(folder) { part, record in
+            unlink(record)
+            let draft = try #require(try FilePlace(folder.path + "/file").draftPlaces.first)
+            #expect(link(part, folder.path + "/" + draft.name) == 0)
+            truncate(part, 0)
+            chmod(part, 0o664)
+        }
+        #expect(try opened?.canBeContinued == false && folder.mode(of: "file.part") == 0o664)
+    }
+
     @Test("A record with the second name of a killed writer is read without it")
     func secondNameOfRecord() throws {
         let folder = try TestFolder()

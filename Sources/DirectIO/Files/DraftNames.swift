@@ -29,6 +29,12 @@ extension FilePlace {
         for place in fixedDraftPlaces { place.removeIfAbandoned() }
     }
 
+    /// Removes the temporary name of this target that is one of that file. Returns whether there was one.
+    func removeDraftName(of facts: stat) throws(SystemError) -> Bool {
+        for place in fixedDraftPlaces where try place.holds(facts) { return try place.remove() }
+        return false
+    }
+
     /// What is known of the file, without the second name that a writer has left which was killed before it
     /// took that one away; `nil` if there is no file.
     func factsOfWhole() throws(SystemError) -> stat? {
@@ -41,8 +47,10 @@ extension FilePlace {
     /// Removes the file here if it is one of this user's that nobody has locked. Returns whether it did.
     @discardableResult
     func removeIfAbandoned() -> Bool {
-        // O_NONBLOCK: the name may be that of a pipe, which would have to wait for a writer.
-        let (file, _) = open(O_RDONLY | O_NONBLOCK)
+        // O_NONBLOCK: the name may be that of a pipe, which would have to wait for a writer. On NFS only who
+        // may write can lock a file (flock(2)).
+        var (file, code) = open(O_RDWR | O_NONBLOCK)
+        if file == -1, code != ENOENT { (file, code) = open(O_RDONLY | O_NONBLOCK) }
         guard file != -1 else { return false }
         defer { close(file) }
         guard let facts = try? stat(of: file), facts.isRegularFile, facts.st_uid == geteuid(),

@@ -9,12 +9,12 @@ internal import DirectCore
 /// complete. Readers of that name find either the old file or the whole new one. Every file that the package
 /// writes is one of these. Every call blocks.
 ///
-/// On Linux it is the open file itself that gets the name (linkat(2)), and not what a temporary name leads
-/// to by then. Elsewhere, and on file systems without such links, the two are compared immediately before
-/// the renaming, and again after it. If there is a file to replace, the new one has a temporary name for a
-/// moment; without files that have no name (O_TMPFILE) it has that from the start, and is accessible to its
-/// owner only until it gets its final name. ``FilePlace/draftPlaces`` has these names. A draft that is
-/// released before it is complete goes soon.
+/// On Linux it has no name before, and it is the open file itself that gets one (linkat(2)); if there is a file
+/// to replace, a temporary one for a moment. Elsewhere, and on file systems without files that have no name
+/// (O_TMPFILE), it has a temporary name from the start, is accessible to its owner only until it gets its final
+/// one, and is compared with what has the name immediately before the renaming, and again after it. It never
+/// has two names then: on some file systems it would seem to have them long after (FUSE).
+/// ``FilePlace/draftPlaces`` has the temporary names. A draft that is released before it is complete goes soon.
 package final class FileDraft: @unchecked Sendable {
     /// What may be at a path and is written to directly, since nothing can take its place.
     package enum DirectOutput: Sendable {
@@ -124,30 +124,95 @@ package final class FileDraft: @unchecked Sendable {
         if let target { try commit(to: target) }
     }
 
-    /// Gives the file a name that is longer by this suffix, and leaves the one that it was to replace.
-    /// Returns the path of the file; `nil` for direct output.
-    package func commit(beside suffix: String) throws(SystemError) -> String? {
-        guard let target else { return nil }
-        let beside = target.sibling(target.name + suffix)
-        try commit(to: beside)
-        return beside.path
+    /// Whether ``commit()`` replaces this open file.
+    package func replaces(_ descriptor: Int32) -> Bool {
+        guard let target, let facts = try? stat(of: descriptor) else { return false }
+        return (try? target.holds(facts)) ?? false
     }
 
-    private func commit(to target: FilePlace) throws(SystemError) {
-        try setAttributes(replacing: target)
-        let code = try link(to: target)
-        if code != 0 {
-            // A file without a name has no other way to one.
-            guard let place else { throw SystemError("link", code: code, path: target.path) }
-            guard try isAt(place) else { throw SystemError("rename", code: ESTALE, path: target.path) }
-            try place.rename(to: target)
-            isPending = false
-            try confirm(as: target)
-        } else {
-            // As complete as the file is, this is one of its names.
-            if let place, try isAt(place) { _ = try? place.remove() }
-            isPending = false
+    /// Gives the file a name that is longer by this suffix, or by that and a number, and leaves the one that
+    /// it was to replace. Returns the path of the file; `nil` for direct output.
+    ///
+    /// No file is replaced but the one that is open as `former`, which may be the one that this was to
+    /// replace.
+    package func commit(beside suffix: String, inPlaceOf former: Int32? = nil) throws(SystemError) -> String?
+    {
+        guard let target else { return nil }
+        var places = [target.sibling(target.name + suffix)]
+        places += (1..<Self.mostBeside).map { target.sibling("\(target.name)\(suffix)-\($0)") }
+        if let former {
+            let facts = try stat(of: former)
+            for place in [target] + places where try place.holds(facts) {
+                try commit(to: place)
+                return place.path
+            }
         }
+        for place in places {
+            // Its own from here on, so that the renaming destroys nothing.
+            let (file, code) = place.open(O_WRONLY | O_CREAT | O_EXCL, mode: mode)
+            if code == EEXIST { continue }
+            guard file != -1 else { throw SystemError("open", code: code, path: place.path) }
+            close(file)
+            do throws(SystemError) {
+                try commit(to: place)
+            } catch {
+                _ = try? place.remove()
+                throw error
+            }
+            return place.path
+        }
+        throw SystemError("open", code: EEXIST, path: places[0].path)
+    }
+
+    /// How many files beside are left alone before that is an error.
+    private static let mostBeside = 1000
+
+    private func commit(to target: FilePlace) throws(SystemError) {
+        do throws(SystemError) {
+            if let place {
+                try commit(from: place, to: target)
+            } else {
+                try setAttributes(replacing: target)
+                let code = target.link(descriptor)
+                guard code == 0 || code == EEXIST else {
+                    throw SystemError("link", code: code, path: target.path)
+                }
+                if code == EEXIST, let fresh = try linkBeside(target) { try finish(fresh, as: target) }
+            }
+        } catch {
+            // What keeps a name is its owner's only again.
+            hide()
+            throw error
+        }
+        isPending = false
+    }
+
+    private func commit(from place: FilePlace, to target: FilePlace) throws(SystemError) {
+        // Others may take the name of a file that stays. It is the file itself that gets the final one, and
+        // before that one of a draft: what is left of a killed process tells that it was about to get it.
+        if !isPending, let fresh = try linkBeside(target) {
+            do throws(SystemError) {
+                try setAttributes(replacing: target)
+            } catch {
+                _ = try? fresh.remove()
+                throw error
+            }
+            try finish(fresh, as: target)
+            // As complete as the file is, this is one of its names.
+            if try isAt(place) { _ = try? place.remove() }
+            return
+        }
+        try setAttributes(replacing: target)
+        guard try isAt(place) else { throw SystemError("rename", code: ESTALE, path: target.path) }
+        try place.rename(to: target)
+        isPending = false
+        try confirm(as: target)
+    }
+
+    /// Takes back what ``commit()`` gives a file.
+    func hide() {
+        _ = fchown(descriptor, geteuid(), gid_t.max)
+        _ = fchmod(descriptor, mode_t(Self.hiddenMode))
     }
 
     /// Throws `ESTALE` unless the final name is that of this file.
@@ -160,25 +225,28 @@ package final class FileDraft: @unchecked Sendable {
         throw SystemError("rename", code: ESTALE, path: target.path)
     }
 
-    /// Gives the open file the name of the target, and returns the error's code if that is impossible, or 0.
-    private func link(to target: FilePlace) throws(SystemError) -> Int32 {
-        var code = target.link(descriptor)
-        guard code == EEXIST else { return code }
+    /// Gives the open file a temporary name of the target; `nil` where it cannot get one.
+    private func linkBeside(_ target: FilePlace) throws(SystemError) -> FilePlace? {
         // The lock says that a file of a temporary name is not one that was left behind.
         _ = FileLock.take(descriptor)
         for fresh in target.draftPlaces {
-            code = fresh.link(descriptor)
+            let code = fresh.link(descriptor)
+            if code == 0 { return fresh }
             if code == EEXIST { continue }
-            guard code == 0 else { return code }
-            do throws(SystemError) {
-                try fresh.rename(to: target)
-            } catch {
-                _ = try? fresh.remove()
-                throw error
-            }
-            return 0
+            // A file without a name has no other way to one.
+            guard place != nil else { throw SystemError("link", code: code, path: target.path) }
+            return nil
         }
-        return code
+        throw SystemError("link", code: EEXIST, path: target.path)
+    }
+
+    private func finish(_ fresh: FilePlace, as target: FilePlace) throws(SystemError) {
+        do throws(SystemError) {
+            try fresh.rename(to: target)
+        } catch {
+            _ = try? fresh.remove()
+            throw error
+        }
     }
 
     /// Whether this is the name of the open file.

@@ -66,11 +66,11 @@ package final class PartialFile: @unchecked Sendable {
         let target = try FilePlace(replaceable: path)
         let part = target.sibling(stem(target.name) + ".part")
         let record = part.sibling(part.name + ".info")
-        // A process that was killed while it gave the file its final name has left another one.
-        target.removeLeftovers()
         for _ in 0..<attempts {
             switch candidate(part, record, for: target, mode: mode, of: owner) {
-            case .usable(let draft): return try PartialFile(draft, record, owner)
+            case .usable(let draft):
+                target.removeLeftovers()
+                return try PartialFile(draft, record, owner)
             case .inUse: return nil
             case .gone: continue
             case .unusable: return try PartialFile(try FileDraft(target, mode: mode), nil, owner)
@@ -130,7 +130,7 @@ package final class PartialFile: @unchecked Sendable {
         try draft.confirm()
     }
 
-    /// Removes the file, and then the record, without which it would seem to be somebody else's.
+    /// Removes the file, and then the record, without which it would seem to be another program's.
     package func remove() throws(SystemError) {
         try draft.removeName()
         try removeRecord()
@@ -219,12 +219,24 @@ extension PartialFile {
         _ target: FilePlace,
         of owner: Owner
     ) throws(SystemError) -> Candidate {
-        let own = try stat(of: draft.descriptor)
+        var own = try stat(of: draft.descriptor)
         let lock = FileLock.take(draft.descriptor)
-        // It got its final name, and the process was killed before it took this one away.
-        if lock == .taken, own.st_nlink == 2, try target.holds(own) {
-            try draft.removeName()
-            return .gone
+        let heading = try owner.heading(of: draft)
+        if lock == .taken, own.st_nlink == 2 {
+            // It got its final name, and the process was killed before it took this one away.
+            if try target.holds(own) {
+                try draft.removeName()
+                return .gone
+            }
+            // It was about to get that, and may have the attributes that go with it. Only the record tells
+            // that it is not another user's file.
+            if try isUsable(record, of: owner.user),
+                try StateReader(record)?.bytes(at: 0, count: heading.count) == heading,
+                try target.removeDraftName(of: own)
+            {
+                draft.hide()
+                own = try stat(of: draft.descriptor)
+            }
         }
         guard own.isPrivate, own.st_uid == owner.user, try isUsable(record, of: owner.user) else {
             return .unusable
@@ -236,11 +248,10 @@ extension PartialFile {
         guard let reader = try StateReader(record) else {
             return own.st_size == 0 ? .usable(draft) : .unusable
         }
-        let heading = try owner.heading(of: draft)
         let start = try reader.bytes(at: 0, count: heading.count)
         guard start.starts(with: owner.title) else { return .unusable }
         if start == heading { return .usable(draft) }
-        // The file of the record is gone. What has its name now is new, or somebody else's.
+        // The file of the record is gone. What has its name now is new, or another program's.
         try record.remove()
         return isNew ? .usable(draft) : .unusable
     }

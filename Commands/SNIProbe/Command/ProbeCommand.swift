@@ -108,15 +108,18 @@ package enum ProbeCommand {
     ) throws(UsageError) -> Int32 {
         let sink = try OutputSink.open(options.output)
         let output = output(for: options, surroundings.console, sink)
-        let run = try Run(options, to: output, in: surroundings, feed: feed)
+        let earlier = try options.resume.map { (path) throws(UsageError) in
+            try EarlierResults(path, format: options.format, to: sink)
+        }
+        let run = try Run(options, to: output, in: surroundings, feed: feed, earlier: earlier)
         let code = run.run()
-        if let failure = sink.failure { throw failure }
         if !run.isComplete, sink.replacesFile, let path = options.output {
-            let part = Interrupts.hasCome ? try sink.commitPart() : nil
+            let goesOn = sink.goesOn
+            let part = Interrupts.hasCome || sink.failure != nil ? try sink.commitPart() : nil
             let rest = part.map { "; the results so far are in \(quoted($0))" } ?? ""
-            Console.complain(
-                "sni-probe: \(quoted(path)) is left as it was, because the run is not complete\(rest)\n"
-            )
+            let fate = goesOn && part != nil ? "" : "\(quoted(path)) is left as it was, because "
+            Console.complain("sni-probe: \(fate)the run is not complete\(rest)\n")
+            if let failure = sink.failure { throw failure }
             return code
         }
         try sink.commit()

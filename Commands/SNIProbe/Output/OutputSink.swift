@@ -16,6 +16,8 @@ final class OutputSink {
 
     private let place: Place
     private var hasWritten = false
+    /// The file of an earlier run, all of which is in this one.
+    private var former: LineSource?
     /// The bytes that were written to memory.
     private(set) var bytes: [UInt8] = []
     /// The reason why the file cannot be written.
@@ -57,6 +59,18 @@ final class OutputSink {
     /// Whether nothing changes until `commit`.
     var replacesFile: Bool { if case .file = place { true } else { false } }
 
+    /// Whether `commit` replaces this open file.
+    func replaces(_ descriptor: Int32) -> Bool {
+        guard case .file(let draft, _) = place else { return false }
+        return draft.replaces(descriptor)
+    }
+
+    /// Whether the file of the earlier run is the one to replace.
+    var goesOn: Bool { former.map { replaces($0.descriptor) } ?? false }
+
+    /// Notes that what was written so far has all of that file's lines, so that it may be replaced.
+    func contains(_ file: LineSource) { former = file }
+
     /// Writes all bytes. Returns `false` if the place accepts no more.
     func write(_ bytes: [UInt8]) -> Bool {
         switch place {
@@ -88,13 +102,16 @@ final class OutputSink {
         }
     }
 
-    /// Gives what was written so far the name of a file beside, which ends in `.part`, and returns its path;
-    /// `nil` if nothing was written. The file itself stays as it is, and nothing can be written afterwards.
+    /// Keeps what was written so far, and returns the path; `nil` if nothing was written. Nothing can be
+    /// written afterwards.
+    ///
+    /// It is in a new file beside, whose name has `.part` at its end, or `.part-1` and so on. Only the file of
+    /// the earlier run is replaced, if it is the file itself or has one of these names.
     func commitPart() throws(UsageError) -> String? {
         guard case .file(let draft, let path) = place, hasWritten else { return nil }
         do throws(SystemError) {
             try draft.settle()
-            return try draft.commit(beside: ".part")
+            return try draft.commit(beside: ".part", inPlaceOf: former?.descriptor)
         } catch {
             throw Self.unwritable(path + ".part", error: error)
         }

@@ -42,7 +42,7 @@ final class Baseline {
     init(_ path: String) throws(UsageError) {
         name = path
         var entries: [String: Entry] = [:]
-        try ReportEntry.read(path, of: "--baseline") { result in
+        try ReportEntry.read(try ReportEntry.open(path, of: "--baseline")) { result, _ in
             // Strictness repeats the warnings, which are not compared.
             let faults = result.faults.map(\.id).filter { $0 != Fault.ID.strict.rawValue }
             entries[result.key] = Entry(

@@ -211,28 +211,33 @@ extension ReportEntry {
     /// A line has a thousand names of a certificate twice, and the headers of a response.
     static let longestLine = 16 << 20
 
-    /// Reads the JSON lines of an earlier run, which an option names.
-    ///
-    /// - Parameter mayBeCut: Whether the last line may be half.
-    static func read(
-        _ path: String,
-        of option: String,
-        mayBeCut: Bool = false,
-        _ take: (ReportEntry) -> Void
-    ) throws(UsageError) {
+    /// Opens the file of an earlier run, which an option names.
+    static func open(_ path: String, of option: String) throws(UsageError) -> LineSource {
         let source = try LineSource(path, longestLine: longestLine, waits: false)
         guard source.isFile else {
             let what = "\(option) reads a file, and \(quoted(path)) is something else"
             throw UsageError(what, code: ExitCode.noInput)
         }
+        return source
+    }
+
+    /// Reads the JSON lines of an earlier run.
+    ///
+    /// - Parameter mayBeCut: Whether the last line may be half.
+    static func read(
+        _ source: LineSource,
+        mayBeCut: Bool = false,
+        _ take: (ReportEntry, _ line: [UInt8]) -> Void
+    ) throws(UsageError) {
         var bad: Int?
         while true {
             let place: Int
             switch source.next() {
             case .line(let text, _) where text.allSatisfy(\.isWhitespace): continue
             case .line(let text, let number):
-                if bad == nil, let entry = ReportEntry(Array(text.utf8)) {
-                    take(entry)
+                let line = Array(text.utf8)
+                if bad == nil, let entry = ReportEntry(line) {
+                    take(entry, line)
                     continue
                 }
                 place = number
@@ -241,7 +246,7 @@ extension ReportEntry {
                 if let failure = source.failure { throw failure }
                 return
             }
-            guard mayBeCut, bad == nil else { throw unreadable(path, line: bad ?? place) }
+            guard mayBeCut, bad == nil else { throw unreadable(source.name, line: bad ?? place) }
             bad = place
         }
     }

@@ -97,17 +97,18 @@ final class Run {
     /// - Parameters:
     ///   - options: The parsed command line.
     ///   - feed: The targets, if they were read already.
+    ///   - earlier: The results of the run that this one goes on with.
     /// - Throws: ``UsageError`` if a file of the options cannot be used.
     init(
         _ options: Options,
         to output: any RecordOutput,
         in surroundings: Surroundings,
-        feed: ProbeFeed? = nil
+        feed: ProbeFeed? = nil,
+        earlier: EarlierResults? = nil
     ) throws(UsageError) {
-        (self.options, self.output) = (options, output)
+        (self.options, self.output, self.earlier) = (options, output, earlier)
         if let feed { self.feed = feed } else { self.feed = try ProbeFeed(options) }
         baseline = try options.baseline.map { (path) throws(UsageError) in try Baseline(path) }
-        earlier = try options.resume.map { (path) throws(UsageError) in try EarlierResults(path) }
         resolvers = try options.namedResolvers
         (context, lookups, end) = (surroundings.context, surroundings.lookups, surroundings.end)
         tools = ProbeTools(options.settings, loop: surroundings.loop, records: try options.recordSource)
@@ -139,9 +140,10 @@ final class Run {
         output.finish(digest, interrupted: Interrupts.hasCome)
         guard output.flush() else { return Console.endOfOutput() }
         reportInput()
-        if skipped > 0 {
+        if let earlier, skipped > 0 {
+            let fate = earlier.areCopied ? "not made anew" : "left out here"
             Console.complain(
-                "sni-probe: \(Words.grouped(skipped)) results are there already, and left out here\n"
+                "sni-probe: \(Words.grouped(skipped)) results are there already, and \(fate)\n"
             )
         }
         isComplete = usageCode == nil && !Interrupts.hasCome

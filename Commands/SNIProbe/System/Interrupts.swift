@@ -8,8 +8,8 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// Handles SIGINT and SIGTERM, so that finished results are still printed. A second signal ends the process
-/// at once.
+/// Handles SIGINT, SIGTERM and SIGHUP, so that finished results are still printed. A second signal ends the
+/// process at once. A SIGHUP that is ignored, as nohup(1) has it, stays so.
 enum Interrupts {
     /// Installs the signal handlers, which wake the main thread through `alarm`.
     static func watch(_ alarm: Alarm) {
@@ -17,7 +17,8 @@ enum Interrupts {
         // The signals may be blocked in the mask inherited from the parent process.
         var wanted = sigset_t()
         sigemptyset(&wanted)
-        for number in [SIGINT, SIGTERM] {
+        for number in [SIGINT, SIGTERM, SIGHUP] {
+            if number == SIGHUP, isIgnored(number) { continue }
             systemSignal(number, handler: noteInterrupt)
             sigaddset(&wanted, number)
         }
@@ -47,6 +48,14 @@ nonisolated private func noteInterrupt(_ number: Int32) {
     var byte: UInt8 = 0
     _ = write(alarmDescriptor, &byte, 1)
     errno = before
+}
+
+/// Whether the process was started with the signal ignored.
+nonisolated private func isIgnored(_ number: Int32) -> Bool {
+    let before = signal(number, SIG_IGN)
+    if unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { return true }
+    signal(number, before)
+    return false
 }
 
 /// Calls C's `signal`, which `Interrupts.signal` hides inside that type.

@@ -160,23 +160,62 @@ struct DistinctResultsTests {
         let folder = NSTemporaryDirectory() + "sni-probe-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let result = try await onOwnThread {
-            let program = try RunningProgram([
-                "a.test@\(dead.authority)", "b.test@\(silent.authority)", "-t", "1h", "--skip-default",
-                "--json", "-o",
-                folder + "/out",
-            ])
-            try program.input.close()
-            // The draft has its bytes when the first result is there.
-            while !filesOrDrafts(in: folder).contains(where: { size(of: $0) > 0 }) { sched_yield() }
-            program.interrupt()
-            return program.finish()
+        // Probes this host and one that is silent, and is interrupted when the result of the first is there.
+        func interrupt(_ host: String, to file: String, _ more: [String] = []) async throws -> Program.Result
+        {
+            try await onOwnThread {
+                let known = Set(filesOrDrafts(in: folder))
+                let former = more.last.map { size(of: $0) } ?? 0
+                let program = try RunningProgram(
+                    [
+                        "\(host)@\(dead.authority)", "silent.test@\(silent.authority)", "--skip-default",
+                        "--json",
+                    ]
+                        + ["-o", folder + "/" + file] + more
+                )
+                try program.input.close()
+                while !filesOrDrafts(in: folder).contains(where: {
+                    !known.contains($0) && size(of: $0) > former
+                }) {
+                    sched_yield()
+                }
+                program.interrupt()
+                return program.finish()
+            }
         }
-        #expect(result.code == 130)
+        func hosts(_ file: String) throws -> [String] {
+            try String(contentsOfFile: folder + "/" + file, encoding: .utf8).split(separator: "\n").map {
+                line in
+                String(try #require(ReportEntry(Array(line.utf8))).host.prefix(1))
+            }
+        }
+        let first = try await interrupt("a.test", to: "out")
+        #expect(first.code == 130 && first.errors.contains("the results so far are in"))
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["out.part"])
-        let text = try String(contentsOfFile: folder + "/out.part", encoding: .utf8)
-        #expect(text.contains(#""host":"a.test""#) && text.hasSuffix("}\n"))
-        #expect(result.errors.contains("the results so far are in"))
+        #expect(try hosts("out.part") == ["a"])
+        // What goes on has all results, however often it is interrupted.
+        for (host, all) in [("b.test", ["a", "b"]), ("c.test", ["a", "b", "c"])] {
+            _ = try await interrupt(host, to: "out", ["--resume", folder + "/out.part"])
+            #expect(try hosts("out.part") == all)
+        }
+        // In the file itself, too.
+        let own = try await interrupt("d.test", to: "out.part", ["--resume", folder + "/out.part"])
+        #expect(try hosts("out.part") == ["a", "b", "c", "d"])
+        #expect(!own.errors.contains("left as it was"))
+        let end = try await Program.run(
+            ["a.test@\(dead.authority)", "e.test@\(dead.authority)", "--skip-default", "--json"]
+                + ["-o", folder + "/out.part", "--resume", folder + "/out.part"]
+        )
+        #expect(try end.code == 7 && hosts("out.part") == ["a", "b", "c", "d", "e"])
+        // Nothing else is replaced: neither what another run has left nor anybody's file.
+        _ = try await interrupt("f.test", to: "out")
+        #expect(try hosts("out.part").count == 5 && hosts("out.part-1") == ["f"])
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+        #expect(names == ["out.part", "out.part-1"])
+        let text = try await Program.run(
+            ["a.test@\(dead.authority)", "-o", folder + "/out.part", "--resume", folder + "/out.part"]
+        )
+        #expect(text.code == 64)
     }
 
     @Test("Options that have no effect together are refused with a file of targets, too")

@@ -146,7 +146,7 @@ extension CommandOption {
                 + "round."
         case .resume:
             "Go on with a run that was interrupted, whose --json output this is: leave out what has a result there. "
-                + "sni-probe report makes one report of both."
+                + "A file of --output gets the earlier results too, so it may be the same one."
         case .listen:
             "Serve metrics over HTTP until a signal comes. /metrics has the last round over all targets; the next one begins "
                 + "so long after it as --watch says, 1m if not given. /probe?target=TARGET&module=MODULE probes one target at "
@@ -174,7 +174,7 @@ extension CommandOption {
         case .output:
             "Write the results to this file instead of standard output. The file is replaced as a whole when the run is "
                 + "at its end, and keeps its owner and its permissions; it stays as it was if the run is interrupted or its "
-                + "input cannot be used. What an interrupted run has found is in FILE.part. A symbolic link stays, and its target is replaced. A device, a pipe and an open file "
+                + "input cannot be used. What an interrupted run has found is in FILE.part, or in FILE.part-1 and so on if there is one. A symbolic link stays, and its target is replaced. A device, a pipe and an open file "
                 + "such as /dev/stdout are written to at once, as standard output is."
         case .pem:
             "Print the certificates that were served, in PEM, each with a line about it."

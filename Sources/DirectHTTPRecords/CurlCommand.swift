@@ -13,9 +13,10 @@ extension HTTPClient.Request {
     /// The command reads any other body from its standard input: that of a stream or a file, a larger one,
     /// and one that is left out.
     ///
-    /// A file of roots becomes `--cacert` and `--proxy-cacert`, and files of a client certificate `--cert` and
-    /// `--key`. Other roots, a client certificate in memory, the passphrase of a key, and demands for which
-    /// curl has no option are named in front of the command, in arguments of the shell's `:`, as missing.
+    /// A file of roots becomes `--cacert` and `--proxy-cacert`, and files of a client certificate `--cert`
+    /// and `--key`. Other roots, a client certificate in memory, the passphrase of a key, and demands for
+    /// which curl has no option are named in front of the command, in arguments of the shell's `:`, as
+    /// missing.
     ///
     /// A network interceptor sees requests with all fields. For a request before it is sent,
     /// ``HTTPClient/curlCommand(for:redacting:)`` adds what the client adds.

@@ -39,8 +39,8 @@ public struct RevocationLists: Hashable, Sendable {
         case wholeChain
     }
 
-    /// The lists, in PEM or DER, none of them a delta list or one of some reasons. One PEM source may have several. Files are read
-    /// when a client first connects, and not watched.
+    /// The lists, in PEM or DER, none of them a delta list or one of some reasons. One PEM source may have
+    /// several. Files are read when a client first connects, and not watched.
     public var sources: [CertificateSource]
     /// The certificates that are checked.
     public var scope: Scope

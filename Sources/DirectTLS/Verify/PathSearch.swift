@@ -10,9 +10,10 @@ internal import CDirectOpenSSL
 ///
 /// The search is depth-first from the server's certificate. Each path whose top has a trusted issuer is given
 /// to OpenSSL alone with this issuer, and verified like any other: no chain is accepted that OpenSSL would
-/// not accept from a server that sends just these certificates. The first chain that OpenSSL and our rules accept, and
-/// that has a pinned key, ends the search. The server chooses the certificates, so their number, the length
-/// of a path, the steps and the attempts are all limited, and an authority occurs only once in a path.
+/// not accept from a server that sends just these certificates. The first chain that OpenSSL and our rules
+/// accept, and that has a pinned key, ends the search. The server chooses the certificates, so their number,
+/// the length of a path, the steps and the attempts are all limited, and an authority occurs only once in a
+/// path.
 struct PathSearch {
     /// The verification that failed, used for its roots and parameters. Borrowed.
     private let check: OpaquePointer

@@ -26,7 +26,7 @@ public protocol Resolver: Sendable {
     ///
     /// - Parameters:
     ///   - host: The name, in lower case and without trailing dot. The resolver learns nothing else of the
-    ///     URL but the port and the scheme.
+    ///     URL but the port, the scheme and whether the name had that dot.
     ///   - port: The port of the URL.
     ///   - context: The scheme of the URL, and the limits within which the answer has to come.
     /// - Throws: The reason why there are no addresses: a ``ResolverError``, or any other error, which the
@@ -200,8 +200,17 @@ public struct ResolveContext: Sendable {
     /// The scheme of the URL. The HTTPS records of a name are those of `https` alone: an `http` URL that
     /// followed them would send its request in the clear to a port for TLS.
     public let scheme: HTTPURL.Scheme
-    /// The moment at which the caller stops waiting.
-    package var deadline: Instant
+    /// Whether the name ends with a dot in the URL. The system's resolver then appends none of the domains of
+    /// its search list.
+    public internal(set) var isComplete = false
+    /// The moment at which the caller stops waiting. It may be a later one by and by.
+    package var deadline: Instant {
+        get { limit.map { $0.end.atMost(callersEnd) } ?? callersEnd }
+        set { callersEnd = newValue }
+    }
+    private var callersEnd: Instant
+    /// The limit of the resolver that is asked; `nil` if it has all of the caller's time.
+    package var limit: QuestionLimit?
     /// The loop whose clock the deadline refers to.
     package var loop: EventLoop
     /// The threads of the client that asks: the executor of resolvers and of what they share among callers.
@@ -220,7 +229,7 @@ public struct ResolveContext: Sendable {
         threads: BlockingWork = .code
     ) {
         self.scheme = scheme
-        self.deadline = deadline
+        callersEnd = deadline
         self.loop = loop
         self.threads = threads
     }
@@ -242,5 +251,78 @@ public struct ResolveContext: Sendable {
     /// The time that is left for the answer; `nil` if there is no limit.
     public var timeLeft: Duration? {
         deadline == .never ? nil : deadline.since(loop.now)
+    }
+}
+
+/// The time limit of a resolver whose question may have to wait on this side: for a permit, a thread, a
+/// descriptor. It begins when the question is sent: until then the resolver is not silent, however long that
+/// takes.
+package final class QuestionLimit: Sendable {
+    private struct State {
+        var start: Instant
+        var isWaiting = false
+        var hasWaited = false
+        var hasBegun = false
+        var wake: (@Sendable () -> Void)?
+    }
+
+    private let state: Locked<State>
+    private let limit: UInt64
+    private let whileWaiting: @Sendable () -> Instant
+    /// That of the resolver that asks this one.
+    private let outer: QuestionLimit?
+
+    /// Creates a limit that begins now, unless the resolver says that the question waits.
+    ///
+    /// - Parameter whileWaiting: Returns the moment until which the question may wait.
+    package init(
+        _ limit: Duration,
+        from now: Instant,
+        within outer: QuestionLimit? = nil,
+        whileWaiting: @escaping @Sendable () -> Instant
+    ) {
+        state = Locked(State(start: now))
+        self.limit = limit.clampedNanoseconds
+        self.outer = outer
+        self.whileWaiting = whileWaiting
+    }
+
+    /// The end as it is now.
+    package var end: Instant {
+        let (start, isWaiting) = state.withLock { ($0.start, $0.isWaiting) }
+        return isWaiting ? whileWaiting() : start.advanced(byNanoseconds: limit)
+    }
+
+    /// The end for the one who asks. A resolver that knows this limit ends by it itself, and says why.
+    package var patience: Instant {
+        end.advanced(byNanoseconds: state.withLock { $0.hasWaited ? Self.grace : 0 })
+    }
+
+    private static let grace: UInt64 = 500_000_000
+
+    /// The moment at which the question was sent; `nil` while it waits.
+    package var start: Instant? { state.withLock { $0.isWaiting ? nil : $0.start } }
+
+    /// Notes that the question waits on this side.
+    package func wait() {
+        outer?.wait()
+        state.withLock { if !$0.hasBegun { ($0.isWaiting, $0.hasWaited) = (true, true) } }
+    }
+
+    /// Notes that the question is sent. Only the first one counts.
+    package func begin(at now: Instant) {
+        outer?.begin(at: now)
+        let wake = state.withLock { state -> (@Sendable () -> Void)? in
+            guard !state.hasBegun else { return nil }
+            state.hasBegun = true
+            if state.isWaiting { (state.start, state.isWaiting) = (now, false) }
+            return state.wake.take()
+        }
+        wake?()
+    }
+
+    /// Calls `wake` when the limit begins, as the end is an earlier one then.
+    package func onBegin(_ wake: @escaping @Sendable () -> Void) {
+        state.withLock { if !$0.hasBegun { $0.wake = wake } }
     }
 }

@@ -1,5 +1,5 @@
 internal import DirectCore
-internal import DirectIO
+package import DirectIO
 
 extension Resolver {
     /// Asks for the fallback of one of this resolver's answers, and stops waiting at the deadline of the
@@ -11,11 +11,7 @@ extension Resolver {
         within context: ResolveContext
     ) async throws(CancellationError) -> Result<Resolution?, ResolverError> {
         do throws(ForeignFailure) {
-            let answer = try await askForeignCode(
-                until: context.deadline,
-                on: context.loop,
-                executor: context.threads
-            ) { try await ask(context) }
+            let answer = try await context.ask { try await ask(context) }
             return .success(answer.flatMap { $0.endpoints.isEmpty ? nil : $0 })
         } catch {
             return .failure(try ResolverError(error, of: name))
@@ -38,5 +34,21 @@ extension ResolverError {
         case .silent(let time): self.init(name, .timedOut(after: time))
         case .threw(let error): self.init(error, of: name)
         }
+    }
+}
+
+extension ResolveContext {
+    /// Asks code that may be foreign, and stops waiting at the deadline as it is then.
+    package func ask<Value: Sendable>(
+        whileBefore end: (() -> Instant)? = nil,
+        _ code: @escaping @Sendable () async throws -> Value
+    ) async throws(ForeignFailure) -> Value {
+        try await askForeignCode(
+            until: end?() ?? deadline,
+            changes: { limit?.onBegin($0) },
+            on: loop,
+            executor: threads,
+            code
+        )
     }
 }

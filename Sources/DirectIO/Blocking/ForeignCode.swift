@@ -14,12 +14,15 @@ package enum ForeignFailure: Error {
 /// a body, and returns its value. It runs in a task of its own.
 ///
 /// The code may ignore its deadline and its cancellation. So the caller waits no longer than until
-/// `deadline`, which may change meanwhile, or until its own task is cancelled. The code's task is cancelled then, and not waited for.
+/// `deadline`, which may change meanwhile, or until its own task is cancelled. The code's task is cancelled
+/// then, and not waited for.
 ///
+/// - Parameter changes: Is given what to call when the deadline has become an earlier one.
 /// - Parameter executor: The executor that the code prefers. Code that blocks it must not block the end of
 ///   the wait.
 package func askForeignCode<Value: Sendable>(
     until deadline: @autoclosure () -> Instant,
+    changes: (@escaping @Sendable () -> Void) -> Void = { _ in },
     on loop: EventLoop,
     executor: any TaskExecutor,
     _ code: @escaping @Sendable () async throws -> Value
@@ -27,7 +30,7 @@ package func askForeignCode<Value: Sendable>(
     let start = loop.now
     let outcome: Result<Value, any Error>
     do throws(BlockingWork.Abandoned) {
-        outcome = try await supervised(until: deadline(), on: loop, executor: executor) {
+        outcome = try await supervised(until: deadline(), changes: changes, on: loop, executor: executor) {
             do { return .success(try await code()) } catch { return .failure(error) }
         }
     } catch {

@@ -16,6 +16,9 @@ package struct Reply<Value: Sendable>: Sendable {
         turn.input.signal()
     }
 
+    /// Makes the task that waits look at the deadline again.
+    func lookAgain() { turn.input.signal() }
+
     /// Waits for the value. Only one task may call this, and only once.
     ///
     /// - Throws: ``BlockingWork/Abandoned`` if the deadline passes or the task is cancelled first.

@@ -15,15 +15,28 @@ struct DNSExchange {
     let host: DomainName
     let type: UInt16
     let server: Endpoint
-    /// The moments at which the wait for the server begins and ends.
-    let start: Instant
-    let end: Instant
     let loop: EventLoop
+    /// The moments at which the wait for the server begins and ends; before that, for a descriptor.
+    private var start: Instant
+    private var end: Instant
+    /// Begins the server's time, and returns it; `nil` once it has begun.
+    private var limit: (@Sendable () -> Duration)?
+
+    init(
+        _ host: DomainName,
+        type: UInt16,
+        server: Endpoint,
+        limit: @escaping @Sendable () -> Duration,
+        within context: ResolveContext
+    ) {
+        (self.host, self.type, self.server, self.limit) = (host, type, server, limit)
+        (loop, start, end) = (context.loop, context.loop.now, context.deadline)
+    }
 
     /// Asks, and returns the answer.
     ///
     /// - Throws: A `ResolverError.Reason`, or a `CancellationError`.
-    func ask(_ options: DNSQuery.Options) async throws -> DNSAnswer {
+    mutating func ask(_ options: DNSQuery.Options) async throws -> DNSAnswer {
         let id = UInt16(truncatingIfNeeded: SystemRandom.word())
         let query = DNSQuery.message(host, type: type, id: id, options)
         switch try await askByDatagram(query, id: id) {
@@ -41,11 +54,15 @@ struct DNSExchange {
 
     private var port: UInt16 { server.port ?? 53 }
 
-    private func askByDatagram(_ query: [UInt8], id: UInt16) async throws -> Reply {
+    private mutating func askByDatagram(_ query: [UInt8], id: UInt16) async throws -> Reply {
         let socket = try await opened { () throws(Socket.StartFailure) in
             try DatagramSocket.connected(to: server.address, port: port, on: loop)
         }
         defer { socket.close() }
+        if let limit = limit.take() {
+            start = loop.now
+            end = start.advanced(byNanoseconds: limit().clampedNanoseconds)
+        }
         // The last one is to be sent as well if the server has little time.
         let third = end.since(loop.now).clampedNanoseconds / UInt64(Self.mostSends)
         let pause = min(max(third, Self.shortestResendTime), Self.resendTime)

@@ -68,7 +68,7 @@ enum AnswerFile {
 
     private static func content(of line: Line) -> String {
         var words = [
-            line.key.host.text, line.key.portText, String(line.expiry.seconds), String(line.seconds),
+            line.key.hostText, line.key.portText, String(line.expiry.seconds), String(line.seconds),
         ]
         let policy = line.policy.map { "/" + Hex.encode(padded: $0) } ?? ""
         words.append((line.isStrictlyOrdered ? "ordered" : "any") + policy)
@@ -90,8 +90,7 @@ enum AnswerFile {
         guard checksum(content) == sum else { return nil }
         // Only the resolver's name may contain spaces, so it is the last field.
         let words = String(copying: content).split(separator: " ", omittingEmptySubsequences: false)
-        guard words.count > 7, let host = try? DomainName(String(words[0])),
-            let key = AnswerKey(host, portText: words[1]),
+        guard words.count > 7, let key = AnswerKey(hostText: words[0], portText: words[1]),
             let expiry = Int64(words[2]), let seconds = Int64(words[3]), seconds >= 0,
             let order = words[4].split(separator: "/").first, order == "ordered" || order == "any",
             let end = words[6...].firstIndex(of: "by"), end < words.count - 1
@@ -143,14 +142,19 @@ enum AnswerFile {
 }
 
 extension AnswerKey {
+    fileprivate var hostText: String { isComplete ? host.text + "." : host.text }
     fileprivate var portText: String { isPlain ? "\(port)/http" : String(port) }
 
-    /// Parses the port, with the scheme; `nil` if it is malformed.
-    fileprivate init?(_ host: DomainName, portText: Substring) {
+    /// Parses the name and the port, with the scheme; `nil` if one is malformed.
+    fileprivate init?(hostText: Substring, portText: Substring) {
+        let isComplete = hostText.hasSuffix(".")
+        guard let host = try? DomainName(String(isComplete ? hostText.dropLast() : hostText)) else {
+            return nil
+        }
         let isPlain = portText.hasSuffix("/http")
         guard let port = UInt16(isPlain ? portText.dropLast(5) : portText), port > 0 || !isPlain else {
             return nil
         }
-        self.init(host: host, port: port, isPlain: isPlain)
+        self.init(host: host, port: port, isPlain: isPlain, isComplete: isComplete)
     }
 }

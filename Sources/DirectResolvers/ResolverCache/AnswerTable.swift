@@ -57,6 +57,8 @@ struct AnswerTable {
         var quietUntil = Instant(nanoseconds: 0)
         /// What the answer lacks. A family is asked for when the answer is used.
         var lacks: Resolution.Lack = []
+        /// Until when the addresses of the family that the answer lacks may be those of an earlier one.
+        var familyEnd = Instant(nanoseconds: 0)
         /// The HTTPS records of the answer; `nil` if none were asked for.
         var https: HeldRecords?
 
@@ -149,15 +151,6 @@ struct AnswerTable {
         _ = key.host.bytes.withSpan { entries.update($0, tag: key.tag) { $0.quietUntil = end } }
     }
 
-    /// Whether there is a valid answer with all of these endpoints that lacks no family.
-    func holdsMore(than part: Resolution, for key: AnswerKey, at now: Instant) -> Bool {
-        guard let entry = entries[key], now < entry.expiry, !entry.lacks.contains(.family) else {
-            return false
-        }
-        let known = contents(of: entry).endpoints
-        return part.endpoints.allSatisfy(known.contains)
-    }
-
     /// The shortest time between two questions for a name that has an answer, in nanoseconds.
     private static let shortestRepeat: UInt64 = 5_000_000_000
 
@@ -172,6 +165,7 @@ struct AnswerTable {
         if answer.https == nil, let old = entries[key], let held = old.https, now < held.expiry {
             answer.add(held.left(at: now), of: key.host, from: contents(of: old).endpoints)
         }
+        let familyEnd = completeFamily(of: &answer, for: key, at: now)
         guard !answer.endpoints.isEmpty,
             let packed = PackedAnswer(answer.endpoints, canonicalName: answer.canonicalName)
         else {
@@ -180,14 +174,16 @@ struct AnswerTable {
         }
         let told = answer.timeToLive?.clampedNanoseconds ?? rules.otherwise
         let toldOfRecords = answer.https?.timeToLive?.clampedNanoseconds ?? told
-        let span = span(min(told, toldOfRecords))
+        var span = span(min(told, toldOfRecords))
+        if now < familyEnd { span = min(span, familyEnd.nanoseconds - now.nanoseconds) }
         let kind: Kind = answer.isStrictlyOrdered ? .orderedAddresses : .addresses
         var entry = Entry(
             expiry: .never,
             span: 0,
             author: answer.source.author,
             kind: kind,
-            lacks: answer.lacks
+            lacks: answer.lacks,
+            familyEnd: familyEnd
         )
         // An answer with a fallback has something to ask for at once.
         if answer.fallback == nil || answer.lacks.contains(.family) {
@@ -199,6 +195,18 @@ struct AnswerTable {
         }
         put(packed.bytes, entry: entry, key: key, for: span, now: now)
         return answer
+    }
+
+    /// Adds the addresses of the family that an answer lacks, as the answer before had them: a family that
+    /// could not be asked for has not lost them. Returns until when they may be used.
+    private func completeFamily(of answer: inout Resolution, for key: AnswerKey, at now: Instant) -> Instant {
+        guard answer.lacks.contains(.family), let old = entries[key], old.isPositive else { return now }
+        let end =
+            old.lacks.contains(.family) ? old.familyEnd : old.expiry.advanced(byNanoseconds: rules.stale)
+        guard now < end else { return now }
+        let known = Set(answer.endpoints.map(\.address.family))
+        answer.endpoints += contents(of: old).endpoints.filter { !known.contains($0.address.family) }
+        return end
     }
 
     /// Returns a time to live within the limits.

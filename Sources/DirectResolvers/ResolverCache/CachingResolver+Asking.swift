@@ -27,7 +27,7 @@ extension CachingResolver {
         guard let query = join(host, port: port, waiter: waiter, context: context, for: want) else {
             // Between the caller's look-up and this one, the answer has arrived. Or there is no other one
             // now.
-            if let reason = denial(host, port: port, context.scheme) {
+            if let reason = denial(host, port: port, context) {
                 throw ResolverError(upstream.name, reason)
             }
             var known = try await publish(host, port: port, context: context)
@@ -37,8 +37,9 @@ extension CachingResolver {
         return try await answer(of: query, after: 0, as: waiter, within: context)
     }
 
-    private func denial(_ host: DomainName, port: UInt16, _ scheme: HTTPURL.Scheme) -> ResolverError.Reason? {
-        let (key, now) = (key(host, port: port, scheme), now)
+    private func denial(_ host: DomainName, port: UInt16, _ context: ResolveContext) -> ResolverError.Reason?
+    {
+        let (key, now) = (key(host, port: port, context), now)
         guard case .denial(let reason) = state.withLock({ $0.table.find(key, at: now) }) else { return nil }
         return reason
     }
@@ -201,17 +202,17 @@ extension CachingResolver {
         context: ResolveContext,
         for want: Want
     ) -> InFlightQuery? {
-        let key = key(host, port: port, context.scheme)
+        let (key, deadline) = (key(host, port: port, context), context.deadline)
         let now = now
         return state.withLock { state in
             guard state.table.wantsQuestion(for: key, besides: want.useless, at: now) else { return nil }
             if let query = state.queries[key] {
-                query.awaitedUntil = max(query.awaitedUntil, context.deadline)
+                query.awaitedUntil = max(query.awaitedUntil, deadline)
                 if let waiter { query.join(waiter) } else { query.isWanted = true }
                 return query
             }
             let query = InFlightQuery(key, generation: state.generation, isWanted: waiter == nil, want)
-            query.awaitedUntil = context.deadline
+            query.awaitedUntil = deadline
             if let waiter { query.join(waiter) }
             state.queries[key] = query
             // Not on the first caller's executor: others wait for the answer as well.
@@ -225,10 +226,11 @@ extension CachingResolver {
     /// Removes a waiter that stopped waiting, and cancels the query if that was the last one.
     ///
     /// - Parameter wantsAnswer: Whether the waiter only had no more time. The query goes on for its next
-    ///   question then, within its own limit: it might need longer than any caller has.
+    ///   question then, within its own limit: it might need longer than any caller has. One that was not sent
+    ///   yet makes room for those that are awaited.
     private func leave(_ query: InFlightQuery, waiter: InFlightQuery.Waiter, wantsAnswer: Bool) {
         let task = state.withLock { state -> Task<Void, Never>? in
-            if wantsAnswer { query.isWanted = true }
+            if wantsAnswer, query.limit.map({ $0.start != nil }) ?? true { query.isWanted = true }
             guard query.leave(waiter) else { return nil }
             // The query is cancelled, so later callers have to start one of their own.
             if state.queries[query.key] === query { state.queries[query.key] = nil }
@@ -246,9 +248,14 @@ extension CachingResolver {
         port: UInt16,
         for first: ResolveContext
     ) async {
-        var context = ResolveContext(first.scheme, within: settings.queryTimeout, on: first.loop)
-        context.threads = first.threads
-        context.awaited = { [state] in state.withLock { _ in query.awaitedUntil } }
+        let awaited = { @Sendable [state] in state.withLock { _ in query.awaitedUntil } }
+        let (time, start) = (settings.queryTimeout, first.loop.now)
+        let usual = start.advanced(byNanoseconds: time.clampedNanoseconds)
+        var context = first.unlimited
+        context.awaited = awaited
+        let limit = QuestionLimit(time, from: start) { max(usual, awaited()) }
+        context.limit = limit
+        state.withLock { _ in query.limit = limit }
         do throws(CancellationError) {
             var (next, known) = (query.want.next, nil as Resolution?)
             if next == nil {
@@ -293,12 +300,7 @@ extension CachingResolver {
             }
             given = .success(part)
             guard
-                let more = try? await askForeignCode(
-                    until: context.deadline,
-                    on: context.loop,
-                    executor: context.threads,
-                    { await rest() }
-                )
+                let more = try? await context.ask({ await rest() })
             else { break }
             given = .success(more)
         }
@@ -318,7 +320,8 @@ extension CachingResolver {
         let (waiters, hasChanged) = state.withLock { state -> ([InFlightQuery.Waiter], Bool) in
             if state.queries[query.key] === query { state.queries[query.key] = nil }
             guard isKept else {
-                if query.generation == state.generation { state.pause(query.key, at: now) }
+                let hasAnswer = (try? outcome.get()) != nil
+                if hasAnswer, query.generation == state.generation { state.pause(query.key, at: now) }
                 return (query.complete(outcome), false)
             }
             var answer = outcome
@@ -341,6 +344,9 @@ extension CachingResolver.Want {
 extension ResolveContext {
     /// The same for a question that goes on as long as it is wanted.
     fileprivate var unlimited: ResolveContext {
-        ResolveContext(scheme, deadline: .never, loop: loop, threads: threads)
+        var context = self
+        (context.deadline, context.limit) = (.never, nil)
+        (context.awaited, context.delivery) = (nil, nil)
+        return context
     }
 }

@@ -22,7 +22,7 @@ extension CachingResolver {
     /// that come before its end wait for the same reading, each within its own deadline.
     ///
     /// A file that cannot be read counts as empty, because a cache can be filled again; so does one whose
-    /// disk takes longer than ``readingLimit``. It stays as it is: nobody replaces it who has not read it.
+    /// disk takes longer than ``readingLimit``. It stays as it is: no file is replaced that was not read.
     ///
     /// - Throws: `CancellationError` if the task was cancelled, a ``ResolverError`` at the deadline, and
     ///   `SystemError` if there is no thread or no descriptor; the next caller reads the file. An answer that

@@ -42,7 +42,7 @@ extension CachingResolver {
             let context = ResolveContext(within: settings.queryTimeout, on: loop)
             try await upstream.answers(to: names, port: port, within: context) { [self] host, answer in
                 open.withLock { _ = $0.remove(host) }
-                keep(answer.mapError { $0 }, for: key(host, port: port, context.scheme), of: generation)
+                keep(answer.mapError { $0 }, for: key(host, port: port, context), of: generation)
                 if case .failure(let error) = answer { failures.withLock { $0[host] = error } }
             }
         } catch {

@@ -129,11 +129,6 @@ public final class CachingResolver: Resolver, PublishingResolver {
             guard generation == self.generation else { return false }
             switch answer {
             case .success(let given):
-                // A family that could not be asked for has not lost its addresses.
-                if given.lacks.contains(.family), table.holdsMore(than: given, for: key, at: now) {
-                    table.pause(key, at: now)
-                    return false
-                }
                 answer = .success(table.keep(given, for: key, at: now))
                 news.keys.insert(key)
                 return true
@@ -308,7 +303,7 @@ public final class CachingResolver: Resolver, PublishingResolver {
         port: UInt16,
         context: ResolveContext
     ) throws(ResolverError) -> Resolution? {
-        let key = key(host, port: port, context.scheme)
+        let key = key(host, port: port, context)
         let now = now
         let finding = state.withLock { state -> AnswerTable.Finding? in
             state.unread == nil ? state.table.find(key, at: now) : nil
@@ -331,7 +326,11 @@ public final class CachingResolver: Resolver, PublishingResolver {
     /// Moves an endpoint that could not be reached behind the others, and passes the outcome on.
     public func report(_ outcome: DialOutcome, of endpoint: Endpoint, for host: DomainName, port: UInt16) {
         if case .failed = outcome {
-            let keys = [HTTPURL.Scheme.https, .http].map { key(host, port: port, $0) }
+            let keys = Set(
+                [(.https, false), (.https, true), (.http, false), (.http, true)].map {
+                    key(host, port: port, scheme: $0, isComplete: $1)
+                }
+            )
             state.withLock { state in
                 for key in keys { state.demote(endpoint, for: key, port: port) }
             }
@@ -341,8 +340,17 @@ public final class CachingResolver: Resolver, PublishingResolver {
     }
 
     /// Returns the key of a name's answer.
-    func key(_ host: DomainName, port: UInt16, _ scheme: HTTPURL.Scheme) -> AnswerKey {
-        guard dependsOnPort else { return AnswerKey(host: host, port: 0) }
-        return AnswerKey(host: host, port: port, isPlain: scheme == .http)
+    func key(_ host: DomainName, port: UInt16, _ context: ResolveContext) -> AnswerKey {
+        key(host, port: port, scheme: context.scheme, isComplete: context.isComplete)
+    }
+
+    private func key(_ host: DomainName, port: UInt16, scheme: HTTPURL.Scheme, isComplete: Bool) -> AnswerKey
+    {
+        AnswerKey(
+            host: host,
+            port: dependsOnPort ? port : 0,
+            isPlain: dependsOnPort && scheme == .http,
+            isComplete: isComplete && upstream.mayAskSystem
+        )
     }
 }

@@ -31,6 +31,8 @@ final class InFlightQuery: @unchecked Sendable {
     var isWanted: Bool
     /// The latest deadline of those who have joined.
     var awaitedUntil = Instant(nanoseconds: 0)
+    /// The limit of the query, which begins when its question is sent.
+    var limit: QuestionLimit?
     /// The task that runs the query.
     var task: Task<Void, Never>?
     /// As much of the answer as has come, while there is more to come.

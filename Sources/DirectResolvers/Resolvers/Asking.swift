@@ -43,11 +43,7 @@ extension Resolver {
         let rest: ResolverError
         do throws(ForeignFailure) {
             let asked = own
-            let all = try await askForeignCode(
-                until: context.deadline,
-                on: context.loop,
-                executor: context.threads
-            ) { await resolve(hosts, port: port, context: asked) }
+            let all = try await context.ask { await resolve(hosts, port: port, context: asked) }
             for (host, answer) in all { deliverOnce(host, answer) }
             rest = ResolverError(name, .noAddresses)
         } catch {
@@ -70,14 +66,16 @@ extension Result<Resolution, any Error> {
 }
 
 extension ResolveContext {
-    /// Returns the end of the share of one resolver, which began at `start`, of the time that its callers
-    /// have as of now. No resolver counts as silent within a second.
+    /// Returns the end of the share of one resolver, which was asked at `start`, of the time that its callers
+    /// have as of now. No resolver counts as silent within a second, nor while its question waits here.
     func shareEnd(from start: Instant, among count: Int, of all: ResolveContext) -> Instant {
+        guard let start = limit.map({ $0.start }) ?? start else { return deadline }
         let awaited = all.awaited?() ?? .never
         let end = loop.now < awaited ? min(awaited, all.deadline) : all.deadline
         guard end != .never else { return deadline }
         let share = max(end.since(start) / max(1, count), .seconds(1))
-        return start.advanced(byNanoseconds: share.clampedNanoseconds).atMost(deadline)
+        let last = limit?.patience.atMost(all.deadline) ?? deadline
+        return start.advanced(byNanoseconds: share.clampedNanoseconds).atMost(last)
     }
 
     /// Returns the share of one of `count` that are asked one after the other, so that the time that is left

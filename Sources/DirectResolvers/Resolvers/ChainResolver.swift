@@ -30,9 +30,10 @@ public struct ChainResolver: Resolver, PublishingResolver {
     ///   - others: The resolvers that are asked after it, in this order.
     ///   - fallback: The condition on which the next resolver is asked.
     ///   - stepTimeout: The time limit for each resolver but the last one, so that time is left for those
-    ///     after it. A caller may have less time: then each has an equal share of it, but at least a second,
-    ///     because a resolver is not silent for a caller's haste. It does not apply if `fallback` is
-    ///     ``Fallback/never``.
+    ///     after it. It begins when the question is sent: one that waits on this side, for a connection, a
+    ///     thread or a descriptor, goes to no other resolver for that. A caller may have less time: then each
+    ///     has an equal share of it, but at least a second, because a resolver is not silent for a caller's
+    ///     haste. It does not apply if `fallback` is ``Fallback/never``.
     public init(
         _ first: any Resolver,
         _ others: any Resolver...,
@@ -91,7 +92,12 @@ public struct ChainResolver: Resolver, PublishingResolver {
                         let earlier = failures.withLock { $0[host] } ?? []
                         let question = Question(host: host, port: port)
                         give(host, .success(extended(answer, after: earlier, question, by: index + 1)))
-                    case .failure(let error): failures.withLock { $0[host, default: []].append(error) }
+                    case .failure(let error):
+                        let all = failures.withLock { failures in
+                            failures[host, default: []].append(error)
+                            return failures[host] ?? []
+                        }
+                        if error.reason.isOurs { give(host, .failure(ResolverError(allOf: all))) }
                     }
                 }
             } catch {
@@ -171,10 +177,8 @@ public struct ChainResolver: Resolver, PublishingResolver {
         let (start, rest) = (context.loop.now, steps.count - index)
         let isLast = rest == 1 || fallback == .never
         do throws(ForeignFailure) {
-            let answer = try await askForeignCode(
-                until: isLast ? own.deadline : own.shareEnd(from: start, among: rest, of: context),
-                on: context.loop,
-                executor: context.threads
+            let answer = try await own.ask(
+                whileBefore: { isLast ? own.deadline : own.shareEnd(from: start, among: rest, of: context) }
             ) {
                 try await step.firstAnswer(question.host, port: question.port, context: own)
             }
@@ -190,8 +194,9 @@ public struct ChainResolver: Resolver, PublishingResolver {
         var own = context
         own.delivery = nil
         guard index < steps.count - 1, fallback != .never else { return own }
-        let time = stepTimeout
-        own.deadline = min(context.loop.now.advanced(byNanoseconds: time.clampedNanoseconds), own.deadline)
+        own.limit = QuestionLimit(stepTimeout, from: context.loop.now, within: context.limit) {
+            context.deadline
+        }
         return own
     }
 

@@ -35,7 +35,7 @@ public struct ClosureResolver: Resolver {
     ///
     /// It is called on threads of its own, so a function that hangs does not delay other resolvers: at most 8
     /// for calls that are waited for. A caller stops waiting at its deadline; the call itself cannot be
-    /// interrupted. When 64 calls hang, the next ones fail.
+    /// interrupted. When 64 calls hang, the next ones fail. In a chain its time begins with the call.
     ///
     /// - Parameters:
     ///   - name: The name for errors and transactions.
@@ -48,16 +48,24 @@ public struct ClosureResolver: Resolver {
     ) {
         let threads = BlockingWork(threadLimit: 8, most: 64)
         self.init(name, dependsOnPort: false) { host, _, context in
-            let start = context.loop.now
+            let (loop, limit, hasBegun) = (context.loop, context.limit, Locked(false))
+            let start = loop.now
+            limit?.wait()
             let result: Result<[String], any Error>
             do throws(BlockingWork.Abandoned) {
-                result = try await threads.run(until: context.deadline, on: context.loop) {
-                    Result { try blocking(host) }
+                result = try await threads.run(until: context.deadline, on: loop) {
+                    hasBegun.withLock { $0 = true }
+                    limit?.begin(at: loop.now)
+                    return Result { try blocking(host) }
                 }
             } catch {
                 if case .refused(let refusal) = error { throw refusal }
                 guard error == .expired else { throw CancellationError() }
-                throw ResolverError(name, .timedOut(after: context.loop.now.since(start)))
+                let time = loop.now.since(start)
+                throw ResolverError(
+                    name,
+                    hasBegun.withLock { $0 } ? .timedOut(after: time) : .waited(for: time)
+                )
             }
             return try Self.resolution(name, try result.get(), timeToLive: timeToLive)
         }

@@ -11,6 +11,7 @@ struct AlibabaOneFormat: ServiceFormat {
     var custom = SDNSParameters()
 
     var name: String { "Alibaba HTTPDNS" }
+    var isSigned: Bool { secret != nil }
 
     func questions(
         _ host: DomainName,
@@ -58,14 +59,9 @@ struct AlibabaOneFormat: ServiceFormat {
         let isV6 = try root.optional("type")?.integer(in: 0...Int64(UInt16.max)) == Int64(DNSType.aaaa)
         let lists = [("ipsv6", IPAddress.Family.v6), ("ips", isV6 ? .v6 : .v4)]
         for (member, family) in lists {
-            for part in try root.optional(member)?.elements() ?? [] {
-                let address = try part.address()
-                guard address.family == family else {
-                    throw .malformed("\(part.path) is an address of the other family")
-                }
-                answer.addresses.append(address)
-            }
+            answer.add(try root.optional(member)?.elements() ?? [], of: family)
         }
+        if let fault = answer.fault, answer.addresses.isEmpty { throw fault }
         if let seconds = try root.optional("ttl")?.integer(in: 0...Int64(UInt32.max)) {
             answer.bound(seconds)
         }

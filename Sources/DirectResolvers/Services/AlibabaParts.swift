@@ -47,11 +47,7 @@ enum AlibabaBatch {
         var servers: [IPAddress] = []
         for (member, family) in [("service_ip", IPAddress.Family.v4), ("service_ipv6", .v6)] {
             for part in try root.optional(member)?.elements() ?? [] {
-                let address = try part.address()
-                guard address.family == family else {
-                    throw .malformed("\(part.path) is an address of the other family")
-                }
-                servers.append(address)
+                servers.append(try part.address(of: family))
             }
         }
         return servers

@@ -11,6 +11,7 @@ struct AlibabaTwoFormat: ServiceFormat {
     var custom = SDNSParameters()
 
     var name: String { "Alibaba HTTPDNS" }
+    var isSigned: Bool { secret != nil }
 
     func questions(
         _ host: DomainName,
@@ -73,19 +74,14 @@ struct AlibabaTwoFormat: ServiceFormat {
         for (member, family) in lists {
             guard let answers = try part.optional(member) else { continue }
             let addresses = try answers.optional("ips")?.elements() ?? []
-            for part in addresses {
-                let address = try part.address()
-                guard address.family == family else {
-                    throw .malformed("\(part.path) is an address of the other family")
-                }
-                answer.addresses.append(address)
-            }
+            answer.add(addresses, of: family)
             // A family without addresses has a time to live, too. It must not shorten that of the other
             // family.
             if !addresses.isEmpty, let time = try answers.optional("ttl") {
                 answer.bound(try time.integer(in: 0...Int64(UInt32.max)))
             }
         }
+        if let fault = answer.fault, answer.addresses.isEmpty { throw fault }
         return answer
     }
 }

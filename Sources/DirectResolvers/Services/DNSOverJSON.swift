@@ -55,6 +55,7 @@ struct DNSJSONFormat: RecordFormat {
     var key: AlibabaDNSKey?
 
     var name: String { key == nil ? "DNS over JSON" : "Alibaba Public DNS" }
+    var isSigned: Bool { key != nil }
 
     func question(
         _ host: DomainName,
@@ -94,11 +95,7 @@ struct DNSJSONFormat: RecordFormat {
             return answer
         }
         for record in records where record.type == question.type && record.name == name {
-            let address = try record.data.address()
-            guard address.family == (question.type == DNSType.a ? .v4 : .v6) else {
-                throw .malformed("\(record.data.path) is an address of the other family")
-            }
-            answer.addresses.append(address)
+            answer.addresses.append(try record.data.address(of: question.type == DNSType.a ? .v4 : .v6))
             answer.bound(record.seconds)
         }
         response.boundByFreshness(&answer)

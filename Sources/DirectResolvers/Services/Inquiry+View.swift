@@ -23,6 +23,9 @@ extension Inquiry {
         var canonicalName: DomainName?
         var failure: ResolverError?
         var isNoSuchName = false
+        /// Whether that was said of A, which holds for every type (RFC 8020, section 2). Of AAAA some
+        /// servers say it for names that have IPv4 addresses only (RFC 4074, section 4.2).
+        var isDenied = false
         /// Whether there are questions without a reply.
         var isOpen = true
     }
@@ -58,7 +61,8 @@ extension Inquiry {
     func found(_ name: DomainName) -> Found {
         guard let questions = topics[.addresses(name)] else { return Found() }
         var found = Found(isOpen: questions.isOpen)
-        for reply in questions.replies.compactMap({ $0 }) {
+        for (type, reply) in zip(questions.types, questions.replies) {
+            guard let reply else { continue }
             switch reply.answer {
             case .failure(let error): found.failure = found.failure ?? error
             case .success(let answer):
@@ -68,7 +72,11 @@ extension Inquiry {
                 }
                 found.addresses += wanted
                 found.canonicalName = found.canonicalName ?? answer.canonicalName
-                if answer.isNoSuchName { found.isNoSuchName = true }
+                if answer.isNoSuchName {
+                    found.isNoSuchName = true
+                    if type == DNSType.a { found.isDenied = true }
+                }
+                if let fault = answer.fault { found.failure = found.failure ?? error(fault) }
             }
         }
         found.addresses = found.addresses.withoutRepeats
@@ -79,7 +87,8 @@ extension Inquiry {
 
     /// Returns why a name has no addresses.
     private func reason(_ found: Found) -> ResolverError {
-        found.failure ?? error(found.isNoSuchName ? .noSuchName : .noAddresses)
+        if found.isDenied { return error(.noSuchName) }
+        return found.failure ?? error(found.isNoSuchName ? .noSuchName : .noAddresses)
     }
 
     /// Returns the addresses of the name itself.

@@ -58,8 +58,6 @@ struct Inquiry {
     private(set) var topics: [Topic: Questions] = [:]
     /// When there were the first addresses.
     private var firstAddresses: Instant?
-    /// When the wait ends because the name does not exist.
-    private var denialEnd = Instant.never
     private var given: Resolution?
     private var hasNews = false
 
@@ -96,29 +94,20 @@ struct Inquiry {
         }
         topics[topic]?.replies[number] = reply
         hasNews = true
-        // It holds for every type (RFC 8020, section 2). For AAAA it does not: some servers say that of names
-        // that have IPv4 addresses only (RFC 4074, section 4.2).
-        if topic == .addresses(host), topics[topic]?.types[number] == DNSType.a,
-            case .success(let answer) = reply.answer, answer.isNoSuchName
-        {
-            let pause = max(Self.denialTime, now.since(start).clampedNanoseconds)
-            denialEnd = now.advanced(byNanoseconds: pause)
-        }
     }
 
     /// Returns what to do at this moment.
     mutating func next(at now: Instant) -> Step {
         let view = view()
         if let topic = view.wanted.first { return .ask(topic) }
-        let isComplete = !topics.values.contains { $0.isOpen } || now >= denialEnd
-        if isComplete { return .give(view.outcome, isComplete: true) }
-        guard hasNews, case .success(let resolution) = view.outcome else { return .wait(until: denialEnd) }
+        if !topics.values.contains(where: \.isOpen) { return .give(view.outcome, isComplete: true) }
+        guard hasNews, case .success(let resolution) = view.outcome else { return .wait(until: .never) }
         if firstAddresses == nil { firstAddresses = now }
         let ready = given == nil ? moment(for: resolution, view) : now
-        guard ready <= now else { return .wait(until: min(ready, denialEnd)) }
+        guard ready <= now else { return .wait(until: ready) }
         hasNews = false
         if let given, given.endpoints == resolution.endpoints, given.https == resolution.https {
-            return .wait(until: denialEnd)
+            return .wait(until: .never)
         }
         given = resolution
         return .give(view.outcome, isComplete: false)
@@ -132,9 +121,6 @@ struct Inquiry {
         let first = firstAddresses ?? start
         return view.awaitsRecords || mayGetIPv6 ? first.advanced(byNanoseconds: delay) : first
     }
-
-    /// The shortest wait for the other family once the name is said not to exist.
-    private static let denialTime: UInt64 = 100_000_000
 }
 
 extension Inquiry.Topic {

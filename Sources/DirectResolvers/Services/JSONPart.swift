@@ -72,6 +72,13 @@ struct JSONPart: Sendable {
         return address
     }
 
+    /// Returns the value as an address of this family.
+    func address(of family: IPAddress.Family) throws(ResolverError.Reason) -> IPAddress {
+        let address = try address()
+        guard address.family == family else { throw .malformed("\(path) is an address of the other family") }
+        return address
+    }
+
     /// Returns the value as a domain name. A trailing dot is removed.
     func domainName() throws(ResolverError.Reason) -> DomainName {
         let text = try text()

@@ -67,17 +67,10 @@ struct DatagramFormat: SocketFormat, RecordFormat {
         _ question: ServiceQuestion,
         for host: DomainName,
         from server: Endpoint,
-        until end: Instant,
-        on loop: EventLoop
+        limit: @escaping @Sendable () -> Duration,
+        within context: ResolveContext
     ) async throws -> ServiceAnswer {
-        let exchange = DNSExchange(
-            host: host,
-            type: question.type,
-            server: server,
-            start: loop.now,
-            end: end,
-            loop: loop
-        )
+        var exchange = DNSExchange(host, type: question.type, server: server, limit: limit, within: context)
         var message = try await exchange.ask(.modern(subnet: subnet?.optionData))
         if Self.mayKnowNoEDNS(message) { message = try await exchange.ask(.plain) }
         return try ServiceAnswer(message)

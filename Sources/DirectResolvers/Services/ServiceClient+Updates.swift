@@ -73,10 +73,10 @@ extension ServiceClient {
                 return [hosts[0]: .success(answer)]
             }
             let (answers, _) = try await firstAnswer(within: context) { server, limit in
-                let question = try format.question(hosts, families: settings.families, at: context.loop.date)
-                return try format.answers(
-                    await fetch(question, from: server, limit: limit, within: context)
-                )
+                let (response, _) = try await fetch(from: server, limit: limit(), within: context) {
+                    try format.question(hosts, families: settings.families, at: date(on: context.loop))
+                }
+                return try format.answers(response)
             }
             let now = context.loop.now
             return Dictionary(uniqueKeysWithValues: hosts.map { ($0, resolution($0, in: answers, at: now)) })

@@ -18,6 +18,10 @@ final class ServiceClient: Sendable {
     let settings: ServiceSettings
     let client: HTTPClient
     let list: Locked<ServerList>
+    /// Those for questions under way: the others wait here, where no server's time runs.
+    private let permits: Permits
+    /// What is added to this machine's time in signatures, in seconds.
+    private let clockError = Locked<Int64>(0)
 
     /// - Parameter updateInterval: The time after which a ``ScheduledFormat`` is asked for its servers again;
     ///   `nil` keeps to the given ones.
@@ -37,11 +41,12 @@ final class ServiceClient: Sendable {
             $0.loop = settings.loop
             $0.idleTimeout = .seconds(30)
             $0.maximumIdleConnections = 16
-            // A question has little time, which it must not spend in a queue for a connection.
-            $0.maximumConnectionsPerOrigin = 64
+            $0.maximumConnectionsPerOrigin = Self.mostQuestions
             $0.maximumBufferedBody = Self.largestBody
             $0.headers = ["User-Agent": PackageVersion.userAgent]
         }
+        // A datagram needs no handshake, so many of them cost a server little.
+        permits = Permits(format is any SocketFormat ? 2 * Self.mostQuestions : Self.mostQuestions)
         list = Locked(
             ServerList(
                 servers.endpoints,
@@ -175,29 +180,38 @@ final class ServiceClient: Sendable {
     /// - Throws: `ResolverError`, or `CancellationError`.
     func firstAnswer<Answer>(
         within context: ResolveContext,
-        ask: (Endpoint, _ limit: Duration) async throws -> Answer
+        ask: (Endpoint, _ limit: @escaping @Sendable () -> Duration) async throws -> Answer
     ) async throws -> (answer: Answer, failures: [ResolverError]) {
         guard !servers.endpoints.isEmpty else {
             throw ResolverError(name, .refused("there is no server to ask"))
         }
         updateServers(on: context.loop)
+        // For a caller's haste no server is a bad one.
+        let wasSilent = { (start: Instant) in context.loop.now.since(start) >= Self.leastAttempt }
         var failures: [ResolverError] = []
         let count = max(1, settings.maximumAttempts)
         let order = list.withLock { $0.order(at: context.loop.now, atMost: count) }
+        try await takePermit(within: context)
+        defer { permits.give() }
         for (index, server) in order.enumerated() {
             if context.loop.now >= context.deadline { break }
-            let limit = context.share(
-                of: settings.attemptTimeout,
-                among: order.count - index,
-                least: Self.leastAttempt
-            )
+            let sent = Locked(Instant.never)
+            let limit = { @Sendable [settings] in
+                sent.withLock { $0 = context.loop.now }
+                context.limit?.begin(at: context.loop.now)
+                return context.share(
+                    of: settings.attemptTimeout,
+                    among: order.count - index,
+                    least: Self.leastAttempt
+                )
+            }
             do {
                 let answer = try await ask(server.endpoint, limit)
                 list.withLock { $0.noteSuccess(of: server) }
                 return (answer, failures)
             } catch let error as CancellationError {
                 // The caller stopped waiting at the deadline, until which the server was silent.
-                if context.loop.now >= context.deadline {
+                if context.loop.now >= context.deadline, wasSilent(sent.withLock { $0 }) {
                     list.withLock { $0.recordFailure(of: server, at: context.loop.now) }
                 }
                 throw error
@@ -207,7 +221,7 @@ final class ServiceClient: Sendable {
                     list.withLock { $0.noteSuccess(of: server) }
                     break
                 }
-                if !reason.isOurs {
+                if !reason.isOurs, !reason.isTimeout || wasSilent(sent.withLock { $0 }) {
                     list.withLock { $0.recordFailure(of: server, at: context.loop.now) }
                 }
             }
@@ -223,11 +237,24 @@ final class ServiceClient: Sendable {
     /// Resets the list of the servers and their order, and never uses the existing connections again.
     func forgetAll() {
         list.withLock { $0.forgetAll() }
+        clockError.withLock { $0 = 0 }
         client.forgetNetwork()
     }
 
     /// The servers, in the order of the list.
     var endpoints: [Endpoint] { list.withLock { $0.endpoints } }
+
+    /// Waits until a question may be sent.
+    private func takePermit(within context: ResolveContext) async throws {
+        let start = context.loop.now
+        context.limit?.wait()
+        do throws(BlockingWork.Abandoned) {
+            try await permits.take(on: context.loop) { context.deadline }
+        } catch {
+            guard error == .expired else { throw CancellationError() }
+            throw ResolverError(name, .waited(for: context.loop.now.since(start)))
+        }
+    }
 
     /// Sends one request and parses the answer.
     ///
@@ -235,30 +262,68 @@ final class ServiceClient: Sendable {
     private func send(
         _ query: Inquiry.Query,
         to server: Endpoint,
-        limit: Duration,
+        limit: @escaping @Sendable () -> Duration,
         within context: ResolveContext
     ) async throws -> ServiceAnswer {
-        let (host, loop) = (query.topic.host, context.loop)
-        let ask = { try self.questions(about: query.topic, at: loop.date)[query.number] }
-        var question = try ask()
+        let (host, date) = (query.topic.host, { self.date(on: context.loop) })
         if let format = format as? any SocketFormat {
-            let end = loop.now.advanced(byNanoseconds: limit.clampedNanoseconds)
-            return try await format.answer(question, for: host, from: server, until: end, on: loop)
+            let question = try questions(about: query.topic, at: date())[query.number]
+            return try await format.answer(question, for: host, from: server, limit: limit, within: context)
         }
+        let (response, question) = try await fetch(from: server, limit: limit(), within: context) {
+            try self.questions(about: query.topic, at: date())[query.number]
+        }
+        return try format.answer(response, host: host, question: question)
+    }
+
+    /// Sends a question that is made of the time. It is asked again, made anew, if the connection has died:
+    /// the server may have closed it while the question was on its way, and by POST as well a question may be
+    /// asked twice. And if it was refused because this machine's clock is wrong.
+    func fetch(
+        from server: Endpoint,
+        limit: Duration,
+        within context: ResolveContext,
+        making make: () throws -> ServiceQuestion
+    ) async throws -> (BufferedResponse, ServiceQuestion) {
+        var question = try make()
+        var response: BufferedResponse
         do {
-            let response = try await fetch(question, from: server, limit: limit, within: context)
-            return try format.answer(response, host: host, question: question)
+            response = try await fetch(question, from: server, limit: limit, within: context)
         } catch ResolverError.Reason.request(let error) where error.showsDeadConnection {
-            // The server may have closed the connection while the question was on its way. A question may be
-            // asked twice, by POST as well. It is signed anew.
-            question = try ask()
-            let response = try await fetch(question, from: server, limit: limit, within: context)
-            return try format.answer(response, host: host, question: question)
+            question = try make()
+            response = try await fetch(question, from: server, limit: limit, within: context)
+        }
+        if learnTime(from: response, on: context.loop) {
+            question = try make()
+            response = try await fetch(question, from: server, limit: limit, within: context)
+        }
+        return (response, question)
+    }
+
+    /// The time for signatures.
+    func date(on loop: EventLoop) -> UnixTime { loop.date.advanced(bySeconds: clockError.withLock { $0 }) }
+
+    /// Learns the time from a server that has refused a signature and has proved who it is. Returns whether
+    /// the signatures differ now.
+    ///
+    /// The server's time counts for signatures alone, and within a day of this machine's: what is signed
+    /// could be used at that time by whoever knows it.
+    private func learnTime(from response: BufferedResponse, on loop: EventLoop) -> Bool {
+        guard format.isSigned, response.status == .forbidden, servers.scheme == .https,
+            let time = response.headers["Date"].flatMap({ HTTPDate.parse($0, now: loop.date) })
+        else { return false }
+        let difference = time.seconds.subtractingReportingOverflow(loop.date.seconds)
+        guard !difference.overflow, difference.partialValue.magnitude <= Self.largestClockError else {
+            return false
+        }
+        return clockError.withLock { error in
+            guard (difference.partialValue - error).magnitude >= Self.smallestClockError else { return false }
+            error = difference.partialValue
+            return true
         }
     }
 
-    /// Sends one request to one server. Its limit begins when there is a connection for it, or a permit to
-    /// open one: until then the server does not know of it.
+    /// Sends one request to one server.
     ///
     /// - Throws: A `ResolverError.Reason`, or a `CancellationError`.
     func fetch(
@@ -275,7 +340,10 @@ final class ServiceClient: Sendable {
         )
         request.addresses = [server]
         let each = RequestTimeouts.Limit.after(limit)
-        request.timeouts = RequestTimeouts(queue: .unlimited, connect: each, tls: each, response: each)
+        // There are as many connections as permits, so this is the wait for a descriptor. It ends before the
+        // rest, and then says so.
+        let queue = RequestTimeouts.Limit.after(limit * 3 / 4)
+        request.timeouts = RequestTimeouts(queue: queue, connect: each, tls: each, response: each)
         (request.timeouts.write, request.timeouts.read) = (each, each)
         request.timeouts.total = RequestTimeouts.Limit(context.timeLeft)
         do {
@@ -286,6 +354,10 @@ final class ServiceClient: Sendable {
         }
     }
 
+    private static let mostQuestions = 64
+    private static let largestClockError: UInt64 = 86_400
+    /// A signature is valid for minutes.
+    private static let smallestClockError: UInt64 = 60
     private static let largestBody = 256 * 1024
     /// The shortest time for a server, if the deadline leaves as much: a question takes four round trips,
     /// most of them for the handshakes, and a server that is only far away must not seem silent.
@@ -314,6 +386,20 @@ private struct NoResolver: Resolver {
 }
 
 extension ResolverError.Reason {
+    /// A question waited on this side for this time, and was not sent.
+    static func waited(for time: Duration) -> ResolverError.Reason {
+        .request(HTTPError(.queue, .timedOut(after: time)))
+    }
+
+    /// Whether there was no answer in time.
+    var isTimeout: Bool {
+        switch self {
+        case .timedOut: true
+        case .request(let error): if case .timedOut = error.reason { true } else { false }
+        default: false
+        }
+    }
+
     /// Whether other servers would give the same answer, so that they need not be tried.
     var isFinal: Bool {
         switch self {

@@ -6,6 +6,8 @@ internal import DirectIO
 protocol ServiceFormat: Sendable {
     /// The name of the service in errors and transactions.
     var name: String { get }
+    /// Whether its requests are signed with the time.
+    var isSigned: Bool { get }
 
     /// Returns the requests for the addresses of a name. They are sent at the same time.
     func questions(
@@ -20,6 +22,10 @@ protocol ServiceFormat: Sendable {
         host: DomainName,
         question: ServiceQuestion
     ) throws(ResolverError.Reason) -> ServiceAnswer
+}
+
+extension ServiceFormat {
+    var isSigned: Bool { false }
 }
 
 /// The format of a service that is asked for one type of records at a time.
@@ -53,8 +59,8 @@ protocol SocketFormat: ServiceFormat {
         _ question: ServiceQuestion,
         for host: DomainName,
         from server: Endpoint,
-        until end: Instant,
-        on loop: EventLoop
+        limit: @escaping @Sendable () -> Duration,
+        within context: ResolveContext
     ) async throws -> ServiceAnswer
 }
 
@@ -117,14 +123,29 @@ struct ServiceAnswer: Sendable {
     var bindings: ServiceBindings?
     /// Whether the name does not exist at all.
     var isNoSuchName = false
+    /// Why the addresses of a family are missing, although there are those of the other one.
+    var fault: ResolverError.Reason?
 
     /// Returns the answer with the addresses of one to another question for the same name. The shorter time
     /// to live counts.
     func adding(_ other: ServiceAnswer) -> ServiceAnswer {
         var all = self
         all.addresses += other.addresses
+        all.fault = fault ?? other.fault
         if let seconds = other.seconds { all.bound(seconds) }
         return all
+    }
+
+    /// Adds the addresses of a family. If one of them is malformed, none of the family counts, and those of
+    /// the other family do.
+    mutating func add(_ parts: [JSONPart], of family: IPAddress.Family) {
+        do throws(ResolverError.Reason) {
+            var all: [IPAddress] = []
+            for part in parts { all.append(try part.address(of: family)) }
+            addresses += all
+        } catch {
+            fault = error
+        }
     }
 
     /// Limits the time to live to this number of seconds.

@@ -170,7 +170,7 @@ struct WhileAskingTests {
             $0.resolver = cache
         }
         let response = try await client.get("http://a.test/")
-        #expect(response.text == "good" && response.transaction?.source == .resolver("httpdns"))
+        #expect(response.text == "good" && response.transaction?.source.author == .resolver("httpdns"))
         let answer = try await CachingResolver(
             upstream,
             { $0.whileAsking = .use(ScriptedResolver("local", .noSuchName)) }

@@ -70,10 +70,12 @@ struct ClosureResolverTests {
     func blocking() async throws {
         let gate = DispatchSemaphore(value: 0)
         let isOnLoop = Mutex(false)
+        let hasBegun = Barrier()
         let resolver = ClosureResolver(
             "sdk",
             blocking: { host in
                 isOnLoop.withLock { $0 = withUnsafeCurrentTask { $0 != nil } }
+                hasBegun.open()
                 gate.wait()
                 gate.signal()
                 return ["192.0.2.1"]
@@ -81,6 +83,7 @@ struct ClosureResolverTests {
         )
         let time = HeldTime()
         let task = Task { try await ask(resolver, on: time.loop) }
+        await hasBegun.pass()
         try await time.pass(.seconds(10))
         let late = try await resolverError { try await task.value }
         guard case .timedOut(.seconds(10)) = late.reason else { throw late }
@@ -118,6 +121,42 @@ struct ClosureResolverTests {
         #expect(running.withLock { $0 } == 8)
         gate.signal()
         for question in questions { #expect(try await question.value.endpoints == ["192.0.2.1"]) }
+    }
+
+    @Test(
+        "In a chain the time of a function that blocks begins with its call, not while it waits for a thread"
+    )
+    func limitInChain() async throws {
+        let (gate, running, all) = (DispatchSemaphore(value: 0), Locked(0), Barrier())
+        let sdk = ClosureResolver(
+            "sdk",
+            blocking: { _ in
+                if running.withLock({
+                    $0 += 1; return $0 == 8
+                }) {
+                    all.open()
+                }
+                gate.wait()
+                gate.signal()
+                return ["192.0.2.1"]
+            }
+        )
+        let spy = ScriptedResolver("spy", ["192.0.2.2"])
+        let (chain, time) = (ChainResolver(sdk, spy), HeldTime())
+        let names = (0..<20).map { DomainName.test("n\($0).test") }
+        let questions = names.map { name in
+            let context = ResolveContext(within: .seconds(30), on: time.loop)
+            return Task { try await chain.resolve(name, port: 443, context: context).endpoints }
+        }
+        await all.pass()
+        // The step's three seconds, and half a second in which it may say itself why it has no answer.
+        for _ in 0..<100 { await Task.yield() }
+        try await time.pass(.milliseconds(3500))
+        while spy.asked.count < 8 { await Task.yield() }
+        gate.signal()
+        var answers: [[Endpoint]] = []
+        for question in questions { answers.append(try await question.value) }
+        #expect(answers.filter { $0 == ["192.0.2.1"] }.count == 12 && spy.asked.count == 8)
     }
 
     @Test("A closure may make the whole answer, by name and port")

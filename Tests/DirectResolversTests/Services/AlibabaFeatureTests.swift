@@ -40,6 +40,69 @@ struct AlibabaFeatureTests {
         )
     }
 
+    /// A service whose clock is ahead by so many seconds, and which takes signatures of five minutes.
+    private func clockServer(_ security: FixtureSecurity, ahead seconds: Int64, of loop: EventLoop) throws
+        -> FixtureServer
+    {
+        try FixtureServer.start(security) { request in
+            let now = loop.date.advanced(bySeconds: seconds)
+            let end = request.query?.split(separator: "&").first { $0.hasPrefix("t=") }?.dropFirst(2)
+            let left = (end.flatMap { Int64($0) } ?? 0) - now.seconds
+            let date: FixtureHeaders = ["Date": HTTPDate.text(now)]
+            guard (0...600).contains(left) else {
+                return .text(#"{"code":"SignatureExpired"}"#, status: 403, date)
+            }
+            return .text(Self.answer, status: 200, date)
+        }
+    }
+
+    @Test(
+        "A signature that a wrong clock has spoiled is made anew by the server's, over https, within a day",
+        arguments: [(3600, 2), (-80_000, 2), (200_000, 1), (0, 1)]
+    )
+    func serverTime(ahead: Int64, requests: Int) async throws {
+        let loop = EventLoop.still
+        for isSecure in [true, false] {
+            let identity = [testAuthority.certificate(for: "127.0.0.1")]
+            let security: FixtureSecurity = isSecure ? .tls(certificates: identity) : .plain
+            let server = try clockServer(security, ahead: ahead, of: loop)
+            let servers: ServiceServers =
+                isSecure ? .https([server.endpoint]) : .insecureHTTP([server.endpoint])
+            let resolver = AlibabaHTTPDNS(
+                account: "1",
+                secret: "s",
+                servers,
+                .trusting { ($0.loop, $0.maximumAttempts) = (loop, 1) }
+            )
+            let isRight = ahead == 0 || isSecure && requests == 2
+            #expect((try? await resolver.answer(on: loop).endpoints) == (isRight ? ["192.0.2.1"] : nil))
+            #expect(server.requests.count == (isSecure ? requests : 1))
+            guard isRight else { continue }
+            // It is known now.
+            _ = try await resolver.answer(on: loop)
+            #expect(server.requests.count == (isSecure ? requests : 1) + 1)
+        }
+    }
+
+    @Test("A malformed address of one family does not take the other's, and the answer lacks that family")
+    func oneFamilyMalformed() async throws {
+        let texts: [(AlibabaHTTPDNS.Version, String)] = [
+            (.one, #"{"host":"a.test","ips":["192.0.2.1"],"ipsv6":["zz"],"ttl":57}"#),
+            (
+                .two,
+                #"{"code":"success","data":{"answers":[{"dn":"a.test","v4":{"ips":["192.0.2.1"],"ttl":57},"#
+                    + #""v6":{"ips":["fe80::1%eth0"],"ttl":57}}]}}"#
+            ),
+        ]
+        for (version, text) in texts {
+            let server = try FixtureServer.saying(text)
+            let servers = ServiceServers.insecureHTTP([server.endpoint])
+            let answer = try await AlibabaHTTPDNS(account: "1", servers, version: version, .trusting())
+                .answer()
+            #expect(answer.endpoints == ["192.0.2.1"] && answer.lacks == .family)
+        }
+    }
+
     @Test("SDNS parameters that would change the query or its signature are refused, and not quoted")
     func badSDNS() async throws {
         let server = try FixtureServer.saying(Self.answer)

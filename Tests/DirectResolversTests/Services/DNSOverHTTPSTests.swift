@@ -314,7 +314,7 @@ struct ServiceRotationTests {
                 "service",
                 answer: { host, _, context in try await service.resolve(host, context: context) }
             )
-            $0.timeouts.resolve = .milliseconds(700)
+            $0.timeouts.resolve = .milliseconds(1200)
         }
         func first() -> Endpoint? {
             service.list.withLock { $0.order(at: time.loop.now).first?.endpoint }
@@ -322,7 +322,7 @@ struct ServiceRotationTests {
         #expect(first() == silent)
         async let late = #expect(throws: HTTPError.self) { try await client.get("http://a.test/") }
         while peer.questions.count < 2 { await time.settle() }
-        try await time.pass(.milliseconds(700))
+        try await time.pass(.milliseconds(1200))
         _ = await late
         // The client does not wait until the question has ended.
         while first() == silent {

@@ -137,12 +137,13 @@ struct PartialAnswerTests {
         let isBroken = Locked(true)
         let peer = try DNSPeer { question in
             let fails = !question.isForIPv6 && isBroken.withLock { $0 }
-            return [DNSPeer.reply(to: question, [Self.four, Self.six], code: fails ? 2 : 0)]
+            let six = [UInt8](repeating: 0, count: 15) + [1]
+            return [DNSPeer.reply(to: question, [Self.four, six], code: fails ? 2 : 0)]
         }
         defer { peer.stop() }
         let server = try FixtureServer.start { _ in .text("hello") }
         let cache = CachingResolver(dns(peer), loop: time.loop)
-        let client = client(cache)
+        let client = HTTPClient { ($0.loop, $0.resolver) = (time.loop, cache) }
         await #expect(throws: HTTPError.self) { try await client.get("http://a.test:\(server.port)/") }
         isBroken.withLock { $0 = false }
         #expect(try await client.get("http://a.test:\(server.port)/").text == "hello")
@@ -187,6 +188,80 @@ struct PartialAnswerTests {
         for _ in 0..<2 { try await time.pass(.seconds(1)) }
         #expect(await rest?.endpoints == ["2001:db8::1", "127.0.0.1"])
         #expect(cache.contents.first?.endpoints.count == 2)
+    }
+
+    @Test("A name that has no A record, or does not exist for it, has the addresses of a later AAAA record")
+    func lateAfterDenial() async throws {
+        let peer = try DNSPeer { question in
+            guard question.isForIPv6 else { return [DNSPeer.reply(to: question, [], code: 3)] }
+            return question.number > 1 ? [DNSPeer.reply(to: question, [Self.six])] : []
+        }
+        defer { peer.stop() }
+        let service = dns(peer)
+        async let answer = service.answer(on: time.loop)
+        while peer.questions.count < 2 { await time.settle() }
+        await time.settle()
+        try await time.pass(.seconds(1))
+        #expect(try await answer.endpoints == ["2001:db8::1"])
+    }
+
+    @Test("A server is not a bad one because a caller had less time than a second")
+    func haste() async throws {
+        let isSilent = Locked(true)
+        let first = try DNSPeer { question in
+            isSilent.withLock { $0 } ? [] : [DNSPeer.reply(to: question, [Self.four, Self.six])]
+        }
+        let second = try DNSPeer { [DNSPeer.reply(to: $0, [Self.four, Self.six])] }
+        defer { for peer in [first, second] { peer.stop() } }
+        let service = dns(first, second)
+        let hasty = Task {
+            try await service.resolve(
+                .test("a.test"),
+                port: 443,
+                context: ResolveContext(within: .milliseconds(100), on: time.loop)
+            )
+        }
+        try await time.pass(.milliseconds(100))
+        await #expect(throws: ResolverError.self) { try await hasty.value }
+        isSilent.withLock { $0 = false }
+        #expect(try await service.answer(on: time.loop).endpoints.count == 2)
+        #expect(second.questions.isEmpty)
+    }
+
+    @Test("A family that a refresh has lost keeps its addresses for the time that they had, also a stale one")
+    func familiesOfTheTable() {
+        let second: UInt64 = 1_000_000_000
+        var table = AnswerTable(
+            AnswerTable.Rules(
+                shortest: 0,
+                longest: .max,
+                otherwise: 10 * second,
+                negative: 0,
+                stale: 100 * second,
+                refreshesAhead: false,
+                capacity: 10
+            )
+        )
+        let key = AnswerKey(host: .test("a.test"), port: 0)
+        func endpoints(at time: UInt64) -> [Endpoint]? {
+            guard case .answer(let answer, _) = table.find(key, at: Instant(nanoseconds: time * second))
+            else {
+                return nil
+            }
+            return answer.endpoints
+        }
+        func keep(_ endpoints: [Endpoint], lacks: Resolution.Lack, at time: UInt64) {
+            var answer = Resolution(endpoints, timeToLive: .seconds(10), source: .resolver("r"))
+            answer.lacks = lacks
+            table.keep(answer, for: key, at: Instant(nanoseconds: time * second))
+        }
+        keep(["2001:db8::1", "192.0.2.1"], lacks: [], at: 0)
+        for time: UInt64 in [5, 20, 50, 105] {
+            keep(["192.0.2.\(time)"].compactMap { try? Endpoint($0) }, lacks: .family, at: time)
+            #expect(endpoints(at: time)?.map(\.description) == ["192.0.2.\(time)", "2001:db8::1"])
+        }
+        keep(["192.0.2.3"], lacks: .family, at: 111)
+        #expect(endpoints(at: 111) == ["192.0.2.3"])
     }
 
     @Test("The questions end when nobody holds their answer")

@@ -69,7 +69,7 @@ struct RoutePlanner: Sendable {
         else { return .system }
         let resolver = query.resolver
         let start = loop.now
-        let context = ResolveContext(url.scheme, deadline: deadline.instant, loop: loop, threads: threads)
+        let context = query.context(until: deadline.instant)
         let answer: Resolution
         do throws(ForeignFailure) {
             answer = try await askForeignCode(until: context.deadline, on: loop, executor: threads) {
@@ -115,7 +115,7 @@ struct RoutePlanner: Sendable {
 
     /// Returns the answer that the resolver has at hand, as a route; `nil` if it has none.
     private func known(_ query: ResolverQuery) throws(TransportError) -> Route? {
-        let context = ResolveContext(query.scheme, deadline: .never, loop: loop, threads: threads)
+        let context = query.context(until: .never)
         do throws(ResolverError) {
             let resolver = query.resolver
             guard
@@ -134,6 +134,8 @@ private struct ResolverQuery: Sendable {
     let name: DomainName
     let scheme: HTTPURL.Scheme
     let port: UInt16
+    /// Whether the name ends with a dot in the URL.
+    let isComplete: Bool
     let loop: EventLoop
     let threads: BlockingWork
     /// Whether the request has brought the resolver along.
@@ -149,10 +151,16 @@ private struct ResolverQuery: Sendable {
     ) {
         self.resolver = resolver
         self.name = name
-        (scheme, port) = (url.scheme, url.port)
+        (scheme, port, isComplete) = (url.scheme, url.port, url.hasTrailingDot)
         self.loop = loop
         self.threads = threads
         self.isOfRequest = isOfRequest
+    }
+
+    func context(until end: Instant) -> ResolveContext {
+        var context = ResolveContext(scheme, deadline: end, loop: loop, threads: threads)
+        context.isComplete = isComplete
+        return context
     }
 
     /// Returns the endpoints of an answer with all that the dialler needs.
@@ -166,6 +174,8 @@ private struct ResolverQuery: Sendable {
         var selection = EndpointSelection(answer.endpoints, port: port, answer.source)
         selection.isStrictlyOrdered = answer.isStrictlyOrdered
         selection.isOfRequest = isOfRequest
+        // A client that may ask the system may have a request that may not.
+        if isOfRequest, !resolver.mayAskSystem { selection.mayAskSystem = false }
         selection.isProvisional = answer.isProvisional
         selection.report = { endpoint, outcome in
             resolver.report(DialOutcome(outcome), of: endpoint, for: name, port: port)
@@ -191,7 +201,7 @@ private struct ResolverQuery: Sendable {
         until end: Instant
     ) async -> Result<EndpointSelection?, TransportError.Reason> {
         do {
-            let context = ResolveContext(scheme, deadline: end, loop: loop, threads: threads)
+            let context = context(until: end)
             return .success(try await resolver.fallback(ask, within: context).get().map(selection))
         } catch {
             // After a cancellation the dialler does not look at the reason.

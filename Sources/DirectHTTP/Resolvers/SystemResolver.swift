@@ -52,7 +52,8 @@ public struct SystemResolver: Resolver, PublishingResolver {
         let (start, end) = (context.loop.now, context.deadline)
         let (answer, search): (SystemLookups.Answer, NameSearch?)
         do throws(BlockingWork.Abandoned) {
-            (answer, search) = try await lookups.firstAddresses(of: host.text, until: end, on: context.loop)
+            let name = context.isComplete ? host.text + "." : host.text
+            (answer, search) = try await lookups.firstAddresses(of: name, until: end, on: context.loop)
         } catch {
             guard error == .expired else { throw CancellationError() }
             throw ResolverError(name, .timedOut(after: context.loop.now.since(start)))

@@ -30,7 +30,7 @@ struct Connector: Sendable {
     let options: SocketOptions
     let network: Network
     /// The way to translated addresses; `nil` if the system's resolver must not be asked for names.
-    let translation: Translation?
+    var translation: Translation?
     let loop: EventLoop
     /// What TLS needs; `nil` if the destination uses none.
     private let security: Security?

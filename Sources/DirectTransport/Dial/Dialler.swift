@@ -60,12 +60,13 @@ package final class Dialler: Sendable {
         let limits = DialLimits(limits.call, loop: loop, log: limits.observer)
         let (url, route, proxy, detour) = (target.url, target.route, target.proxy, target.detour)
         let destination = Destination(url)
-        let connector = try await connector(
+        var connector = try await connector(
             destination,
             limits: limits,
             profile: target.profile ?? profiles.base,
             vetting: settings.vetting
         )
+        if case .chosen(let selection) = route, !selection.mayAskSystem { connector.translation = nil }
         if let proxy, case .byProxy = route {
             return try await dial(url, connector: connector, over: proxy, detour: detour)
         }
@@ -195,6 +196,10 @@ package final class Dialler: Sendable {
             let failure = (outcome.decisiveFailure ?? outcome.shortage)?.with(failedAttempts)
             let mayGoOn = selection.isProvisional && outcome.endsByWrongServer && selection.fallback != nil
             if let failure, !mayGoOn { throw failure }
+            // What this client does not allow is no fault of the resolver, and no reason to ask another one.
+            if !failed.isEmpty, failed.allSatisfy(\.isRefusal), !selection.isProvisional {
+                selection.fallback = nil
+            }
             do throws(DialFailure) {
                 selection = try await next(after: selection, failedAttempts, limits: limits)
             } catch {
@@ -327,13 +332,18 @@ package final class Dialler: Sendable {
             let isOver = loop.now >= limits.end
             throw DialFailure(cause: isOver ? limit.timeout : .failed(.resolve, .noAddresses))
         }
+        let now = loop.now
+        // The call has waited for more of the answer until its end.
+        if selection.rest != nil, now >= limits.end, !last.isTimeout {
+            let limit = limits.deadline(.resolve, stall: limits.timeouts.resolve)
+            throw DialFailure(cause: limit.timeout, attempts: attempts)
+        }
         let failure = DialFailure(
             cause: .failed(last.phase, last.reason),
             endpoint: last.endpoint,
             attempts: attempts,
             certificates: last.certificates
         )
-        let now = loop.now
         guard let fallback = selection.fallback, now < limits.end else { throw failure }
         switch await fallback(limits.deadline(.resolve, stall: limits.timeouts.resolve).instant) {
         case .success(.some(var selection)):

@@ -95,8 +95,8 @@ struct HappyEyeballs: Sendable {
     /// Runs the race.
     func run() async -> RaceOutcome {
         var outcome: RaceOutcome
-        if let stagger, candidates.endpoints.count > 1 || rest != nil {
-            outcome = await runInParallel(stagger)
+        if rest != nil || stagger != nil && candidates.endpoints.count > 1 {
+            outcome = await runInParallel(stagger ?? .max)
         } else {
             outcome = await runSequentially()
         }
@@ -104,23 +104,16 @@ struct HappyEyeballs: Sendable {
         return outcome
     }
 
-    /// Tries the addresses one after the other.
+    /// Tries the addresses one after the other, when no more will come.
     private func runSequentially() async -> RaceOutcome {
         var outcome = RaceOutcome(attempts: [])
-        var endpoints = candidates.endpoints
-        while true {
-            while outcome.attempts.count < endpoints.count {
-                let attempt = await makeAttempt(at: endpoints[outcome.attempts.count], from: loop.now)
-                outcome.attempts.append(attempt)
-                if isDecisive(attempt) {
-                    outcome.decisive = outcome.attempts.count - 1
-                    return outcome
-                }
-                if attempt.end >= end { return outcome }
-            }
-            guard let all = await rest?() else { return outcome }
-            endpoints = all.following(endpoints[...]).endpoints
+        for endpoint in candidates.endpoints {
+            let attempt = await makeAttempt(at: endpoint, from: loop.now)
+            outcome.attempts.append(attempt)
+            if isDecisive(attempt) { outcome.decisive = outcome.attempts.count - 1 }
+            if outcome.decisive != nil || attempt.end >= end { break }
         }
+        return outcome
     }
 
     /// Tries the addresses in parallel, as the schedule says.
@@ -296,7 +289,8 @@ struct HappyEyeballsSchedule {
             return .begin(begun - 1)
         }
         guard running > 0 || !isComplete && now < end else { return .over }
-        return .wait(until: mayBegin ? due : .never)
+        // A running attempt has a limit of its own; the wait for more endpoints has none but this.
+        return .wait(until: mayBegin ? due : running > 0 ? .never : end)
     }
 
     /// Takes in all endpoints that are known: first those of the attempts that have begun, then the others.

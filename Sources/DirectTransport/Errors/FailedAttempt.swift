@@ -15,3 +15,9 @@ package struct FailedAttempt: Sendable {
     /// The time from the attempt's first step to its failure.
     package let elapsed: Duration
 }
+
+extension FailedAttempt {
+    /// Whether this client does not allow the address.
+    var isRefusal: Bool { if case .refused = reason { true } else { false } }
+    var isTimeout: Bool { if case .timedOut = reason { true } else { false } }
+}

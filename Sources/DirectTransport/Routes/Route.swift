@@ -58,6 +58,7 @@ package struct EndpointSelection: Sendable {
             var isStrictlyOrdered = false
             var isOfRequest = false
             var isProvisional = false
+            var mayAskSystem = true
             var resolveTime: Duration?
             var failures: [any Error] = []
             var rest: (@Sendable () async -> EndpointSelection?)?
@@ -97,6 +98,11 @@ package struct EndpointSelection: Sendable {
     package var isProvisional: Bool {
         get { extras?.values.isProvisional ?? false }
         set { if newValue != isProvisional { values.isProvisional = newValue } }
+    }
+    /// Whether the system's resolver may be asked for the translators of the network.
+    package var mayAskSystem: Bool {
+        get { extras?.values.mayAskSystem ?? true }
+        set { if newValue != mayAskSystem { values.mayAskSystem = newValue } }
     }
 
     /// The time that the resolver took; `nil` if no resolver was asked.

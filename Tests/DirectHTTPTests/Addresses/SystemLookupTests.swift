@@ -1,3 +1,4 @@
+import DirectResolvers
 import DirectTestResolvers
 @testable import DirectCore
 import DirectIO
@@ -68,6 +69,21 @@ struct SystemLookupTests {
         try await before.value.close()
         try await after.value.close()
         #expect(asked.withLock { $0 } == ["hangs.test", "hangs.test"])
+    }
+
+    @Test("A name with a final dot in the URL keeps it for the system's resolver, also behind a cache")
+    func finalDot() async throws {
+        let server = try FixtureServer.start(.plain) { _ in .text("ok") }
+        let (asked, address) = (Locked<[String]>([]), server.endpoint.address)
+        let lookups = SystemLookups { name in
+            asked.withLock { $0.append(name) }
+            return .success([address])
+        }
+        let client = HTTPClient { $0.resolver = CachingResolver(ChainResolver(SystemResolver(lookups))) }
+        for host in ["a.test.", "a.test", "a.test.", "a.test"] {
+            _ = try await client.get("http://\(host):\(server.port)/")
+        }
+        #expect(asked.withLock { $0 } == ["a.test.", "a.test"])
     }
 
     @Test("A resolver stops waiting at the caller's deadline or cancellation, while its call goes on")

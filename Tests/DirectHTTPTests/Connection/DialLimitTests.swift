@@ -39,6 +39,54 @@ struct DialLimitTests {
         )
     }
 
+    @Test("After thirty seconds no further address of an answer is tried")
+    func longSearch() async throws {
+        let silent = try (1...5).map { try FixtureServer.unresponsive(on: "127.0.0.\($0)") }
+        let endpoints = silent.map { Endpoint(stringLiteral: $0.authority) }
+        let client = time.client {
+            $0.resolver = ScriptedResolver("many", endpoints)
+            $0.dialling.keepsOrder = true
+        }
+        async let failure = #expect(throws: HTTPError.self) { try await client.get("https://a.test/") }
+        for _ in 0..<3 { try await time.pass(.seconds(10)) }
+        #expect(await failure?.attempts.count == 3)
+    }
+
+    @Test(
+        "The limit of a call ends the wait for more of an answer whose first addresses have failed",
+        arguments: [true, false]
+    )
+    func waitForTheRest(_ keepsOrder: Bool) async throws {
+        let dead = try FixtureServer.refusing()
+        let (loop, never) = (time.loop, Barrier())
+        defer { never.open() }
+        let client = HTTPClient {
+            $0.loop = loop
+            $0.dialling.keepsOrder = keepsOrder
+            $0.resolver = FirstPart(endpoint: Endpoint(stringLiteral: dead.authority), rest: never)
+        }
+        var request = Request(.get, "http://a.test/")
+        request.timeouts.total = .milliseconds(500)
+        async let failure = #expect(throws: HTTPError.self) { try await client.fetch(request) }
+        await never.arrivals(1)
+        try await time.pass(.milliseconds(500))
+        let error = try #require(await failure)
+        guard case .timedOut = error.reason else { throw error }
+        #expect(error.attempts.count == 1)
+    }
+
+    @Test("What the client's own vetting refuses leads to no other resolver of a chain, nor into a cache")
+    func refusedByVetting() async throws {
+        let spy = ScriptedResolver("spy", ["127.0.0.1:1"])
+        let cache = CachingResolver(ChainResolver(ScriptedResolver("first", ["127.0.0.2:1"]), spy))
+        let client = HTTPClient {
+            $0.vetting = .publicInternetOnly
+            $0.resolver = cache
+        }
+        for _ in 0..<2 { await #expect(throws: HTTPError.self) { try await client.get("http://a.test/") } }
+        #expect(spy.asked.isEmpty && cache.contents.map(\.endpoints) == [["127.0.0.2:1"]])
+    }
+
     @Test("An address that a client's own vetting refuses is not moved back in a cache that others share")
     func sharedCache() async throws {
         let servers = try FixtureServer.startOnSamePort(["127.0.0.1", "127.0.0.2"]) { _ in .text("hello") }
@@ -53,5 +101,26 @@ struct DialLimitTests {
         let response = try await strict.get("http://a.test/")
         #expect(response.transaction?.endpoint == endpoints[1])
         #expect(cache.contents.first?.endpoints == endpoints)
+    }
+}
+
+/// A resolver that knows one address, and waits for the next one.
+private struct FirstPart: PublishingResolver {
+    let name = "first part"
+    let endpoint: Endpoint
+    let rest: Barrier
+
+    func resolve(_ host: DomainName, port: UInt16, context: ResolveContext) async throws -> Resolution {
+        try await wholeAnswer(host, port: port, context: context)
+    }
+
+    func publish(_ host: DomainName, port: UInt16, context: ResolveContext) async throws -> Resolution {
+        var answer = Resolution([endpoint], source: .resolver(name))
+        answer.lacks = .family
+        answer.rest = { [rest] in
+            await withTaskCancellationHandler(operation: { await rest.pass() }, onCancel: { rest.open() })
+            return nil
+        }
+        return answer
     }
 }

@@ -2,6 +2,7 @@ import DirectResolvers
 @testable import DirectCore
 import DirectIO
 import DirectTestCommands
+import DirectTestResolvers
 @testable import DirectTransport
 import TLSFixtures
 import Testing
@@ -149,6 +150,30 @@ struct TranslationTests {
         #expect((connection != nil) == mayAsk)
         #expect(asked.withLock { $0 } == (mayAsk ? ["ipv4only.arpa"] : []))
         connection?.close()
+    }
+
+    @Test(
+        "A request whose own resolver never asks the system leads to no question for a prefix either",
+        arguments: [true, false]
+    )
+    func resolverOfRequest(_ mayAsk: Bool) async throws {
+        let asked = Locked<[String]>([])
+        var network = Network(
+            SystemLookups { name in
+                asked.withLock { $0.append(name) }
+                return .success([IPAddress("64:ff9b::192.0.0.170")].compactMap(\.self))
+            }
+        )
+        network.connect = { _, _, _, _ throws(Socket.StartFailure) in
+            // ENETUNREACH
+            throw .system(SystemError("connect", code: 101))
+        }
+        let client = HTTPClient(HTTPClient.Configuration(), network: network)
+        var request = Request(.get, "https://a.test/")
+        let strict = ScriptedResolver("strict", ["1.2.3.4"])
+        request.resolver = mayAsk ? ChainResolver(strict, SystemResolver(), fallback: .never) : strict
+        await #expect(throws: HTTPError.self) { try await client.fetch(request) }
+        #expect(asked.withLock { $0 } == (mayAsk ? ["ipv4only.arpa"] : []))
     }
 
     @Test("After a refused connection no translated address is looked up")

@@ -46,7 +46,7 @@ struct RaceScheduleTests {
         var failed = HappyEyeballsSchedule(count: 1, stagger: 250_000_000, end: at(9000), isComplete: false)
         #expect(failed.next(at: at(0)) == .begin(0))
         failed.noteEnd(isDecisive: false)
-        #expect(failed.next(at: at(10)) == .wait(until: .never))
+        #expect(failed.next(at: at(10)) == .wait(until: at(9000)))
         failed.extend(count: 2, late: 0, isComplete: true)
         #expect(failed.next(at: at(20)) == .begin(1))
         failed.noteEnd(isDecisive: false)

@@ -35,6 +35,8 @@ struct Settings: Decodable, Hashable {
     var answers: String?
     /// The paths of Unix domain sockets by URL.
     var sockets: [String: String]?
+    /// The DNS servers to ask in place of the system's resolver.
+    var dns: [String]?
 
     func client(with jar: CookieJar) throws -> HTTPClient {
         try HTTPClient {
@@ -50,6 +52,7 @@ struct Settings: Decodable, Hashable {
                 $0.resolver = CachingResolver(SystemResolver(), settings)
             }
             if let cache { $0.cache = try .directory(cache) }
+            if let dns { $0.resolver = CachingResolver(PlainDNS(try dns.map { try Endpoint($0) })) }
             for (url, path) in sockets ?? [:] {
                 $0.unixSockets[try HTTPURL(url).origin] = try UnixSocketPath(path)
             }

@@ -96,6 +96,35 @@ struct CredentialTests {
         #expect(data == Data(basic.utf8))
     }
 
+    @Test("A session's credentials answer where redirects lead, each its own origin, and go nowhere else")
+    func redirected() async throws {
+        let (b, c) = (try asking("Basic realm=\"b\""), try asking("Basic realm=\"c\""))
+        let a = try FixtureServer.start { request in
+            guard request.headers["authorization"] != nil else {
+                return .text("who?", status: 401, ["WWW-Authenticate": "Basic realm=\"a\""])
+            }
+            return .redirect(to: "http://\(request.path == "/b" ? b.authority : c.authority)/")
+        }
+        let configuration = configuration()
+        for (server, user) in [(a, "a"), (b, "b")] {
+            configuration.urlCredentialStorage?.setDefaultCredential(
+                URLCredential(user: user, password: "pass", persistence: .forSession),
+                for: space(server, user)
+            )
+        }
+        let session = URLSession(configuration: configuration)
+        func basic(_ user: String) -> String { "Basic \(Data("\(user):pass".utf8).base64EncodedString())" }
+        for _ in 0..<2 {
+            #expect(try await session.data(from: a.url("/b")).0 == Data(basic("b").utf8))
+            // Nothing is stored for the third origin.
+            #expect(try await session.data(from: a.url("/c")).0 == Data("who?".utf8))
+            let url = try #require(URL(string: "http://me:pass@\(a.authority)/b"))
+            #expect(try await session.data(from: url).0 == Data(basic("b").utf8))
+        }
+        let sent = [a, b, c].map { Set($0.requests.compactMap { $0.headers["authorization"] }) }
+        #expect(sent == [[basic("a"), basic("me")], [basic("b")], []])
+    }
+
     @Test("Tasks of a session share the count of a nonce")
     func nonceCount() async throws {
         let server = try asking(#"Digest realm="here", nonce="n", qop="auth", algorithm=SHA-256"#)

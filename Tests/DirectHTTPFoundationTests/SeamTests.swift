@@ -1,6 +1,8 @@
 #if canImport(FoundationNetworking)
+import DirectCore
 import DirectHTTP
 import DirectHTTPFoundation
+import DirectIO
 import DirectTestCommands
 import Dispatch
 import Foundation
@@ -102,6 +104,33 @@ struct SeamTests {
         #expect(head.statusCode == 200 && bridged == data)
     }
 
+    @Test(
+        "Host is completed for an address of IPv6 and a name in other letters, and no other host is accepted"
+    )
+    func hosts() throws {
+        func host(_ url: String, _ value: String) throws -> String? {
+            var request = URLRequest(url: try #require(URL(string: url)))
+            request.setValue(value, forHTTPHeaderField: "Host")
+            return HTTPClient.Request(request).headers["Host"]
+        }
+        #expect(try host("http://[::1]:8167/", "[::1]") == nil)
+        #expect(try host("http://A.test:81/", "a.TEST") == nil)
+        for other in ["b.test", "a.test:82", "[::1]", "a.test/x"] {
+            #expect(try host("http://a.test:81/", other) == other)
+        }
+    }
+
+    @Test("A progress keeps the cancellation handler of the program, which is called as well")
+    func cancellationHandler() async throws {
+        let server = try FixtureServer.start { _ in .text("hello") }
+        let calls = Locked(0)
+        let progress = Progress(totalUnitCount: -1)
+        progress.cancellationHandler = { calls.withLock { $0 += 1 } }
+        _ = try await HTTPClient.untimed().data(from: server.url(), progress: progress)
+        progress.cancellationHandler?()
+        #expect(calls.withLock { $0 } == 1)
+    }
+
     @Test("Content is decoded although the request asks for codings itself; identity asks for none")
     func codings() async throws {
         // "hello", as gzip codes it.
@@ -160,6 +189,38 @@ struct SeamTests {
         request.setValue("request's", forHTTPHeaderField: "X-Secret")
         session.dataTask(with: request).resume()
         #expect(try await delegate.text() == "none")
+    }
+
+    @Test(
+        "A request that the delegate makes anew has the session's fields, as far as a redirect carries them"
+    )
+    func additionalFields() async throws {
+        let other = try FixtureServer.start { _ in .text("there") }
+        let server = try FixtureServer.start { request in
+            switch request.path {
+            case "/app": .redirect(to: "myapp://callback")
+            case "/other": .redirect(to: "http://\(other.authority)/next")
+            case "/own": .redirect(to: "/next")
+            default: .text("here")
+            }
+        }
+        let target = try server.url("/next")
+        let configuration = configuration(HTTPClient.untimed())
+        configuration.httpAdditionalHeaders = [
+            "User-Agent": "App/1", "Authorization": "Bearer x", "X-App": "a",
+        ]
+        for (path, hasSecrets) in [("/app", false), ("/other", false), ("/own", true)] {
+            let delegate = RedirectingDelegate { _, request in
+                URLRequest(url: request.url.flatMap { $0.scheme == "http" ? $0 : nil } ?? target)
+            }
+            let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+            session.dataTask(with: try server.url(path)).resume()
+            #expect(try await delegate.text().hasSuffix("here") || path == "/other")
+            let seen = try #require((path == "/other" ? other : server).requests.last)
+            #expect(seen.headers["user-agent"] == "App/1" && seen.headers["accept-language"] != nil)
+            #expect((seen.headers["authorization"] != nil) == hasSecrets)
+            #expect((seen.headers["x-app"] != nil) == hasSecrets)
+        }
     }
 
     @Test("Redirects to an app's URL count too: no server goes on for ever", arguments: ["/app", "/"])

@@ -49,6 +49,15 @@ private final class Tokens: Sendable {
     private struct Fetch {
         let mark: FetchMark
         let task: Task<String, any Error>
+        let start: Instant
+        /// The calls that wait for it.
+        var waiting = 0
+
+        /// Whether it is given up: nobody waits for it any more, and it takes long. Before that it is not, also
+        /// if all have left: a server may take a token for renewal once.
+        func isGivenUp(at now: Instant) -> Bool {
+            waiting == 0 && now >= start.advanced(byNanoseconds: 10_000_000_000)
+        }
     }
 
     private let state: Locked<State>
@@ -79,22 +88,29 @@ private final class Tokens: Sendable {
     /// there is none. A token that is about to expire is returned while the next one is being fetched.
     ///
     /// Returns `nil` inside the source: a request that the source makes would otherwise wait for the token
-    /// that only the source can supply.
+    /// that only the source can supply. So it does inside another source for which this one's waits.
     func token(instead refused: String?) async throws -> String? {
         let now = loop.now
-        let (known, fetch) = state.withLock { state -> (String?, Fetch?) in
+        let (known, fetch, late) = state.withLock { state -> (String?, Fetch?, late: Fetch?) in
             if let fetch = state.fetch, FetchMark.around.contains(where: { $0 === fetch.mark }) {
-                return (nil, nil)
+                return (nil, nil, nil)
             }
+            let late = state.fetch.flatMap { $0.isGivenUp(at: now) ? $0 : nil }
+            if late != nil { state.fetch = nil }
             if let known = state.known, known.text != refused, now < known.expiry {
                 if now >= known.renewal, state.fetch == nil { state.fetch = begin(at: now) }
-                return (known.text, nil)
+                return (known.text, nil, late)
             }
-            let fetch = state.fetch ?? begin(at: now)
+            var fetch = state.fetch ?? begin(at: now)
+            fetch.waiting += 1
             state.fetch = fetch
-            return (nil, fetch)
+            return (nil, fetch, late)
         }
-        guard let task = fetch?.task else { return known }
+        late?.task.cancel()
+        defer { if let fetch { leave(fetch) } }
+        guard let fetch, FetchMark.mayWait(for: fetch.mark) else { return known }
+        defer { FetchMark.endWait(for: fetch.mark) }
+        let task = fetch.task
         // A cancelled caller returns immediately and does not cancel the fetch, which other callers may be
         // waiting for.
         let answer: Result<String, any Error>
@@ -114,23 +130,31 @@ private final class Tokens: Sendable {
         let mark = FetchMark()
         let task = Task(executorPreference: BlockingWork.code) {
             try await FetchMark.$around.withValue(FetchMark.around + [mark]) {
-                try await self.fetch(from: start)
+                try await self.fetch(from: start, mark)
             }
         }
-        return Fetch(mark: mark, task: task)
+        return Fetch(mark: mark, task: task, start: start)
     }
 
-    private func fetch(from start: Instant) async throws -> String {
+    /// Notes that a call no longer waits for a fetch.
+    private func leave(_ fetch: Fetch) {
+        state.withLock { if $0.fetch?.mark === fetch.mark { $0.fetch?.waiting -= 1 } }
+    }
+
+    private func fetch(from start: Instant, _ mark: FetchMark) async throws -> String {
         guard let source else { return "" }
         do {
             let token = try await source()
             state.withLock { state in
+                // One that was given up may come after the one of a later fetch.
+                guard state.fetch?.mark === mark || state.known == nil else { return }
                 state.known = KnownToken(token, from: start, ahead: ahead)
-                state.fetch = nil
+                if state.fetch?.mark === mark { state.fetch = nil }
             }
             return token.secret.text
         } catch {
             state.withLock { state in
+                guard state.fetch?.mark === mark else { return }
                 state.known?.postponeRenewal(at: loop.now)
                 state.fetch = nil
             }
@@ -172,4 +196,38 @@ private final class FetchMark: Sendable {
     /// The fetches that the current task is part of. There may be several: a source may use a client whose
     /// authenticator has a source too.
     @TaskLocal static var around: [FetchMark] = []
+
+    /// The fetches that wait for others, by requests of their sources.
+    private static let waits = Locked<[(fetch: FetchMark, other: FetchMark)]>([])
+
+    /// Notes that the current task waits for a fetch; `false` if that one waits for one that the task is part
+    /// of, so that neither would end.
+    static func mayWait(for mark: FetchMark) -> Bool {
+        let around = around
+        guard !around.isEmpty else { return true }
+        return waits.withLock { waits in
+            var (found, next) = ([mark], 0)
+            while next < found.count {
+                if around.contains(where: { $0 === found[next] }) { return false }
+                for wait in waits
+                where wait.fetch === found[next] && !found.contains(where: { $0 === wait.other }) {
+                    found.append(wait.other)
+                }
+                next += 1
+            }
+            waits += around.map { ($0, mark) }
+            return true
+        }
+    }
+
+    /// Notes that the current task no longer waits for a fetch.
+    static func endWait(for mark: FetchMark) {
+        waits.withLock { waits in
+            for fetch in around {
+                if let place = waits.firstIndex(where: { $0.fetch === fetch && $0.other === mark }) {
+                    waits.remove(at: place)
+                }
+            }
+        }
+    }
 }

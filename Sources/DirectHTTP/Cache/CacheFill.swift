@@ -38,6 +38,11 @@ final class CacheFill: ResponseBodySource {
         await body.drain()
     }
 
+    func readAhead() async throws -> [UInt8] {
+        await body.readAhead()
+        return []
+    }
+
     func next() async throws -> [UInt8]? {
         guard let piece = try await body.next() else {
             await commit()

@@ -11,9 +11,6 @@ public import DirectHTTP1
 public struct RedirectPolicy: Sendable {
     /// Whether redirects are followed; if not, the response is delivered as it is.
     package var isFollowing = true
-    /// Whether a redirect to a URL of another scheme than http and https is delivered as it is. Otherwise it
-    /// fails with ``RedirectError/location(_:)``.
-    package var deliversOtherSchemes = false
     /// The highest number of redirects in a row. One more fails with
     /// ``RedirectError/tooMany(limit:isLoop:)``.
     public var limit = 20
@@ -36,29 +33,38 @@ public struct RedirectPolicy: Sendable {
     /// fails the call. Time limits, redirect policy and hedging are those of the call, and cannot be set
     /// here.
     public var decide: (@Sendable (Redirect) async throws -> RedirectDecision)? {
-        get { decision?.make }
-        set { decision = newValue.map(Decision.init) }
+        get { decision?.function }
+        set { decision = newValue.map(Reference.init) }
     }
 
-    private var decision: Decision?
+    /// Called with the `Location` of a redirect to a URL of another scheme than http and https, such as that
+    /// of an app, and with the redirect. It decides as ``decide`` does; what it makes begins anew, like a
+    /// request to another origin. Without it such a redirect fails with ``RedirectError/location(_:)``.
+    package var decideOnOtherScheme: (@Sendable (String, Response) async throws -> RedirectDecision)? {
+        get { otherDecision?.function }
+        set { otherDecision = newValue.map(Reference.init) }
+    }
 
-    /// The function by reference: copies of the policy have the same one, which functions cannot tell.
-    private final class Decision: Sendable {
-        let make: @Sendable (Redirect) async throws -> RedirectDecision
+    private var decision: Reference<@Sendable (Redirect) async throws -> RedirectDecision>?
+    private var otherDecision: Reference<@Sendable (String, Response) async throws -> RedirectDecision>?
 
-        init(_ make: @escaping @Sendable (Redirect) async throws -> RedirectDecision) {
-            self.make = make
+    /// A function by reference: copies of the policy have the same one, which functions cannot tell.
+    private final class Reference<Function: Sendable>: Sendable {
+        let function: Function
+
+        init(_ function: Function) {
+            self.function = function
         }
     }
 
     /// Whether both say the same. Policies whose ``decide`` was set one by one do not.
     func isSame(as other: RedirectPolicy) -> Bool {
-        isFollowing == other.isFollowing && deliversOtherSchemes == other.deliversOtherSchemes
-            && limit == other.limit
+        isFollowing == other.isFollowing && limit == other.limit
             && insecureAllowsDowngrade == other.insecureAllowsDowngrade
             && carriesBodyAcrossOrigins == other.carriesBodyAcrossOrigins
             && sendsReferer == other.sendsReferer && longestDelay == other.longestDelay
             && extraCrossOriginFields == other.extraCrossOriginFields && decision === other.decision
+            && otherDecision === other.otherDecision
     }
 
     /// Makes a policy that follows up to 20 redirects.

@@ -77,6 +77,12 @@ extension HTTPClient {
             get { optionsBox?.options.authenticator }
             set { options.authenticator = newValue }
         }
+        /// Finds the authenticator for the origin of each request of the call, redirects included, if
+        /// ``authenticator`` is not for it. It knows whose credentials it has, so that none gets elsewhere.
+        package var authenticators: (@Sendable (Origin) -> (any Authenticator)?)? {
+            get { optionsBox?.options.authenticators }
+            set { options.authenticators = newValue }
+        }
         /// The cookie store for all requests of the call, redirects included; `nil` for the client's store.
         package var cookies: (any CookieStore)? {
             get { optionsBox?.options.cookies }

@@ -28,6 +28,8 @@ extension Request {
         var hedging: HedgingPolicy?
         var tags: RequestTags?
         var authenticator: (any Authenticator)?
+        /// Finds the authenticator for an origin, wherever redirects lead.
+        var authenticators: (@Sendable (Origin) -> (any Authenticator)?)?
         var cookies: (any CookieStore)?
         /// The resolver that is asked instead of the client's.
         var resolver: (any Resolver)?
@@ -198,6 +200,7 @@ struct OptionRule: Sendable {
         OptionRule("hedging", \.hedging, .toRequest, readBy: .call, isSame: { $0.isSame(as: $1) }),
         OptionRule("tags", \.tags, .toRequest, combine: { $0.inheriting($1) }),
         OptionRule("authenticator", \.authenticator, .toOrigin, readBy: .hop),
+        OptionRule("authenticators", \.authenticators, .toCall),
         OptionRule("cookies", \.cookies, .toCall),
         OptionRule("resolver", \.resolver, .toRequest),
         OptionRule("proxy", \.proxy, .toRequest),

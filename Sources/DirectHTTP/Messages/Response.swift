@@ -116,12 +116,15 @@ package typealias Response = HTTPClient.Response
 extension HTTPClient {
     /// A response with its whole body.
     public struct BufferedResponse: Sendable {
-        private let response: Response
+        /// The response without its body, which has been read.
+        package let head: Response
         /// The body.
         public let body: [UInt8]
 
+        private var response: Response { head }
+
         init(_ response: consuming Response, _ body: consuming [UInt8]) {
-            self.response = response
+            head = response
             self.body = body
         }
 

@@ -56,6 +56,18 @@ final class ConnectionSource: ResponseBodySource {
         }
     }
 
+    func readAhead() async throws -> [UInt8] {
+        guard pool != nil else { return [] }
+        do throws(TransportError) {
+            let bytes = try await reading.readAhead()
+            if !bytes.isEmpty { reading.report(bytes.count) }
+            if reading.isAtEnd, reading.isRequestSent { try await finish() }
+            return bytes
+        } catch {
+            throw HTTPError.from(error, name: location.name, endpoint: location.endpoint)
+        }
+    }
+
     func drain() async {
         guard pool != nil else { return }
         end(isComplete: await reading.drain())

@@ -5,7 +5,7 @@ internal import DirectTransport
 
 /// Sends requests with the credentials of their origins, and again with new ones if a server answers 401.
 final class Credentials: Layer {
-    /// The client's authenticators; a request's own comes before them.
+    /// The client's authenticators; a request's own comes before them, and then those of its call.
     private let authenticators: [Origin: any Authenticator]
     /// Whether other code may send other requests than those that this layer knows.
     private let isIntercepted: Bool
@@ -21,7 +21,8 @@ final class Credentials: Layer {
 
     func send(_ request: Request, trail: Trail?, call: Call) async throws -> Response {
         let url = try request.checkedURL()
-        guard let authenticator = trail?.authenticator ?? authenticators[url.origin],
+        let own = trail?.authenticator ?? request.authenticators?(url.origin)
+        guard let authenticator = own ?? authenticators[url.origin],
             !request.headers.contains(Challenger.origin.field)
         else { return try await next.send(request, trail: trail, call: call) }
         let (method, body) = (request.method, request.body.bytesInMemory)
@@ -65,6 +66,7 @@ struct RequestCredentials: Sendable {
         var history = response.history
         while response.status == credentials.challenger.status, original.body.canBeSent, mayAnswer(response) {
             do {
+                await response.body.freeConnection()
                 guard try await renew(&request, after: response.headers, within: call) else { break }
                 await response.body.drain()
                 history.append(call.logging(Hop(.authentication, original.method, response)))

@@ -126,6 +126,22 @@ extension HopRequest {
         return former.moved(to: url, next, crossing: url.origin == origin ? nil : crossing, byServer: false)
     }
 
+    /// Returns a request that code made after a redirect to a URL that is none of HTTP. It gets what a redirect
+    /// to another origin would carry there, and nothing that was set for an origin.
+    func restarted(as other: Request, _ crossing: Crossing) throws(HTTPError) -> HopRequest {
+        var former = self
+        if former.request.hasOptions { former.request.options.leaveOrigin() }
+        try other.check(madeOf: former.request, for: .hop)
+        former.request.headers.keepCrossOriginSafe(hasBody: false, surviving: crossing.surviving)
+        var next = crossing.fields.completed(other)
+        next = next.withoutCopies(of: crossing.fields.upgraded(request), surviving: crossing.surviving)
+        next.headers.complete(with: former.request.headers)
+        next.inheritOptions(of: former.request)
+        // An invalid URL is reported when the request is sent.
+        guard case .success(let url) = next.parsedURL else { return with(next) }
+        return former.moved(to: url, next, crossing: crossing, byServer: false)
+    }
+
     /// Returns the request at another URL, with the addresses that are for it.
     ///
     /// - Parameter crossing: the fields that may be sent along if the URL is of another origin; `nil` if it
@@ -227,7 +243,7 @@ final class Trail: Sendable {
         self.facts = facts
     }
 
-    /// The authenticator for the origin of the request.
+    /// The authenticator that the caller, or its code, has set for the origin of the request.
     var authenticator: (any Authenticator)? { facts.authenticator }
 
     /// The client's own fields that may be sent; `nil` for all of them.
@@ -248,6 +264,12 @@ final class Trail: Sendable {
 }
 
 extension Request {
+    /// Whether there is an authenticator for the request besides those of the client.
+    @inline(__always)
+    func isAuthenticated(_ trail: Trail?) -> Bool {
+        hasOptions && authenticators != nil || trail?.authenticator != nil
+    }
+
     /// Whether the request has an authenticator, or a user or a password in its URL.
     @inline(__always)
     var hasCredentials: Bool {

@@ -44,7 +44,7 @@ final class Redirects: Sendable {
         from start: Instant,
         through layers: InnerLayers
     ) async throws -> Response {
-        if let trail, trail.authenticator != nil, configuration.authenticators.isEmpty {
+        if request.isAuthenticated(trail), configuration.authenticators.isEmpty {
             return try await credentials(through: layers).send(request, trail: trail, call: call)
         }
         return try await layers.send(request, trail: trail, call: call, from: start)
@@ -73,29 +73,8 @@ final class Redirects: Sendable {
         if policy.decide != nil { hop = hop.traced }
         var response = first
         var history = first.history
-        while let nextHop = try nextHop(after: hop, response, by: policy, history: history) {
+        while let next = try await next(after: hop, response, policy, crossing, call, history) {
             let redirects = history.count { $0.reason == .redirect }
-            var next = hop.redirected(nextHop, crossing: crossing)
-            if let decide = policy.decide {
-                let redirect = Redirect(
-                    request: hop.request,
-                    status: response.status,
-                    headers: response.headers,
-                    next: next.request,
-                    url: nextHop.url,
-                    crossesOrigins: nextHop.crossesOrigins,
-                    count: redirects
-                )
-                let decision = try await call.answer(to: response.url, .redirect, on: configuration.loop) {
-                    try await decide(redirect)
-                }
-                guard case .follow(let decided) = decision else { break }
-                try decided.check(madeOf: next.request, for: .hop)
-                next = next.rebuilt(as: decided, shown: [hop.request, next.request], crossing)
-                guard policy.carriesBodyAcrossOrigins || !next.takesBody(elsewhereThan: nextHop) else {
-                    throw failure(.bodyAcrossOrigins, of: hop.request, response: response, history: history)
-                }
-            }
             let refused = Hop(.redirect, hop.request.method, response)
             history.append(refused)
             guard redirects < policy.limit else {
@@ -130,22 +109,69 @@ final class Redirects: Sendable {
         return response
     }
 
-    /// Returns the request that the response redirects to; `nil` if the response is to be delivered.
+    /// Returns the request that the response redirects to, or what the program makes of it; `nil` if the
+    /// response is to be delivered.
     @inline(never)
-    private func nextHop(
+    private func next(
         after hop: HopRequest,
         _ response: Response,
-        by policy: RedirectPolicy,
-        history: [Hop]
-    ) throws -> NextHop? {
+        _ policy: RedirectPolicy,
+        _ crossing: Crossing,
+        _ call: Call,
+        _ history: [Hop]
+    ) async throws -> HopRequest? {
+        let redirect: NextHop
         do throws(RedirectError) {
-            return try NextHop(after: hop.request, at: response.url, response.head, policy) { url in
+            let found = try NextHop(after: hop.request, at: response.url, response.head, policy) { url in
                 fields.hsts?.upgrades(url, at: .now)
             }
+            guard let found else { return nil }
+            redirect = found
         } catch {
-            if policy.deliversOtherSchemes, error.namesOtherScheme { return nil }
-            throw failure(error, of: hop.request, response: response, history: history)
+            guard error.namesOtherScheme, let decide = policy.decideOnOtherScheme else {
+                throw failure(error, of: hop.request, response: response, history: history)
+            }
+            let location = response.headers["Location"] ?? ""
+            guard
+                let made = try await decision(
+                    on: response,
+                    call,
+                    by: { try await decide(location, response) }
+                )
+            else { return nil }
+            return try hop.restarted(as: made, crossing)
         }
+        let next = hop.redirected(redirect, crossing: crossing)
+        guard let decide = policy.decide else { return next }
+        let proposal = Redirect(
+            request: hop.request,
+            status: response.status,
+            headers: response.headers,
+            next: next.request,
+            url: redirect.url,
+            crossesOrigins: redirect.crossesOrigins,
+            count: history.count { $0.reason == .redirect }
+        )
+        guard let made = try await decision(on: response, call, by: { try await decide(proposal) })
+        else { return nil }
+        try made.check(madeOf: next.request, for: .hop)
+        let decided = next.rebuilt(as: made, shown: [hop.request, next.request], crossing)
+        guard policy.carriesBodyAcrossOrigins || !decided.takesBody(elsewhereThan: redirect) else {
+            throw failure(.bodyAcrossOrigins, of: hop.request, response: response, history: history)
+        }
+        return decided
+    }
+
+    /// Asks the program about a redirect, and returns the request that it makes of it; `nil` to deliver it.
+    private func decision(
+        on response: Response,
+        _ call: Call,
+        by decide: @escaping @Sendable () async throws -> RedirectDecision
+    ) async throws -> Request? {
+        await response.body.freeConnection()
+        let decision = try await call.answer(to: response.url, .redirect, on: configuration.loop, ask: decide)
+        guard case .follow(let made) = decision else { return nil }
+        return made
     }
 
     /// Returns the end of the delay that the response asks for before the next request; `nil` for none.
@@ -372,7 +398,7 @@ extension HTTPHeaders {
     }
 
     /// The fields that are known to be safe for any origin.
-    private static let harmless: Set<String> = [
+    static let harmless: Set<String> = [
         "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "dnt",
         // Without its condition a range would bring a part of any version (RFC 9110, section 13.1.5).
         "if-range", "pragma", "range", "save-data", "user-agent",

@@ -69,7 +69,8 @@ struct BridgedRequest: Sendable {
         call: @Sendable @escaping (BridgedRequest, Request) async throws -> Value
     ) async throws -> Value {
         do {
-            return try await perform(checked(), progress: progress, threads: client.threads, call: call)
+            guard let progress else { return try await call(self, checked()) }
+            return try await perform(checked(), progress, threads: client.threads, call: call)
         } catch {
             throw asURLError(error)
         }
@@ -77,11 +78,10 @@ struct BridgedRequest: Sendable {
 
     private func perform<Value: Sendable>(
         _ request: Request,
-        progress: Progress?,
+        _ progress: Progress,
         threads: BlockingWork,
         call: @Sendable @escaping (BridgedRequest, Request) async throws -> Value
     ) async throws -> Value {
-        guard let progress else { return try await call(self, request) }
         let sum = TransferSum(progress)
         var request = request
         sum.watch(&request)
@@ -89,8 +89,12 @@ struct BridgedRequest: Sendable {
         let work = Task(executorPreference: preferredExecutor() ?? threads) { [request] in
             try await call(self, request)
         }
-        progress.cancellationHandler = { work.cancel() }
-        defer { progress.cancellationHandler = nil }
+        let former = progress.cancellationHandler
+        progress.cancellationHandler = {
+            former?()
+            work.cancel()
+        }
+        defer { progress.cancellationHandler = former }
         if progress.isCancelled { work.cancel() }
         let value = try await withTaskCancellationHandler {
             try await work.value
@@ -109,25 +113,14 @@ struct BridgedRequest: Sendable {
     /// Returns the head of a response as Foundation's type, optionally with other fields.
     func head(_ response: Response, headers: HTTPHeaders? = nil) throws -> HTTPURLResponse {
         let url = try responseURL(response.url, history: response.history)
-        let head = HTTPURLResponse(
-            status: response.status,
-            version: response.version,
-            headers: (headers ?? response.headers).delivered(with: response.body.decoding),
-            url: url
-        )
-        return try checked(head, isLocal: response.transaction == nil)
-    }
-
-    /// Returns the head of a buffered response as Foundation's type.
-    func head(_ response: BufferedResponse) throws -> HTTPURLResponse {
-        let url = try responseURL(response.url, history: response.history)
-        let head = HTTPURLResponse(
-            status: response.status,
-            version: response.version,
-            headers: response.headers.delivered(with: response.decoding),
-            url: url
-        )
-        return try checked(head, isLocal: response.transaction == nil)
+        guard let head = HTTPURLResponse(response, headers: headers ?? response.headers, url: url) else {
+            throw URLError(.cannotParseResponse, "Foundation cannot hold the head of the response", for: url)
+        }
+        // A cache without a response says so with 504 (RFC 9111, section 5.2.1.7).
+        guard !isForCacheOnly || response.transaction == nil && head.statusCode != 504 else {
+            throw URLError(.resourceUnavailable, "it is not in the cache", for: url)
+        }
+        return head
     }
 
     /// Returns the caller's own URL, exactly as it was written, unless the response came from another one:
@@ -143,17 +136,6 @@ struct BridgedRequest: Sendable {
             )
         }
         return found
-    }
-
-    private func checked(_ head: HTTPURLResponse?, isLocal: Bool) throws -> HTTPURLResponse {
-        guard let head else {
-            throw URLError(.cannotParseResponse, "Foundation cannot hold the head of the response", for: url)
-        }
-        // A cache without a response says so with 504 (RFC 9111, section 5.2.1.7).
-        guard !isForCacheOnly || isLocal && head.statusCode != 504 else {
-            throw URLError(.resourceUnavailable, "it is not in the cache", for: url)
-        }
-        return head
     }
 }
 

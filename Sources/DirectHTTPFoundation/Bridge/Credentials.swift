@@ -24,16 +24,13 @@ public final class CredentialAuthenticator: Authenticator {
     }
 
     /// Answers with the credential that the storage holds for the host in the URL, its port and the realm.
-    public init(_ storage: URLCredentialStorage) {
-        let storage = SharedStorage(storage)
-        login = LoginAuthenticator { storage.login(for: $0, $1) }
+    public convenience init(_ storage: URLCredentialStorage) {
+        self.init(SharedStorage { storage })
     }
 
-    #if canImport(FoundationNetworking)
-    fileprivate init(_ storage: WeakStorage) {
-        login = LoginAuthenticator { storage.strong?.login(for: $0, $1) }
+    fileprivate init(_ storage: SharedStorage) {
+        login = LoginAuthenticator { storage.login(for: $0, $1) }
     }
-    #endif
 
     /// Returns the `Authorization` field for an origin that has been answered before, or `nil` for any other.
     public func authorization(for request: AuthenticationRequest) async throws -> String? {
@@ -63,14 +60,12 @@ extension URLCredentialStorage {
     /// One for each storage, so that a nonce has one count of its uses in all sessions with the storage.
     private static let authenticators = WeakTable<CredentialAuthenticator>()
 
-    /// Returns the authenticator of the sessions with this storage; `nil` if it has nothing for the URL's
-    /// origin.
-    func authenticator(for url: URL?) -> CredentialAuthenticator? {
-        let spaces = allCredentials.keys
-        guard !spaces.isEmpty, let origin = url.flatMap({ try? HTTPURL($0).origin }),
-            spaces.contains(where: { $0.origin == origin })
-        else { return nil }
-        return Self.authenticators.value(of: self) { CredentialAuthenticator(WeakStorage(self)) }
+    /// Returns the authenticator of the sessions with this storage; `nil` if it has nothing for the origin.
+    func authenticator(for origin: Origin) -> CredentialAuthenticator? {
+        guard allCredentials.keys.contains(where: { $0.origin == origin }) else { return nil }
+        return Self.authenticators.value(of: self) {
+            CredentialAuthenticator(SharedStorage { [weak self] in self })
+        }
     }
 }
 #endif
@@ -82,16 +77,14 @@ extension CredentialAuthenticator: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The storage is thread-safe by its documentation.
+/// A storage, which is thread-safe by its documentation.
 private struct SharedStorage: @unchecked Sendable {
-    private let storage: URLCredentialStorage
-
-    init(_ storage: URLCredentialStorage) {
-        self.storage = storage
-    }
+    /// The storage; `nil` if its sessions, which own it, are gone.
+    let storage: () -> URLCredentialStorage?
 
     /// Compares the protection spaces here, because on Linux no two of them are equal (Swift 6.3.1).
     func login(for challenge: Challenge, _ url: HTTPURL) -> Login? {
+        guard let storage = storage() else { return nil }
         for (space, credentials) in storage.allCredentials where space.covers(challenge, url: url) {
             if let found = storage.defaultCredential(for: space) ?? credentials.first?.value {
                 return Login(found)
@@ -100,19 +93,6 @@ private struct SharedStorage: @unchecked Sendable {
         return nil
     }
 }
-
-#if canImport(FoundationNetworking)
-/// A storage that its sessions own.
-private final class WeakStorage: @unchecked Sendable {
-    private weak let storage: URLCredentialStorage?
-
-    init(_ storage: URLCredentialStorage) {
-        self.storage = storage
-    }
-
-    var strong: SharedStorage? { storage.map(SharedStorage.init) }
-}
-#endif
 
 extension URLProtectionSpace {
     /// The scheme, host and port of the protected server; `nil` for a proxy.

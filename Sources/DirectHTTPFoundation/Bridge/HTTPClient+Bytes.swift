@@ -37,8 +37,11 @@ extension HTTPClient {
         fileprivate let body: ResponseBody
         fileprivate let request: BridgedRequest
 
-        /// The lines of the body as text, without their line ends.
-        public var lines: AsyncLines { AsyncLines(bytes: self) }
+        /// The lines of the body as text. A line ends with LF, CR or CRLF. Bytes that are not UTF-8 are
+        /// replaced with U+FFFD, and a byte order mark at the beginning is removed.
+        public var lines: some AsyncSequence<String, any Error> & Sendable {
+            BridgedElements(base: body.lines(upTo: .max), request: request)
+        }
 
         /// Returns an iterator over the bytes, for the only pass.
         public func makeAsyncIterator() -> Iterator {
@@ -47,14 +50,12 @@ extension HTTPClient {
 
         /// Reads the bytes one by one.
         public struct Iterator: AsyncIteratorProtocol {
-            private var pieces: ResponseBody.Iterator
-            private let request: BridgedRequest
+            private var pieces: BridgedElements<ResponseBody>.Iterator
             private var piece: [UInt8] = []
             private var position = 0
 
             fileprivate init(_ bytes: AsyncBytes) {
-                pieces = bytes.body.makeAsyncIterator()
-                request = bytes.request
+                pieces = BridgedElements(base: bytes.body, request: bytes.request).makeAsyncIterator()
             }
 
             /// Returns the next byte, or `nil` at the end of the body.
@@ -62,60 +63,35 @@ extension HTTPClient {
             /// - Throws: A `URLError` if the body could not be read to its end.
             public mutating func next() async throws -> UInt8? {
                 while position == piece.count {
-                    guard let next = try await nextPiece() else { return nil }
+                    guard let next = try await pieces.next() else { return nil }
                     piece = next
                     position = 0
                 }
                 defer { position += 1 }
                 return piece[position]
             }
-
-            private mutating func nextPiece() async throws -> [UInt8]? {
-                do {
-                    return try await pieces.next()
-                } catch {
-                    throw request.asURLError(error)
-                }
-            }
         }
     }
+}
 
-    /// The lines of a body. A line ends with LF, CR or CRLF. Bytes that are not UTF-8 are replaced with
-    /// U+FFFD.
-    public struct AsyncLines: AsyncSequence, Sendable {
-        /// A line without its end.
-        public typealias Element = String
+/// The elements of a body, whose errors become those of Foundation.
+private struct BridgedElements<Base: AsyncSequence & Sendable>: AsyncSequence, Sendable {
+    let base: Base
+    let request: BridgedRequest
 
-        fileprivate let bytes: AsyncBytes
+    func makeAsyncIterator() -> Iterator {
+        Iterator(base: base.makeAsyncIterator(), request: request)
+    }
 
-        /// Returns an iterator over the lines, for the only pass.
-        public func makeAsyncIterator() -> Iterator {
-            Iterator(bytes.makeAsyncIterator())
-        }
+    struct Iterator: AsyncIteratorProtocol {
+        fileprivate var base: Base.AsyncIterator
+        fileprivate let request: BridgedRequest
 
-        /// Reads the lines one by one.
-        public struct Iterator: AsyncIteratorProtocol {
-            private var bytes: AsyncBytes.Iterator
-            private var lastWasCarriageReturn = false
-
-            fileprivate init(_ bytes: AsyncBytes.Iterator) {
-                self.bytes = bytes
-            }
-
-            /// Returns the next line, or `nil` at the end of the body. A last line without a line end counts
-            /// as a line.
-            ///
-            /// - Throws: A `URLError` if the body could not be read to its end.
-            public mutating func next() async throws -> String? {
-                var line: [UInt8] = []
-                while let byte = try await bytes.next() {
-                    let isRest = lastWasCarriageReturn && byte == 0x0A
-                    lastWasCarriageReturn = byte == 0x0D
-                    if isRest { continue }
-                    if byte == 0x0A || byte == 0x0D { return String(decoding: line, as: UTF8.self) }
-                    line.append(byte)
-                }
-                return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
+        mutating func next() async throws -> Base.Element? {
+            do {
+                return try await base.next(isolation: #isolation)
+            } catch {
+                throw request.asURLError(error)
             }
         }
     }

@@ -61,7 +61,7 @@ extension HTTPClient {
     ) async throws -> (Data, HTTPURLResponse) {
         try await request.perform(progress, with: self) { request, sent in
             let response = try await fetch(sent)
-            return (Data(response.body), try request.head(response))
+            return (Data(response.body), try request.head(response.head))
         }
     }
 }

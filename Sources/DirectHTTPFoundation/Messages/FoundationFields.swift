@@ -15,11 +15,11 @@ struct FoundationFields {
     private(set) var expectsContinue = false
     /// Whether the server is asked for content without a coding.
     private(set) var declinesCodings = false
-    private let host: String?
+    private let url: URL?
 
     /// Creates the fields of a request to this URL.
     init(_ fields: [String: String], to url: URL?) {
-        host = url?.host
+        self.url = url
         for (name, value) in fields { add(name, value) }
     }
 
@@ -31,6 +31,13 @@ struct FoundationFields {
         }
     }
 
+    private func isHost(_ text: String) -> Bool {
+        guard let url, let own = try? HTTPURL(url), let given = try? HTTPURL("http://\(text)/") else {
+            return false
+        }
+        return given.host == own.host && given.authority == text.lowercased()
+    }
+
     private mutating func add(_ name: String, _ value: String) {
         guard let owned = OwnedField(name) else { return headers.add(name, value) }
         switch owned {
@@ -39,7 +46,7 @@ struct FoundationFields {
         // What the caller can decode does not count: here everything is decoded, as by URLSession.
         case .acceptEncoding: declinesCodings = declinesCodings || value.lowercased() == "identity"
         // The name of the URL without its port. Another name is refused when the request is sent.
-        case .host: if value.lowercased() != host?.lowercased() { headers.add(name, value) }
+        case .host: if !isHost(value) { headers.add(name, value) }
         case .te: if !value.lowercased().contains("chunked") { headers.add(name, value) }
         case .connection, .keepAlive, .proxyConnection, .transferEncoding, .upgrade: break
         }

@@ -20,56 +20,29 @@ extension HTTPURLResponse {
     /// The URL is that of the response, after redirects. The result is `nil` if Foundation cannot parse it.
     public convenience init?(_ response: HTTPClient.Response) {
         guard let url = URL(response.url) else { return nil }
-        let headers = response.headers.delivered(with: response.body.decoding)
-        self.init(status: response.status, version: response.version, headers: headers, url: url)
+        self.init(response, headers: response.headers, url: url)
     }
 
     /// Converts the head of a buffered response, as the initialiser for a `Response` does.
     public convenience init?(_ response: HTTPClient.BufferedResponse) {
-        guard let url = URL(response.url) else { return nil }
-        let headers = response.headers.delivered(with: response.decoding)
-        self.init(status: response.status, version: response.version, headers: headers, url: url)
+        self.init(response.head)
     }
 
-    /// Builds a head from its parts.
-    convenience init?(status: HTTPStatus, version: HTTPVersion, headers: HTTPHeaders, url: URL) {
+    /// Builds the head of a response with these fields, as they fit the body that is handed out: without the
+    /// length of one that was decoded.
+    convenience init?(_ response: Response, headers: HTTPHeaders, url: URL) {
+        var headers = headers
+        if case .decoded = response.body.decoding { headers.remove("Content-Length") }
         self.init(
             url: url,
-            statusCode: Int(status.code),
-            httpVersion: "\(version)",
+            statusCode: Int(response.status.code),
+            httpVersion: "\(response.version)",
             headerFields: headers.folded
         )
     }
 }
 
-extension Response {
-    /// The URL of another scheme than http and https to which the response redirects; `nil` if it does not.
-    ///
-    /// The client delivers such a redirect if its policy says so: the session's delegate decides about it.
-    var otherScheme: URL? {
-        let redirects: Set<HTTPStatus> = [
-            .movedPermanently, .found, .seeOther, .temporaryRedirect, .permanentRedirect,
-        ]
-        guard redirects.contains(status), let location = headers["Location"] else { return nil }
-        do throws(HTTPURLError) {
-            _ = try url.resolving(location)
-            return nil
-        } catch {
-            return RedirectError.location(error).namesOtherScheme ? URL(string: location) : nil
-        }
-    }
-}
-
 extension HTTPHeaders {
-    /// Returns the fields as they fit the body that is handed out: without the length of one that was
-    /// decoded.
-    func delivered(with decoding: BodyDecoding) -> HTTPHeaders {
-        guard case .decoded = decoding else { return self }
-        var fields = self
-        fields.remove("Content-Length")
-        return fields
-    }
-
     /// One value for each name, in the spelling of the first field of that name.
     var folded: [String: String] {
         var values = [String: String](minimumCapacity: count)

@@ -53,7 +53,7 @@ final class ProtocolLoading: Sendable {
     private func deliver(_ response: Response) async throws {
         let head = try order.head(response)
         #if !canImport(FoundationNetworking)
-        if let next = order.redirect(response) { return redirect(to: next, head) }
+        if let next = order.redirect { return redirect(to: next, head) }
         #endif
         if let bytes = try response.body.completeBytes(upTo: .max) { return deliver(head, body: bytes) }
         guard await order.isStreaming() else {

@@ -35,24 +35,30 @@ struct ProtocolOrder: Sendable {
             request.body = try await .read(stream, length: length, contentType: original.formType)
         }
         request.redirects = policy
-        request.redirects?.deliversOtherSchemes = true
-        request.redirects?.decide = { [policy, next, original, hops] redirect in
+        request.redirects?.decide = { redirect in
             let decision = try await policy.decide?(redirect) ?? .follow(redirect.next)
             guard case .follow(let proposed) = decision else { return .deliver }
-            guard hops.count < policy.limit else {
-                throw URLError(
-                    .httpTooManyRedirects,
-                    "more than \(policy.limit) redirects",
-                    for: original.url
-                )
-            }
             // The session cannot repeat a body that `URLRequest` cannot hold: then the client follows the
             // redirect.
             guard let request = URLRequest(proposed) else { return decision }
-            next.withLock { $0 = original.redirected(to: request, hops.followed(by: redirect)) }
-            return .deliver
+            return try deliver(to: request, leavingOrigin: redirect.crossesOrigins)
+        }
+        // The session asks its delegate, and is the one to judge the scheme.
+        request.redirects?.decideOnOtherScheme = { location, _ in
+            guard let other = URL(string: location) else { return .deliver }
+            return try deliver(to: URLRequest(url: other), leavingOrigin: true)
         }
         return request
+    }
+
+    /// Notes the redirect for the session, and delivers it.
+    private func deliver(to request: URLRequest, leavingOrigin: Bool) throws -> RedirectDecision {
+        guard hops.count < policy.limit else {
+            throw URLError(.httpTooManyRedirects, "more than \(policy.limit) redirects", for: url)
+        }
+        let followed = hops.followed(leavingOrigin: leavingOrigin)
+        next.withLock { $0 = original.redirected(to: request, followed) }
+        return .deliver
     }
 
     /// Sends the request. The session follows redirects, so only it knows whether an earlier hop has left the
@@ -66,13 +72,8 @@ struct ProtocolOrder: Sendable {
         try bridged.head(response)
     }
 
-    /// Returns the request to which the session has to redirect; `nil` if the response is not a redirect to
-    /// follow. The session asks its delegate, and is the one to judge the scheme.
-    func redirect(_ response: Response) -> URLRequest? {
-        if let next = next.withLock({ $0 }) { return next }
-        guard policy.isFollowing, let other = response.otherScheme else { return nil }
-        return original.redirected(to: URLRequest(url: other), hops)
-    }
+    /// The request to which the session has to redirect; `nil` if the response is not a redirect to follow.
+    var redirect: URLRequest? { next.withLock { $0 } }
 
     /// Always `true`: the session takes the body in pieces.
     func isStreaming() async -> Bool { true }
@@ -97,10 +98,10 @@ private struct EarlierHops {
         hasLeftOrigin = URLProtocol.property(forKey: Self.leftKey, in: request) != nil
     }
 
-    func followed(by redirect: Redirect) -> EarlierHops {
+    func followed(leavingOrigin: Bool) -> EarlierHops {
         var hops = self
         hops.count += 1
-        hops.hasLeftOrigin = hasLeftOrigin || redirect.crossesOrigins
+        hops.hasLeftOrigin = hasLeftOrigin || leavingOrigin
         return hops
     }
 

@@ -17,8 +17,8 @@ struct ProtocolOrder: @unchecked Sendable {
     private let body: BodySource
     private let delegate: SessionDelegate?
     private let cookies: SessionCookies?
+    private let credentials: URLCredentialStorage?
     private let redirects: RedirectPolicy
-    private let authenticator: CredentialAuthenticator?
 
     private enum BodySource {
         case ofRequest
@@ -40,8 +40,8 @@ struct ProtocolOrder: @unchecked Sendable {
         bridged = BridgedRequest(cookies?.taken(from: request) ?? request, settings, configuration)
         body = Self.body(of: task, inside, request)
         delegate = inside.flatMap { [cookies] in SessionDelegate($0, cookies) }
-        redirects = settings.redirects.asking(delegate)
-        authenticator = configuration?.urlCredentialStorage?.authenticator(for: request.url)
+        redirects = settings.redirects
+        credentials = configuration?.urlCredentialStorage
     }
 
     /// Returns the request to send.
@@ -52,41 +52,15 @@ struct ProtocolOrder: @unchecked Sendable {
         case .failure(let error): throw error
         case .upload(let body, let length, let type): try await request.take(body, length, type, delegate)
         }
-        prepare(&request)
-        // A user in the URL is meant for this request.
-        if url?.user == nil, url?.password == nil { request.authenticator = authenticator }
+        if let cookies { request.cookies = cookies.store }
+        if let credentials { request.authenticators = { credentials.authenticator(for: $0) } }
+        request.redirects = redirects.asking(delegate, for: self)
         return request
     }
 
-    private func prepare(_ request: inout Request) {
-        if let cookies { request.cookies = cookies.store }
-        request.redirects = redirects
-    }
-
-    /// Sends the request. The client follows redirects, and the delegate decides about those to a URL that is
-    /// not one of HTTP, such as that of an app.
+    /// Sends the request. The client follows its redirects.
     func send(_ request: Request, with client: HTTPClient) async throws -> Response {
-        var response = try await client.send(request)
-        var redirects = redirects
-        while redirects.isFollowing, let other = response.otherScheme {
-            let proposed = URLRequest(url: other)
-            let decided = try await delegate?.decide(on: proposed, after: head(response))
-            guard let next = delegate == nil ? proposed : decided else { return response }
-            guard let url = next.url, (try? HTTPURL(url)) != nil else {
-                throw URLError(.unsupportedURL, "a redirect leads to a URL that is not http", for: next.url)
-            }
-            // All redirects of a task have one limit: the server may name the app again for ever.
-            redirects.limit -= 1 + response.history.count { $0.reason == .redirect }
-            guard redirects.limit >= 0 else {
-                throw URLError(.httpTooManyRedirects, "too many redirects", for: self.url)
-            }
-            await response.body.drain()
-            var request = Request(next)
-            prepare(&request)
-            request.redirects = redirects
-            response = try await client.sendContinued(request)
-        }
-        return response
+        try await client.send(request)
     }
 
     /// Returns the head of the response for the session.
@@ -156,12 +130,21 @@ extension Request {
 }
 
 extension RedirectPolicy {
-    /// The client's policy. If it does not decide about redirects itself, the delegate decides.
-    fileprivate func asking(_ delegate: SessionDelegate?) -> RedirectPolicy {
+    /// The client's policy. If it does not decide about redirects itself, the delegate decides; in any case
+    /// about those to a URL that is not one of HTTP, such as that of an app.
+    fileprivate func asking(_ delegate: SessionDelegate?, for order: ProtocolOrder) -> RedirectPolicy {
+        guard let delegate else { return self }
         var policy = self
-        policy.deliversOtherSchemes = true
-        guard let delegate, decide == nil else { return policy }
-        policy.decide = { try await delegate.decide($0) }
+        policy.decide = decide ?? { try await delegate.decide($0) }
+        policy.decideOnOtherScheme = { location, response in
+            guard let other = URL(string: location),
+                let next = try await delegate.decide(on: URLRequest(url: other), after: order.head(response))
+            else { return .deliver }
+            guard let url = next.url, (try? HTTPURL(url)) != nil else {
+                throw URLError(.unsupportedURL, "a redirect leads to a URL that is not http", for: next.url)
+            }
+            return .follow(Request(next))
+        }
         return policy
     }
 }

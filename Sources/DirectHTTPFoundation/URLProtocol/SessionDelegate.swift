@@ -2,6 +2,7 @@
 internal import DirectCore
 internal import DirectHTTP
 internal import DirectIO
+internal import Dispatch
 internal import Foundation
 internal import FoundationNetworking
 
@@ -11,6 +12,7 @@ struct SessionDelegate: @unchecked Sendable {
     private let session: URLSession
     private let task: URLSessionTask
     private let cookies: SessionCookies?
+    private let queue: DispatchQueue?
 
     /// Fails if the session or its delegate is not known.
     init?(_ inside: SessionInside, _ cookies: SessionCookies?) {
@@ -18,6 +20,7 @@ struct SessionDelegate: @unchecked Sendable {
         self.delegate = delegate
         self.session = session
         task = inside.task
+        queue = inside.queue
         self.cookies = cookies
     }
 
@@ -54,6 +57,12 @@ struct SessionDelegate: @unchecked Sendable {
         guard let decided = try await decide(on: proposed, after: head) else { return .deliver }
         guard !decided.asksTheSame(as: proposed) else { return .follow(redirect.next) }
         var next = Request(decided)
+        // As URLSession does it, also in a request that was made anew; as far as the redirect may carry them.
+        let additional = session.configuration.httpAdditionalHeaders ?? [:]
+        for name in additional.keys.compactMap({ $0 as? String }) + ["Accept-Language"]
+        where !next.headers.contains(name) {
+            for value in redirect.next.headers.values(for: name) { next.headers.add(name, value) }
+        }
         if decided.httpBody == nil, decided.httpBodyStream == nil, decided.announcesTheSame(as: proposed) {
             next.body = redirect.next.body
         }
@@ -75,11 +84,19 @@ struct SessionDelegate: @unchecked Sendable {
         return cookies.taken(from: decided, proposed: proposed.value(forHTTPHeaderField: "Cookie"))
     }
 
-    /// Calls the delegate and waits for its answer.
+    /// Calls the delegate and waits for its answer; not once the task has been cancelled: no session asks a
+    /// delegate that it has told of the end.
     private func ask<Answer: Sendable>(
         _ question: @escaping @Sendable (_ answer: @escaping @Sendable (Answer) -> Void) -> Void
     ) async throws -> Answer {
-        try await answer { reply in session.delegateQueue.addOperation { question(reply) } }
+        try await answer { reply in
+            guard let queue else { return session.delegateQueue.addOperation { question(reply) } }
+            // A cancellation changes the state on this queue, and tells the end behind that.
+            queue.async {
+                guard task.state != .canceling, task.state != .completed else { return }
+                session.delegateQueue.addOperation { question(reply) }
+            }
+        }
     }
 }
 

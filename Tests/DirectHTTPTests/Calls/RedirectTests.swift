@@ -381,7 +381,7 @@ struct RedirectTests {
 }
 
 extension HTTPError {
-    fileprivate var redirectFault: RedirectError? {
+    var redirectFault: RedirectError? {
         if case .redirect(let fault) = reason { fault } else { nil }
     }
 }

@@ -68,6 +68,7 @@ struct RequestOptionTests {
         request.hedging = HedgingPolicy()
         request.tags[String.self] = "tag"
         request.authenticator = .bearer("x")
+        request.authenticators = { _ in StandardAuthenticator.bearer("x") }
         request.cookies = CookieJar()
         request.resolver = ScriptedResolver("scripted", [])
         request.proxy = ProxySettings()

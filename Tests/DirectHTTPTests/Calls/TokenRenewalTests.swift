@@ -64,6 +64,96 @@ struct TokenRenewalTests {
         #expect(fetched.withLock { $0 } == 2)
     }
 
+    @Test("A refused response, and a redirect, give their connection to what the program asks for meanwhile")
+    func connections() async throws {
+        let pieces = (0..<20).map { [UInt8](repeating: $0, count: 1000) }
+        let write: @Sendable (BodyWriter) throws -> Void = { for piece in pieces { try $0.write(piece) } }
+        let server = try FixtureServer.start { request in
+            if request.target == "/token" { return .text("good") }
+            guard request.headers["authorization"] == "Bearer good" else {
+                // Its body does not come with its head.
+                return .written(status: 401, ["WWW-Authenticate": "Bearer"], write)
+            }
+            return request.target == "/" ? .text("in") : .written(status: 302, ["Location": "/"], write)
+        }
+        let origin = try HTTPURL(server.http()).origin
+        let place = Locked<HTTPClient?>(nil)
+        let ask: @Sendable () async throws -> String = {
+            var request = Request(.get, server.http("/token"))
+            request.redirects = .deliver
+            return try await place.withLock { $0 }?.fetch(request).text ?? ""
+        }
+        let client = HTTPClient.untimed {
+            $0.maximumConnectionsPerOrigin = 1
+            $0.authenticators[origin] = .bearer(refreshing: ask)
+            $0.redirects.decide = { redirect in
+                _ = try await ask()
+                return .follow(redirect.next)
+            }
+        }
+        place.withLock { $0 = client }
+        #expect(try await client.get(server.http("/moved")).text == "in")
+        place.withLock { $0 = nil }
+        // What is delivered after all has its body.
+        let refused = HTTPClient.untimed {
+            $0.authenticators[origin] = CredentiallessAuthenticator()
+        }
+        #expect(try await refused.get(server.http("/")).body == pieces.flatMap { $0 })
+    }
+
+    @Test("A fetch that hangs, and that nobody waits for any more, is given up after ten seconds")
+    func hanging() async throws {
+        let script = Script((200, [:]))
+        let (client, count, hangs) = (script.client(), Locked(0), Barrier())
+        let authenticator = BearerAuthenticator(ahead: .zero, on: time.loop) {
+            let number = count.withLock {
+                $0 += 1
+                return $0
+            }
+            if number == 1 { await hangs.pass() }
+            return BearerToken("\(number)")
+        }
+        let request = request("http://a.test/", authenticator)
+        let first = Task { try await client.fetch(request) }
+        await hangs.arrivals(1)
+        first.cancel()
+        _ = await first.result
+        time.advance(by: .seconds(10))
+        #expect(try await client.fetch(request).status == 200)
+        // The late token of the first fetch does not take the place of the second one's.
+        hangs.open()
+        _ = try await client.fetch(request)
+        #expect(script.requests.allSatisfy { $0.headers["Authorization"] == "Bearer 2" })
+        #expect(count.withLock { $0 } == 2)
+    }
+
+    @Test("Two sources that need each other's origin end both, also where they begin at one time")
+    func eachOther() async throws {
+        let script = Script((200, [:]))
+        let place = Locked<HTTPClient?>(nil)
+        let both = Barrier()
+        func source(asking url: String) -> any Authenticator {
+            BearerAuthenticator(ahead: .zero, on: time.loop) {
+                await both.pass()
+                _ = try await place.withLock { $0 }?.get(url)
+                return BearerToken("token")
+            }
+        }
+        let (a, b) = (source(asking: "https://b.test/source"), source(asking: "https://a.test/source"))
+        let origins = try ["https://a.test/", "https://b.test/"].map { try HTTPURL($0).origin }
+        let client = script.client { $0.authenticators = [origins[0]: a, origins[1]: b] }
+        place.withLock { $0 = client }
+        async let first = client.get("https://a.test/")
+        async let second = client.get("https://b.test/")
+        await both.arrivals(2)
+        both.open()
+        #expect(try await [first.status, second.status] == [200, 200])
+        place.withLock { $0 = nil }
+        // One of the two went without a token, as a source's request does that would wait for itself.
+        let sent = script.requests.filter { $0.url.hasSuffix("/source") }.map { $0.headers["Authorization"] }
+        #expect(sent.count == 2 && sent.contains(nil))
+    }
+
     @Test("After the expiry all requests wait for one renewal, and no request carries the expired token")
     func expired() async throws {
         let script = Script((200, [:]))
@@ -149,4 +239,15 @@ struct TokenRenewalTests {
         dump(token, to: &text)
         #expect(!text.contains("hush"))
     }
+}
+
+/// Has no answer.
+private struct CredentiallessAuthenticator: Authenticator {
+    func authorization(for request: AuthenticationRequest) async throws -> String? { nil }
+
+    func authorization(
+        for request: AuthenticationRequest,
+        answering challenges: [Challenge],
+        after refused: String?
+    ) async throws -> String? { nil }
 }

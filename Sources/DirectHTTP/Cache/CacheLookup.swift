@@ -108,17 +108,19 @@ struct CacheLookup: Sendable {
     /// Forwards a request that the cache cannot answer. The response may still invalidate entries, or add
     /// one.
     private func pass() async throws -> Response {
+        let mayStandForGet =
+            request.method == .post && !policy.isApart && !policy.control.noStore && !cache.store.isShared
+        var mark = mayStandForGet ? try? await cache.store.mark(key, wait: wait) : nil
         let sent = cache.clock()
         let response = try await forward(request, sentRequests)
         for url in Invalidation.urls(of: request.method, url, response: response.head) {
-            if let key = CacheKey(url) { await cache.store.remove(key, wait: wait) }
+            guard let changed = CacheKey(url) else { continue }
+            let after = await cache.store.remove(changed, since: mark, wait: wait)
+            if changed == key { mark = after }
         }
-        guard request.method == .post, !policy.isApart, !policy.control.noStore else {
-            return response.with(.bypassed)
-        }
+        guard mark != nil else { return response.with(.bypassed) }
         let head = CachedHead(received: response.head, requestTime: sent, responseTime: cache.clock())
         guard head.standsForGet(of: url, at: cache.clock()) else { return response.with(.bypassed) }
-        let mark = try? await cache.store.mark(key, wait: wait)
         return await keep(response, head: head, mark: mark)
     }
 
@@ -371,7 +373,7 @@ extension CacheLookup {
             await draft.commit()
             return response
         case .arriving(let body):
-            let length = response.headers["Content-Length"].flatMap { UInt64($0) }
+            let length = head.headers["Content-Length"].flatMap { UInt64($0) }
             guard let draft = cache.store.draft(plan(length), wait: wait) else { return response }
             var kept = response
             let fill = CacheFill(body, into: draft, length: length)
@@ -401,7 +403,7 @@ extension CacheLookup {
             refresh: refresh,
             forward: refresh
         )
-        cache.background.start(key.digest, on: wait.limit.threads) {
+        cache.background.start([key.digest, stored.variant.digest], on: wait.limit.threads) {
             guard let response = try? await lookup.fetch(stored) else { return }
             guard case .arriving(let body) = response.body.content else { return }
             // A body that is not being cached has no reader here.

@@ -135,14 +135,14 @@ public final class ResponseCache: Sendable {
 /// Tasks that no caller waits for, at most one at a time for each key.
 final class BackgroundWork: Sendable {
     private struct State {
-        var keys: Set<Digest128> = []
+        var keys: Set<[Digest128]> = []
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
     private let state = Locked(State())
 
     func start(
-        _ key: Digest128,
+        _ key: [Digest128],
         on threads: BlockingWork,
         work: @escaping @Sendable () async -> Void
     ) {

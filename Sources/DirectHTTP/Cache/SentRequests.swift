@@ -28,7 +28,9 @@ package final class SentRequests: Sendable {
     /// - Parameter defaults: Fields that are added if the request has none of that name.
     package func note(_ request: Request, defaults: HTTPHeaders) {
         guard case .success(let url) = request.parsedURL else { return }
-        let sent = Sent(url: url.resource, policy: CacheRequestPolicy(request, defaults: defaults))
+        let asker = Asker(request.headers, own: defaults.identifying)
+        let policy = CacheRequestPolicy(request, defaults: defaults, asker: asker)
+        let sent = Sent(url: url.resource, policy: policy)
         state.withLock { $0.requests.append(sent) }
     }
 
@@ -53,14 +55,12 @@ package final class SentRequests: Sendable {
 extension CacheRequestPolicy {
     fileprivate func asksTheSame(as sent: CacheRequestPolicy, selecting names: VaryNames) -> Bool {
         method == sent.method && isApart == sent.isApart && passes == sent.passes && range == sent.range
-            && (names.fields + fields.asker.fieldNames + Self.credentials).allSatisfy {
+            // What tells who asks must agree even if `Vary` does not name it: the cache has seen only the
+            // credentials in its own request.
+            && (names.fields + fields.asker.fieldNames + sent.fields.asker.fieldNames).allSatisfy {
                 fields[$0] == sent.fields[$0]
             }
     }
-
-    /// These fields must agree even if `Vary` does not name them: the cache has seen only the credentials in
-    /// its own request.
-    private static let credentials = ["authorization", "cookie", "proxy-authorization"]
 }
 
 extension HTTPURL {

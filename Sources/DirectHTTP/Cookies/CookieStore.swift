@@ -12,6 +12,8 @@ public protocol CookieStore: AnyObject, Sendable {
     ///
     /// A cache keeps the responses of each store apart from those of all others. Stores with equal names
     /// share them, and so does a store of a later run on a folder. Without a name they end with the object.
+    /// The client asks for the name before and after it asks for the cookies of a request: a store whose user
+    /// changes has another name from then on.
     var lastingName: String? { get }
 
     /// Returns the cookies to send with a request to this URL, in order.

@@ -69,14 +69,15 @@ struct CookieTable {
     /// Whether a cookie set over http could be mistaken for a stored `Secure` cookie (RFC 6265bis, section
     /// 5.7).
     ///
-    /// It is enough to look at one site: cookies of other sites are never sent to the same host.
-    func wouldOverlaySecureCookie(_ cookie: Cookie, in siteHost: HTTPHost) -> Bool {
-        guard let site = sites[siteHost] else { return false }
-        return site.kept.contains { kept in
-            let other = kept.cookie
-            return other.isSecure && other.nameBytes == cookie.nameBytes
-                && (other.host.isAtOrBelow(cookie.host) || cookie.host.isAtOrBelow(other.host))
-                && other.pathBytes.isPathPrefix(of: cookie.pathBytes[...])
+    /// It is not enough to look at the cookie's own site: a registrable domain may lie below another one.
+    func wouldOverlaySecureCookie(_ cookie: Cookie) -> Bool {
+        sites.values.contains { site in
+            site.kept.contains { kept in
+                let other = kept.cookie
+                return other.isSecure && other.nameBytes == cookie.nameBytes
+                    && (other.host.isAtOrBelow(cookie.host) || cookie.host.isAtOrBelow(other.host))
+                    && other.pathBytes.isPathPrefix(of: cookie.pathBytes[...])
+            }
         }
     }
 

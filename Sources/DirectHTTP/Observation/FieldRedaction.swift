@@ -40,7 +40,12 @@ package struct FieldRedaction: Sendable {
         case "location", "content-location", "referer": return shown(reference: value)
         case "link": return shown(links: value)
         case "refresh": return shown(refresh: value)
-        default: return isCareful && value.looksSecret(in: name) ? SecretItems.mask : value
+        default:
+            guard isCareful else { return value }
+            if value.looksSecret(in: name) { return SecretItems.mask }
+            guard value.mayHoldQuery else { return value }
+            let isReference = !value.utf8.contains { " \t\",;<>{}".utf8.contains($0) }
+            return isReference ? shown(reference: value) : SecretItems.mask
         }
     }
 
@@ -109,6 +114,16 @@ package struct FieldRedaction: Sendable {
     }
 }
 
+extension HTTPHeaders {
+    /// The names, in lower case, of the fields that carry credentials, as far as the names tell.
+    var namesOfSecrets: Set<String> {
+        lowercasedNames.filter { !Self.harmless.contains($0) && $0.looksSecret }
+    }
+
+    /// The names of all fields, in lower case.
+    var lowercasedNames: Set<String> { Set(lazy.map { $0.name.lowercased() }) }
+}
+
 extension String {
     /// Whether a field with this name, in lower case, carries a credential, as far as the name tells: every
     /// API has a field of its own (CVE-2026-40895), so that no list of them is complete.
@@ -147,7 +162,8 @@ extension String {
     ///
     /// By bytes: a mark that combines with a character would hide it.
     fileprivate func looksSecret(in name: String) -> Bool {
-        if name == "www-authenticate" || name == "proxy-authenticate" { return false }
+        if name == "www-authenticate" || name == "proxy-authenticate" { return hasUserOfURL }
+        if name == "sec-websocket-protocol" { return lowercased().has("bearer".utf8) }
         let scheme = utf8.prefix { $0 != UInt8(ascii: " ") }
         if scheme.endIndex < utf8.endIndex, Self.schemes.contains(String(Substring(scheme)).lowercased()) {
             return true
@@ -168,6 +184,13 @@ extension String {
             if authority.contains(UInt8(ascii: "@")) { return true }
         }
         return false
+    }
+
+    /// Whether there may be a URL or a path with a query or a fragment in the text.
+    fileprivate var mayHoldQuery: Bool {
+        guard let mark = utf8.firstIndex(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") })
+        else { return false }
+        return utf8[..<mark].contains(UInt8(ascii: "/"))
     }
 
     /// Whether there may be a query, a fragment or a user in the text.

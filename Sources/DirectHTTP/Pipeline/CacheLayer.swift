@@ -35,7 +35,12 @@ final class CacheLayer: Layer {
         let plain = stores?.upgraded(request) ?? request
         let url = try plain.checkedURL()
         let asker = client.asker(of: plain, at: url, trail)
+        let holder = client.cookieHolder
         let request = stores?.withCookies(plain) ?? plain
+        // The program has changed the user of its store meanwhile: whose cookies these are is not known.
+        guard holder == client.cookieHolder else {
+            return try await next.send(request, trail: trail, call: call)
+        }
         // The call may end first, and its report has the requests that its caller has waited for.
         let refresh = forward(request.withoutCallbacks, trail: trail, call: call.unobserved)
         let wait = DiskWait(

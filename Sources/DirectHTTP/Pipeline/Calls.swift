@@ -110,9 +110,9 @@ final class Calls: CallLayer {
     /// Returns the first request of a call, as the interceptors sent it on.
     private func firstHop(_ request: Request, original: Request, isContinued: Bool) -> HopRequest {
         let crossing = fields.crossing(by: original.redirects ?? redirects.policy)
-        let hop =
-            isContinued ? HopRequest(continuing: original, crossing) : .beginning(original, by: crossing)
-        guard isIntercepted else { return hop.upgraded(by: fields) }
+        let first = fields.upgraded(original)
+        let hop = isContinued ? HopRequest(continuing: first, crossing) : .beginning(first, by: crossing)
+        guard isIntercepted else { return hop }
         return hop.rebuilt(as: request, shown: [original], crossing)
     }
 

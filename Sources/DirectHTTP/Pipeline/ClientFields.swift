@@ -11,6 +11,8 @@ final class ClientFields: Sendable {
     let hsts: HSTSStore?
     /// The URL whose origin the client's settings are for; `nil` if they are for every one.
     let base: HTTPURL?
+    /// The names of the client's own fields that tell who it is, in lower case, wherever they are sent.
+    let identifyingNames: Set<String>
     private let headers: HTTPHeaders
     private let identifying: HTTPHeaders
     private let settings: DecodingSettings
@@ -23,6 +25,7 @@ final class ClientFields: Sendable {
         headers.remove("Proxy-Authorization")
         self.headers = headers
         identifying = headers.identifying
+        identifyingNames = identifying.lowercasedNames
         base = configuration.baseURL
         hsts = configuration.hsts
         settings = configuration.decoding

@@ -144,6 +144,27 @@ struct AskerTests {
         #expect(try await client.get("https://a.test/").cacheUse == .hit)
     }
 
+    @Test("A field of one request whose name tells of a credential counts; one of another name by Vary only")
+    func callersField() async throws {
+        let client = Self.client(.memory())
+        for use in [CacheUse.miss, .hit] {
+            for (name, value) in [
+                ("X-Api-Key", "1"), ("X-Api-Key", "2"), ("x-auth-token", "1"), ("Private-Token", "1"),
+            ] {
+                // A trace of its own in each request does not make each its own asker.
+                let headers: HTTPHeaders = [name: value, "X-Trace": "\(use)", "Idempotency-Key": "\(use)"]
+                let response = try await client.fetch(Request(.get, "https://a.test/", headers: headers))
+                #expect(response.cacheUse == use && response.text?.contains("\(name): \(value)") == true)
+            }
+        }
+        #expect(try await client.get("https://a.test/").cacheUse == .miss)
+        // Behind a redirect the field is not sent, so that is the page of nobody in particular.
+        var request = Request(.get, "https://a.test/?https://b.test/", headers: ["X-Api-Key": "1"])
+        #expect(try await client.fetch(request).text?.contains("X-Api-Key") == false)
+        try request.setURL(HTTPURL("https://b.test/"))
+        #expect(try await client.fetch(request).cacheUse == .miss)
+    }
+
     @Test("Bytes that are no text tell askers apart, and no part is mistaken for another")
     func bytes() {
         func field(_ name: String, _ bytes: [UInt8]) -> HTTPHeaders {
@@ -174,6 +195,68 @@ struct AskerTests {
             $0.networkInterceptors = [copying { $0.headers["X-Api-Key"] = "other" }]
         }
         for _ in 0..<2 { #expect(try await client.get("https://a.test/").cacheUse == .miss) }
+    }
+
+    @Test("A field that the client withholds and something below the cache adds is not stored for nobody")
+    func addedBelow() async throws {
+        for name in ["X-Api-Key", "X-Tenant"] {
+            let cache = ResponseCache.memory()
+            let client = Self.client(cache) {
+                $0.headers[name] = "alice"
+                $0.networkInterceptors = [copying { $0.headers[name] = "alice" }]
+            }
+            #expect(try await client.get("https://a.test/?https://b.test/").text?.contains("alice") == true)
+            let other = try await Self.client(cache).get("https://b.test/")
+            #expect(other.cacheUse == .miss && other.text?.contains("alice") == false)
+            // Nor is what a request itself says under that name the page of nobody in particular.
+            let base = try HTTPURL("https://a.test/")
+            let based = Self.client(cache) { ($0.baseURL, $0.headers[name]) = (base, "alice") }
+            let own = Request(.get, "https://b.test/", headers: [name: "bob"])
+            #expect(try await based.fetch(own).text?.contains("bob") == true)
+        }
+    }
+
+    @Test("A store that has another user from now on has none of the former one's responses")
+    func changedUser() async throws {
+        let store = ChangingStore()
+        let client = Self.client(.memory()) { $0.cookies = store }
+        for use in [CacheUse.miss, .hit] {
+            for user in ["alice", "bob"] {
+                store.user.withLock { $0 = user }
+                let response = try await client.get("https://a.test/")
+                #expect(response.cacheUse == use && response.text?.contains("sid=\(user)") == true)
+            }
+        }
+        // A change between the name and the cookies: nobody knows whose page it is.
+        store.changesWhenRead.withLock { $0 = true }
+        #expect(try await client.get("https://c.test/").cacheUse == nil)
+        store.user.withLock { $0 = "bob" }
+        store.changesWhenRead.withLock { $0 = false }
+        #expect(try await client.get("https://c.test/").cacheUse == .miss)
+    }
+
+    @Test("A client that asks another server, or believes one that others refuse, has responses of its own")
+    func places() async throws {
+        let path = try UnixSocketPath("/run/local")
+        let origin = try HTTPURL("https://a.test/").origin
+        let root = Array(testAuthority.certificate(for: "root.test").pem.utf8)
+        let override = InsecureCertificateOverride { _ in true }
+        let settings: [@Sendable (inout HTTPClient.Configuration) -> Void] = [
+            { _ in }, { $0.unixSockets[origin] = path }, { $0.tls.roots = .only([.pem(root)]) },
+            { $0.tls.roots = .systemAnd([.pem(root)]) }, { $0.tls.roots = .only([.pemFile("/roots")]) },
+            { $0.tls.roots = .only([.pemFile("roots")]) }, { $0.tls.insecureOverride = override },
+        ]
+        let cache = ResponseCache.memory()
+        for use in [CacheUse.miss, .hit] {
+            for setting in settings {
+                #expect(try await Self.client(cache, setting).get("https://a.test/").cacheUse == use)
+            }
+        }
+        // In the clear nothing of TLS counts, and at another origin no socket.
+        _ = try await Self.client(cache).get("http://b.test/")
+        for setting in settings {
+            #expect(try await Self.client(cache, setting).get("http://b.test/").cacheUse == .hit)
+        }
     }
 
     @Test("A certificate selects its own responses, and none where it is not shown")
@@ -218,6 +301,22 @@ struct AskerTests {
     }
 }
 
+/// A store of the program's own, whose user changes.
+private final class ChangingStore: CookieStore {
+    let user = Locked("alice")
+    let changesWhenRead = Locked(false)
+
+    var lastingName: String? { user.withLock { $0 } }
+
+    func cookies(for url: HTTPURL) -> [Cookie] {
+        if changesWhenRead.withLock({ $0 }) { user.withLock { $0 = "carol" } }
+        let user = user.withLock { $0 }
+        return (try? Cookie("sid", user, for: url.host)).map { [$0] } ?? []
+    }
+
+    func take(_ headers: HTTPHeaders, from url: HTTPURL) {}
+}
+
 /// What each option and setting does to who is asking. A new one has to be put into one of the lists.
 @Suite("What belongs to who is asking", .idleLimit)
 struct AskerMemberTests {
@@ -252,7 +351,7 @@ struct AskerMemberTests {
 
     @Test("Each option of a request is part of who is asking, or keeps the request apart, or shows nothing")
     func options() async throws {
-        let asking: Set = ["authenticator", "cookies"]
+        let asking: Set = ["authenticator", "authenticators", "cookies"]
         let apart: Set = ["bypassesCache", "upgrade", "tls", "identity", "unixSocket"]
         let silent: Set = [
             "addressMap", "isAlwaysDecoded", "failedEndpoints", "repeatability", "timeouts", "waited",
@@ -282,6 +381,7 @@ struct AskerMemberTests {
         let asking: [String: @Sendable (inout HTTPClient.Configuration) throws -> Void] = [
             "headers": { $0.headers["X-Api-Key"] = "1" },
             "cookies": { $0.cookies = CookieJar() },
+            "unixSockets": { $0.unixSockets[try HTTPURL(Self.url).origin] = try UnixSocketPath("/s") },
             "authenticators": { $0.authenticators = [try HTTPURL(Self.url).origin: .bearer("x")] },
             "tls": {
                 $0.tls.clientIdentity = .init(
@@ -292,7 +392,7 @@ struct AskerMemberTests {
         ]
         // The base decides where the settings are for; `authenticators` of proxies are for proxies.
         let silent: Set = [
-            "baseURL", "addresses", "resolver", "vetting", "proxy", "dialling", "unixSockets", "localBinding",
+            "baseURL", "addresses", "resolver", "vetting", "proxy", "dialling", "localBinding",
             "tcpKeepAlive", "sendingRate", "receivingRate", "encryptedClientHello", "timeouts", "redirects",
             "retries", "hedging", "proxyAuthenticators", "observer", "cache", "maximumConnectionsPerOrigin",
             "maximumConnections", "maximumIdleConnections", "idleTimeout", "maximumConnectionAge",

@@ -60,6 +60,7 @@ private final class HeldStore: CacheStore {
     private let store: any CacheStore
     private let event = Locked<(@Sendable () async -> Void)?>(nil)
     var digestKey: [UInt8] { store.digestKey }
+    var isShared: Bool { store.isShared }
 
     init(_ store: any CacheStore) {
         self.store = store
@@ -85,7 +86,9 @@ private final class HeldStore: CacheStore {
         try await store.mark(key, wait: wait)
     }
 
-    func remove(_ key: CacheKey, wait: DiskWait) async { await store.remove(key, wait: wait) }
+    func remove(_ key: CacheKey, since mark: CacheMark?, wait: DiskWait) async -> CacheMark? {
+        await store.remove(key, since: mark, wait: wait)
+    }
 
     func removeAll() async { await store.removeAll() }
 

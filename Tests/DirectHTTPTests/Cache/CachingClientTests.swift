@@ -41,6 +41,102 @@ struct CachingClientTests {
         #expect(cache.faults == [])
     }
 
+    @Test("The cache obeys the client's own fields as it obeys those of a request")
+    func clientsFields() async throws {
+        let fields: [(HTTPHeaders, CacheUse, CacheUse)] = [
+            (["Cache-Control": "no-store"], .bypassed, .bypassed),
+            (["Cache-Control": "no-cache"], .miss, .miss),
+            (["Pragma": "no-cache"], .miss, .miss), (["Cache-Control": "only-if-cached"], .miss, .miss),
+            (["If-Match": "\"a\""], .bypassed, .bypassed), (["X-Other": "1"], .miss, .hit),
+        ]
+        let answer: HTTPHeaders = ["Cache-Control": "max-age=60", "Content-Length": "0"]
+        for (headers, first, second) in fields {
+            let (own, ofRequest) = (Locked(0), Locked(0))
+            var uses: [[CacheUse?]] = []
+            for (count, isOwn) in [(own, true), (ofRequest, false)] {
+                let client = HTTPClient.untimed { settings in
+                    settings.cache = .memory()
+                    if isOwn { for field in headers { settings.headers[field.name] = field.value } }
+                    settings.transport = { request in
+                        count.withLock { $0 += 1 }
+                        return try Response(to: request, 200, headers: answer)
+                    }
+                }
+                let request = Request(.get, "http://a.test/", headers: isOwn ? [:] : headers)
+                uses.append([])
+                for _ in 0..<2 { uses[uses.count - 1].append(try await client.fetch(request).cacheUse) }
+            }
+            #expect(uses == [[first, second], [first, second]], "\(headers.map(\.value))")
+            #expect(own.withLock { $0 } == ofRequest.withLock { $0 })
+        }
+    }
+
+    @Test("A slow older response does not take the place of a later one", arguments: Place.allCases)
+    func slowOlder(place: Place) async throws {
+        let folder = TemporaryFolder.planned()
+        let (asked, mayEnd) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
+        let count = SerialNumbers()
+        let cache = try place.cache(folder)
+        let client = HTTPClient.untimed {
+            $0.cache = cache
+            $0.transport = { request in
+                let number = count.next()
+                if number == 1 {
+                    asked.continuation.finish()
+                    for await _ in mayEnd.stream {}
+                }
+                let now = UnixTime.now.advanced(bySeconds: Int64(number) - 10)
+                let fields: HTTPHeaders = [
+                    "Cache-Control": "max-age=60", "Content-Length": "1", "Date": HTTPDate.text(now),
+                ]
+                return try Response(to: request, 200, headers: fields, body: Array("\(number)".utf8))
+            }
+        }
+        let slow = Task { try await client.get("http://a.test/") }
+        for await _ in asked.stream {}
+        #expect(try await client.get("http://a.test/").text == "2")
+        mayEnd.continuation.finish()
+        #expect(try await slow.value.text == "1")
+        let last = try await client.get("http://a.test/")
+        #expect(last.cacheUse == .hit && last.text == "2")
+    }
+
+    @Test(
+        "The response to a POST from before a change of its resource is not stored",
+        arguments: Place.allCases
+    )
+    func postedBefore(place: Place) async throws {
+        let folder = TemporaryFolder.planned()
+        let (posted, changed) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
+        let version = Locked(1)
+        let cache = try place.cache(folder)
+        let client = HTTPClient.untimed {
+            $0.cache = cache
+            $0.transport = { request in
+                let fields: HTTPHeaders = [
+                    "Cache-Control": "max-age=60", "Content-Location": "http://a.test/",
+                    "Content-Length": "1",
+                ]
+                let body = Array("\(version.withLock { $0 })".utf8)
+                let response = try Response(to: request, 200, headers: fields, body: body)
+                guard request.method == .post, request.headers.contains("X-Late") else { return response }
+                posted.continuation.finish()
+                for await _ in changed.stream {}
+                return response
+            }
+        }
+        let late = Task { try await client.fetch(Request(.post, "http://a.test/", headers: ["X-Late": "1"])) }
+        for await _ in posted.stream {}
+        version.withLock { $0 = 2 }
+        _ = try await client.fetch(Request(.put, "http://a.test/"))
+        changed.continuation.finish()
+        #expect(try await late.value.text == "1")
+        #expect(try await client.get("http://a.test/").text == "2")
+        // Without a change between, memory keeps it. Of a folder no process knows all changes.
+        _ = try await client.fetch(Request(.post, "http://a.test/"))
+        #expect(try await client.get("http://a.test/").cacheUse == (place == .memory ? .hit : .miss))
+    }
+
     @Test("The cache is keyed by the name, and the address does not matter")
     func nameNotAddress() async throws {
         let port = try SharedPort(on: ["127.0.0.2", "127.0.0.3"])
@@ -575,6 +671,50 @@ struct CachingClientTests {
         #expect(server.requests.count == 2)
         #expect(try await client.get(server.http()).text == "2")
         await cache.settle()
+    }
+
+    @Test("The refresh of one asker's stale response does not keep that of another from its own")
+    func revalidationOfTwo() async throws {
+        let mayAnswer = Gate()
+        let asked = Locked<[String]>([])
+        let server = try FixtureServer.start { request in
+            let key = request.headers["x-api-key"] ?? ""
+            let isFirst = asked.withLock { asked in
+                asked.append(key)
+                return asked.count { $0 == key } == 1
+            }
+            if !isFirst { try request.wait(for: mayAnswer) }
+            return .text(key, ["Cache-Control": "max-age=0, stale-while-revalidate=60"])
+        }
+        let cache = ResponseCache.memory()
+        for _ in 0..<2 {
+            for key in ["alice", "bob"] {
+                let client = HTTPClient.untimed { ($0.cache, $0.headers["X-Api-Key"]) = (cache, key) }
+                #expect(try await client.get(server.http()).text == key)
+            }
+        }
+        mayAnswer.open()
+        await cache.settle()
+        #expect(asked.withLock { $0.sorted() } == ["alice", "alice", "bob", "bob"])
+    }
+
+    @Test("A length that framed nothing ends no content in the cache", arguments: Place.allCases)
+    func doubtfulFraming(place: Place) async throws {
+        let folder = TemporaryFolder.planned()
+        let server = try FixtureServer.start { _ in
+            .raw(
+                "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 5\r\n"
+                    + "Transfer-Encoding: chunked\r\n\r\n5\r\nAAAAA\r\n5\r\nBBBBB\r\n0\r\n\r\n"
+            )
+        }
+        let cache = try place.cache(folder)
+        let client = HTTPClient.untimed {
+            ($0.cache, $0.leniency.acceptsDoubtfulFraming) = (cache, true)
+        }
+        for use in [CacheUse.miss, .hit] {
+            let response = try await client.get(server.http())
+            #expect(response.cacheUse == use && response.text == "AAAAABBBBB")
+        }
     }
 
     @Test("The request behind a stale response reports to nobody: its call may have ended")

@@ -13,7 +13,7 @@ struct SentRequestsTests {
     /// Answers with the fields that identify the user; each answer may be stored.
     private func server(_ fields: FixtureHeaders = ["Cache-Control": "max-age=60"]) throws -> FixtureServer {
         try FixtureServer.start { request in
-            let names = ["Authorization", "Cookie", "X-User"].compactMap { request.headers[$0] }
+            let names = ["Authorization", "Cookie", "X-Api-Key", "X-User"].compactMap { request.headers[$0] }
             return .text("\(request.target) for \(names.joined(separator: " "))", fields)
         }
     }
@@ -36,7 +36,7 @@ struct SentRequestsTests {
 
     @Test(
         "A response to credentials that an interceptor added is not stored",
-        arguments: ["Authorization", "Cookie"]
+        arguments: ["Authorization", "Cookie", "X-Api-Key"]
     )
     func credentials(field: String) async throws {
         let server = try server()

@@ -40,6 +40,19 @@ struct CookieJarTests {
         #expect(try jar.field("https://s3.amazonaws.com/deep") == "deep=2; all=3")
     }
 
+    @Test("A cookie over http hides no Secure one, also where one registrable domain lies below another")
+    func overlaidSites() throws {
+        let jar = CookieJar()
+        try jar.take("sid=good; Secure; Domain=amazonaws.com", from: "https://amazonaws.com/")
+        try jar.take("sid=evil; Path=/login", from: "http://mine.s3.amazonaws.com/login")
+        #expect(try jar.field("https://mine.s3.amazonaws.com/login") == "sid=good")
+        try jar.take("id=good; Secure", from: "https://mine.s3.amazonaws.com/")
+        try jar.take("id=evil; Path=/login; Domain=amazonaws.com", from: "http://amazonaws.com/login")
+        #expect(try jar.field("https://mine.s3.amazonaws.com/login") == "sid=good; id=good")
+        try jar.take("sid=own", from: "http://other.test/")
+        #expect(try jar.field("http://other.test/") == "sid=own")
+    }
+
     @Test("The caller's cookies come first, and the jar adds none with the same names")
     func merging() throws {
         let jar = CookieJar()

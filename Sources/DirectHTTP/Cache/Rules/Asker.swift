@@ -12,53 +12,49 @@ package struct Asker: Equatable, Sendable {
     /// All parts, each with its kind and its length in front. Empty for a request that shows nothing. It
     /// contains secrets: it is compared in memory, and only a digest of it is stored.
     let text: [UInt8]
-    /// The names of the fields that identify the sender, in lower case.
+    /// The names of the fields that may identify the sender, in lower case, also of those that are not sent.
     let fieldNames: [String]
 
     /// A request that shows nothing of its sender.
-    package static let anonymous = Asker(text: [], fieldNames: [])
+    package static let anonymous = Asker(HTTPHeaders())
 
-    private init(text: [UInt8], fieldNames: [String]) {
-        self.text = text
-        self.fieldNames = fieldNames
-    }
+    /// Whether the request shows nothing of its sender.
+    var isAnonymous: Bool { text.isEmpty }
+
+    package static func == (left: Asker, right: Asker) -> Bool { left.text == right.text }
 
     /// Makes the asker of a request.
     ///
     /// - Parameters:
-    ///   - headers: The fields of the request, before a store has added its cookies. `Authorization` and
-    ///     `Cookie` identify a user; other fields of a caller count if `Vary` names them.
+    ///   - headers: The fields of the request, before a store has added its cookies. Those that carry
+    ///     credentials identify a user, as far as their names tell; others count if `Vary` names them.
     ///   - own: The client's own fields that identify it, as far as they are sent if the request has none of
     ///     that name.
+    ///   - names: The names of all such fields of the client's, in lower case, also of withheld ones.
     ///   - cookies: The name of the store whose cookies are sent, whether or not it has any for this URL: the
     ///     response may set the first one.
     ///   - certificate: The name of the certificate that is shown to a server that asks for one.
+    ///   - place: What the client asks in place of the server that every other client asks.
     package init(
         _ headers: HTTPHeaders,
         own: HTTPHeaders = HTTPHeaders(),
+        names: Set<String> = [],
         cookies: String? = nil,
-        certificate: String? = nil
+        certificate: String? = nil,
+        place: String? = nil
     ) {
-        guard
-            cookies != nil || certificate != nil || !own.isEmpty || headers.index(of: "authorization") != nil
-                || headers.index(of: "cookie") != nil
-        else {
-            self = .anonymous
-            return
-        }
         var parts = Parts()
         if let cookies { parts.add("cookies", cookies.utf8) }
         if let certificate { parts.add("certificate", certificate.utf8) }
-        let names = Set(["authorization", "cookie"] + own.map { $0.name.lowercased() }).sorted()
-        var identifying: [String] = []
-        for name in names {
+        if let place { parts.add("place", place.utf8) }
+        let sorted = headers.namesOfSecrets.union(names).union(own.lowercasedNames).sorted()
+        for name in sorted {
             let sent = headers.contains(name) ? headers : own
             for index in sent.indices where sent[index].name.lowercased() == name {
                 parts.add("field " + name, sent.valueBytes(at: index))
-                identifying.append(name)
             }
         }
-        self.init(text: parts.bytes, fieldNames: identifying)
+        (text, fieldNames) = (parts.bytes, sorted)
     }
 
     private struct Parts {

@@ -107,6 +107,12 @@ struct SelectedVariants {
 }
 
 extension CachedHead {
+    /// Whether this response takes the place of one for the same requests: not if its request came before, and
+    /// it was generated before. A slow old response would bring back what has changed.
+    func replaces(_ other: CachedHead) -> Bool {
+        requestTime > other.requestTime || isNewer(than: other)
+    }
+
     /// Whether this response was generated later than the other one. Of several suitable responses the latest
     /// is used (RFC 9111, section 4.1).
     func isNewer(than other: CachedHead) -> Bool {

@@ -24,10 +24,11 @@ struct CacheRequestPolicy: Sendable {
     let passes: Bool
 
     init(_ request: Request, defaults: HTTPHeaders, asker: Asker = .anonymous) {
-        let headers = request.headers
         method = request.method
         isReload = request.ignoresStoredResponses
-        fields = VaryFields(headers: headers, defaults: defaults, asker: asker)
+        fields = VaryFields(headers: request.headers, defaults: defaults, asker: asker)
+        var headers = request.headers
+        if defaults.concernCaches { headers.complete(with: defaults) }
         conditions = ClientConditions(headers)
         range = headers.index(of: "range") == nil ? nil : headers["Range"]
         var control = CacheControl(headers)
@@ -150,6 +151,14 @@ extension RequestBody {
 }
 
 extension HTTPHeaders {
+    /// Whether there is a field that a cache obeys.
+    fileprivate var concernCaches: Bool {
+        let names: [StaticString] = [
+            "cache-control", "pragma", "range", "if-none-match", "if-modified-since",
+        ]
+        return names.contains { index(of: $0) != nil } || hasConditionsForServers
+    }
+
     /// Whether there are conditions about the state of the server, which only the server can evaluate.
     fileprivate var hasConditionsForServers: Bool {
         index(of: "if-match") != nil || index(of: "if-unmodified-since") != nil

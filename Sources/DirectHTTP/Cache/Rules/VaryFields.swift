@@ -107,14 +107,14 @@ struct VaryNames: Hashable, Sendable {
         }
         guard !fields.isAuthorizedOnce else { return nil }
         if response.hasCodedContent { names.insert("accept-encoding") }
-        if fields.asker != .anonymous { names.insert(Self.asker) }
+        if !fields.asker.isAnonymous { names.insert(Self.asker) }
         self.names = names.sorted()
     }
 
     /// Whether responses that these names select may answer the request at all: they are for an asker if and
     /// only if the request shows one.
     func suit(_ fields: VaryFields) -> Bool {
-        names.contains(Self.asker) == (fields.asker != .anonymous)
+        names.contains(Self.asker) != fields.asker.isAnonymous
     }
 
     /// In place of a field's name: the asker. No field can have this name.

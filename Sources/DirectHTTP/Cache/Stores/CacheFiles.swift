@@ -85,7 +85,7 @@ final class CacheFiles: Sendable {
     /// Returns the latest response that the request selects, and notes its use in the times of its files.
     func find(_ key: CacheKey, fields: VaryFields) -> DirectoryEntry? {
         var found: [DirectoryEntry] = []
-        if fields.asker == .anonymous, let plain = load(key.plainName, key: key, variant: nil) {
+        if fields.asker.isAnonymous, let plain = load(key.plainName, key: key, variant: nil) {
             found.append(plain)
         }
         let index = index(key)
@@ -117,10 +117,17 @@ final class CacheFiles: Sendable {
 
     /// Gives a complete file its name, and updates the index if the response depends on the request.
     ///
-    /// Does nothing if the plan's mark no longer holds: the response would not be used.
+    /// Does nothing if the plan's mark no longer holds, so that the response would not be used, and if a later
+    /// response is there.
     func place(_ file: FileDraft, for plan: DraftPlan, size: Int) throws(SystemError) {
         let (key, names) = (plan.key, plan.variant.names)
-        guard try marks.mark(of: key) == plan.mark, try makeWay(at: plan.name) else { return }
+        guard try marks.mark(of: key) == plan.mark else { return }
+        if let present = load(plan.name, key: key, variant: names.names.isEmpty ? nil : plan.variant),
+            present.mark == plan.mark, !plan.head.replaces(present.head)
+        {
+            return
+        }
+        guard try makeWay(at: plan.name) else { return }
         if !names.names.isEmpty {
             let known = index(key)
             var index = known?.0 ?? VariantIndex()

@@ -11,6 +11,7 @@ internal import DirectIO
 final class DirectoryStore: CacheStore {
     private let files: CacheFiles
     var digestKey: [UInt8] { files.digestKey }
+    var isShared: Bool { true }
 
     /// Files are read and written on the threads of `work`, or on those of the folder.
     init(path: String, limits: CacheLimits, work: BlockingWork? = nil) throws(CacheError) {
@@ -60,8 +61,9 @@ final class DirectoryStore: CacheStore {
         try? await wait.run(on: files.work, .body) { [files] in files.replaceHead(entry, with: head) }
     }
 
-    func remove(_ key: CacheKey, wait: DiskWait) async {
+    func remove(_ key: CacheKey, since _: CacheMark?, wait: DiskWait) async -> CacheMark? {
         await wait.carryOut(on: files.work) { [files] in files.remove(key) }
+        return nil
     }
 
     func removeAll() async {

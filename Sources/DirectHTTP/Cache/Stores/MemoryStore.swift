@@ -14,6 +14,7 @@ final class MemoryStore: CacheStore {
     private let removals = Locked([UInt64](repeating: 0, count: 256))
     private let objectLimit: Int
     var digestKey: [UInt8] { [] }
+    var isShared: Bool { false }
 
     init(limits: CacheLimits) {
         shelf = Locked(LRUCache(byteLimit: limits.bytes, countLimit: limits.objects))
@@ -44,10 +45,12 @@ final class MemoryStore: CacheStore {
         shelf.withLock { $0.replace(old, with: new) }
     }
 
-    func remove(_ key: CacheKey, wait _: DiskWait) async {
+    func remove(_ key: CacheKey, since mark: CacheMark?, wait _: DiskWait) async -> CacheMark? {
         shelf.withLock { shelf in
+            let former = self.mark(key)
             removals.withLock { $0[Int(key.slot % 256)] &+= 1 }
             shelf.remove(key)
+            return former == mark ? self.mark(key) : nil
         }
     }
 
@@ -64,7 +67,9 @@ final class MemoryStore: CacheStore {
     fileprivate func keep(_ entry: Entry, room: MemoryRoom, if mark: CacheMark) {
         shelf.withLock { shelf in
             shelf.release(room.giveUp())
-            if self.mark(entry.key) == mark { shelf.add(entry) }
+            guard self.mark(entry.key) == mark else { return }
+            let present = shelf.find(entry.key) { $0.variant == entry.variant }
+            if present.map({ entry.head.replaces($0.head) }) ?? true { shelf.add(entry) }
         }
     }
 

@@ -46,6 +46,11 @@ public enum PageError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
+extension PageError: CustomReflectable {
+    /// Shows no more in `dump` either.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
 private struct PageSequence: AsyncSequence, Sendable {
     let client: HTTPClient
     let first: HTTPClient.Request
@@ -84,7 +89,12 @@ private struct PageSequence: AsyncSequence, Sendable {
             let sent = Self.sent(request, to: url)
             let origin = home ?? (try? sent.url.origin) ?? url.origin
             home = origin
-            following = try pages.next(page).map { follow($0, from: sent, within: origin) }
+            following = try pages.next(page).map { next in
+                // A page of another origin, to which a redirect has led, must not choose what is asked for with
+                // the secrets of this one (CVE-2024-45336).
+                guard page.url.origin == origin else { return .failure(.otherOrigin(page.url.origin)) }
+                return follow(next, from: sent, within: origin)
+            }
             return page
         }
 
@@ -103,6 +113,7 @@ private struct PageSequence: AsyncSequence, Sendable {
             from request: HTTPClient.Request,
             within origin: Origin
         ) -> Result<HTTPClient.Request, PageError> {
+            let url = pages.client.upgraded(url)
             guard url.origin == origin else { return .failure(.otherOrigin(url.origin)) }
             guard !seen.contains(url) else { return .failure(.loop(url)) }
             return .success(request.replacing(url: url))

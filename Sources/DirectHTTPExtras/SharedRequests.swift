@@ -10,7 +10,8 @@ internal import Synchronization
 /// Requests are equal if method, URL (with user and password), all header fields, addresses and tags' absence
 /// are. A request with any other option of its own (limits, an authenticator, TLS settings, a proxy, a
 /// callback, tags, …) is made alone, and so is one with a body. The client's cookies and authenticators are
-/// the same for all of its requests, so each client needs an interceptor of its own.
+/// taken to be the same for all requests in flight, so each client needs an interceptor of its own, and a
+/// program that exchanges the cookies in a jar for another user's waits for its requests before.
 ///
 /// The response is read whole, up to the limit, before anyone gets it; one that is larger is
 /// `Reason.bodyTooLarge(limit:)` for all. Use `where` to leave out what is to be streamed.
@@ -80,10 +81,10 @@ public final class SharedRequests: Sendable {
                 // From now on a response may have been made before the change, until this one is there.
                 flights.withLock { $0 = [:] }
                 defer { flights.withLock { $0 = [:] } }
-                return try await forward(request)
+                return try await making { try await forward(request) }
             }
             guard let key = Key(request), fits(request), !Self.leading.contains(ObjectIdentifier(self)) else {
-                return try await forward(request)
+                return try await making { try await forward(request) }
             }
             var (flight, start, waiter) = enter(key)
             var request = request
@@ -118,14 +119,20 @@ public final class SharedRequests: Sendable {
         }
     }
 
+    /// Makes a request, so that what is made meanwhile for its sake waits for no other: that one may be waiting
+    /// for the same, such as a token.
+    private func making(by forward: Forward) async throws -> HTTPClient.Response {
+        let leading = Self.leading.union([ObjectIdentifier(self)])
+        return try await Self.$leading.withValue(leading, operation: forward)
+    }
+
     /// Makes a request, and gives its result to all that wait.
     private func lead(_ flight: Flight, for key: Key, by forward: Forward) async throws -> HTTPClient.Response
     {
         // One of the others makes the request then, also if code behind this one ignores the cancellation.
         try await withTaskCancellationHandler {
             do {
-                let leading = Self.leading.union([ObjectIdentifier(self)])
-                let response = try await Self.$leading.withValue(leading, operation: forward)
+                let response = try await making(by: forward)
                 let whole = response.holding(whole: try await response.body.collect(upTo: limit))
                 end(flight, for: key, with: .ended(.success(whole)))
                 return whole

@@ -117,7 +117,8 @@ struct PageTests {
     func upgraded(hasUser: Bool) async throws {
         let hsts = HSTSStore()
         hsts.add(HSTSStore.Entry(try DomainName("a.test"), until: UnixTime(seconds: 4_000_000_000)))
-        let (client, requests) = client(["https://a.test/1": "/2", "https://a.test/2": "/3"]) {
+        // A server behind a proxy that ends TLS may write http.
+        let (client, requests) = client(["https://a.test/1": "http://a.test/2", "https://a.test/2": "/3"]) {
             $0.hsts = hsts
         }
         var request = HTTPClient.Request(.get, hasUser ? "http://u:p@a.test/1" : "http://a.test/1")
@@ -187,6 +188,18 @@ struct PageTests {
         #expect(
             try await pages(based, HTTPClient.Request(.get, "1")).0 == ["http://a.test/1", "http://a.test/2"]
         )
+    }
+
+    @Test("A page to which a redirect has led does not lead back to the first origin, with its secrets")
+    func ledBack() async throws {
+        let (client, requests) = client(["http://b.test/1": "http://a.test/transfer"])
+        let first = HTTPClient.Request(.get, "http://a.test/moved", headers: ["X-Secret": "s"])
+        let (texts, error) = try await pages(client, first)
+        #expect(try texts == ["http://b.test/1"] && error == .otherOrigin(HTTPURL("http://b.test/").origin))
+        #expect(requests.withLock { $0.count } == 2)
+        var dumped = ""
+        dump(PageError.loop(try HTTPURL("http://a.test/?code=hunter2")), to: &dumped)
+        #expect(!dumped.contains("hunter2"))
     }
 
     @Test("The next page may come from the body")

@@ -68,6 +68,39 @@ struct SharedRequestTests {
         while answers.requests.withLock({ $0.count }) < count { await Task.yield() }
     }
 
+    @Test("A token that a request begins to fetch waits for no request that waits for the token")
+    func sharedWithToken() async throws {
+        let place = Locked<HTTPClient?>(nil)
+        let began = AsyncStream<Void>.makeStream()
+        let (leads, mayGoOn) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
+        let origin = try HTTPURL("https://a.test/").origin
+        let client = HTTPClient.untimed {
+            $0.interceptors = [
+                shared.interceptor,
+                { request, forward in
+                    if request.method == .get { leads.continuation.finish() }
+                    return try await forward(request)
+                },
+            ]
+            $0.authenticators[origin] = .bearer(refreshing: {
+                began.continuation.finish()
+                for await _ in mayGoOn.stream {}
+                let response = try await place.withLock { $0 }?.get("https://a.test/discovery")
+                return response?.text ?? ""
+            })
+            $0.transport = { try .init(to: $0, 200, body: Array("token".utf8)) }
+        }
+        place.withLock { $0 = client }
+        async let post = client.post("https://a.test/order", .text("x"))
+        for await _ in began.stream {}
+        // It leads a flight, and waits for the token; the token's source asks for the same URL.
+        async let get = client.get("https://a.test/discovery")
+        for await _ in leads.stream {}
+        mayGoOn.continuation.finish()
+        #expect(try await [post.status, get.status] == [200, 200])
+        place.withLock { $0 = nil }
+    }
+
     @Test("Equal GETs are made once, and all get the same response; the next one is made anew")
     func madeOnce() async throws {
         let client = client()

@@ -3,6 +3,12 @@ internal import DirectIO
 internal import DirectTransport
 
 extension HTTPClient {
+    /// Returns the URL that this client asks for in place of another one: with `https` where HSTS asks for
+    /// it.
+    package func upgraded(_ url: HTTPURL) -> HTTPURL {
+        pipeline.fields.hsts?.upgrades(url, at: .now) ?? url
+    }
+
     /// Returns a request as this client would send it first: over `https` where HSTS asks for it, with the
     /// addresses of the request, its map or the client's map, with cookies, the client's fields and the
     /// settings of its connection. No resolver is asked.
@@ -18,8 +24,8 @@ extension HTTPClient {
                 map.endpoints(for: url.host, port: url.port)
                 ?? configuration.addresses.endpoints(for: url.host, port: url.port)
         }
-        if let cookies = request.cookies ?? configuration.cookies {
-            request.headers.add(cookies: cookies.cookies(for: url))
+        if let stores = CookiesAndHSTS(cookies: request.cookies ?? configuration.cookies, hsts: nil) {
+            request = stores.withCookies(request)
         }
         let fields = ClientFields(configuration)
         let crossing = fields.crossing(by: request.redirects ?? configuration.redirects)

@@ -6,7 +6,7 @@ internal import DirectTransport
 /// One request of a call that was not the last: its result, and why another one followed.
 ///
 /// ``HTTPClient/Response/history`` and ``HTTPError/history`` list the hops of a call in order.
-public struct Hop: Sendable, CustomStringConvertible {
+public struct Hop: Sendable, CustomStringConvertible, CustomReflectable {
     /// The reason that another request followed.
     public enum Reason: String, Hashable, Sendable {
         /// The response was a redirect.
@@ -64,10 +64,13 @@ public struct Hop: Sendable, CustomStringConvertible {
     /// The endpoint that the request was sent to; `nil` if it reached none.
     public var endpoint: Endpoint? { transaction?.endpoint ?? error?.endpoint }
 
-    /// The method, the URL, the result and the reason.
+    /// The method, the URL without the values of its query, the result and the reason.
     public var description: String {
-        "\(method) \(url): \(status.map { "\($0)" } ?? result), \(reason.rawValue)"
+        "\(method) \(url.redacted): \(status.map { "\($0)" } ?? result), \(reason.rawValue)"
     }
+
+    /// Shows no more of the URL in `dump` either.
+    public var customMirror: Mirror { Mirror(self, children: ["transaction": transaction as Any]) }
 
     /// The endpoint whose server, or the path to it, is to blame for the hop; `nil` if the request reached
     /// none.

@@ -42,6 +42,24 @@ struct BaseURLTests {
         }
     }
 
+    @Test("An http URL that HSTS makes one of the base's origin gets what is for the base")
+    func upgradedToBase() async throws {
+        let hsts = HSTSStore()
+        hsts.add(HSTSStore.Entry(try DomainName("api.test"), until: UnixTime(seconds: 4_000_000_000)))
+        for interceptors in [[], [copying { $0.headers["X-A"] = "b" }]] {
+            let script = Script((200, [:]))
+            let client = try client(script, "https://api.test:8443/") {
+                ($0.hsts, $0.headers["X-Key"], $0.interceptors) = (hsts, "k", interceptors)
+            }
+            _ = try await client.get("http://api.test:8443/items")
+            #expect(script.urls == ["https://api.test:8443/items"])
+            #expect(script.requests.first?.headers["X-Key"] == "k")
+            // To another port it would be another origin all the same.
+            _ = try await client.get("http://api.test:8080/items")
+            #expect(script.requests.last?.headers["X-Key"] == nil)
+        }
+    }
+
     @Test("An interceptor and a decision about a redirect may make requests of relative references")
     func fromOtherCode() async throws {
         let script = Script((302, ["Location": "/to"]), (200, [:]))

@@ -37,6 +37,36 @@ struct DescriptionTests {
         ]
     }
 
+    @Test("The history of an error, and its dump, show no value of an earlier URL's query")
+    func history() async throws {
+        let script = Script.redirecting(302, "https://joe:hunter2@b.test/?to=hunter2", "ftp://a.test/")
+        let error = try await httpError {
+            try await script.client().get("https://a.test/?code=hunter2#hunter2")
+        }
+        #expect(error.history.count == 1)
+        var dumped = "\(error) \(error.history) \(String(reflecting: error))"
+        dump(error, to: &dumped)
+        dump(error.history, to: &dumped)
+        #expect(!dumped.contains("hunter2") && dumped.contains("https://a.test/"))
+        #expect(error.history[0].url.text.contains("hunter2"))
+    }
+
+    @Test(
+        "A field of any name shows no query, no user of a URL and no token of a protocol",
+        arguments: [
+            ("X-Forwarded-Uri", "/cb?code=hunter2"), ("Destination", "https://joe:hunter2@a.test/x"),
+            ("SOAPAction", "\"http://a.test/x#hunter2\""),
+            ("Report-To", #"{"endpoints":[{"url":"https://a.test/?k=hunter2"}]}"#),
+            ("WWW-Authenticate", #"Bearer authorization_uri="https://joe:hunter2@a.test/""#),
+            ("WWW-Authenticate", #"Bearer authorization_uri="https://a.test/?x=hunter2""#),
+            ("Sec-WebSocket-Protocol", "base64url.bearer.authorization.k8s.io.hunter2"),
+        ]
+    )
+    func fields(name: String, value: String) {
+        #expect(!FieldRedaction().shown(name, value).contains("hunter2"))
+        #expect(FieldRedaction().shown("Accept", "text/html, */*;q=0.8") == "text/html, */*;q=0.8")
+    }
+
     @Test("An error of the caller's own names its attempts, and has no certificates")
     func attempts() throws {
         let attempt = Attempt(

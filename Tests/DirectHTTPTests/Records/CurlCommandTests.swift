@@ -73,6 +73,18 @@ struct CurlCommandTests {
         #expect(server.requests.count == 2 * requests.count)
     }
 
+    @Test("A command for TRACE has no cookies of the client, which sends none")
+    func trace() throws {
+        let jar = CookieJar()
+        jar.add(try Cookie("sid", "1", for: DirectHTTP.HTTPHost("a.test")))
+        let client = HTTPClient.untimed { $0.cookies = jar }
+        for (method, isSent) in [(DirectHTTP.HTTPMethod.trace, false), (.get, true)] {
+            let request = Request(method, "http://a.test/")
+            let command = try client.curlCommand(for: request, redacting: .insecureNone)
+            #expect(command.contains("sid=1") == isSent)
+        }
+    }
+
     @Test("Another port, an address as the host and a proxy become --connect-to", .enabled(if: hasCurl))
     func otherPlaces() async throws {
         let server = try FixtureServer.start { _ in .text("ok") }

@@ -73,7 +73,14 @@ final class Redirects: Sendable {
         if policy.decide != nil { hop = hop.traced }
         var response = first
         var history = first.history
-        while let next = try await next(after: hop, response, policy, crossing, call, history) {
+        while let next = try await next(
+            after: hop,
+            response,
+            by: policy,
+            crossing: crossing,
+            in: call,
+            history: history
+        ) {
             let redirects = history.count { $0.reason == .redirect }
             let refused = Hop(.redirect, hop.request.method, response)
             history.append(refused)
@@ -115,10 +122,10 @@ final class Redirects: Sendable {
     private func next(
         after hop: HopRequest,
         _ response: Response,
-        _ policy: RedirectPolicy,
-        _ crossing: Crossing,
-        _ call: Call,
-        _ history: [Hop]
+        by policy: RedirectPolicy,
+        crossing: Crossing,
+        in call: Call,
+        history: [Hop]
     ) async throws -> HopRequest? {
         let redirect: NextHop
         do throws(RedirectError) {

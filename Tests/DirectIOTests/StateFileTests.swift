@@ -59,6 +59,10 @@ struct StateFileTests {
         }
         chmod(path, 0o644)
         #expect(try StateFile.read(path, limit: 10) == [1])
+        // Nor is more written than is read.
+        #expect(throws: SystemError("write", code: EFBIG, path: path)) {
+            try StateFile.replace(path, with: [1, 2], limit: 1)
+        }
         // A name that a killed writer has left is taken away.
         let draft = try #require(try FilePlace(path).draftPlaces.first)
         link(path, folder + "/" + draft.name)

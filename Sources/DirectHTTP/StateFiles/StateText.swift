@@ -4,15 +4,12 @@ internal import DirectIO
 /// Reads state files, which hold one item per line. The work is done on threads that may block, not on the
 /// caller's.
 enum StateText {
-    /// The size limit; larger files are refused.
-    private static let largestFile = 64 * 1024 * 1024
-
     /// Returns the bytes of the file, or none if the file does not exist.
     ///
     /// - Throws: A ``SystemError`` if the file cannot be read, `CancellationError` if the task was cancelled.
     static func load(_ path: String) async throws -> [UInt8] {
         try await BlockingWork.forFile(path).run(on: .shared) { () throws(SystemError) in
-            try StateFile.read(path, limit: largestFile) ?? []
+            try StateFile.read(path) ?? []
         }
     }
 
@@ -35,6 +32,7 @@ enum StateText {
             let text = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
             guard !text.isEmpty else { continue }
             do throws(LineError) {
+                guard text.count <= longestLine else { throw LineError("it is too long") }
                 guard isWhole || end != nil else {
                     throw LineError("it has no end, and may have been cut off")
                 }
@@ -48,6 +46,8 @@ enum StateText {
     }
 
     private static let mostFaults = 1000
+    /// Far more than any item is long: parsing takes many times the memory.
+    private static let longestLine = 256 << 10
 }
 
 /// The reason why a line cannot be read.

@@ -12,10 +12,14 @@ internal import Glibc
 /// put them there. A file that is mounted by itself, and one in a folder that is not writable, cannot be
 /// replaced (`EBUSY`, `EACCES`): written in place it could be lost. Every call blocks.
 package enum StateFile {
+    /// The size of the largest file that is written, and read without another limit: more than all cookies of
+    /// a jar with the default limits.
+    package static let largest = 256 << 20
+
     /// Returns the bytes of the file, or `nil` if there is no such file.
     ///
     /// - Parameter limit: The maximum size. A larger file is an error (`EFBIG`).
-    package static func read(_ path: String, limit: Int) throws(SystemError) -> [UInt8]? {
+    package static func read(_ path: String, limit: Int = StateFile.largest) throws(SystemError) -> [UInt8]? {
         let place: FilePlace
         do throws(SystemError) {
             place = try FilePlace(path)
@@ -37,7 +41,15 @@ package enum StateFile {
 
     /// Replaces the contents of the file, which need not exist. The bytes and the name are on disk when this
     /// returns; of a folder that this process cannot read, only the bytes.
-    package static func replace(_ path: String, with bytes: [UInt8]) throws(SystemError) {
+    ///
+    /// - Parameter limit: The size up to which it will be read. More is an error now (`EFBIG`), and the file
+    ///   stays as it was.
+    package static func replace(
+        _ path: String,
+        with bytes: [UInt8],
+        limit: Int = StateFile.largest
+    ) throws(SystemError) {
+        guard bytes.count <= limit else { throw SystemError("write", code: EFBIG, path: path) }
         try replace(try FilePlace(replaceable: path), with: bytes)
     }
 

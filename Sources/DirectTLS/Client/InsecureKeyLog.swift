@@ -23,8 +23,9 @@ public final class InsecureKeyLog: Hashable, Sendable {
 
     /// Makes a log that appends to a file, which is made if there is none, readable by its owner only.
     ///
-    /// - Throws: ``TLSError/badSettings(_:)`` if the file cannot be opened, is a pipe, or is one that others
-    ///   than its owner may read or write.
+    /// - Throws: ``TLSError/badSettings(_:)`` if the file cannot be opened, is a pipe, belongs to another user,
+    ///   is one that others than its owner may read or write, or has a second name; or if the path is a link
+    ///   of another user than this one and root.
     public convenience init(appendingTo path: String) throws(TLSError) {
         let file = try LogFile(path)
         self.init { file.append($0) }
@@ -52,13 +53,14 @@ private final class LogFile: Sendable {
     private let isTorn = Locked(false)
 
     init(_ path: String) throws(TLSError) {
-        var descriptor: Int32
-        repeat {
-            // O_NONBLOCK: the name may be that of a pipe, which would have to wait for a reader.
-            descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
-        } while descriptor < 0 && errno == EINTR
+        // A C string would end at the NUL and name another file.
+        guard !path.utf8.contains(0) else { throw .badSettings("key log \(path): a path with NUL") }
+        var (descriptor, code) = Self.open(path, O_NOFOLLOW)
+        // Whoever puts a link into a folder of all users must not choose the file. The system's own, such as
+        // `/dev/stdout`, are root's.
+        if code == ELOOP, Self.isTrustedLink(path) { (descriptor, code) = Self.open(path, 0) }
         guard descriptor >= 0 else {
-            throw .badSettings("key log \(path): \(ErrorQueue.reason(of: ErrorQueue.code(of: errno)))")
+            throw .badSettings("key log \(path): \(ErrorQueue.reason(of: ErrorQueue.code(of: code)))")
         }
         self.descriptor = descriptor
         // A line for a pipe whose reader has gone would end the process with SIGPIPE. What is open is closed
@@ -68,9 +70,26 @@ private final class LogFile: Sendable {
             throw .badSettings("key log \(path): a pipe")
         }
         // Devices, such as the terminal, have modes of their own.
-        guard status.st_mode & S_IFMT != S_IFREG || status.st_mode & 0o077 == 0 else {
-            throw .badSettings("key log \(path): others than its owner may use the file")
+        guard status.st_mode & S_IFMT == S_IFREG else { return }
+        guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0, status.st_nlink <= 1 else {
+            throw .badSettings("key log \(path): others than this user may use the file")
         }
+    }
+
+    private static func open(_ path: String, _ more: Int32) -> (descriptor: Int32, code: Int32) {
+        while true {
+            // O_NONBLOCK: the name may be that of a pipe, which would have to wait for a reader.
+            let flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | more
+            let descriptor = openFile(path, flags, 0o600)
+            if descriptor >= 0 { return (descriptor, 0) }
+            let code = errno
+            if code != EINTR { return (-1, code) }
+        }
+    }
+
+    private static func isTrustedLink(_ path: String) -> Bool {
+        var facts = stat()
+        return lstat(path, &facts) == 0 && (facts.st_uid == geteuid() || facts.st_uid == 0)
     }
 
     deinit {
@@ -94,7 +113,11 @@ private final class LogFile: Sendable {
     }
 }
 
-/// The C function, under a name that no method hides.
+/// The C functions, under names that no method hides.
+private func openFile(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 {
+    open(path, flags, mode)
+}
+
 private func writeBytes(_ descriptor: Int32, _ bytes: [UInt8], _ count: Int) -> Int {
     write(descriptor, bytes, count)
 }

@@ -104,6 +104,27 @@ struct AlgorithmTests {
         #expect(throws: TLSError.self) { try InsecureKeyLog(appendingTo: path) }
     }
 
+    @Test("A key log goes to no file of another user's choice, and a link of this user's is followed")
+    func keyLogOfOthers() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/keys.log"
+        for name in ["keys.log", "target"] {
+            close(open(folder.path + "/" + name, O_CREAT | O_WRONLY, 0o600))
+        }
+        symlink("target", folder.path + "/link")
+        _ = try InsecureKeyLog(appendingTo: folder.path + "/link")
+        #expect(throws: TLSError.self) { try InsecureKeyLog(appendingTo: path + "\0.other") }
+        #expect(link(path, folder.path + "/second") == 0)
+        #expect(throws: TLSError.self) { try InsecureKeyLog(appendingTo: path) }
+        unlink(folder.path + "/second")
+        _ = try InsecureKeyLog(appendingTo: path)
+        guard geteuid() == 0 else { return }
+        lchown(folder.path + "/link", 1234, 1234)
+        #expect(throws: TLSError.self) { try InsecureKeyLog(appendingTo: folder.path + "/link") }
+        chown(path, 1234, 1234)
+        #expect(throws: TLSError.self) { try InsecureKeyLog(appendingTo: path) }
+    }
+
     @Test("A key log in a pipe is refused, with a reader and without: its end would end the process")
     func keyLogInPipe() throws {
         let pipe = try NamedPipe()

@@ -22,6 +22,13 @@ package final class StateFolder: Sendable {
         package var time: Int64
     }
 
+    /// What tells a folder that is open from every other, by whatever path it was opened.
+    package struct Identity: Hashable, Sendable {
+        let device: UInt64
+        let number: UInt64
+    }
+
+    package let identity: Identity
     private let folder: OpenFolder
 
     /// Opens the folder and creates it if necessary. Its parent must exist.
@@ -31,14 +38,18 @@ package final class StateFolder: Sendable {
     package init(_ path: String) throws(SystemError) {
         let trimmed = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
         let found = try FilePlace(named: trimmed)
-        try found.makeFolder()
-        let (file, code) = found.open(O_RDONLY | O_DIRECTORY)
+        var (file, code) = found.open(O_RDONLY | O_DIRECTORY)
+        if file == -1, code == ENOENT {
+            try found.makeFolder()
+            (file, code) = found.open(O_RDONLY | O_DIRECTORY)
+        }
         guard file != -1 else { throw SystemError("open", code: code) }
         folder = OpenFolder(file)
         let facts = try stat(of: file)
         guard facts.st_uid == geteuid(), facts.st_mode & 0o022 == 0 else {
             throw SystemError("open", code: EPERM)
         }
+        identity = Identity(device: UInt64(truncatingIfNeeded: facts.st_dev), number: UInt64(facts.st_ino))
     }
 
     /// Opens a file for reading. Returns `nil` if there is none.

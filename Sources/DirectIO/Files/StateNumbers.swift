@@ -35,8 +35,10 @@ package final class StateNumbers: Sendable {
         let bytes = (0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
         try change { file throws(SystemError) in
             try writeAll(bytes, to: file, at: UInt64(place * 8))
-            // A file system that cannot keeps the number as well as it keeps anything.
-            if settles { _ = fsync(file) }
+            guard settles else { return }
+            let (result, code) = retryingInterrupts { fsync(file) }
+            // Some file systems cannot, and keep the number as well as they keep anything.
+            guard result == 0 || code == EINVAL else { throw SystemError("fsync", code: code) }
         }
     }
 

@@ -36,7 +36,7 @@ struct CacheFolderTests {
     }
 
     /// The names of the files, without the marks of URLs and the key of the folder.
-    private var files: [String] { folder.names.filter { $0 != "marks" && $0 != "key" } }
+    private var files: [String] { folder.names.filter { ![.marks, .key].contains(CacheFileKind($0)) } }
 
     private struct Unreachable: Error {}
 
@@ -95,7 +95,7 @@ struct CacheFolderTests {
         try await keep(cache, "path?token=secret", [1])
         let manager = FileManager.default
         #expect(try manager.attributesOfItem(atPath: folder.path)[.posixPermissions] as? Int == 0o700)
-        for name in files + ["key"] {
+        for name in files + [CacheFileKind.keyName] {
             let path = folder.path + "/" + name
             #expect(try manager.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
             #expect(try !String(decoding: bytes(name), as: UTF8.self).contains("secret"))
@@ -170,7 +170,7 @@ struct CacheFolderTests {
     func sweeping() async throws {
         let cache = try cache()
         try await keep(cache, "a", [1])
-        let (left, young) = ("0123456789abcdef.tmp", "fedcba9876543210.tmp")
+        let (left, young) = (".0123456789abcdef.direct-http-0", ".fedcba9876543210.direct-http-0")
         for name in ["notes.txt", left, young] { try write([1, 2, 3], name) }
         let writer = open(folder.path + "/" + young, O_RDONLY)
         flock(writer, LOCK_EX)
@@ -180,6 +180,24 @@ struct CacheFolderTests {
         #expect(cache.faults == [.foreign(file: "notes.txt")])
         await cache.removeAll()
         #expect(files == ["notes.txt"])
+    }
+
+    @Test("Files whose names another program may give stay as they are in whatever folder, and are reported")
+    func namesOfOthers() async throws {
+        mkdir(folder.path, 0o700)
+        let names = ["0123456789abcdef.tmp", "be.m", "key", "marks"]
+        for name in names { try write(Array("mine".utf8), name) }
+        let cache = try cache()
+        for path in ["a", "b"] { try await keep(cache, path, [1]) }
+        let url = try HTTPURL("https://a.test/a")
+        _ = try await cache.send(Request(.put, url)) { request, _ in try Response(to: request, .ok) }
+        await (cache.store as? DirectoryStore)?.sweep()
+        #expect(try await kept(cache, "a") == nil)
+        #expect(try await kept(cache, "b") == [1])
+        await cache.removeAll()
+        #expect(files == names)
+        for name in names { #expect(try bytes(name) == Array("mine".utf8)) }
+        #expect(Set(cache.faults) == Set(names.map { CacheError.foreign(file: $0) }))
     }
 
     @Test("A response that cannot be removed is reported")

@@ -49,7 +49,7 @@ struct CacheLimitsTests {
     }
 
     private func setTime(_ date: Date, where isWanted: (String) -> Bool = { _ in true }) throws {
-        for name in folder.names where name != "marks" && name != "key" && isWanted(name) {
+        for name in folder.names where ![.marks, .key].contains(CacheFileKind(name)) && isWanted(name) {
             try FileManager.default.setAttributes(
                 [.modificationDate: date],
                 ofItemAtPath: folder.path + "/" + name
@@ -87,7 +87,7 @@ struct CacheLimitsTests {
         for number in 0..<5 { try await keep(store, UInt64(number), count: 20_000) }
         try setTime(Date(timeIntervalSinceNow: 1_000_000)) { $0.hasSuffix(".r") }
         for number in 5..<40 { try await keep(store, UInt64(number), count: 20_000) }
-        let total = folder.names.filter { $0 != "marks" && $0 != "key" }.reduce(0) {
+        let total = folder.names.filter { ![.marks, .key].contains(CacheFileKind($0)) }.reduce(0) {
             $0 + (((try? folder.read($1).count)) ?? 0)
         }
         #expect(total <= 300_000)

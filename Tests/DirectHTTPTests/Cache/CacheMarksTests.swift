@@ -1,5 +1,8 @@
 import DirectCore
+@testable import DirectIO
 import DirectTestCommands
+import DirectTestTime
+@testable import DirectTransport
 import Foundation
 import Testing
 
@@ -35,7 +38,7 @@ struct CacheMarksTests {
 
     private func contents() throws -> [String: [UInt8]] {
         try Dictionary(
-            uniqueKeysWithValues: folder.names.filter { $0 != "marks" && $0 != "key" }.map {
+            uniqueKeysWithValues: folder.names.filter { ![.marks, .key].contains(CacheFileKind($0)) }.map {
                 ($0, try folder.read($0))
             }
         )
@@ -94,10 +97,10 @@ struct CacheMarksTests {
 
     @Test("A removal that fails is reported, and made up for before the response could be used again")
     func failedRemoval() async throws {
-        let cache = try cache()
+        let (cache, other) = (try cache(), try cache())
         try await send(cache, .get)
         let old = try contents()
-        let (marks, aside) = (folder.path + "/marks", folder.path + "/aside")
+        let (marks, aside) = (folder.path + "/" + CacheMarks.fileName, folder.path + "/aside")
         for isAll in [false, true] {
             // A folder in its place: no call writes to that, for root either.
             rename(marks, aside)
@@ -107,10 +110,32 @@ struct CacheMarksTests {
             rmdir(marks)
             rename(aside, marks)
             try write(old)
-            #expect(try await kept(cache) == nil)
+            // Whichever cache of the process comes first.
+            for cache in isAll ? [cache, other] : [other, cache] { #expect(try await kept(cache) == nil) }
+            try await send(cache, .get)
         }
         try await send(cache, .get, body: 2)
-        #expect(try await kept(cache) == [2])
+        #expect(try await kept(cache) == [1])
+    }
+
+    @Test("A removal that its disk does not come to is reported, and counts from its beginning")
+    func hangingRemoval() async throws {
+        let gate = DiskGate()
+        defer { gate.open() }
+        let work = BlockingWork(threadLimit: 1)
+        let hung = try DirectoryStore(
+            path: folder.path,
+            limits: .init(bytes: 32 << 20, objectBytes: 8 << 20),
+            work: work
+        )
+        let cache = try cache()
+        try await send(cache, .get)
+        #expect(try await kept(cache) == [1])
+        await work.stop(until: gate)
+        let key = try #require(CacheKey(HTTPURL("https://a.test/x")))
+        await hung.remove(key, wait: DiskWait(within: .none, name: nil, loop: .shared, patience: 1))
+        #expect(hung.faults == [CacheError.file(.silent)])
+        #expect(try await kept(cache) == nil)
     }
 
     @Test("Without the file of the marks, or with a damaged one, no response is used that was there before")
@@ -119,7 +144,7 @@ struct CacheMarksTests {
             let cache = try cache()
             try await send(cache, .get)
             #expect(try await kept(cache) == [1])
-            let marks = folder.path + "/marks"
+            let marks = folder.path + "/" + CacheMarks.fileName
             switch loss {
             case 0: unlink(marks)
             case 1: truncate(marks, 0)
@@ -148,14 +173,5 @@ struct CacheMarksTests {
                 await cache.removeAll()
             }
         }
-    }
-
-    @Test("Marks of the former format are removed when the folder is swept")
-    func formerMarks() async throws {
-        let cache = try cache()
-        try await send(cache, .get)
-        try write(["a7.m": [1, 2, 3, 4, 5, 6, 7, 8]])
-        await (cache.store as? DirectoryStore)?.sweep()
-        #expect(folder.names.count == 3 && cache.faults == [])
     }
 }

@@ -43,7 +43,7 @@ struct CacheRemovalTests {
         let client = try client(place) { _ = try await $0.delete(url) }
         for _ in 0..<2 { #expect(try await client.get(url).cacheUse == .miss) }
         #expect(try await client.get(url).cacheUse == .hit)
-        #expect(folder.names.allSatisfy { $0.hasSuffix(".r") || $0 == "marks" || $0 == "key" })
+        #expect(folder.names.allSatisfy { [.response, .marks, .key].contains(CacheFileKind($0)) })
     }
 
     @Test("Removing everything while the last byte is stored does the same", arguments: Place.allCases)

@@ -14,8 +14,6 @@ enum FormerFolder {
             + "APDsC2sAAAAA8OwLawAAAADIAAEAAAAAAwANAENhY2hlLUNvbnRyb2wbAHByaXZhdGUsIG1heC1hZ2U9MjAw"
             + "MDAwMDAwMA4AQ29udGVudC1MZW5ndGgCADI4BABEYXRlHQBTdW4sIDI5IE5vdiAyMDI2IDA5OjE0OjI0IEdN"
             + "VG9sZCBwYWdlIG9mIG5vYm9keSBhdCAvcGxhaW7dFPHwR8e/2w==",
-        "43.m":
-            "xBXuHIgHDD8=",
         "6b913c7dd1527b4e3e3edfb9d753526e-22871c3e424a0c83.r":
             "REhDQUNIRTGZWc8S8ksMBiAAAAAAAAAAlgAAAAAAAABOe1LRfTyRa25SU9e53z4+g2uvseqXviwXIcXH+Bj6"
             + "7PDsC2sAAAAA8OwLawAAAADIAAEBAAYAY29va2llAAADAA0AQ2FjaGUtQ29udHJvbBsAcHJpdmF0ZSwgbWF4"
@@ -23,8 +21,6 @@ enum FormerFolder {
             + "MTQ6MjQgR01Ub2xkIHBhZ2Ugb2Ygc2lkPWNhcm9sIGF0IC9jb29raWVcuEtFPSrQXw==",
         "6b913c7dd1527b4e3e3edfb9d753526e.v":
             "REhDVkFSWTGQYovO8w2usU57UtF9PJFrblJT17nfPj6ULY+FxgR9zgEGAGNvb2tpZQ==",
-        "6e.m":
-            "BqdKB+PWrjA=",
         "8ccb4ed7e119ba2568e792c38553ddc8-6500162fbf7b477e.r":
             "REhDQUNIRTEgrU8afrxgiBsAAAAAAAAAtgAAAAAAAAAluhnh107LjMjdU4XDkudoUcG+gJYAd/xs8nJFAitc"
             + "4vDsC2sAAAAA8OwLawAAAADIAAEBAA8AYWNjZXB0LWxhbmd1YWdlAAAEAA0AQ2FjaGUtQ29udHJvbBsAcHJp"
@@ -33,14 +29,6 @@ enum FormerFolder {
             + "L3ZhcnkQ7y0DYNvZuw==",
         "8ccb4ed7e119ba2568e792c38553ddc8.v":
             "REhDVkFSWTH9xkZux3+SXCW6GeHXTsuMyN1ThcOS52gStQn6LT1chwEPAGFjY2VwdC1sYW5ndWFnZQ==",
-        "9d.m":
-            "wKs+B5dvmww=",
-        "bf.m":
-            "2c2wj1MGq/c=",
-        "c8.m":
-            "ts+Ilf9Ri9c=",
-        "f6.m":
-            "mSpA/TCSjq0=",
         "fda811be51d3dcb32699366fe17f339d-4cf8bb0069dce0fb.r":
             "REhDQUNIRTGUWPzzfcdmySAAAAAAAAAAnQAAAAAAAACz3NNRvhGo/Z0zf+FvNpkmDMVoA+4DTfcTAr8S0CdO"
             + "RPDsC2sAAAAA8OwLawAAAADIAAEBAA0AYXV0aG9yaXphdGlvbgAAAwANAENhY2hlLUNvbnRyb2wbAHByaXZh"

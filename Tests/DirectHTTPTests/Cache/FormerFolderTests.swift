@@ -47,7 +47,7 @@ struct FormerFolderTests {
         let cache = try ResponseCache(folder: folder.path, work: work) { .now }
         #expect(try await uses(cache) == misses)
         #expect(cache.faults == [])
-        for (name, content) in FormerFolder.files where !name.hasSuffix(".m") {
+        for (name, content) in FormerFolder.files {
             #expect(encoded(name) != content)
         }
         let client = script.client { $0.cache = cache }
@@ -58,7 +58,7 @@ struct FormerFolderTests {
     func halfEmptied() async throws {
         let names = FormerFolder.files.keys.sorted()
         // With the key another process has begun; what it did not come to is still there.
-        try Data((0..<32).map { UInt8($0) }).write(to: url("key"))
+        try Data((0..<32).map { UInt8($0) }).write(to: url(CacheFileKind.keyName))
         for name in names.prefix(names.count / 2) { try FileManager.default.removeItem(at: url(name)) }
         let cache = try ResponseCache.directory(folder.path)
         #expect(try await uses(cache) == misses)
@@ -71,7 +71,6 @@ struct FormerFolderTests {
             let bytes = try Data(contentsOf: url(name))
             try bytes.prefix(length).write(to: url(name))
         }
-        try Data([1, 2, 3]).write(to: url("0123456789abcdef.tmp"))
         let cache = try ResponseCache.directory(folder.path)
         #expect(try await uses(cache) == misses)
         // Shorter than the word that tells the format they are damaged, and reported as such.
@@ -91,7 +90,7 @@ struct FormerFolderTests {
         }
         #expect(try await use() == .miss)
         #expect(try await use() == .hit)
-        try Data((0..<31).map { UInt8($0) }).write(to: url("key"))
+        try Data((0..<31).map { UInt8($0) }).write(to: url(CacheFileKind.keyName))
         #expect(try await use() == .miss)
         #expect(try await use() == .hit)
     }
@@ -104,8 +103,8 @@ struct FormerFolderTests {
             let cache = try ResponseCache.directory(folder.path)
             let client = script.client { $0.cache = cache }
             _ = try await client.get("https://new.test/", headers: ["Authorization": "Basic YTpi"])
-            let key = try #require(CacheKey(HTTPURL("https://new.test/")))
-            let name = try #require(folder.names.first { $0.hasPrefix(key.digest.text + "-") })
+            let stem = try #require(CacheKey(HTTPURL("https://new.test/"))).digest.text
+            let name = try #require(folder.names.first { $0.hasPrefix(stem + "-") })
             let bytes = try folder.read(name)
             let size = try #require(EntryFile.frontSize(bytes))
             let front = try #require(EntryFile.front(Array(bytes.prefix(size)), fileSize: bytes.count))
@@ -118,7 +117,8 @@ struct FormerFolderTests {
                 asker: Asker(["Authorization": "Basic YTpi"])
             )
             #expect(digests.last != CacheVariant(names, fields, key: [])?.digest)
-            #expect(digests.last == CacheVariant(names, fields, key: try folder.read("key"))?.digest)
+            let key = try folder.read(CacheFileKind.keyName)
+            #expect(digests.last == CacheVariant(names, fields, key: key)?.digest)
         }
         #expect(digests[0] != digests[1])
     }

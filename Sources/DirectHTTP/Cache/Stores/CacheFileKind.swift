@@ -1,6 +1,7 @@
 internal import DirectIO
 
-/// The kind of a file in the folder, told by its name.
+/// The kind of a file in the folder, told by its name: one that no other program gives a file, since the user
+/// may keep others there.
 enum CacheFileKind: Equatable {
     case response
     case index
@@ -8,20 +9,19 @@ enum CacheFileKind: Equatable {
     case marks
     /// The key of the folder's digests.
     case key
-    /// A file of marks of an older version.
-    case outdated
     /// A file that does not belong to the cache.
     case foreign
 
     init(_ name: String) {
-        if name == Self.keyName {
-            self = .key
-            return
+        switch name {
+        case Self.keyName: self = .key
+        case CacheMarks.fileName: self = .marks
+        case _ where StateFolder.isDraft(name): self = .draft
+        default: self.init(ofEntry: name)
         }
-        if name == CacheMarks.fileName || StateFolder.isDraft(name) {
-            self = name == CacheMarks.fileName ? .marks : .draft
-            return
-        }
+    }
+
+    private init(ofEntry name: String) {
         let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         let stems = parts[0].split(separator: "-", omittingEmptySubsequences: false).map(\.utf8)
         let areDigits = stems.allSatisfy { $0.allSatisfy(Self.isDigit) }
@@ -29,13 +29,11 @@ enum CacheFileKind: Equatable {
         switch shape {
         case ([32], "r") where areDigits, ([32, 16], "r") where areDigits: self = .response
         case ([32], "v") where areDigits: self = .index
-        case ([16], "tmp") where areDigits: self = .draft
-        case ([2], "m") where areDigits: self = .outdated
         default: self = .foreign
         }
     }
 
-    static let keyName = "key"
+    static let keyName = "direct-http-cache-key"
 
     private static func isDigit(_ byte: UInt8) -> Bool {
         UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "f") ~= byte

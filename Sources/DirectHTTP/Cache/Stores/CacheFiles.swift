@@ -8,9 +8,9 @@ internal import DirectTransport
 /// - `KEY.r` holds the response for a URL that depends on no field of the request.
 /// - `KEY-VARIANT.r` holds a response that depends on some.
 /// - `KEY.v` is the index: it says on which fields the responses of the URL depend.
-/// - `key` has a random number, on which the digests in the names and heads of responses depend. Where it is
+/// - `direct-http-cache-key` has a random number, on which the digests in the names and heads of responses depend. Where it is
 ///   missing, the files of the former format are removed, whose askers are not known.
-/// - `marks` has the marks of all URLs (`CacheMarks`). A response whose mark is not that of its URL is from
+/// - `direct-http-cache-marks` has the marks of all URLs (`CacheMarks`). A response whose mark is not that of its URL is from
 ///   before a change: it is not used, and remains until its successor replaces it or a sweep evicts it.
 ///
 /// Other processes may use the folder at the same time. A file only ever appears complete under its name, and
@@ -54,7 +54,7 @@ final class CacheFiles: Sendable {
         self.work = work
         self.limits = limits
         objectLimit = max(0, min(limits.objectBytes, limits.bytes))
-        marks = CacheMarks(folder)
+        marks = .of(folder)
         let known: Result<(key: [UInt8], isNew: Bool), SystemError> = Result { () throws(SystemError) in
             try folder.digestKey()
         }
@@ -178,6 +178,11 @@ final class CacheFiles: Sendable {
         }
     }
 
+    /// Notes that all responses of a URL, or all there are, are about to be removed. Does not block.
+    func willRemove(_ key: CacheKey?) {
+        if let key { marks.willReplace(key) } else { marks.willRemoveAll() }
+    }
+
     /// With its mark all responses of a URL are gone. The removal of files only makes room.
     func remove(_ key: CacheKey) {
         _ = attempt { () throws(SystemError) in try marks.replace(key) }
@@ -218,7 +223,7 @@ final class CacheFiles: Sendable {
         }
     }
 
-    private func report(_ fault: CacheError) {
+    func report(_ fault: CacheError) {
         faults.withLock { faults in
             if faults.count >= Self.faultLimit { faults.removeFirst() }
             faults.append(fault)
@@ -347,8 +352,7 @@ extension CacheFiles {
         return surplus.reversed() + others.reversed()
     }
 
-    /// Returns the files that count towards the limits, and removes what killed writers and older versions
-    /// have left behind.
+    /// Returns the files that count towards the limits, and removes what killed writers have left behind.
     private func tidiedContents() throws(SystemError) -> [StateFolder.Facts] {
         let (files, unknown) = try folder.contents()
         for name in unknown { reportOnce(.foreign(file: name)) }
@@ -359,9 +363,6 @@ extension CacheFiles {
             // One that is locked is being written, and counted by its writer.
             case .draft:
                 _ = folder.removeIfAbandoned(facts.name)
-                return false
-            case .outdated:
-                delete(facts.name)
                 return false
             case .foreign:
                 reportOnce(.foreign(file: facts.name))

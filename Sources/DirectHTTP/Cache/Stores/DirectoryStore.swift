@@ -62,17 +62,26 @@ final class DirectoryStore: CacheStore {
     }
 
     func remove(_ key: CacheKey, since _: CacheMark?, wait: DiskWait) async -> CacheMark? {
-        await wait.carryOut(on: files.work) { [files] in files.remove(key) }
+        files.willRemove(key)
+        await carryOut(within: wait) { $0.remove(key) }
         return nil
     }
 
     func removeAll() async {
-        await DiskWait.unlimited.carryOut(on: files.work) { [files] in files.removeAll() }
+        files.willRemove(nil)
+        await carryOut(within: .unlimited) { $0.removeAll() }
+    }
+
+    /// Runs a removal. One that takes too long goes on, and is reported.
+    private func carryOut(within wait: DiskWait, _ removal: @escaping @Sendable (CacheFiles) -> Void) async {
+        if await !wait.carryOut(on: files.work, { [files] in removal(files) }) {
+            files.report(.file(.silent))
+        }
     }
 
     /// Counts the files, and if they exceed the limits removes the least recently used down to nine tenths.
     func sweep() async {
-        await DiskWait.unlimited.carryOut(on: files.work) { [files] in files.sweep() }
+        _ = await DiskWait.unlimited.carryOut(on: files.work) { [files] in files.sweep() }
     }
 }
 
@@ -175,9 +184,10 @@ private final class DirectoryDraft: CacheDraft {
     }
 
     func commit() async {
-        _ = try? await wait.run(on: files.work, .body) { [self] in
+        let outcome = try? await wait.outcome(on: files.work, .body) { [self] in
             files.attempt { () throws(SystemError) in try finish() }
         }
+        if case .failure(let error)? = outcome { files.report(.file(error)) }
     }
 
     private func writeBlocks() throws(SystemError) {

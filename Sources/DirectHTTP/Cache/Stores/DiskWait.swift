@@ -64,9 +64,14 @@ package struct DiskWait: Sendable {
     }
 
     /// Runs work that must be done even if the call ends before, and waits for it no longer than the call may
-    /// take.
-    func carryOut(on work: BlockingWork, _ job: @escaping @Sendable () -> Void) async {
+    /// take. Returns `false` if it took longer.
+    func carryOut(on work: BlockingWork, _ job: @escaping @Sendable () -> Void) async -> Bool {
         let end = loop.now.advanced(byNanoseconds: patience)
-        try? await work.carryOut(until: min(limit.end, end), on: loop, job)
+        do throws(BlockingWork.Abandoned) {
+            try await work.carryOut(until: min(limit.end, end), on: loop, job)
+            return true
+        } catch {
+            return error == .cancelled
+        }
     }
 }

@@ -1,7 +1,7 @@
 /// Reads the value of a field from its beginning: the elements of a list, and in them tokens, quoted strings
 /// and directives (RFC 9110, section 5.6).
 package struct FieldScanner: Sendable {
-    /// What has not been read yet.
+    /// The bytes that have not been read yet.
     package private(set) var rest: ArraySlice<UInt8>
 
     /// Creates a scanner at the beginning of a value.
@@ -21,7 +21,7 @@ package struct FieldScanner: Sendable {
 
         /// The name in lower case.
         package let name: String
-        /// What follows the name.
+        /// The bytes behind the name.
         package let argument: Argument
     }
 

@@ -16,7 +16,7 @@ package enum BodyFraming: Equatable, Sendable {
     }
 }
 
-/// What a request's head says.
+/// The contents of a request's head.
 package struct RequestHead {
     let method: HTTPMethod
     /// The request target, in the form that the client has chosen.
@@ -46,7 +46,7 @@ package struct RequestHead {
             + headers.sizeBound + extra.sizeBound
     }
 
-    /// What a head announces in Expect and Connection. No `OptionSet`: in another module, to make an empty
+    /// The announcements of a head in Expect and Connection. No `OptionSet`: in another module, to make an empty
     /// one costs 750 instructions.
     package struct Announcements {
         /// The body is sent when the server permits it.

@@ -12,7 +12,7 @@ internal import Synchronization
 /// credentials, and those of queries and of fragments are left out or replaced by `***`; bodies are never
 /// logged. No value can break a line or control a terminal.
 public struct HTTPLogger: Sendable {
-    /// How much is logged.
+    /// The level of detail.
     public enum Level: Int, Hashable, Comparable, Sendable {
         /// Nothing.
         case none

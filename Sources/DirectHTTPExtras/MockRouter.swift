@@ -16,7 +16,7 @@ internal import Synchronization
 /// one fails, and ``verify()`` reports it even if the program has handled the error. Redirects, cookies,
 /// cache, retries and credentials work as usual, and each of their requests counts.
 public final class MockRouter: Sendable {
-    /// What answers some requests.
+    /// A rule that answers some requests.
     public final class Route: Sendable {
         /// The method and the URL, as they were given.
         public let name: String
@@ -118,7 +118,7 @@ public final class MockRouter: Sendable {
     }
 }
 
-/// What a ``MockRouter`` has missed.
+/// The requests that a ``MockRouter`` has missed.
 public struct MockRouterError: Error, Hashable, CustomStringConvertible {
     /// The routes that were called less often than they have to be.
     public let uncalled: [String]

@@ -9,12 +9,12 @@ struct MultipartParser {
         case end
     }
 
-    /// What stands in front of each part but the first: the line break belongs to the delimiter.
+    /// The bytes in front of each part but the first: the line break belongs to the delimiter.
     private let delimiter: [UInt8]
     private let limit: Int
     /// What is not used up yet. A line break stands in front of the first line, which may be a delimiter.
     private var bytes: [UInt8] = [13, 10]
-    /// How much of it has been searched for a delimiter.
+    /// The number of its bytes that have been searched for a delimiter.
     private var searched = 0
     /// Whether a delimiter was read: what is before the first one is no part.
     private var isInPart = false
@@ -132,7 +132,7 @@ struct MultipartParser {
         var place = start
         while place < content.count {
             if content[place] == 13, place + 1 < content.count, content[place + 1] == 10 { return place }
-            // What a reader might take for the end of a line must not be in one.
+            // A line must not contain what a reader might take for its end.
             if content[place] == 13 || content[place] == 10 || content[place] == 0 { return nil }
             place += 1
         }

@@ -32,7 +32,7 @@ extension HTTPClient.Response {
     ///   - limit: The number of bytes of a part, its header fields included, and of the text before the
     ///     first.
     ///   - count: The number of parts.
-    /// - Throws: ``MultipartError/notMultipart`` for another type, or a boundary that is none. The sequence
+    /// - Throws: ``MultipartError/notMultipart`` for another type, or an invalid boundary. The sequence
     ///   throws ``MultipartError`` for a body that breaks the rules, and the errors of the body.
     public func parts(
         upTo limit: Int = 1 << 20,
@@ -48,7 +48,7 @@ extension HTTPClient.Response {
     }
 }
 
-/// Why the parts of a body cannot be read.
+/// The reason why the parts of a body cannot be read.
 @nonexhaustive
 public enum MultipartError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The type is not `multipart/…`, or has no valid boundary.

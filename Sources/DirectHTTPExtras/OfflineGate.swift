@@ -1,6 +1,6 @@
 public import DirectHTTP
 
-/// What a client does while the program knows that there is no network: its calls fail at once, or wait for
+/// The behaviour of a client while the program knows that there is no network: its calls fail at once, or wait for
 /// the network.
 ///
 /// ```swift

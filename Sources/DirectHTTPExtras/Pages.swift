@@ -25,7 +25,7 @@ extension HTTPClient {
     }
 }
 
-/// Why the pages of a list end with an error.
+/// The reason why the pages of a list end with an error.
 @nonexhaustive
 public enum PageError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The next page is at another origin than the first: what is sent is for that one, so a program that

@@ -112,7 +112,7 @@ public final class RequestRate: Sendable {
     private func enter(_ origin: Origin?) -> Turn? {
         lines.withLock { lines in
             let time = now()
-            // What has been saved is the burst at most, which is also what a new origin has.
+            // At most the burst has been saved, and a new origin has as much.
             let full = time - (burst - 1) * interval
             if lines.count >= Self.most {
                 lines = lines.filter { $1.last > time - burst * interval || !$1.waiting.isEmpty }

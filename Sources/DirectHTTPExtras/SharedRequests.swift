@@ -23,12 +23,12 @@ internal import Synchronization
 /// for itself. After a request with an unsafe method has begun, later GETs join none that began before it
 /// ended: they would miss what it has changed.
 public final class SharedRequests: Sendable {
-    /// What a request has come to.
-    private enum Landing: Sendable {
+    /// The outcome of a request.
+    private enum Outcome: Sendable {
         case ended(Result<HTTPClient.Response, any Error>)
         /// The caller that made it was cancelled: it has to be made anew.
         case cancelled
-        /// The caller that made it had no more time. Nor has one that has waited for as long as the limit.
+        /// It timed out. If it times out too, so do all who waited for the full limit.
         case late(any Error, limit: Duration)
     }
 
@@ -36,7 +36,7 @@ public final class SharedRequests: Sendable {
     private final class Flight: Sendable {
         /// When the call that makes it began.
         let start: Duration
-        let landing = Latch<Landing>()
+        let landing = Latch<Outcome>()
 
         init(from start: Duration) { self.start = start }
     }
@@ -138,7 +138,7 @@ public final class SharedRequests: Sendable {
                 return whole
             } catch {
                 let failure =
-                    error.timeLimit.map { .late(error, limit: $0) } ?? Landing.ended(.failure(error))
+                    error.timeLimit.map { .late(error, limit: $0) } ?? Outcome.ended(.failure(error))
                 end(flight, for: key, with: Task.isCancelled ? .cancelled : failure)
                 throw error
             }
@@ -149,7 +149,7 @@ public final class SharedRequests: Sendable {
 
     private typealias Forward = () async throws -> HTTPClient.Response
 
-    private func end(_ flight: Flight, for key: Key, with result: Landing) {
+    private func end(_ flight: Flight, for key: Key, with result: Outcome) {
         flights.withLock { if $0[key] === flight { $0[key] = nil } }
         flight.landing.open(with: result)
     }
@@ -162,7 +162,7 @@ extension Error {
     }
 }
 
-/// What equal requests have in common.
+/// The key that equal requests share.
 private struct Key: Hashable, Sendable {
     let url: HTTPURL
     let headers: HTTPHeaders

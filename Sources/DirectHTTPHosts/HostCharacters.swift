@@ -21,7 +21,7 @@ enum HostCharacters {
         case mark = 0x6D  // m
     }
 
-    /// How a character joins its neighbours.
+    /// The way a character joins its neighbours.
     enum Joining: UInt8 {
         case none = 0x55  // U
         case left = 0x4C  // L

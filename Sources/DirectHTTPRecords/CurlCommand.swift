@@ -261,7 +261,7 @@ struct CurlCommand {
     private static let longestBody = 100_000
 }
 
-/// What a client decided about the proxy for a request.
+/// The decision of a client about the proxy for a request.
 struct CurlProxy {
     /// The proxy; `nil` for none.
     let proxy: Proxy?

@@ -56,7 +56,7 @@ extension Redaction {
         guard items?.isEmpty != true, headers.hasContentType("application/x-www-form-urlencoded") else {
             return body
         }
-        // What cannot be read cannot be searched for names.
+        // Text that cannot be read cannot be searched for names.
         guard !headers.contains("Content-Encoding"), String(validating: body, as: UTF8.self) != nil else {
             return nil
         }

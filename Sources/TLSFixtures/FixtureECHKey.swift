@@ -38,7 +38,7 @@ public struct FixtureECHKey: Sendable {
     }
 }
 
-/// What a server does with encrypted client hellos.
+/// A server's treatment of encrypted client hellos.
 public struct FixtureECH: Sendable {
     /// The keys that decrypt them.
     public var keys: [FixtureECHKey]

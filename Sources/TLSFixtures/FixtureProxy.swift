@@ -13,7 +13,7 @@ public struct FixtureProxy: Sendable {
     /// The required credentials as "user:password". `nil` admits every client.
     public var credentials: String?
     /// Returns the challenge to refuse the value of `Proxy-Authorization` with, and `nil` to admit it. The
-    /// value is `nil` if the request has none. The closure is `nil` to ask for nothing but ``credentials``.
+    /// value is `nil` if the request has none. The closure is `nil` to ask only for ``credentials``.
     public var challenge: (@Sendable (String?) -> String?)?
     /// The refusal to send instead of connecting to the target. `nil` sends none.
     public var refusal: Refusal?

@@ -37,7 +37,7 @@ struct ListedTargets {
 
     /// The target that a request asks for. One of the list keeps its port, whatever the module.
     ///
-    /// - Throws: The answer to a request for a target that is none or not allowed.
+    /// - Throws: The answer to a request for an invalid target, or one that is not allowed.
     func word(for text: String, _ options: Options) throws(ServedReply) -> TargetWord {
         guard case .target(let given, let own)? = try? TargetWord(text) else {
             throw ServedReply(

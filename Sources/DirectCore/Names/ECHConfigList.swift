@@ -115,7 +115,7 @@ private struct ECHConfig {
     let contents: ECHConfigContents?
 }
 
-/// What a configuration of the known version says.
+/// The contents of a configuration of the known version.
 private struct ECHConfigContents {
     /// Whether this client can use it.
     let isUsable: Bool

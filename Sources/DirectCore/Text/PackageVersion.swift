@@ -2,6 +2,6 @@
 /// pages.
 package enum PackageVersion {
     package static let text = "0.1.0"
-    /// What requests say unless the caller sets a `User-Agent`.
+    /// The `User-Agent` of requests that set none.
     package static let userAgent = "direct-http/\(text)"
 }

@@ -1,6 +1,6 @@
 /// Which values are hidden in a query, a fragment or a form: in items that `&` separates.
 package struct SecretItems: Sendable {
-    /// What stands in place of a secret.
+    /// The text that replaces a secret.
     package static let mask = "***"
 
     /// The names in lower case; `nil` for all.

@@ -45,7 +45,7 @@ public struct AuthenticationRequest: Sendable {
     public let body: [UInt8]?
     /// The target in the request line, if a proxy gets the credentials; `nil` otherwise.
     var proxyTarget: String?
-    /// What this package's authenticators have answered for the request.
+    /// The answers of this package's authenticators for the request.
     let pending = PendingAnswer()
 
     /// The target in the request line: path and query. For a proxy the whole URL of the request or, if the

@@ -58,7 +58,7 @@ private struct EventStream: AsyncSequence, Sendable {
         private var parser: EventParser
         private var state = State.waiting(.zero)
         private var failures = 0
-        /// What was sent below the network interceptors.
+        /// The request as it was sent below the network interceptors.
         private let sent = Repeatability()
 
         private enum State {

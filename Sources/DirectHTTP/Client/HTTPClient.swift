@@ -11,7 +11,7 @@ public struct HTTPClient: Sendable {
     /// The layers of a call, which all copies of the client share.
     let pipeline: Pipeline
 
-    /// Refers to the client without keeping it: the simulation watches that it goes.
+    /// The object whose release shows the simulation that the client is gone.
     package var identity: any AnyObject & Sendable { pipeline }
 }
 

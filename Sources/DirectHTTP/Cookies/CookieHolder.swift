@@ -1,11 +1,11 @@
 internal import DirectCore
 internal import DirectIO
 
-/// Where the cookies of a store really are.
+/// The place where the cookies of a store really are.
 package enum CookieHolder: @unchecked Sendable {
     /// There are none, nor are any stored.
     case nobody
-    /// They are in this object, and gone with it. Nothing but its identity is used.
+    /// They are in this object, and gone with it. Only its identity is used.
     case object(AnyObject)
     /// They are in the storage of that name, which a later process finds again.
     case lasting(String)
@@ -44,7 +44,7 @@ package enum CookieHolder: @unchecked Sendable {
 
 /// A store that has no cookies itself: several such stores may share those of one holder.
 package protocol CookieStoreOfHolder: CookieStore {
-    /// Where the cookies are.
+    /// The place of the cookies.
     var holder: CookieHolder { get }
 }
 

@@ -28,7 +28,7 @@ final class DecodingSource: ResponseBodySource {
     /// Whether the body has arrived whole. If the decoder knows the end of its input, it makes a piece of the
     /// right size.
     private let isWhole: Bool
-    /// What has arrived and has not gone into the decoder.
+    /// The bytes that have arrived and have not gone into the decoder.
     private var waiting: ArraySlice<UInt8> = []
     private let decoder: ContentDecoder
     /// Counts the decoder's work, and yields when due. The work of receiving is counted where the bytes are

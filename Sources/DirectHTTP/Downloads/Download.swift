@@ -251,7 +251,7 @@ extension Download {
 
 /// The steps between the attempts, and after the last one.
 extension Download {
-    /// What the next attempt asks for; `nil` for the whole.
+    /// The range that the next attempt asks for; `nil` for the whole.
     private var wantedRest: WantedRest? {
         wantsWhole ? nil : Self.rest(of: disk, options)
     }

@@ -2,7 +2,7 @@ public import DirectCore
 public import DirectHTTP1
 internal import DirectIO
 
-/// What a download expects, and where it ends.
+/// The expectations of a download, and its destination.
 public struct DownloadOptions: Sendable {
     /// The permissions of a new file, from which the process's umask is subtracted. A file that is replaced
     /// passes its owner and its permissions on, as far as these and the system allow. Until it is complete
@@ -14,7 +14,7 @@ public struct DownloadOptions: Sendable {
     public var sha256: [UInt8]?
     /// The largest number of bytes to accept; `nil` for any.
     public var maximumSize: UInt64?
-    /// How many times the download may begin anew because the servers disagree on what they have.
+    /// The number of times the download may begin anew because the servers disagree on what they have.
     public var maximumRestarts = 3
 
     /// Makes options with the default values.
@@ -39,9 +39,9 @@ public struct DownloadResult: Sendable {
     public let size: UInt64
     /// The SHA-256 digest of the file.
     public let sha256: [UInt8]
-    /// How many of the bytes an earlier, interrupted download had left in the partial file.
+    /// The number of bytes that an earlier, interrupted download had left in the partial file.
     public let resumedBytes: UInt64
-    /// How many times the download began anew.
+    /// The number of times the download began anew.
     public let restarts: Int
     /// The earlier requests: redirects, and those that failed or broke off, after which the download went on.
     public let history: [Hop]

@@ -23,7 +23,7 @@ final class PartialDownload: Sendable {
         var size: UInt64 = 0
         /// The hash of these bytes.
         var hash = RunningSHA256()
-        /// How many of them the record counts.
+        /// The number of them that the record counts.
         var savedBytes: UInt64 = 0
         var isOpen = true
     }
@@ -46,7 +46,7 @@ final class PartialDownload: Sendable {
         disk = Locked(Disk(file: file))
     }
 
-    /// What the names of the two files begin with: the name of the target, or if they would be longer than
+    /// The beginning of the names of the two files: the name of the target, or if they would be longer than
     /// file systems allow (255 bytes), its digest. Two targets that share the files share only a lock: the
     /// record says whose they are.
     private static func stem(of name: String) -> String {
@@ -180,7 +180,7 @@ extension PartialDownload {
                 let record = DownloadRecord(parsing: bytes),
                 let (hash, size) = try hash(of: disk.file, as: record)
             else { return }
-            // What the record does not count may be anything after a crash.
+            // After a crash, bytes that the record does not count may be anything.
             try disk.file.truncate(to: record.savedBytes)
             disk.hash = hash
             disk.size = size

@@ -91,7 +91,7 @@ package struct BodyLocation: Sendable {
 package final class GuardedBody: @unchecked Sendable {
     package let location: BodyLocation
     private let use = Atomic<UInt8>(free)
-    /// Where the pieces come from; `nil` for a body that has arrived whole, and after a failure.
+    /// The source of the pieces; `nil` for a body that has arrived whole, and after a failure.
     private var source: (any ResponseBodySource)?
     /// The content that has arrived and was not read yet.
     private var first: [UInt8]

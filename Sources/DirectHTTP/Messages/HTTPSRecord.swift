@@ -31,7 +31,7 @@ public struct HTTPSRecord: Hashable, Sendable {
     }
 }
 
-/// What a resolver knows of the HTTPS records of an origin.
+/// A resolver's knowledge of the HTTPS records of an origin.
 public struct HTTPSRecords: Hashable, Sendable {
     /// The records that this client can use, in order of preference. Empty if the origin has none of them.
     public var records: [HTTPSRecord]

@@ -92,7 +92,7 @@ extension HTTPTransaction {
 }
 
 extension Response {
-    /// What the server is known by if it has not proved to be the URL's host. `nil` if it has, and for a
+    /// The identity accepted instead of the URL's host. `nil` if the server has proved to be that, and for a
     /// response that no connection brought.
     var unprovedIdentity: String? { transaction?.unprovedIdentity(for: url) }
 

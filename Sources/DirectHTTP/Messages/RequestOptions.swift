@@ -21,7 +21,7 @@ extension Request {
         /// Notes what is really sent, for a caller that sends the request several times.
         var repeatability: Repeatability?
         var timeouts: RequestTimeouts?
-        /// What has passed of the call's time before the request was sent on.
+        /// The part of the call's time that had passed before the request was sent on.
         var waited: Duration?
         var redirects: RedirectPolicy?
         var retries: RetryPolicy?
@@ -40,7 +40,7 @@ extension Request {
         var exchangeBox: ExchangeOptions.Box?
         /// The settings of its connection; `nil` if none is set.
         var connectionBox: ConnectionSettings.Box?
-        /// Whose copy the request is.
+        /// The reason for the request to be a copy.
         private(set) var lineage = Lineage()
 
         var exchange: ExchangeOptions {
@@ -90,7 +90,7 @@ struct OptionRule: Sendable {
     /// The side that has the last word about an option.
     enum Belonging: Equatable { case toCall, toRequest, toOrigin }
 
-    /// Where an option is read. Code that runs later cannot change it any more.
+    /// The place where an option is read. Code that runs later cannot change it any more.
     enum Reader: Int, Comparable {
         /// Once, when the call begins.
         case call

@@ -114,7 +114,7 @@ extension Resolver {
     public func report(_ outcome: DialOutcome, of endpoint: Endpoint, for host: DomainName, port: UInt16) {}
 }
 
-/// How many names a resolver is asked for at a time.
+/// The number of names that a resolver is asked for at a time.
 private let manyAtATime = 16
 
 /// The outcome of dialling an endpoint.
@@ -158,7 +158,7 @@ public struct Resolution: Sendable {
     /// Whether it stands in for the answer of the resolver in charge, which is its fallback. It is also asked
     /// for when a server's certificate does not fit.
     package var isProvisional = false
-    /// What the answer lacks: it has not come yet, or no server could be asked for it.
+    /// The missing parts of the answer: they have not come yet, or no server could be asked for them.
     package var lacks: Lack = []
     /// Waits until more of the answer is known, and returns all of it; `nil` if nothing more comes. `nil`
     /// itself if this is all. Only ``PublishingResolver`` gives answers with more to come.

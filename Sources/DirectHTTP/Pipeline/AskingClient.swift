@@ -2,7 +2,7 @@ internal import DirectCore
 internal import DirectTLS
 internal import DirectTransport
 
-/// What the askers of a client have in common.
+/// The parts that all askers of a client share.
 struct AskingClient: Sendable {
     private let cookies: Cookies
     private let certificate: String?

@@ -131,7 +131,7 @@ final class Calls: CallLayer {
             try fields.decoding.decode(&response, to: request, within: call.limit)
             return response
         } catch {
-            throw error.told(about: request)
+            throw error.adding(request: request)
         }
     }
 
@@ -163,7 +163,7 @@ extension Error {
     /// Returns the error, with the method and the URL of the request if it is an `HTTPError`. Not inlined:
     /// the frame of `send` would be larger by it.
     @inline(never)
-    fileprivate func told(about request: Request) -> any Error {
+    fileprivate func adding(request: Request) -> any Error {
         (self as? HTTPError)?.about(request) ?? self
     }
 }
@@ -176,7 +176,7 @@ struct Call: Sendable {
     let start: Instant
     /// Records the call's events; `nil` without an observer.
     private(set) var log: CallLog?
-    /// What the layers above the network have to do with the request that is in progress; `nil` for nothing.
+    /// What the layers above the network have to do with the request that is in progress; `nil` if no layer needs any.
     /// One reference for all of them, because each costs about 200 instructions a request.
     private var notes: Notes?
 

@@ -70,7 +70,7 @@ struct RequestCredentials: Sendable {
                 guard try await renew(&request, after: response.headers, within: call) else { break }
                 await response.body.drain()
                 history.append(call.logging(Hop(.authentication, original.method, response)))
-                // Where the earlier request failed, this one would fail as well.
+                // This one would fail where the earlier request failed.
                 if !response.history.isEmpty { request.failedEndpoints.record(response.history) }
                 response = try await forward(request)
             } catch let error as HTTPError {

@@ -177,8 +177,7 @@ final class Hedging: NetworkLayer {
                 if !response.status.isServerError { return result }
             }
             guard running == 0 else { return nil }
-            // Of two results that are not good, a response counts more than a failure, and the first more
-            // than a hedge's.
+            // If neither succeeded, a response beats an error, and the original beats the hedge.
             if case .success? = first { return first }
             if case .success? = second { return second }
             return first ?? second

@@ -107,7 +107,7 @@ extension HopRequest {
     /// - Parameter shown: the requests that the code could copy from.
     func rebuilt(as other: Request, shown: [Request], _ crossing: Crossing) -> HopRequest {
         var former = upgraded(by: crossing.fields)
-        former.forget(what: other, lacksOf: shown)
+        former.dropOptionsRemoved(by: other, comparedTo: shown)
         var next = crossing.fields.completed(other)
         next.inheritOptions(of: former.request)
         // An invalid URL is reported when the request is sent.
@@ -161,7 +161,7 @@ extension HopRequest {
 
     /// Forgets the addresses and the authenticator that code has removed from a copy of each request that it
     /// could copy.
-    private mutating func forget(what copy: Request, lacksOf shown: [Request]) {
+    private mutating func dropOptionsRemoved(by copy: Request, comparedTo shown: [Request]) {
         guard shown.allSatisfy(copy.isCopy) else { return }
         var facts = facts
         if copy.addresses == nil, shown.allSatisfy({ $0.addresses(for: copy) != nil }) {

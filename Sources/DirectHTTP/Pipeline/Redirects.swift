@@ -163,7 +163,7 @@ final class Redirects: Sendable {
         else { return nil }
         try made.check(madeOf: next.request, for: .hop)
         let decided = next.rebuilt(as: made, shown: [hop.request, next.request], crossing)
-        guard policy.carriesBodyAcrossOrigins || !decided.takesBody(elsewhereThan: redirect) else {
+        guard policy.carriesBodyAcrossOrigins || !decided.sendsBody(toOtherOriginThan: redirect) else {
             throw failure(.bodyAcrossOrigins, of: hop.request, response: response, history: history)
         }
         return decided
@@ -218,7 +218,7 @@ final class Redirects: Sendable {
 
 extension HopRequest {
     /// Whether the next request has a body for an origin that the redirect itself did not name.
-    fileprivate func takesBody(elsewhereThan redirect: NextHop) -> Bool {
+    fileprivate func sendsBody(toOtherOriginThan redirect: NextHop) -> Bool {
         guard !redirect.request.body.isNone, !request.body.isNone else { return false }
         return (try? request.url.origin) != redirect.url.origin
     }

@@ -6,7 +6,7 @@ internal import DirectTransport
 /// The innermost layer: finds the route of one request and sends it over the network.
 final class RoundTrip: NetworkLayer {
     let transport: Transport
-    /// How fast the client's origins are, for hedges.
+    /// The speed of the client's origins, for hedges.
     let hedges = HedgeTable()
     private let fields: ClientFields
     private let planner: RoutePlanner

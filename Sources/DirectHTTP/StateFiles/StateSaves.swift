@@ -15,7 +15,7 @@ package final class StateSaves: Sendable {
     private struct Running {
         var current: [Int: Reply<Answer>]
         var next: [Int: Reply<Answer>] = [:]
-        /// What the last of them wants to be done.
+        /// The work that the last of them wants to be done.
         var write: Write
     }
 

@@ -84,7 +84,7 @@ final class FoundationCookies: BlockingCookieStore, CookieStoreOfHolder, CustomR
 
     func take(_ headers: HTTPHeaders, from url: HTTPURL) {
         guard headers.contains("Set-Cookie"), storage.cookieAcceptPolicy != .never else { return }
-        copy.change(storage) { $0.take(headers, from: url) }
+        copy.change(storage, by: { $0.take(headers, from: url) })
     }
 
     /// A mirror that never shows the cookies.
@@ -115,7 +115,7 @@ private final class StorageCopy: @unchecked Sendable {
     }
 
     /// Makes a change in the jar and repeats it in the storage.
-    func change(_ storage: HTTPCookieStorage, _ change: (CookieJar) -> Void) {
+    func change(_ storage: HTTPCookieStorage, by change: (CookieJar) -> Void) {
         writing.withLock { _ in
             let pending = state.withLock { state in
                 state.update(from: storage)
@@ -206,7 +206,7 @@ struct PendingCookie {
     }
 }
 
-/// What a cookie replaces another one by (RFC 6265, section 5.3).
+/// The values by which a cookie replaces another one (RFC 6265, section 5.3).
 fileprivate struct CookiePlace: Hashable {
     let name, host, path: String
 

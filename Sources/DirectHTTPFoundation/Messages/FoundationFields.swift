@@ -43,7 +43,7 @@ struct FoundationFields {
         switch owned {
         case .contentLength: contentLength = contentLength ?? UInt64(value)
         case .expect: expectsContinue = expectsContinue || value.lowercased() == "100-continue"
-        // What the caller can decode does not count: here everything is decoded, as by URLSession.
+        // The codings that the caller knows do not count: here everything is decoded, as by URLSession.
         case .acceptEncoding: declinesCodings = declinesCodings || value.lowercased() == "identity"
         // The name of the URL without its port. Another name is refused when the request is sent.
         case .host: if !isHost(value) { headers.add(name, value) }

@@ -62,7 +62,7 @@ open class DirectURLProtocol: URLProtocol {
         canonicalRequest(for: one) == canonicalRequest(for: other)
     }
 
-    /// Starts the request. Does nothing if it has been started, as where a session calls this to resume a
+    /// Starts the request. Has no effect if it has been started, as where a session calls this to resume a
     /// task.
     override open func startLoading() {
         // FoundationNetworking may cancel a task before it starts it, and then still start it, because it

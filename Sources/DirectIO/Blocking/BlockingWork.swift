@@ -56,7 +56,7 @@ package final class BlockingWork: Sendable {
         var look: UInt64?
     }
 
-    /// What a thread begins with.
+    /// The argument of a thread.
     private final class Beginning {
         let pool: BlockingWork
         let worker: Worker

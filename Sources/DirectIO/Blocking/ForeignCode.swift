@@ -1,6 +1,6 @@
 package import DirectCore
 
-/// Why code from outside the package gave no value.
+/// The reason why code from outside the package gave no value.
 package enum ForeignFailure: Error {
     /// It was silent until the deadline, for this time.
     case silent(Duration)

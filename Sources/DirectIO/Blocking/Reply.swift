@@ -47,7 +47,7 @@ package struct Reply<Value: Sendable>: Sendable {
         }
     }
 
-    /// How long a wait lasts.
+    /// The duration of a wait.
     struct Pause {
         /// The deadline.
         var end: Instant

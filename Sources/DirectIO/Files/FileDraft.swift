@@ -16,7 +16,7 @@ internal import DirectCore
 /// has two names then: on some file systems it would seem to have them long after (FUSE).
 /// ``FilePlace/draftPlaces`` has the temporary names. A draft that is released before it is complete goes soon.
 package final class FileDraft: @unchecked Sendable {
-    /// What may be at a path and is written to directly, since nothing can take its place.
+    /// The kinds of files at a path that are written to directly, since no file can take their place.
     package enum DirectOutput: Sendable {
         /// Nothing: what is no regular file is an error.
         case none
@@ -292,7 +292,7 @@ extension FileDraft {
     private func setAttributes(replacing target: FilePlace) throws(SystemError) {
         let own = try stat(of: descriptor)
         let wanted: UInt16
-        // What was planted passes nothing on: its owner would own the new file.
+        // A planted file passes nothing on: its owner would own the new file.
         if let old = try target.facts(), try target.check(old, kinds: .none), try target.isTrusted(old) {
             wanted = takeOwner(of: old, from: own)
         } else {

@@ -255,7 +255,7 @@ extension FilePlace {
     }
 }
 
-/// What the attributes of a file say of its origin.
+/// The origin of a file by its attributes.
 extension stat {
     var isRegularFile: Bool { st_mode & S_IFMT == S_IFREG }
     var isFolder: Bool { st_mode & S_IFMT == S_IFDIR }

@@ -27,7 +27,7 @@ package final class PartialFile: @unchecked Sendable {
     /// What the record of this file begins with: the title, and the file.
     private let heading: [UInt8]
 
-    /// Whose files are used.
+    /// The owner of the files that are used.
     package struct Owner: Sendable {
         let user: UInt32
         let title: [UInt8]
@@ -79,7 +79,7 @@ package final class PartialFile: @unchecked Sendable {
         throw SystemError("open", code: ENOENT, path: part.path)
     }
 
-    /// How often a file may disappear between two calls before that is an error.
+    /// The number of times a file may disappear between two calls before that is an error.
     private static let attempts = 100
 
     private init(_ draft: FileDraft, _ record: FilePlace?, _ owner: Owner) throws(SystemError) {

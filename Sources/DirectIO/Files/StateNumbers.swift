@@ -83,7 +83,7 @@ package final class StateNumbers: Sendable {
         }
     }
 
-    /// How often a file may disappear between two calls before that is an error.
+    /// The number of times a file may disappear between two calls before that is an error.
     private static let attempts = 100
 }
 

@@ -3,7 +3,7 @@ internal import DirectCore
 /// What the system's resolver has said of a name: asked for both families in one call, and for each of them
 /// alone.
 struct LookupAnswers {
-    /// How many of the addresses are known.
+    /// The number of addresses that are known.
     enum Extent: Equatable {
         /// None yet.
         case open

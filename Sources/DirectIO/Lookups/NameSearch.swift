@@ -18,7 +18,7 @@ package final class NameSearch: Sendable {
         let callStart: Instant?
     }
 
-    /// How long the addresses of one family wait for those of the other.
+    /// The time that the addresses of one family wait for those of the other.
     enum Grace {
         /// As RFC 8305, section 3, recommends: IPv6 does not wait, and IPv4 waits for 50 ms.
         case race

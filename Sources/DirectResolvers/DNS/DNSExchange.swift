@@ -45,7 +45,7 @@ struct DNSExchange {
         }
     }
 
-    /// What came in a datagram.
+    /// The contents of a datagram.
     private enum Reply {
         case answer(DNSAnswer)
         /// The answer to the query, which was sent last, does not fit.

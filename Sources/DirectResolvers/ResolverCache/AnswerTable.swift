@@ -55,7 +55,7 @@ struct AnswerTable {
         var kind: Kind
         /// The moment before which the same question would get the same answer, or none: it is not asked.
         var quietUntil = Instant(nanoseconds: 0)
-        /// What the answer lacks. A family is asked for when the answer is used.
+        /// The missing parts of the answer. A family is asked for when the answer is used.
         var lacks: Resolution.Lack = []
         /// Until when the addresses of the family that the answer lacks may be those of an earlier one.
         var familyEnd = Instant(nanoseconds: 0)

@@ -167,7 +167,7 @@ extension CachingResolver {
         var answer = answer
         let want = Want(useless: answer.endpoints, next: own)
         answer.fallback = { [self] context in
-            // What was answered in another network is not kept.
+            // An answer from another network is not kept.
             guard query.generation == generation else { return try await own(context) }
             return try await next(query.key.host, port: port, context: context, for: want)
         }

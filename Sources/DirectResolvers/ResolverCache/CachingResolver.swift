@@ -23,7 +23,7 @@ package import DirectIO
 ///
 /// Copies of a client, and several clients, may share a cache; it is a class for that reason.
 public final class CachingResolver: Resolver, PublishingResolver {
-    /// What a caller gets for a name of which the cache has no address.
+    /// The answer for a name of which the cache has no address.
     public enum WhileAsking: Sendable {
         /// The caller waits for the resolver's answer.
         case wait
@@ -61,7 +61,7 @@ public final class CachingResolver: Resolver, PublishingResolver {
         /// The time limit for a query to the resolver. A caller with an earlier deadline stops waiting at its
         /// own.
         public var queryTimeout: Duration = .seconds(10)
-        /// What callers get while the cache has no address for their name.
+        /// The answers while the cache has no address for a name.
         public var whileAsking = WhileAsking.wait
         /// The maximum number of cached names.
         public var capacity = 100_000
@@ -88,7 +88,7 @@ public final class CachingResolver: Resolver, PublishingResolver {
         var isSaving = false
         /// The file until its answers are in the table, `nil` afterwards.
         var unread: UnreadFile?
-        /// What the file does not say yet.
+        /// The changes that the file does not have yet.
         private(set) var news = FileNews()
         /// The size of the file without what does not count any more, as far as it is known.
         var liveSize = 0

@@ -25,7 +25,7 @@ public struct ResolverEvent: Sendable, CustomStringConvertible {
     public let host: DomainName
     /// The time until the question ended.
     public let duration: Duration
-    /// How it ended.
+    /// Its outcome.
     public let outcome: Outcome
 
     /// The resolver, the host, the outcome and the time.

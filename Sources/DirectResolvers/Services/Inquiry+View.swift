@@ -9,7 +9,7 @@ extension Inquiry {
     struct View {
         /// The addresses, or why there are none.
         var outcome: Publication.Outcome
-        /// What has to be asked about as well.
+        /// The further questions.
         var wanted: [Topic] = []
         /// Whether records, or addresses of the names that they lead to, are still to come.
         var awaitsRecords = false

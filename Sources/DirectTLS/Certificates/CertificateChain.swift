@@ -47,7 +47,7 @@ package struct CertificateChain: Sendable {
 }
 
 extension CertificateChain: Hashable {
-    /// Hashes few bytes: values that differ in nothing but the certificates are few, and `==` tells them
+    /// Hashes few bytes: values that differ only in the certificates are few, and `==` tells them
     /// apart.
     package func hash(into hasher: inout Hasher) { hasher.combine(byteCount) }
 }

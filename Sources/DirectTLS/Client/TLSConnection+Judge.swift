@@ -1,7 +1,7 @@
 internal import CDirectOpenSSL
 
 extension TLSConnection {
-    /// What has come of the verification of a chain.
+    /// The result of the verification of a chain.
     enum ChainOutcome {
         case accepted
         /// For these faults, of which there is at least one.

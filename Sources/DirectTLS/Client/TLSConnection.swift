@@ -22,13 +22,13 @@ package final class TLSConnection: TLSLayer, @unchecked Sendable {
     let sessions: SessionCache?
     let sessionKey: SessionKey
 
-    /// What certificate verification found, for the error with which the handshake fails.
+    /// The findings of certificate verification, for the error with which the handshake fails.
     var rejection: RejectedChain?
     /// The pins of the server; `nil` without any.
     let pins: ServerPins?
     /// The faults that the settings' override accepted, which are all that the chain has.
     var overruled: [TLSError] = []
-    /// What this handshake has proved, or the one that is resumed.
+    /// The proof of this handshake, or of the one that is resumed.
     var proof = ServerProof()
     /// Whether the server has passed all checks.
     private var hasPassed = false

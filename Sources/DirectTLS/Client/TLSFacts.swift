@@ -17,7 +17,7 @@ public struct TLSFacts: Hashable, Sendable {
     public let resumed: Bool
     /// The name or the address that the server's certificate has proved; `nil` if a fault was accepted.
     public let verifiedName: String?
-    /// What the server's OCSP staple said; on a resumed session, that of its first handshake.
+    /// The status in the server's OCSP staple; on a resumed session, that of its first handshake.
     public let stapledStatus: StapledStatus
     /// Whether the server name was encrypted.
     public let encryptedClientHello: EncryptedClientHello.Outcome

@@ -1,7 +1,7 @@
 internal import CDirectOpenSSL
 package import DirectCore
 
-/// What a survey offers to a server, and the keys of certificates that it accepts.
+/// The offer of a survey to a server, and the keys of certificates that it accepts.
 package struct SurveyOffer {
     /// The name in SNI, never an address; `nil` for none.
     package var serverName: String?

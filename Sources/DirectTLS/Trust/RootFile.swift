@@ -15,7 +15,7 @@ internal import Glibc
 /// the file: a store would have only the roots before that place, for as long as it exists.
 struct RootFile {
     let path: String
-    /// What the file has, for errors.
+    /// The contents of the file, for errors.
     var kind = "roots"
     /// The file in words, for errors.
     var role: String { "\(kind) from \(path)" }

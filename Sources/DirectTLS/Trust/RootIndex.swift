@@ -26,7 +26,7 @@ final class RootIndex: @unchecked Sendable {
                     try CertificateList(pem: try RootFile(path: path).bytes(), as: "roots from \(path)")
                 case .der(let bytes): try CertificateList(der: bytes)
                 }
-            // What lacked memory may count as read.
+            // A certificate for which there was no memory may count as read.
             for root in list.all {
                 let isDamaged = isDamagedRoot(root)
                 guard !ErrorQueue.drainSaysNoMemory(), !isDamaged, X509_up_ref(root) == 1 else {

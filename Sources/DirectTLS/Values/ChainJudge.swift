@@ -7,7 +7,7 @@ internal import DirectCore
 /// signatures of the chain that it returns are checked again, like those of any other chain. Two judges are
 /// equal if they are the same object.
 package final class ChainJudge: Hashable, Sendable {
-    /// What a judge is asked.
+    /// The question to a judge.
     package struct Question: Equatable, Sendable {
         /// The certificates in DER as the server sent them, its own first.
         package let certificates: [[UInt8]]
@@ -18,7 +18,7 @@ package final class ChainJudge: Hashable, Sendable {
         let mayFetch: Bool
     }
 
-    /// What a judge says.
+    /// The answer of a judge.
     package enum Verdict: Equatable, Sendable {
         /// The chain in DER that is trusted, from the server's certificate to its root.
         case trusted([[UInt8]])

@@ -19,7 +19,7 @@ public enum EncryptedClientHello: Hashable, Sendable {
     /// section 6.2). What a server answers to it is ignored.
     case grease
 
-    /// What came of it on a connection.
+    /// The outcome on a connection.
     public enum Outcome: Hashable, Sendable {
         /// It was not asked for.
         case off
@@ -51,7 +51,7 @@ public enum EncryptedClientHello: Hashable, Sendable {
         case clearText
     }
 
-    /// How a server has refused an encrypted client hello.
+    /// The way a server has refused an encrypted client hello.
     @nonexhaustive
     public enum Rejection: Hashable, Sendable {
         /// It has other keys, which it has named under a certificate for its public name.
@@ -72,11 +72,11 @@ public enum EncryptedClientHello: Hashable, Sendable {
     }
 }
 
-/// What one handshake does about Encrypted Client Hello.
+/// The plan of one handshake for Encrypted Client Hello.
 package final class ECHOffer: Sendable {
     /// The list whose configuration is offered; `nil` for none.
     let config: ECHConfigList?
-    /// What it means that the handshake has succeeded.
+    /// The meaning of a handshake that has succeeded.
     package let outcome: EncryptedClientHello.Outcome
 
     /// Makes an offer of a configuration.

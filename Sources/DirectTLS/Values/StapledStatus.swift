@@ -9,7 +9,7 @@ public enum OCSPStapling: Hashable, Sendable {
     case required
 }
 
-/// What a server's OCSP staple says of its certificate.
+/// The status of a server's certificate by its OCSP staple.
 @nonexhaustive
 public enum StapledStatus: Hashable, Sendable {
     /// No staple was asked for.

@@ -32,7 +32,7 @@ public final class CertificateVerifier: Hashable, Sendable {
 public struct VerifiedServer: Sendable {
     /// The name or the address that it had to prove.
     public let name: String
-    /// What its OCSP staple says.
+    /// The status in its OCSP staple.
     public let stapledStatus: StapledStatus
     /// Whether the handshake resumes a session. The chain and the staple are then those of the session's
     /// first handshake.
@@ -98,7 +98,7 @@ struct ServerProof: Sendable {
     /// When the first certificate of the verified chain ends, in seconds since 1970; `nil` if that is not
     /// known.
     var chainExpiry: Int?
-    /// What the staple said.
+    /// The status in the staple.
     var stapledStatus = StapledStatus.notRequested
     /// When the staple's statement ends, in seconds since 1970; `nil` without one.
     var stapleExpiry: Int?

@@ -4,7 +4,7 @@ internal import CDirectOpenSSL
 // any other chain.
 
 extension ChainCheck {
-    /// What a judge is asked about the chain.
+    /// The question to a judge about the chain.
     ///
     /// A name that the certificate lacks is refused by us, and only behind the judge's verdict, as behind
     /// OpenSSL's: an override that accepts other names must not accept other roots with them.

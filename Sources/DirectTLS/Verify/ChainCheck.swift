@@ -35,7 +35,7 @@ struct ChainCheck {
     /// An `X509_STORE_CTX` that is ready to verify. Borrowed.
     let check: OpaquePointer
     private let rules: [ChainRule]
-    /// What the certificate has to prove, for the error.
+    /// The identity that the certificate has to prove, for the error.
     private let expected: String
     /// The pins of which the chain should contain one.
     private let pins: ServerPins?

@@ -5,7 +5,7 @@ internal import CDirectOpenSSL
 /// Nothing is fetched: the response was sent by the server, and is signed by the issuer of the certificate or
 /// by a responder that the issuer has authorised.
 package struct StapleJudgement: Equatable, Sendable {
-    /// What the response says about the server's certificate.
+    /// The response's verdict on the server's certificate.
     package enum Status: Hashable, Sendable {
         /// The certificate is not revoked.
         case good

@@ -19,7 +19,7 @@ package final class ConnectionFacts: Sendable {
         self.search = search
     }
 
-    /// Where the bytes go.
+    /// The destination of the bytes.
     package struct Path: Sendable {
         package let endpoint: Endpoint
         package let source: AddressSource
@@ -30,7 +30,7 @@ package final class ConnectionFacts: Sendable {
         package var local: Endpoint?
     }
 
-    /// How long it took to make the connection.
+    /// The time it took to make the connection.
     package struct Times: Sendable {
         package var resolve: Duration?
         package var connect = Duration.zero

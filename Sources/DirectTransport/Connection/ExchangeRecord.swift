@@ -6,7 +6,7 @@ package struct ExchangeRecord: Sendable {
     package let connection: ConnectionFacts
     /// When the request began, when its first bytes were sent, and when the head of the response had arrived.
     package let start, sent, response: Instant
-    /// How the request came to its connection. One field for two facts: with one more, each copy of a record
+    /// The way the request came to its connection. One field for two facts: with one more, each copy of a record
     /// would be a call.
     private let arrival: Arrival
     /// The nanoseconds in the queue for a connection.
@@ -31,7 +31,7 @@ package struct ExchangeRecord: Sendable {
         self.bodyEnd = bodyEnd
     }
 
-    /// How a request comes to its connection.
+    /// The way a request comes to its connection.
     package enum Arrival: Sendable {
         /// It is made for the request.
         case dialled

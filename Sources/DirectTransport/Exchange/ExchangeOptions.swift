@@ -15,7 +15,7 @@ package struct ExchangeOptions: Sendable {
 
     package init() {}
 
-    /// What the head of the request announces.
+    /// The announcements of the request's head.
     var announcements: RequestHead.Announcements {
         .init(expectContinue: expectsContinue, close: closes, upgrade: !upgrade.isEmpty)
     }

@@ -27,7 +27,7 @@ package struct OutgoingMessage: ~Copyable {
         self.options = options
     }
 
-    /// What the head announces of the body and the connection.
+    /// The head's announcements about the body and the connection.
     var announcements: RequestHead.Announcements { options?.options.announcements ?? .init() }
 
     /// Whether the request may be sent twice.

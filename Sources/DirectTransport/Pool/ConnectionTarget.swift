@@ -1,6 +1,6 @@
 package import DirectCore
 
-/// What the connection of a request has to be.
+/// The requirements of a request on its connection.
 package struct ConnectionTarget: ~Copyable, Sendable {
     package let url: HTTPURL
     /// The addresses that the request may be sent to.

@@ -118,7 +118,7 @@ final class Material {
     static let proxyName = "proxy.test"
     static let publicName = "cover.test"
     static let resolverName = "dns.test"
-    /// What the certificate for all names of vectors is kept under.
+    /// The key under which the certificate for all names of vectors is kept.
     static let vectorName = "vectors"
     static let mostHosts = 3
 

@@ -194,7 +194,7 @@ def add_security(table):
     add(
         table, "HSTS is not asked",
         ("CookiesAndHSTS.upgraded", "|hsts.upgrades(url, at: .now)|", "(nil as HTTPURL?)"),
-        ("Redirects.nextHop", "|fields.hsts?.upgrades(url, at: .now)|", "(nil as HTTPURL?)"),
+        ("Redirects.next", "|fields.hsts?.upgrades(url, at: .now)|", "(nil as HTTPURL?)"),
     )
     add(
         table, "HSTS is not learned",

@@ -72,7 +72,7 @@ final class CacheFiles: Sendable {
         _ = attempt { () throws(SystemError) in
             for name in try folder.names() {
                 let kind = CacheFileKind(name)
-                // What cannot be read is found out where it is asked for.
+                // A file that cannot be read is found out where it is asked for.
                 guard kind == .response || kind == .index, let file = try? folder.file(name),
                     let start = try? file.bytes(at: 0, count: 8),
                     EntryFile.age(start) == .older || VariantIndex.age(start) == .older

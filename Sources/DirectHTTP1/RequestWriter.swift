@@ -46,8 +46,8 @@ package struct RequestHead {
             + headers.sizeBound + extra.sizeBound
     }
 
-    /// The announcements of a head in Expect and Connection. No `OptionSet`: in another module, to make an empty
-    /// one costs 750 instructions.
+    /// The announcements of a head in Expect and Connection. No `OptionSet`: in another module, to make an
+    /// empty one costs 750 instructions.
     package struct Announcements {
         /// The body is sent when the server permits it.
         package let expectContinue: Bool

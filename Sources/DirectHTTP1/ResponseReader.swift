@@ -318,8 +318,8 @@ extension ResponseReader {
         if fields.isChunked && (fields.contentLength != nil || isHTTP10) {
             return .close(.doubtfulFraming)
         }
-        // A 204 has neither field (RFC 9110, section 8.6; RFC 9112, section 6.1). The content of one that has may
-        // still come, and would be the response to the next request.
+        // A 204 has neither field (RFC 9110, section 8.6; RFC 9112, section 6.1). The content of one that has
+        // may still come, and would be the response to the next request.
         if heads.status == .noContent, fields.isChunked || fields.contentLength ?? 0 > 0 {
             return .close(.doubtfulFraming)
         }

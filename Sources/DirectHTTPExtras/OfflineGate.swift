@@ -1,7 +1,7 @@
 public import DirectHTTP
 
-/// The behaviour of a client while the program knows that there is no network: its calls fail at once, or wait for
-/// the network.
+/// The behaviour of a client while the program knows that there is no network: its calls fail at once, or
+/// wait for the network.
 ///
 /// ```swift
 /// let gate = OfflineGate(waiting: .seconds(30))

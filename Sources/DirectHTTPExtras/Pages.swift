@@ -90,8 +90,8 @@ private struct PageSequence: AsyncSequence, Sendable {
             let origin = home ?? (try? sent.url.origin) ?? url.origin
             home = origin
             following = try pages.next(page).map { next in
-                // A page of another origin, to which a redirect has led, must not choose what is asked for with
-                // the secrets of this one (CVE-2024-45336).
+                // A page of another origin, to which a redirect has led, must not choose what is asked for
+                // with the secrets of this one (CVE-2024-45336).
                 guard page.url.origin == origin else { return .failure(.otherOrigin(page.url.origin)) }
                 return follow(next, from: sent, within: origin)
             }

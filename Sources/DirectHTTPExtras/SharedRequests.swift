@@ -119,8 +119,8 @@ public final class SharedRequests: Sendable {
         }
     }
 
-    /// Makes a request, so that what is made meanwhile for its sake waits for no other: that one may be waiting
-    /// for the same, such as a token.
+    /// Makes a request, so that what is made meanwhile for its sake waits for no other: that one may be
+    /// waiting for the same, such as a token.
     private func making(by forward: Forward) async throws -> HTTPClient.Response {
         let leading = Self.leading.union([ObjectIdentifier(self)])
         return try await Self.$leading.withValue(leading, operation: forward)

@@ -105,8 +105,8 @@ final class OutputSink {
     /// Keeps what was written so far, and returns the path; `nil` if nothing was written. Nothing can be
     /// written afterwards.
     ///
-    /// It is in a new file beside, whose name has `.part` at its end, or `.part-1` and so on. Only the file of
-    /// the earlier run is replaced, if it is the file itself or has one of these names.
+    /// It is in a new file beside, whose name has `.part` at its end, or `.part-1` and so on. Only the file
+    /// of the earlier run is replaced, if it is the file itself or has one of these names.
     func commitPart() throws(UsageError) -> String? {
         guard case .file(let draft, let path) = place, hasWritten else { return nil }
         do throws(SystemError) {

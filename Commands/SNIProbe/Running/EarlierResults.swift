@@ -8,8 +8,8 @@ struct EarlierResults {
 
     /// Reads the JSON lines of the earlier run. Its last line may be half.
     ///
-    /// - Parameter sink: The place of the new results. A file gets the earlier ones too, as far as they are of
-    ///   probes: what was not resolved is looked up anew.
+    /// - Parameter sink: The place of the new results. A file gets the earlier ones too, as far as they are
+    ///   of probes: what was not resolved is looked up anew.
     init(_ path: String, format: Options.Format, to sink: OutputSink) throws(UsageError) {
         let source = try ReportEntry.open(path, of: "--resume")
         areCopied = sink.replacesFile && format == .json

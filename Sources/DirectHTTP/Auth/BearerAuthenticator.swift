@@ -53,8 +53,8 @@ private final class Tokens: Sendable {
         /// The calls that wait for it.
         var waiting = 0
 
-        /// Whether it is given up: no call waits for it any more, and it takes long. Before that it is not, also
-        /// if all have left: a server may take a token for renewal once.
+        /// Whether it is given up: no call waits for it any more, and it takes long. Before that it is not,
+        /// also if all have left: a server may take a token for renewal once.
         func isGivenUp(at now: Instant) -> Bool {
             waiting == 0 && now >= start.advanced(byNanoseconds: 10_000_000_000)
         }

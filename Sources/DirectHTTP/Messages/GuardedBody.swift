@@ -18,8 +18,8 @@ package protocol ResponseBodySource: AnyObject {
     /// closes the connection otherwise. Nothing is called after it.
     func drain() async
 
-    /// Reads the rest if it is small and arrives soon, so that its connection is free, and returns what it has
-    /// read.
+    /// Reads the rest if it is small and arrives soon, so that its connection is free, and returns what it
+    /// has read.
     func readAhead() async throws -> [UInt8]
 
     /// Returns the error for the reader when the body has failed, or is larger than its reader's limit.
@@ -86,8 +86,8 @@ package struct BodyLocation: Sendable {
 /// `use` guards all other state: a second task that reads gets the error
 /// ``HTTPError/Reason/bodyAlreadyRead``. So does a reader after the end, which would otherwise take the body
 /// for an empty one. A property that is looked at takes no reader's place: a reader waits for those few
-/// instructions, of which none is the program's. A failure, a cancellation or a limit that is exceeded ends the body for good: its source is
-/// released, and all later readers get the same error.
+/// instructions, of which none is the program's. A failure, a cancellation or a limit that is exceeded ends
+/// the body for good: its source is released, and all later readers get the same error.
 package final class GuardedBody: @unchecked Sendable {
     package let location: BodyLocation
     private let use = Atomic<UInt8>(free)

@@ -176,8 +176,8 @@ struct Call: Sendable {
     let start: Instant
     /// Records the call's events; `nil` without an observer.
     private(set) var log: CallLog?
-    /// What the layers above the network have to do with the request that is in progress; `nil` if no layer needs any.
-    /// One reference for all of them, because each costs about 200 instructions a request.
+    /// What the layers above the network have to do with the request that is in progress; `nil` if no layer
+    /// needs any. One reference for all of them, because each costs about 200 instructions a request.
     private var notes: Notes?
 
     init(

@@ -126,8 +126,8 @@ extension HopRequest {
         return former.moved(to: url, next, crossing: url.origin == origin ? nil : crossing, byServer: false)
     }
 
-    /// Returns a request that code made after a redirect to a URL that is none of HTTP. It gets what a redirect
-    /// to another origin would carry there, and nothing that was set for an origin.
+    /// Returns a request that code made after a redirect to a URL that is none of HTTP. It gets what a
+    /// redirect to another origin would carry there, and nothing that was set for an origin.
     func restarted(as other: Request, _ crossing: Crossing) throws(HTTPError) -> HopRequest {
         var former = self
         if former.request.hasOptions { former.request.options.leaveOrigin() }

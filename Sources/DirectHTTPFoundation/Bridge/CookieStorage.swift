@@ -179,15 +179,15 @@ extension StorageCopy.State {
 
 /// A change of one cookie of a jar that is to be repeated in a storage.
 ///
-/// A cookie that takes another one's place is only set, which replaces that: the storage writes a file at each
-/// call, and a program that is killed between two would have lost a login.
+/// A cookie that takes another one's place is only set, which replaces that: the storage writes a file at
+/// each call, and a program that is killed between two would have lost a login.
 struct PendingCookie {
     fileprivate let place: CookiePlace
     let before: Cookie?
     let after: Cookie?
 
-    /// The cookies to set, in the order of the jar, in which Foundation notes the time of each, and then those
-    /// to remove.
+    /// The cookies to set, in the order of the jar, in which Foundation notes the time of each, and then
+    /// those to remove.
     static func changes(from before: [Cookie], to after: [Cookie]) -> [PendingCookie] {
         let old = Dictionary(before.map { (CookiePlace($0), $0) }) { first, _ in first }
         let kept = Set(after.map(CookiePlace.init))

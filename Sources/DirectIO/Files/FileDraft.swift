@@ -9,12 +9,13 @@ internal import DirectCore
 /// complete. Readers of that name find either the old file or the whole new one. Every file that the package
 /// writes is one of these. Every call blocks.
 ///
-/// On Linux it has no name before, and it is the open file itself that gets one (linkat(2)); if there is a file
-/// to replace, a temporary one for a moment. Elsewhere, and on file systems without files that have no name
-/// (O_TMPFILE), it has a temporary name from the start, is accessible to its owner only until it gets its final
-/// one, and is compared with what has the name immediately before the renaming, and again after it. It never
-/// has two names then: on some file systems it would seem to have them long after (FUSE).
-/// ``FilePlace/draftPlaces`` has the temporary names. A draft that is released before it is complete goes soon.
+/// On Linux it has no name before, and it is the open file itself that gets one (linkat(2)); if there is a
+/// file to replace, a temporary one for a moment. Elsewhere, and on file systems without files that have no
+/// name (O_TMPFILE), it has a temporary name from the start, is accessible to its owner only until it gets
+/// its final one, and is compared with what has the name immediately before the renaming, and again after it.
+/// It never has two names then: on some file systems it would seem to have them long after (FUSE).
+/// ``FilePlace/draftPlaces`` has the temporary names. A draft that is released before it is complete goes
+/// soon.
 package final class FileDraft: @unchecked Sendable {
     /// The kinds of files at a path that are written to directly, since no file can take their place.
     package enum DirectOutput: Sendable {

@@ -27,7 +27,8 @@ struct PEMItem: Sendable {
     /// Calls `body`, which owns each item, until it returns `false` or there is no further item. The error
     /// queue then says why, which is `PEM_R_NO_START_LINE` at the end of the text.
     ///
-    /// - Returns: Whether the text could be read at all. If not, the process is out of memory, whatever the queue says.
+    /// - Returns: Whether the text could be read at all. If not, the process is out of memory, whatever the
+    ///   queue says.
     @discardableResult
     func forEach(in bytes: [UInt8], passphrase: Passphrase = Passphrase(nil), body: (OpaquePointer) -> Bool)
         -> Bool

@@ -6,8 +6,8 @@ package struct ExchangeRecord: Sendable {
     package let connection: ConnectionFacts
     /// When the request began, when its first bytes were sent, and when the head of the response had arrived.
     package let start, sent, response: Instant
-    /// The way the request came to its connection. One field for two facts: with one more, each copy of a record
-    /// would be a call.
+    /// The way the request came to its connection. One field for two facts: with one more, each copy of a
+    /// record would be a call.
     private let arrival: Arrival
     /// The nanoseconds in the queue for a connection.
     package internal(set) var queued: UInt64 = 0

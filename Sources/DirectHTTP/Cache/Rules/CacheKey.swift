@@ -107,8 +107,8 @@ struct SelectedVariants {
 }
 
 extension CachedHead {
-    /// Whether this response takes the place of one for the same requests: not if its request came before, and
-    /// it was generated before. A slow old response would bring back what has changed.
+    /// Whether this response takes the place of one for the same requests: not if its request came before,
+    /// and it was generated before. A slow old response would bring back what has changed.
     func replaces(_ other: CachedHead) -> Bool {
         requestTime > other.requestTime || isNewer(than: other)
     }

@@ -32,7 +32,8 @@ struct CachedHead: Sendable {
     init(received head: ResponseHead, requestTime: UnixTime, responseTime: UnixTime) {
         var headers = head.headers
         headers.removeUnstorable()
-        // Both fields together are accepted only by a client that says so. The length has framed nothing then.
+        // Both fields together are accepted only by a client that says so. The length has framed nothing
+        // then.
         if head.headers.contains("Transfer-Encoding") { headers.remove("Content-Length") }
         // RFC 9110, section 6.6.1: a recipient that stores a message without `Date` adds the time when it was
         // received.

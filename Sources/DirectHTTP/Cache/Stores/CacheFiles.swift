@@ -117,8 +117,8 @@ final class CacheFiles: Sendable {
 
     /// Gives a complete file its name, and updates the index if the response depends on the request.
     ///
-    /// Does nothing if the plan's mark no longer holds, so that the response would not be used, and if a later
-    /// response is there.
+    /// Does nothing if the plan's mark no longer holds, so that the response would not be used, and if a
+    /// later response is there.
     func place(_ file: FileDraft, for plan: DraftPlan, size: Int) throws(SystemError) {
         let (key, names) = (plan.key, plan.variant.names)
         guard try marks.mark(of: key) == plan.mark else { return }

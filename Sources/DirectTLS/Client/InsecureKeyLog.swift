@@ -23,9 +23,9 @@ public final class InsecureKeyLog: Hashable, Sendable {
 
     /// Makes a log that appends to a file, which is made if there is none, readable by its owner only.
     ///
-    /// - Throws: ``TLSError/badSettings(_:)`` if the file cannot be opened, is a pipe, belongs to another user,
-    ///   is one that others than its owner may read or write, or has a second name; or if the path is a link
-    ///   of another user than this one and root.
+    /// - Throws: ``TLSError/badSettings(_:)`` if the file cannot be opened, is a pipe, belongs to another
+    ///   user, is one that others than its owner may read or write, or has a second name; or if the path is a
+    ///   link of another user than this one and root.
     public convenience init(appendingTo path: String) throws(TLSError) {
         let file = try LogFile(path)
         self.init { file.append($0) }

@@ -8,10 +8,11 @@ internal import DirectTransport
 /// - `KEY.r` holds the response for a URL that depends on no field of the request.
 /// - `KEY-VARIANT.r` holds a response that depends on some.
 /// - `KEY.v` is the index: it says on which fields the responses of the URL depend.
-/// - `direct-http-cache-key` has a random number, on which the digests in the names and heads of responses depend. Where it is
-///   missing, the files of the former format are removed, whose askers are not known.
-/// - `direct-http-cache-marks` has the marks of all URLs (`CacheMarks`). A response whose mark is not that of its URL is from
-///   before a change: it is not used, and remains until its successor replaces it or a sweep evicts it.
+/// - `direct-http-cache-key` has a random number, on which the digests in the names and heads of responses
+///   depend. Where it is missing, the files of the former format are removed, whose askers are not known.
+/// - `direct-http-cache-marks` has the marks of all URLs (`CacheMarks`). A response whose mark is not that of
+///   its URL is from before a change: it is not used, and remains until its successor replaces it or a sweep
+///   evicts it.
 ///
 /// Other processes may use the folder at the same time. A file only ever appears complete under its name, and
 /// nothing is locked but what has a temporary name. Each process counts the files by itself from time to time
@@ -420,34 +421,6 @@ extension CacheKey {
     fileprivate func name(_ variant: CacheVariant) -> String {
         digest.text + "-" + Digest128(high: 0, low: variant.digest.low).text.suffix(16) + ".r"
     }
-}
-
-extension StateFolder {
-    /// Returns the key of a cache's folder, and whether this call has made it.
-    ///
-    /// If two processes make one at the same time, one of the two may count from the next opening on. The
-    /// other process finds only what it has stored itself until then.
-    fileprivate func digestKey() throws(SystemError) -> (key: [UInt8], isNew: Bool) {
-        if let known = try storedKey() { return (known, false) }
-        let draft = try draft(CacheFileKind.keyName)
-        try draft.write(Self.newDigestKey(), at: 0)
-        try draft.commit()
-        guard let key = try storedKey() else { throw SystemError("read", code: 0) }
-        return (key, true)
-    }
-
-    private func storedKey() throws(SystemError) -> [UInt8]? {
-        let known = try file(CacheFileKind.keyName)?.bytes(at: 0, count: Self.keySize + 1)
-        return known?.count == Self.keySize ? known : nil
-    }
-
-    fileprivate static func newDigestKey() -> [UInt8] {
-        var bytes = StoredBytesWriter()
-        for _ in 0..<keySize / 8 { bytes.add(SystemRandom.word()) }
-        return bytes.bytes
-    }
-
-    private static let keySize = 32
 }
 
 extension DraftPlan {

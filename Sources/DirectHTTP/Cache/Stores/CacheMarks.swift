@@ -55,8 +55,8 @@ final class CacheMarks: Sendable {
         }
     }
 
-    /// Notes that ``replace(_:)`` follows: from now on no response of the URL is used before it has succeeded.
-    /// Does not block.
+    /// Notes that ``replace(_:)`` follows: from now on no response of the URL is used before it has
+    /// succeeded. Does not block.
     func willReplace(_ key: CacheKey) {
         pending.withLock { $0.slots[key.slot] = $0.next() }
     }

@@ -32,8 +32,6 @@ package struct BodyReading {
     package private(set) var isAtEnd = false
     /// An end or a failure that came with the last piece; no event of the socket will report it again.
     private var stop: Connection.Step?
-    /// The last byte that may be read after the end of the call, once that has come.
-    private var lastByte: UInt64?
     /// The bytes of content received so far.
     package private(set) var received: UInt64 = 0
     private var monitor: ThroughputMonitor
@@ -72,7 +70,7 @@ package struct BodyReading {
     /// Returns the next piece, as large as what has arrived but no larger than `pieceSize`; `nil` at the end.
     ///
     /// The call's deadline and cancellation are checked for every piece, even if there was nothing to wait
-    /// for: a server can send bytes for as long as it likes (``checkEnd(at:)``).
+    /// for: a server can send bytes for as long as it likes.
     package mutating func next() async throws(TransportError) -> [UInt8]? {
         let connection = exchange.connection
         if let rate {
@@ -82,7 +80,7 @@ package struct BodyReading {
         defer { rate?.count(Int(clamping: received - before), at: connection.loop.now) }
         var deadline = exchange.deadline(.body, stall: exchange.timeouts.read, from: connection.loop.now)
         while !isAtEnd {
-            try checkEnd(at: connection.loop.now)
+            try exchange.limit.check(.body, at: connection.loop.now)
             // Without input there will be a wait, which lets others run as well.
             if yields.isDue, connection.hasUnparsedBytes || connection.mayHaveInput {
                 await yields.yieldIfDue(on: connection.loop)
@@ -119,22 +117,6 @@ package struct BodyReading {
             if try await !waitIfNeeded(after: last, deadline) { isAtEnd = true }
         }
         return nil
-    }
-
-    /// Throws if the task is cancelled or its call over.
-    ///
-    /// What has arrived by then may be read: a process that was stopped could not do so in time. It is no
-    /// more than the system's receive buffer holds, however much the server sends.
-    private mutating func checkEnd(at now: Instant) throws(TransportError) {
-        do throws(TransportError) {
-            try exchange.limit.check(.body, at: now)
-        } catch {
-            let last = lastByte ?? received &+ Self.bytesInBuffers
-            lastByte = last
-            let hasInput =
-                stop != nil || exchange.connection.hasUnparsedBytes || exchange.connection.mayHaveInput
-            guard error.isTimeout, hasInput, received < last else { throw error }
-        }
     }
 
     /// Receives more bytes behind those that the parser could not use yet.
@@ -330,8 +312,6 @@ package struct BodyReading {
         }
     }
 
-    /// The largest receive buffer that Linux gives by default (tcp(7), `tcp_rmem`), and some more for TLS.
-    private static let bytesInBuffers: UInt64 = 8 * 1024 * 1024
     /// To read more than this costs more than a new connection.
     private static let bytesToDrain: UInt64 = 64 * 1024
     private static let timeToDrain: UInt64 = 100_000_000

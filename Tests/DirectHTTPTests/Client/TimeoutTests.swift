@@ -1,8 +1,5 @@
-import DirectCore
 import DirectHTTP
-import DirectIO
 import DirectTestCommands
-import DirectTestPeers
 import DirectTestTime
 import TLSFixtures
 import Testing
@@ -55,27 +52,6 @@ struct TimeoutTests {
                 try await client.fetch(server.request("https://a.test/"))
             }
         }
-    }
-
-    @Test(
-        "A body that had arrived whole when its call's time was over is read, as after a stop of the process"
-    )
-    func arrived() async throws {
-        let listener = try Listener.atOwnAddress()
-        let client = client { $0 = Timeouts(read: limit, total: .seconds(10)) }
-        let url = "http://\(listener.address):\(listener.port)/"
-        async let answer = client.get(url)
-        let peer = try await onOwnThread { try listener.accept() }
-        try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nab")
-        try await time.waitBegins(for: limit)
-        let time = time
-        try await Task.detached(executorPreference: time.loop) {
-            // One job, in which the loop cannot look at anything.
-            try peer.send("cdef")
-            time.advance(by: .seconds(20))
-            await time.loop.yield()
-        }.value
-        #expect(try await answer.text == "abcdef")
     }
 
     @Test("The `queue` limit ends the wait for a place")

@@ -108,8 +108,7 @@ struct CacheLookup: Sendable {
     /// Forwards a request that the cache cannot answer. The response may still invalidate entries, or add
     /// one.
     private func pass() async throws -> Response {
-        let mayStandForGet =
-            request.method == .post && !policy.isApart && !policy.control.noStore && !cache.store.isShared
+        let mayStandForGet = request.method == .post && !policy.isApart && !policy.control.noStore
         var mark = mayStandForGet ? try? await cache.store.mark(key, wait: wait) : nil
         let sent = cache.clock()
         let response = try await forward(request, sentRequests)

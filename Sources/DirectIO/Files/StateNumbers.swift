@@ -33,8 +33,18 @@ package final class StateNumbers: Sendable {
     /// - Parameter settles: Whether to return when the number is on disk.
     package func set(_ number: UInt64, at place: Int, settles: Bool = false) throws(SystemError) {
         let bytes = (0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+        try write(bytes, at: place * 8, settles: settles)
+    }
+
+    /// Replaces the upper half of the number at this place, and returns when it is on disk.
+    package func setUpperHalf(_ half: UInt32, at place: Int) throws(SystemError) {
+        let bytes = (0..<4).map { UInt8(truncatingIfNeeded: half >> ($0 * 8)) }
+        try write(bytes, at: place * 8 + 4, settles: true)
+    }
+
+    private func write(_ bytes: [UInt8], at offset: Int, settles: Bool) throws(SystemError) {
         try change { file throws(SystemError) in
-            try writeAll(bytes, to: file, at: UInt64(place * 8))
+            try writeAll(bytes, to: file, at: UInt64(offset))
             guard settles else { return }
             let (result, code) = retryingInterrupts { fsync(file) }
             // Some file systems cannot, and keep the number as well as they keep anything.

@@ -76,7 +76,7 @@ final class TLSClientState: Sendable {
         let cause: SystemError
         switch reason {
         case .refused(let refusal): cause = refusal
-        case .expired where now < deadline.end: cause = .silent(at: reading.file)
+        case .expired where now < deadline.end: cause = .silent(at: reading.file ?? settings.firstFile)
         case .cancelled, .expired: throw deadline.failure(reason)
         }
         guard let made else { throw .failed(deadline.phase, .system(cause)) }

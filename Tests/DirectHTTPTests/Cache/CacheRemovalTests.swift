@@ -60,7 +60,6 @@ private final class HeldStore: CacheStore {
     private let store: any CacheStore
     private let event = Locked<(@Sendable () async -> Void)?>(nil)
     var digestKey: [UInt8] { store.digestKey }
-    var isShared: Bool { store.isShared }
 
     init(_ store: any CacheStore) {
         self.store = store

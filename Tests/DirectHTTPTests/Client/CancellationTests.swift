@@ -285,9 +285,10 @@ struct CancellationTests {
         }
         let pieces = PatternPieces(sizes: Array(repeating: 1 << 16, count: 1000))
         let (never, continuation) = AsyncStream.makeStream(of: Void.self)
-        let sourceIsCancelled = Gate()
+        let (sourceIsAsked, sourceIsCancelled) = (Gate(), Gate())
         if waitsForSource {
             pieces.beforeEachAsync = {
+                sourceIsAsked.open()
                 for await _ in never {}
                 if Task.isCancelled { sourceIsCancelled.open() }
                 try Task.checkCancellation()
@@ -297,7 +298,11 @@ struct CancellationTests {
             try await HTTPClient.untimed().post(server.http(), .stream(pieces))
         } when: {
             try await server.waitUntil { $0.first?.requests.count == 1 }
-            if !waitsForSource { while pieces.given < 2 { await Task.yield() } }
+            if waitsForSource {
+                while !sourceIsAsked.isOpen { await Task.yield() }
+            } else {
+                while pieces.given < 2 { await Task.yield() }
+            }
         }
         if waitsForSource {
             try await expectClosed(server)

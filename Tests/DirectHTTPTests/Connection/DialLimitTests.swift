@@ -39,19 +39,6 @@ struct DialLimitTests {
         )
     }
 
-    @Test("After thirty seconds no further address of an answer is tried")
-    func longSearch() async throws {
-        let silent = try (1...5).map { try FixtureServer.unresponsive(on: "127.0.0.\($0)") }
-        let endpoints = silent.map { Endpoint(stringLiteral: $0.authority) }
-        let client = time.client {
-            $0.resolver = ScriptedResolver("many", endpoints)
-            $0.dialling.keepsOrder = true
-        }
-        async let failure = #expect(throws: HTTPError.self) { try await client.get("https://a.test/") }
-        for _ in 0..<3 { try await time.pass(.seconds(10)) }
-        #expect(await failure?.attempts.count == 3)
-    }
-
     @Test(
         "The limit of a call ends the wait for more of an answer whose first addresses have failed",
         arguments: [true, false]

@@ -145,8 +145,8 @@ struct UnprovedServerTests {
         let strict = HTTPClient.trusting { $0.cache = cache }
         _ = try await strict.fetch(request(honest))
         let client = accepting { $0.cache = cache }
-        let confirmed = try await client.fetch(request(server))
-        #expect(confirmed.text == "honest" && confirmed.headers["X-From"] == "rogue")
+        // A client that accepts it finds none of the strict one's responses, so none is confirmed.
+        #expect(try await client.fetch(request(server)).status == .notModified)
         var conditional = request(server)
         conditional.headers["If-None-Match"] = "\"1\""
         #expect(try await client.fetch(conditional).status == .notModified)

@@ -9,9 +9,6 @@ protocol CacheStore: AnyObject, Sendable {
     /// The key of the digests that tell the variants of a URL apart; empty where nothing leaves the memory.
     var digestKey: [UInt8] { get }
 
-    /// Whether other processes change the store, so that `remove` cannot tell whether it was the only one.
-    var isShared: Bool { get }
-
     /// Returns the latest response for a URL that the request selects.
     func find(_ key: CacheKey, fields: VaryFields, wait: DiskWait) async throws -> (any CacheEntry)?
 
@@ -29,8 +26,8 @@ protocol CacheStore: AnyObject, Sendable {
     /// Removes all responses for a URL. The removal takes place even if the caller stops waiting for it.
     ///
     /// - Parameter mark: A mark of the URL from before.
-    /// - Returns: The mark of the URL from now on, if no other removal came since the given one; otherwise,
-    ///   and in a shared store, `nil`.
+    /// - Returns: The mark of the URL from now on, if no other removal came since the given one; otherwise
+    ///   `nil`.
     @discardableResult
     func remove(_ key: CacheKey, since mark: CacheMark?, wait: DiskWait) async -> CacheMark?
 

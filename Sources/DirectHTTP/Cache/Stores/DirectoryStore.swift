@@ -11,7 +11,6 @@ internal import DirectIO
 final class DirectoryStore: CacheStore {
     private let files: CacheFiles
     var digestKey: [UInt8] { files.digestKey }
-    var isShared: Bool { true }
 
     /// Files are read and written on the threads of `work`, or on those of the folder.
     init(path: String, limits: CacheLimits, work: BlockingWork? = nil) throws(CacheError) {
@@ -61,10 +60,14 @@ final class DirectoryStore: CacheStore {
         try? await wait.run(on: files.work, .body) { [files] in files.replaceHead(entry, with: head) }
     }
 
-    func remove(_ key: CacheKey, since _: CacheMark?, wait: DiskWait) async -> CacheMark? {
-        files.willRemove(key)
-        await carryOut(within: wait) { $0.remove(key) }
-        return nil
+    func remove(_ key: CacheKey, since mark: CacheMark?, wait: DiskWait) async -> CacheMark? {
+        let isOnlyOne = files.willRemove(key)
+        let present = Locked<CacheMark?>(nil)
+        await carryOut(within: wait) { files in
+            let mark = files.remove(key, since: isOnlyOne ? mark : nil)
+            present.withLock { $0 = mark }
+        }
+        return present.withLock { $0 }
     }
 
     func removeAll() async {

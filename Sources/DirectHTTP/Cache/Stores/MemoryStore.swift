@@ -14,7 +14,6 @@ final class MemoryStore: CacheStore {
     private let removals = Locked([UInt64](repeating: 0, count: 256))
     private let objectLimit: Int
     var digestKey: [UInt8] { [] }
-    var isShared: Bool { false }
 
     init(limits: CacheLimits) {
         shelf = Locked(LRUCache(byteLimit: limits.bytes, countLimit: limits.objects))

@@ -41,6 +41,19 @@ struct RebuiltRedirectTests {
             deciding: { URLRequest(url: $0.url ?? url) }
         )
         #expect(anew == "GET ")
+        // Also where it announces the same as the task did.
+        let posted = try await Self.body(of: request, by: HTTPClient()) {
+            var request = URLRequest(url: $0.url ?? url)
+            request.httpMethod = "POST"
+            return request
+        }
+        #expect(posted == "POST ")
+        let other = try await Self.body(of: request, by: HTTPClient()) {
+            var request = $0
+            request.httpBody = Data("other".utf8)
+            return request
+        }
+        #expect(other == "POST other")
         #expect(try await Self.body(of: request, by: HTTPClient()) == "POST password")
     }
 

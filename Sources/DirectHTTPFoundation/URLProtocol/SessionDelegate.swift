@@ -54,8 +54,11 @@ struct SessionDelegate: @unchecked Sendable {
         guard let proposed = URLRequest(next: redirect), let head = HTTPURLResponse(redirect) else {
             return .follow(redirect.next)
         }
-        guard let decided = try await decide(on: proposed, after: head) else { return .deliver }
+        guard var decided = try await decide(on: proposed, after: head) else { return .deliver }
         guard !decided.asksTheSame(as: proposed) else { return .follow(redirect.next) }
+        let isCopy = decided.httpBodyStream === proposed.httpBodyStream
+        let keepsBody = isCopy && decided.httpMethod == proposed.httpMethod
+        if isCopy { decided.httpBodyStream = nil }
         var next = Request(decided)
         // As URLSession does it, also in a request that was made anew; as far as the redirect may carry them.
         let additional = session.configuration.httpAdditionalHeaders ?? [:]
@@ -63,9 +66,7 @@ struct SessionDelegate: @unchecked Sendable {
         where !next.headers.contains(name) {
             for value in redirect.next.headers.values(for: name) { next.headers.add(name, value) }
         }
-        if decided.httpBody == nil, decided.httpBodyStream == nil, decided.announcesTheSame(as: proposed) {
-            next.body = redirect.next.body
-        }
+        if keepsBody, proposed.httpBodyStream != nil { next.body = redirect.next.body }
         return .follow(next)
     }
 
@@ -130,22 +131,15 @@ extension URLRequest {
             && cachePolicy == other.cachePolicy
     }
 
-    /// Whether a body for the other one is a body for this one: Foundation cannot hold every body, so the
-    /// proposed request is shown without it. A request that the delegate has made anew has no body.
-    fileprivate func announcesTheSame(as other: URLRequest) -> Bool {
-        func content(_ request: URLRequest) -> [String: String] {
-            let fields = (request.allHTTPHeaderFields ?? [:]).map { ($0.key.lowercased(), $0.value) }
-            return Dictionary(fields.filter { $0.0.hasPrefix("content-") }) { first, _ in first }
-        }
-        return httpMethod == other.httpMethod && content(self) == content(other)
-    }
-
     /// The request that a redirect would send next.
     fileprivate init?(next redirect: Redirect) {
         guard let url = URL(redirect.url) else { return nil }
         self.init(url: url)
         httpMethod = redirect.next.method.description
         for field in redirect.next.headers { addValue(field.value, forHTTPHeaderField: field.name) }
+        // Stands for the body, which Foundation cannot always hold. A copy of this request has the same object,
+        // and a request that the delegate has made anew has not.
+        if ![.get, .head].contains(redirect.next.method) { httpBodyStream = InputStream(data: Data()) }
     }
 }
 

@@ -46,10 +46,12 @@ private final class DigestGate: Sendable {
 /// Fails, or waits until its task is cancelled.
 private struct OddAuthenticator: Authenticator {
     struct Failure: Error {}
-    var hangs = false
+    /// Opened when it has been asked; `nil` if it fails.
+    var hanging: Gate?
 
     func authorization(for request: AuthenticationRequest) async throws -> String? {
-        guard hangs else { throw Failure() }
+        guard let hanging else { throw Failure() }
+        hanging.open()
         try await Task.sleep(for: .seconds(86_400))
         return nil
     }
@@ -221,12 +223,15 @@ struct ProxyAuthenticationTests {
             #expect(error.phase == .proxy && !error.isWorthRetrying)
         }
         for url in ["https://a.test/", "http://a.test/"] {
-            let hanging = try client(proxy, OddAuthenticator(hangs: true)) {
+            let isAsked = Gate()
+            let hanging = try client(proxy, OddAuthenticator(hanging: isAsked)) {
                 $0.timeouts = Timeouts()
                 $0.timeouts.connect = .seconds(5)
                 $0.timeouts.total = .seconds(5)
             }
             let call = Task { try await httpError { try await hanging.get(url) } }
+            // The connection has the same limit.
+            while !isAsked.isOpen { await Task.yield() }
             try await time.waitBegins(for: .seconds(5))
             await time.settle()
             time.advance(by: .seconds(5))

@@ -170,19 +170,13 @@ struct PartialFileTests {
     @Test(
         "A file that has the name of a partial one, but is not the one of the record, is left alone",
         arguments: [
-            "removed and made anew", "replaced by another download", "written beside the record alone",
+            "removed and made anew", "written beside the record alone",
         ]
     )
     func ofAnotherRun(kind: String) throws {
         let folder = try TestFolder()
         let opened = try reopen(folder) { part, record in
             switch kind {
-            case "replaced by another download":
-                let other = try #require(try open(part, mode: 0o600))
-                try other.claim()
-                try other.write([7], at: 0)
-                try other.commit()
-                try other.removeRecord()
             case "removed and made anew":
                 // The inode's number is given again on many file systems.
                 unlink(part)

@@ -335,10 +335,12 @@ struct ResponseJudge {
         guard isSecure, let first = connection.times.firstRequest,
             plan.hosts[connection.place?.host ?? 0].ticketPause == nil
         else { return }
+        // The settings are loaded by a thread, before the connection.
+        let loading = 4 * UInt64(plan.network.longestThreadStart) * 1000
         judge(
             transaction.tlsTime,
             atLeast: 2 * UInt64(plan.network.shortestDelay) * 1000,
-            atMost: first - connected,
+            atMost: first - connected + loading,
             named: "tlsTime"
         )
         // A send that is cut short makes the rest of the request arrive later.
@@ -353,7 +355,7 @@ struct ResponseJudge {
             judge(
                 sum,
                 atLeast: since > way + world.slack ? since - way - world.slack : 0,
-                atMost: since,
+                atMost: since + loading,
                 named: "connectTime and tlsTime"
             )
         }

@@ -131,7 +131,8 @@ final class SimulatedDisk {
         }
         for path in remaining.keys.sorted() where path.hasPrefix(prefix) {
             guard let file = remaining[path] else { continue }
-            let copy = makeFile()
+            // A file keeps its inode.
+            let copy = File(number: file.number)
             copy.bytes = remains(of: file)
             copy.settled = copy.bytes
             copy.time = file.time

@@ -137,8 +137,8 @@ extension URLRequest {
         self.init(url: url)
         httpMethod = redirect.next.method.description
         for field in redirect.next.headers { addValue(field.value, forHTTPHeaderField: field.name) }
-        // Stands for the body, which Foundation cannot always hold. A copy of this request has the same object,
-        // and a request that the delegate has made anew has not.
+        // Stands for the body, which Foundation cannot always hold. A copy of this request has the same
+        // object, and a request that the delegate has made anew has not.
         if ![.get, .head].contains(redirect.next.method) { httpBodyStream = InputStream(data: Data()) }
     }
 }

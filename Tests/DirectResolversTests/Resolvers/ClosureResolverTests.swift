@@ -97,29 +97,15 @@ struct ClosureResolverTests {
 
     @Test("A function that hangs in all of its threads delays no other resolver")
     func hanging() async throws {
-        let gate = DispatchSemaphore(value: 0)
-        let running = Locked(0)
-        let all = Barrier()
-        let hanging = ClosureResolver(
-            "hanging",
-            blocking: { _ in
-                if running.withLock({
-                    $0 += 1; return $0 == 8
-                }) {
-                    all.open()
-                }
-                gate.wait()
-                gate.signal()
-                return ["192.0.2.1"]
-            }
-        )
+        let function = HangingFunction()
+        let hanging = ClosureResolver("hanging", blocking: { _ in function.answer() })
         let questions = (0..<9).map { _ in Task { try await ask(hanging) } }
-        await all.pass()
+        await function.all.pass()
         let quick = ClosureResolver("quick", blocking: { _ in ["192.0.2.2"] })
         #expect(try await ask(quick).endpoints == ["192.0.2.2"])
         // The ninth has not begun: a resolver has eight threads.
-        #expect(running.withLock { $0 } == 8)
-        gate.signal()
+        #expect(function.running.withLock { $0 } == 8)
+        function.gate.signal()
         for question in questions { #expect(try await question.value.endpoints == ["192.0.2.1"]) }
     }
 
@@ -127,20 +113,8 @@ struct ClosureResolverTests {
         "In a chain the time of a function that blocks begins with its call, not while it waits for a thread"
     )
     func limitInChain() async throws {
-        let (gate, running, all) = (DispatchSemaphore(value: 0), Locked(0), Barrier())
-        let sdk = ClosureResolver(
-            "sdk",
-            blocking: { _ in
-                if running.withLock({
-                    $0 += 1; return $0 == 8
-                }) {
-                    all.open()
-                }
-                gate.wait()
-                gate.signal()
-                return ["192.0.2.1"]
-            }
-        )
+        let function = HangingFunction()
+        let sdk = ClosureResolver("sdk", blocking: { _ in function.answer() })
         let spy = ScriptedResolver("spy", ["192.0.2.2"])
         let (chain, time) = (ChainResolver(sdk, spy), HeldTime())
         let names = (0..<20).map { DomainName.test("n\($0).test") }
@@ -148,12 +122,12 @@ struct ClosureResolverTests {
             let context = ResolveContext(within: .seconds(30), on: time.loop)
             return Task { try await chain.resolve(name, port: 443, context: context).endpoints }
         }
-        await all.pass()
+        await function.all.pass()
         // The step's three seconds, and half a second in which it may say itself why it has no answer.
         for _ in 0..<100 { await Task.yield() }
         try await time.pass(.milliseconds(3500))
         while spy.asked.count < 8 { await Task.yield() }
-        gate.signal()
+        function.gate.signal()
         var answers: [[Endpoint]] = []
         for question in questions { answers.append(try await question.value) }
         #expect(answers.filter { $0 == ["192.0.2.1"] }.count == 12 && spy.asked.count == 8)
@@ -321,5 +295,24 @@ struct ObservedResolverTests {
             context: context
         )
         #expect(throws: ResolverError.self) { try never[names[1]]?.get() }
+    }
+}
+
+/// A function that hangs in each of a resolver's eight threads, until the gate is signalled once.
+private struct HangingFunction: Sendable {
+    let gate = DispatchSemaphore(value: 0)
+    let running = Locked(0)
+    /// Open when it hangs in all of them.
+    let all = Barrier()
+
+    func answer() -> [String] {
+        let count = running.withLock { running in
+            running += 1
+            return running
+        }
+        if count == 8 { all.open() }
+        gate.wait()
+        gate.signal()
+        return ["192.0.2.1"]
     }
 }

@@ -171,13 +171,17 @@ class Copy:
 
     def build(self):
         """Builds the tests and returns their program."""
-        command = ["swift", "build", "--build-tests", "--package-path", str(self.folder)]
+        programs = list(self.build_part("--build-tests").glob("*.xctest"))
+        if len(programs) != 1:
+            raise BuildError(f"{len(programs)} programs with tests, not one")
+        return programs[0]
+
+    def build_part(self, *arguments):
+        """Builds what the arguments ask for, and returns the folder that its programs are in."""
+        command = ["swift", "build", *arguments, "--package-path", str(self.folder)]
         built = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if built.returncode != 0:
             errors = [line for line in built.stdout.splitlines() if "error:" in line]
             raise BuildError("\n".join(errors or built.stdout.splitlines()[-20:]))
         shown = subprocess.run(command + ["--show-bin-path"], check=True, capture_output=True, text=True)
-        programs = list(Path(shown.stdout.strip()).glob("*.xctest"))
-        if len(programs) != 1:
-            raise BuildError(f"{len(programs)} programs with tests, not one")
-        return programs[0]
+        return Path(shown.stdout.strip())

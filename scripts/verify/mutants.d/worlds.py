@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import known
 from sources import VARIABLE
@@ -25,9 +24,9 @@ def chosen_faults(table):
     return table.mutants[count:] + sorted(drawn, key=lambda mutant: mutant.number)
 
 
-def judge(folder, chosen, seeds, jobs):
+def judge(copy, chosen, seeds, jobs):
     """Prints which judge finds each fault, and after how many seeds. Without a fault the judges have to be silent."""
-    program = build(folder)
+    program = copy.build_part("-c", "release", "--product", "simulate") / "simulate"
     found = search(program, 0, min(seeds, 1000))
     if found:
         sys.exit(f"mutants: without a fault the judges say: {found}")
@@ -39,16 +38,6 @@ def judge(folder, chosen, seeds, jobs):
         print(f"| {mutant.name} | {name} | {count} |")
     missed = sum(1 for result in results if not result)
     print(f"mutants: {len(chosen) - missed} of {len(chosen)} found by worlds")
-
-
-def build(folder):
-    command = ["swift", "build", "-c", "release", "--product", "simulate", "--package-path", str(folder)]
-    built = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if built.returncode != 0:
-        errors = [line for line in built.stdout.splitlines() if "error:" in line]
-        sys.exit("\n".join(errors or built.stdout.splitlines()[-20:]))
-    shown = subprocess.run(command + ["--show-bin-path"], check=True, capture_output=True, text=True)
-    return Path(shown.stdout.strip()) / "simulate"
 
 
 def search(program, number, limit):

@@ -24,7 +24,7 @@ package final class PartialFile: @unchecked Sendable {
     /// `nil` if the file is filled in this run or never.
     private var record: FilePlace?
     private let owner: Owner
-    /// What the record of this file begins with: the title, and the file.
+    /// What the record of this file begins with: the title, and the file. Empty without a record.
     private let heading: [UInt8]
 
     /// The owner of the files that are used.
@@ -43,7 +43,7 @@ package final class PartialFile: @unchecked Sendable {
     package var canBeContinued: Bool { record != nil }
 
     private enum Candidate {
-        case usable(FileDraft)
+        case usable(FileDraft, heading: [UInt8])
         case inUse
         /// It has been renamed or removed meanwhile.
         case gone
@@ -68,12 +68,12 @@ package final class PartialFile: @unchecked Sendable {
         let record = part.sibling(part.name + ".info")
         for _ in 0..<attempts {
             switch candidate(part, record, for: target, mode: mode, of: owner) {
-            case .usable(let draft):
+            case .usable(let draft, let heading):
                 target.removeLeftovers()
-                return try PartialFile(draft, record, owner)
+                return PartialFile(draft, record, owner, heading: heading)
             case .inUse: return nil
             case .gone: continue
-            case .unusable: return try PartialFile(try FileDraft(target, mode: mode), nil, owner)
+            case .unusable: return PartialFile(try FileDraft(target, mode: mode), nil, owner)
             }
         }
         throw SystemError("open", code: ENOENT, path: part.path)
@@ -82,9 +82,8 @@ package final class PartialFile: @unchecked Sendable {
     /// The number of times a file may disappear between two calls before that is an error.
     private static let attempts = 100
 
-    private init(_ draft: FileDraft, _ record: FilePlace?, _ owner: Owner) throws(SystemError) {
-        (self.draft, self.record, self.owner) = (draft, record, owner)
-        heading = try owner.heading(of: draft)
+    private init(_ draft: FileDraft, _ record: FilePlace?, _ owner: Owner, heading: [UInt8] = []) {
+        (self.draft, self.record, self.owner, self.heading) = (draft, record, owner, heading)
     }
 
     deinit {
@@ -246,14 +245,14 @@ extension PartialFile {
         // worthless.
         guard let place = draft.place, try place.holds(own) else { return .gone }
         guard let reader = try StateReader(record) else {
-            return own.st_size == 0 ? .usable(draft) : .unusable
+            return own.st_size == 0 ? .usable(draft, heading: heading) : .unusable
         }
         let start = try reader.bytes(at: 0, count: heading.count)
         guard start.starts(with: owner.title) else { return .unusable }
-        if start == heading { return .usable(draft) }
+        if start == heading { return .usable(draft, heading: heading) }
         // The file of the record is gone. What has its name now is new, or another program's.
         try record.remove()
-        return isNew ? .usable(draft) : .unusable
+        return isNew ? .usable(draft, heading: heading) : .unusable
     }
 
     private static func isUsable(_ record: FilePlace, of user: UInt32) throws(SystemError) -> Bool {

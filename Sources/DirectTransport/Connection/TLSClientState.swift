@@ -65,6 +65,12 @@ final class TLSClientState: Sendable {
         }
     }
 
+    /// Makes the context on this thread, if that waits for no file of the caller's.
+    func makeContextWithoutFiles() {
+        guard settings.firstFile == nil else { return }
+        _ = current()
+    }
+
     /// Returns the context that there is although the files could not be read in time.
     private func former(
         _ made: Made?,

@@ -1,9 +1,11 @@
 import DirectCore
-import DirectHTTP
 import DirectIO
 import DirectTestTime
 import TLSFixtures
 import Testing
+
+@testable import DirectHTTP
+@testable import DirectTransport
 
 /// One authority for all suites: keys take their time to make.
 let testAuthority = TestAuthority()
@@ -21,10 +23,13 @@ extension HTTPClient {
 
     /// The same, trusting the tests' authority alone.
     static func trusting(_ configure: (inout Configuration) -> Void = { _ in }) -> HTTPClient {
-        untimed { settings in
+        let client = untimed { settings in
             settings.tls.roots = .only([.der(testAuthority.rootDER)])
             configure(&settings)
         }
+        // The first call would wait for it, and a test that lets time pass would end that wait.
+        client.pipeline.transport.dialler.profiles.base.tls.makeContextWithoutFiles()
+        return client
     }
 }
 

@@ -213,6 +213,8 @@ struct ResolverJudge {
         else { return }
         // Addresses of an answer may have been dialled without success before the question.
         guard error.attempts.isEmpty else { return }
+        // A server's time begins when its question is sent, which may wait for a descriptor.
+        guard plan.network.descriptors == nil else { return }
         let passed = kernel.now - start
         let longest = UInt64(resolvers.longestFailure) * 1000 + 200_000_000 + 3 * world.slack
         if passed > longest {

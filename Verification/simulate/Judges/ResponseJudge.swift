@@ -336,7 +336,7 @@ struct ResponseJudge {
             plan.hosts[connection.place?.host ?? 0].ticketPause == nil
         else { return }
         // The settings are loaded by a thread, before the connection.
-        let loading = 4 * UInt64(plan.network.longestThreadStart) * 1000
+        let loading = 4 * (UInt64(plan.network.longestThreadStart) * 1000 + UInt64(plan.network.jobCost))
         judge(
             transaction.tlsTime,
             atLeast: 2 * UInt64(plan.network.shortestDelay) * 1000,

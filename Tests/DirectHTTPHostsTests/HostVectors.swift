@@ -1,6 +1,8 @@
 import Foundation
 
-/// Names with what others make of them (scripts/make/host-vectors).
+/// Names with what others make of them: Unicode's IdnaTestV2.txt in `unicode.txt`; in `drawn.txt` names that were
+/// drawn once, with the verdicts of libidn2 (UTS 46) and of Python's module idna (IDNA 2008), and after `~` what
+/// UTS 46 makes of a name that both refuse.
 struct HostVector {
     let name: String
     let verdicts: [String]

@@ -1,9 +1,110 @@
-"""Mutants, and their insertion into the sources of the copy."""
+"""Planted faults, the places of the sources where they are, and their insertion into a copy."""
 
+import difflib
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from anchors import TableError
+from swift_text import Lines, blanked, members
+
+NAME = re.compile(r"([\w.]+)(\([\w:]*\))?")
+TOKEN = re.compile(r"\w+|[^\w\s]")
+
+
+class TableError(Exception):
+    """An entry of the table that does not fit the sources."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A piece of a file."""
+
+    path: str
+    start: int
+    end: int
+
+
+class Anchors:
+    """The members of the sources, by their names. `sources` has the text of each file, by its path."""
+
+    def __init__(self, sources):
+        self.sources = sources
+        self.members = [(path, member) for path, text in sources.items() for member in members(text)]
+        self.named = {}
+        for path, member in self.members:
+            self.named.setdefault(member.path[-1], []).append((path, member))
+
+    @cached_property
+    def code(self):
+        """The files without their comments; strings may be part of a fragment."""
+        return {path: blanked(text, strings=False) for path, text in self.sources.items()}
+
+    def find(self, where, at):
+        """Returns the one piece that `at` marks in the members named `where`, as `Type.member` or `Type.member(label:)`.
+
+        `at` is a fragment with two bars around the piece; whitespace does not count. Two bars alone mark the beginning of
+        the member's body. Of the types around the member, those that tell it from others are enough.
+        """
+        match = NAME.fullmatch(where)
+        if not match:
+            raise TableError(f"'{where}' is not the name of a member")
+        path, labels = tuple(match[1].split(".")), match[2]
+        candidates = [
+            (file, member)
+            for file, member in self.named.get(path[-1], [])
+            if member.path[-len(path):] == path and labels in (None, member.labels)
+        ]
+        found = [piece for file, member in candidates for piece in self._pieces(file, member, at)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise TableError(f"{where}: '{at}' is ambiguous: {', '.join(self._place(piece) for piece in found)}")
+        wrong = f"{where}: '{at}' is not there" if candidates else f"no member is named {where}"
+        raise TableError(f"{wrong}; {self._nearest(where, at, candidates)}")
+
+    def _pieces(self, path, member, at):
+        if not at.replace("|", "").strip():
+            parts_of(at)
+            return [Found(path, member.body, member.body)] if member.body < member.end else []
+        found = pattern_of(at).finditer(self.code[path], member.start, member.end)
+        return [Found(path, match.start("piece"), match.end("piece")) for match in found]
+
+    def _nearest(self, where, at, candidates):
+        """Where the fragment is now, or what is most similar to it or to the member's name."""
+        moved = [one for one in self.members if at.strip("|") and self._pieces(*one, at)]
+        if not moved and not candidates:
+            names = {member.name: (path, member) for path, member in self.members}
+            moved = [names[name] for name in difflib.get_close_matches(where.split("(")[0], names, 3, 0.5)]
+        if moved or not candidates:
+            titles = [f"{one.name}{one.labels} ({self._place(Found(path, one.start, one.start))})" for path, one in moved[:3]]
+            return "look at " + (", ".join(titles) or "nothing similar")
+        lines = [line.strip() for path, one in candidates for line in self.code[path][one.start:one.end].split("\n")]
+        return f"the nearest is {difflib.get_close_matches(at.replace('|', ''), lines, 1, 0)}"
+
+    def _place(self, piece):
+        return f"{piece.path}:{Lines(self.code[piece.path]).number(piece.start)}"
+
+
+def parts_of(at):
+    """Returns the code before the marked piece, the piece, and the code after it."""
+    parts = at.split("|")
+    if len(parts) != 3:
+        raise TableError(f"'{at}' needs two bars")
+    return parts
+
+
+def pattern_of(at):
+    """An expression that finds the fragment whatever the whitespace between its words, with the piece as a group."""
+    before, piece, behind = (r"\s*".join(re.escape(token) for token in TOKEN.findall(part)) for part in parts_of(at))
+    if not piece:
+        return re.compile(rf"{edge(at)}{before}(?P<piece>)" + (rf"\s*{behind}" if behind else ""))
+    parts = [part for part in (before, f"(?P<piece>{piece})", behind) if part]
+    return re.compile(edge(at) + r"\s*".join(parts) + edge(at[::-1]))
+
+
+def edge(text):
+    """A word at the edge of a fragment is a whole one."""
+    return r"\b" if re.match(r"\w", text.replace("|", "")) else ""
 
 
 @dataclass
@@ -19,12 +120,7 @@ class Mutant:
 
 @dataclass
 class Place:
-    """A place in the sources where a mutant computes another value.
-
-    `where` names a member, as `Type.member`. `at` is a fragment of its code that occurs in it exactly once, with two bars
-    around the expression that the mutant replaces. Two adjacent bars mark a place where the mutant runs a statement;
-    alone they are the beginning of the member's body.
-    """
+    """A place in the sources where a mutant computes another value; docs/Mutants.md describes `where` and `at`."""
 
     where: str
     at: str
@@ -39,49 +135,44 @@ class Door:
     The function `mutated` is called there. A mutant of a door replaces the value of one member.
     """
 
-    type: str
+    swift_type: str
     where: str
     at: str
     becomes: str
-    value: str = ""
     mutants: list = field(default_factory=list)
-
-    @property
-    def swift_type(self):
-        return self.value or self.type
 
 
 class Table:
     """All mutants, in the order of their numbers."""
 
     def __init__(self):
-        self.mutants = []
-        self.places = []
-        self.doors = []
-        self.exceptions = {}
+        self.mutants, self.places, self.doors, self.exceptions = [], [], [], {}
 
     def place(self, name, where, at, becomes, suites, members=None):
         """Adds a mutant at one place. Without `members` its name begins with the member."""
-        mutant = self._add(name, members, suites, where)
-        self.places.append(Place(where, at, becomes, mutant))
+        self.places.append(Place(where, at, becomes, self._add(name, members, suites, where)))
 
-    def door(self, type, where, at, becomes, members, value="", default=None, name=None):
-        """Adds mutants that replace the values of members at a door.
+    def fault(self, name, *places):
+        """Adds a fault that the client once had, at one place or at several: a member, a fragment, and what it becomes."""
+        mutant = self._add(name, (name,), "", places[0][0])
+        self.places += [Place(*place, mutant) for place in places]
 
-        `members` maps a member to its suites, or to its suites and the statement that changes its value. Without one
-        the member gets its value in `default`.
+    def door(self, type, where, at, becomes, suites, value=None, name=None, statement="value.{0} = {1}().{0}"):
+        """Adds mutants that replace the values of members at a door. `suites` maps the suites to their members.
+
+        A member gets its default, or what is behind an equals sign, or what `statement` says.
         """
-        door = Door(type, where, at, becomes, value)
+        door = Door(value or type, where, at, becomes)
         self.doors.append(door)
-        for member, entry in members.items():
-            suites, statement = entry if isinstance(entry, tuple) else (entry, None)
-            mutant = self._add(f"{name or type}.{member}", (f"{type}.{member}",), suites, where)
-            door.mutants.append((mutant, statement or f"value.{member} = {default or type + '()'}.{member}"))
+        for notice, members in suites.items():
+            for member in re.findall(r"\w+(?: = .*)?", members) if "=" in members else members.split():
+                member, _, other = member.partition(" = ")
+                mutant = self._add(f"{name or type}.{member}", (f"{type}.{member}",), notice, where)
+                door.mutants.append((mutant, f"value.{member} = {other}" if other else statement.format(member, value or type)))
 
-    def exempt(self, members, reason):
-        """Adds members that need no mutant, with the reason."""
-        for member in members.split():
-            self.exceptions[member] = reason
+    def exempt(self, member, reason):
+        """Adds a member that needs no mutant, with the reason."""
+        self.exceptions[member] = reason
 
     def _add(self, name, members, suites, where):
         members = members or (re.split(r"[ ,]", name)[0],)
@@ -94,20 +185,15 @@ class Table:
 
     def faults(self, tree):
         """Returns the faults of the table, compared with the sources, as sentences."""
-        faults = self.misplaced(tree)
-        known = set(tree.members)
+        known, excepted = set(tree.members), set(self.exceptions)
         covered = {member for mutant in self.mutants for member in mutant.members}
-        for member in sorted(known - covered - set(self.exceptions)):
-            faults.append(f"{member} has neither a mutant nor a reason for an exemption")
-        for member in sorted((covered | set(self.exceptions)) - known):
-            faults.append(f"{member} is in the table, but is not a public member")
-        for member in sorted(covered & set(self.exceptions)):
-            faults.append(f"{member} has a mutant and a reason for an exemption")
-        for mutant in self.mutants:
-            for suite in mutant.suites:
-                if suite not in tree.suites:
-                    faults.append(f"{mutant.name}: the suite {suite} does not exist")
-        return faults
+        return [
+            *self.misplaced(tree),
+            *(f"{member} has neither a mutant nor a reason for an exemption" for member in sorted(known - covered - excepted)),
+            *(f"{member} is in the table, but is not a public member" for member in sorted((covered | excepted) - known)),
+            *(f"{member} has a mutant and a reason for an exemption" for member in sorted(covered & excepted)),
+            *(f"{mutant.name}: the suite {suite} does not exist" for mutant in self.mutants for suite in mutant.suites if suite not in tree.suites),
+        ]
 
     def misplaced(self, tree):
         """Returns why the places of the table are not found, as sentences."""
@@ -151,9 +237,7 @@ def replacement(piece, entries):
 
 def door_function(door):
     """Returns the Swift function that a door calls."""
-    cases = "".join(
-        f"    case {mutant.number}: {statement}\n" for mutant, statement in door.mutants
-    )
+    cases = "".join(f"    case {mutant.number}: {statement}\n" for mutant, statement in door.mutants)
     return f"""
 func mutated(_ original: {door.swift_type}) -> {door.swift_type} {{
     var value = original

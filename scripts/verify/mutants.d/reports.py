@@ -28,21 +28,14 @@ def add_transaction(table):
         table.place(time, time, f"|{its_own}|", "nil", "TimesTests")
         table.place(f"{time}, another one", time, f"|{its_own}|", f"connection.times.{other}", "TimesTests")
         table.place(f"{time} of a connection that was there", time, "wasIdle ? |nil|", its_own, "TimesTests")
-    table.place(
-        "HTTPTransaction.requestTime", "HTTPTransaction.requestTime", "|record.sent.since(record.start)|", "record.response.since(record.start)", "TimesTests"
-    )
-    table.place(
-        "HTTPTransaction.queueTime", "HTTPTransaction.queueTime", "|.nanoseconds(Int64(clamping: record.queued))|", ".zero", "TimesTests"
-    )
-    table.place(
-        "HTTPTransaction.bodyTime", "HTTPTransaction.bodyTime", "|record.response|", "record.start", "TimesTests"
-    )
-    table.place(
-        "HTTPTransaction.totalTime", "HTTPTransaction.totalTime", "|record.start|", "record.response", "TimesTests"
-    )
-    table.place(
-        "HTTPTransaction.responseTime", "HTTPTransaction.responseTime", "|record.response.since(record.start)|", "record.sent.since(record.start)", "TimesTests"
-    )
+    for member, at, becomes in [
+        ("requestTime", "|record.sent.since(record.start)|", "record.response.since(record.start)"),
+        ("queueTime", "|.nanoseconds(Int64(clamping: record.queued))|", ".zero"),
+        ("bodyTime", "|record.response|", "record.start"),
+        ("totalTime", "|record.start|", "record.response"),
+        ("responseTime", "|record.response.since(record.start)|", "record.sent.since(record.start)"),
+    ]:
+        table.place(f"HTTPTransaction.{member}", f"HTTPTransaction.{member}", at, becomes, "TimesTests")
 
 
 def add_measuring(table):
@@ -100,14 +93,11 @@ def add_report(table):
         ("Exchange.error", "fail", ".error = |error|", "nil", "ObserverTests"),
     ]:
         table.place(f"CallReport.{member}", f"CallLog.{where}", at, becomes, suites)
-    table.place(
-        "CallReport.Exchange.resolverFailures", "ExchangeLog.noteFailure",
-        "exchange.resolverFailures.append(|failure|)", "ResolverError(name, .notListed)", "ObserverTests",
-    )
-    table.place(
-        "CallReport.Exchange.requestBytes",
-        "ExchangeLog.note", "exchange.requestBytes = |bytes|", "0", "ObserverTests",
-    )
+    for member, where, at, becomes in [
+        ("resolverFailures", "noteFailure", "exchange.resolverFailures.append(|failure|)", "ResolverError(name, .notListed)"),
+        ("requestBytes", "note", "exchange.requestBytes = |bytes|", "0"),
+    ]:
+        table.place(f"CallReport.Exchange.{member}", f"ExchangeLog.{where}", at, becomes, "ObserverTests")
     table.place("CallEvent.time", "CallLog.tell", "|loop.now.since(start)|", ".zero", "TimesTests")
     table.place("CallEvent.tags", "CallLog.tell", "call: number, tags: |tags|", "RequestTags()", "RequestTagTests")
     table.place("CallEvent.call", "CallLog.tell", "CallEvent(call: |number|, tags", "0", "ObserverTests")

@@ -7,8 +7,8 @@ import subprocess
 from functools import cached_property
 from pathlib import Path
 
-from anchors import Anchors
-from model import door_function
+from model import Anchors, door_function
+from swift_text import members
 
 # The types whose members must have mutants. Types nested in them count as well.
 TYPES = {
@@ -27,16 +27,11 @@ internal import Darwin
 let mutant: Int = getenv("{VARIABLE}").flatMap {{ Int(String(cString: $0)) }} ?? 0
 """
 
-SCOPE = re.compile(r"\b(?:struct|class|enum|actor|protocol|extension)\s+([A-Za-z_][\w.]*)")
-MEMBER = re.compile(
-    r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*public\s+(?:(?:internal|private|package|fileprivate)\(set\)\s+)?"
-    r"(?:static\s+)?(?:var|let|func)\s+`?(\w+)`?"
-)
 # Where code that is mutated may be.
 YARDS = ("Sources/", "Commands/")
 
 # Members that many types have and that carry no setting.
-UNWIRED = {"description", "debugDescription", "customMirror", "hash"}
+UNWIRED = {"description", "debugDescription", "customMirror", "hash", "init", "subscript"}
 # Settings that only the package sets; other members of this level are not settings.
 OWN_SETTINGS = {"DecodingSettings.maximumCodings", "DecodingSettings.unratedSize", "RedirectPolicy.isFollowing"}
 
@@ -90,25 +85,13 @@ class Tree:
 
 def public_members(text):
     """Yields `Type.member` for each public member of the types above."""
-    scopes, depth = [], 0
-    for line in text.splitlines():
-        code = re.sub(r'"(?:\\.|[^"\\])*"', '""', line.split("//")[0])
+    for member in members(text):
         # The messages are nested in the client, and are spoken of by their short names.
-        name = re.sub(r"^HTTPClient\.(?=Request|Response)", "", ".".join(scope for scope, _ in scopes))
-        is_direct = bool(scopes) and scopes[-1][1] == depth
-        member = MEMBER.match(code)
-        if member and is_direct and is_watched(name) and member[1] not in UNWIRED:
-            yield f"{name}.{member[1]}"
-        declaration = SCOPE.search(code)
-        if declaration and "{" in code:
-            scopes.append((declaration[1], depth + 1))
-        depth += code.count("{") - code.count("}")
-        while scopes and scopes[-1][1] > depth:
-            scopes.pop()
-
-
-def is_watched(name):
-    return any(name == type or name.startswith(type + ".") for type in TYPES)
+        name = re.sub(r"^HTTPClient\.(?=Request|Response)", "", ".".join(member.path[:-1]))
+        is_watched = any(name == type or name.startswith(type + ".") for type in TYPES)
+        is_setting = "public" in member.modifiers and "mutating" not in member.modifiers
+        if is_watched and is_setting and member.path[-1] not in UNWIRED:
+            yield f"{name}.{member.path[-1]}"
 
 
 def module_folder(path):

@@ -3,9 +3,12 @@
 import bisect
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
-OPENING = re.compile(r'//|/\*|(#*)("""|")')
+# A comment up to its line's end, a literal without interpolation, or the beginning of any other.
+OPENING = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\[^(\n])*"(?!")|/\*|(#*)("""|")')
 COMMENT_EDGE = re.compile(r"/\*|\*/")
+BRACKET = re.compile(r"[(\[{)\]}]")
 WORD = r"`?\w+`?"
 HEAD = re.compile(
     rf"\b(?:(?P<type>struct|class|enum|actor|protocol|extension)\s+(?!(?:func|var|let|subscript)\b)(?P<path>{WORD}(?:\.{WORD})*)"
@@ -22,6 +25,7 @@ class Member:
 
     path: tuple  # the names of the types around it, and its own
     labels: str  # as in `send(_:to:)`, the part with the parentheses; empty for a property
+    modifiers: tuple  # the words before its keyword
     start: int
     body: int  # the place behind the brace that opens the body; the end, if there is none
     end: int
@@ -31,26 +35,28 @@ class Member:
         return ".".join(self.path)
 
 
+@lru_cache(None)
 def blanked(text, strings=True):
     """The text with comments, and string literals too, as blanks, so that places stay where they are."""
     parts, at = [], 0
     while opening := OPENING.search(text, at):
+        start = opening.start()
         end = end_of_token(text, opening)
-        token = text[opening.start():end]
-        is_kept = opening.group(2) and not strings
-        parts += [text[at:opening.start()], token if is_kept else re.sub(r"[^\n]", " ", token)]
+        token = text[start:end]
+        if not strings and not token.startswith(("//", "/*")):
+            blank = token
+        else:
+            blank = re.sub(r"[^\n]", " ", token) if "\n" in token else " " * len(token)
+        parts += [text[at:start], blank]
         at = end
     return "".join(parts) + text[at:]
 
 
 def end_of_token(text, opening):
     """The end of the comment or of the string literal that begins here."""
-    if opening.group() == "//":
-        end = text.find("\n", opening.start())
-        return len(text) if end < 0 else end
     if opening.group() == "/*":
         return end_of_comment(text, opening.end())
-    return end_of_string(text, opening)
+    return end_of_string(text, opening) if opening.group(2) else opening.end()
 
 
 def end_of_comment(text, at):
@@ -83,93 +89,88 @@ def end_of_interpolation(text, at):
     return at
 
 
-def end_of_parentheses(code, start):
-    """The place of the parenthesis that closes the one at `start`, in code without comments and strings."""
+def end_of_brackets(code, start):
+    """The place behind the bracket that closes the one at `start`, in code without comments and strings."""
     depth = 0
-    for at in range(start, len(code)):
-        depth += {"(": 1, ")": -1}.get(code[at], 0)
+    for bracket in BRACKET.finditer(code, start):
+        depth += 1 if bracket.group() in "([{" else -1
         if depth == 0:
-            return at
+            return bracket.end()
     return len(code)
 
 
-def parameters(inside):
-    """The parameters between the parentheses of a function, split at the commas of the outermost level."""
+def split(text):
+    """The parts between the commas of the outermost level, such as the parameters between a function's parentheses."""
     parts, depth, start = [], 0, 0
-    for at, character in enumerate(inside):
-        if character in "([{<":
+    for at, character in enumerate(text):
+        # Array<Int> is a pair of brackets; 1 << 20 and -> are not.
+        if character in "([{" or character == "<" and re.match(r"\w", text[at - 1:at]):
             depth += 1
-        elif character in ")]}" or character == ">" and inside[at - 1] != "-":
+        elif character in ")]}" or character == ">" and re.match(r"[\w?>)\]]", text[at - 1:at]):
             depth -= 1
         elif character == "," and depth == 0:
-            parts.append(inside[start:at])
+            parts.append(text[start:at])
             start = at + 1
-    return [part for part in parts + [inside[start:]] if part.strip()]
-
-
-def parameter_list(code, start):
-    """The parameters of the function whose keyword is at `start`."""
-    opening = re.compile(rf"(?:func\s+)?[^\s(<{{]+\s*(?:<[^(]*>\s*)?\(").match(code, start)
-    return parameters(code[opening.end():end_of_parentheses(code, opening.end() - 1)]) if opening else []
+    return [part.strip() for part in parts + [text[start:]] if part.strip()]
 
 
 def label(parameter):
     return re.sub(r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*", "", parameter).split(":")[0].split()[0]
 
 
+@lru_cache(None)
 def members(text):
     """The members of all types of a file, in their order, and its own functions and variables."""
-    code = blanked(text)
-    found = []
+    code, found = blanked(text), []
     # Around each place: the names of the types, and the depth of brackets at which their members stand.
-    scopes, depth, awaited, open_member = [((), 0)], 0, None, None
+    scopes, depth, level, awaited, opened = [((), 0)], 0, 0, None, None
 
     def close(end):
-        nonlocal open_member
-        if open_member:
-            found.append(finished(open_member, code, end))
-        open_member = None
+        if opened:
+            found.append(finished(*opened, code, end))
 
     for token in HEAD.finditer(code):
         kind = token.group()
         if kind in "([{":
             depth += 1
-            if kind == "{" and awaited and depth == scopes[-1][1] + 1:
+            if kind == "{" and awaited and depth == level + 1:
                 scopes.append((awaited, depth))
-                awaited = None
+                awaited, level = None, depth
         elif kind in ")]}":
-            if kind == "}" and depth == scopes[-1][1] and len(scopes) > 1:
+            if kind == "}" and depth == level and len(scopes) > 1:
                 close(token.start())
+                opened = None
                 scopes.pop()
+                level = scopes[-1][1]
             depth -= 1
-        elif depth == scopes[-1][1] and is_declared(code, token.start()):
+        elif depth == level and (modifiers := modifiers_before(code, token.start())) is not None:
             close(token.start())
-            around = scopes[-1][0]
+            around, opened = scopes[-1][0], None
             if token.group("type"):
                 awaited = around + tuple(token.group("path").replace("`", "").split("."))
             else:
                 name = token.group("func") or token.group("other") or token.group("var")
-                open_member = (around + (name.strip("`"),), token)
+                opened = around + (name.strip("`"),), tuple(modifiers), token
     close(len(code))
     return found
 
 
-def is_declared(code, at):
-    """Whether only attributes and modifiers are between the last brace, or the line's beginning, and this place."""
+def modifiers_before(code, at):
+    """The words before a keyword; None if it stands in the middle of something else."""
     begin = max(code.rfind(character, 0, at) for character in "\n{};") + 1
-    return MODIFIERS.fullmatch(code, begin, at) is not None
+    return code[begin:at].split() if MODIFIERS.fullmatch(code, begin, at) else None
 
 
-def finished(opened, code, end):
-    path, token = opened
+def finished(path, modifiers, token, code, end):
     labels, at = "", token.end()
     if not token.group("var"):
-        parts = parameter_list(code, token.start())
-        labels = "(" + "".join(f"{label(part)}:" for part in parts) + ")"
-        opening = code.find("(", token.end(), end)
-        at = end_of_parentheses(code, opening) if opening >= 0 else at
+        opening = re.compile(rf"(?:func\s+)?[^\s(<{{]+\s*(?:<[^(]*>\s*)?\(").match(code, token.start())
+        inside = code[opening.end():end_of_brackets(code, opening.end() - 1) - 1] if opening else ""
+        labels = "(" + "".join(f"{label(part)}:" for part in split(inside)) + ")"
+        parenthesis = code.find("(", token.end(), end)
+        at = end_of_brackets(code, parenthesis) if parenthesis >= 0 else at
     brace = code.find("{", at, end)
-    return Member(path, labels, token.start(), brace + 1 if brace >= 0 else end, end)
+    return Member(path, labels, modifiers, token.start(), brace + 1 if brace >= 0 else end, end)
 
 
 class Lines:

@@ -108,7 +108,10 @@ extension PeerJudge {
         let isOfProxy = error.phase == .proxy
         if isOfProxy, plan.client.proxy == .none, call.sequence == nil { fault(error, "without a proxy") }
         let isUnproved = peers?.hasWrongProxy == true && plan.client.acceptsAnyCertificate != true
-        let isProxyBad = plan.client.proxy != .none && (peers?.isProxyGone == true || isUnproved)
+        // A thread that the system refuses may be the one that loads the settings for the server.
+        let isProxyBad =
+            plan.client.proxy != .none && (peers?.isProxyGone == true || isUnproved)
+            && (plan.kernel?.threadFailures ?? 0) == 0
         if isProxyBad, call.download == nil, [.connection, .certificate].contains(kind), !isOfProxy {
             fault(error, "which the proxy has caused")
         }

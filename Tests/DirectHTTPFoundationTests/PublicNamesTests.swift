@@ -19,8 +19,7 @@ struct PublicNamesTests {
         let types: [Any.Type] = [
             InternationalHostError.self,
             HTTPLogger.self, MockRouter.self, MockRouterError.self, MultipartError.self, MultipartPart.self,
-            OfflineError.self, OfflineGate.self, PageError.self, RequestRate.self, SharedRequests.self,
-            WebLink.self,
+            PageError.self, WebLink.self,
             AddressError.self, AddressRange.self, AddressRefusal.self, AddressSource.self,
             AddressVetting.self, AlibabaHTTPDNS.self, AlibabaPublicDNS.self, Attempt.self,
             PlainDNS.self,

@@ -333,7 +333,7 @@ let package = Package(
         .executableTarget(
             name: "dialling",
             dependencies: [
-                "DirectHTTP", "DirectResolvers", "TLSFixtures", "DirectTestData", "DirectCore", "DirectIO",
+                "DirectHTTP", "DirectResolvers", "TLSFixtures", "DirectCore", "DirectIO",
             ],
             path: "Benchmarks/dialling",
             swiftSettings: commonSettings

@@ -6,9 +6,10 @@ let package = Package(
     name: "direct-http-benchmarks",
     dependencies: [.package(name: "direct-http", path: "..")],
     targets: [
+        .target(name: "Work", path: "work"),
         .executableTarget(
             name: "foundation",
-            dependencies: [.product(name: "DirectHTTPFoundation", package: "direct-http")],
+            dependencies: ["Work", .product(name: "DirectHTTPFoundation", package: "direct-http")],
             path: "foundation",
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"),
@@ -17,7 +18,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "ours",
-            dependencies: [.product(name: "DirectHTTP", package: "direct-http")],
+            dependencies: ["Work", .product(name: "DirectHTTP", package: "direct-http")],
             path: "ours",
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"),

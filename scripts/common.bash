@@ -1,11 +1,14 @@
 # Functions and settings that the scripts of this folder share. They run from the repository's root.
 
 set -euo pipefail
+script=$(realpath "$0")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export LC_ALL=C
 
 script_name=$(basename "$0")
 
+# Prints the comment at the top of the script.
+usage() { sed -n '3,/^$/s/^# \{0,1\}//p' "$script"; }
 say() { printf '%s: %s\n' "$script_name" "$*"; }
 give_up() {
     printf '%s: %s\n' "$script_name" "$*" >&2
@@ -64,6 +67,7 @@ is_present() {
         brotli-headers) [ -e /usr/include/brotli/decode.h ] ;;
         zstd-headers) [ -e /usr/include/zstd.h ] ;;
         python3-venv) python3 -c "import ensurepip, venv" 2>/dev/null ;;
+        libcurl-headers) [ -n "$(find /usr/include -maxdepth 3 -path '*/curl/curl.h' 2>/dev/null)" ] ;;
         # Another one than the toolchain's, which does not link for Apple.
         ld64.lld) ls /usr/bin/ld64.lld* >/dev/null 2>&1 ;;
         # With the other tools for Apple's libraries. Debian has the plain name only with one of its versions of LLVM.
@@ -81,7 +85,10 @@ package_of() {
         zlib-headers) echo zlib1g-dev ;;
         brotli-headers) echo libbrotli-dev ;;
         zstd-headers) echo libzstd-dev ;;
+        libcurl-headers) echo libcurl4-openssl-dev ;;
         nginx) echo nginx-light ;;
+        go) echo golang-go ;;
+        gnuplot) echo gnuplot-nox ;;
         readelf | strip) echo binutils ;;
         ip | ss) echo iproute2 ;;
         pip) echo python3-pip ;;
@@ -278,6 +285,25 @@ build_example() {
     swift build --package-path Examples --scratch-path .build/examples --product "$1"
 }
 example_program() { echo "$(swift build --package-path Examples --scratch-path .build/examples --show-bin-path)/$1"; }
+
+# `built release|checked PRODUCT` builds a program with the traits whose libraries are installed, so that all scripts share one
+# build of each kind, and prints its path. What the compiler says is shown only if that fails.
+built() {
+    local options=("${checked_build[@]}") log
+    find_swift
+    install_missing needed openssl-headers zlib-headers pkg-config >&2
+    # shellcheck disable=SC2046
+    [ "$1" = checked ] || options=(--configuration release $(possible_traits))
+    log=$(mktemp)
+    say "building $2 (some minutes the first time)" >&2
+    if ! swift build "${options[@]}" --product "$2" >"$log" 2>&1 </dev/null; then
+        cat "$log" >&2
+        rm -f "$log"
+        give_up "the build of $2 failed"
+    fi
+    rm -f "$log"
+    echo "$(swift build "${options[@]}" --show-bin-path)/$2"
+}
 
 # The version of the package, which the sources have at one place.
 version_file=Sources/DirectCore/Text/PackageVersion.swift

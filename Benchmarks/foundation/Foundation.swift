@@ -1,8 +1,8 @@
 import DirectHTTPFoundation
 import Foundation
 import FoundationNetworking
-import Glibc
 import Synchronization
+import Work
 
 /// The benchmark's work through URLSession's interface: with the bridge, with a session that has our
 /// `URLProtocol` class, or with a session alone.
@@ -18,12 +18,6 @@ enum Program {
             fail("\(error)")
         }
     }
-}
-
-/// Ends the run: wrong responses must not result in a figure.
-func fail(_ reason: String) -> Never {
-    "error: \(reason)\n".withCString { _ = write(STDERR_FILENO, $0, strlen($0)) }
-    exit(1)
 }
 
 /// The works, each with one of the three interfaces.
@@ -187,14 +181,5 @@ private final class Receiver: NSObject, URLSessionDataDelegate, Sendable {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         end.finish(throwing: error)
-    }
-}
-
-/// Counts 1, 2, 3 and so on across many tasks.
-private final class Counter: Sendable {
-    private let value = Atomic(0)
-
-    func next() -> Int {
-        value.add(1, ordering: .relaxed).newValue
     }
 }

@@ -30,31 +30,24 @@ def be_a_server():
 
 def environment_with(additions):
     """The environment of a measured program, without variables that set a proxy or other root certificates."""
-    inherited = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.lower().endswith("_proxy") and not name.startswith(("CURL_", "SSL_CERT_"))
-    }
-    return {**inherited, **additions}
+    left_out = ("CURL_", "SSL_CERT_")
+    inherited = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+    return {name: value for name, value in inherited.items() if not name.startswith(left_out)} | additions
 
 
 def start(command, environment=None, first=die_with_parent, **options):
     """Starts a child in a session of its own, so that one signal reaches all the processes it starts. With
     `environment`, even an empty one, the inherited environment is cleaned."""
-    child = subprocess.Popen(
-        command,
-        env=None if environment is None else environment_with(environment),
-        start_new_session=True,
-        preexec_fn=first,
-        **{"stdin": subprocess.DEVNULL, **options},
-    )
+    environment = None if environment is None else environment_with(environment)
+    options = {"stdin": subprocess.DEVNULL, **options}
+    child = subprocess.Popen(command, env=environment, start_new_session=True, preexec_fn=first, **options)
     running.add(child)
     return child
 
 
-def stop(child, how=signal.SIGTERM, patience=5):
+def stop(child, patience=5):
     try:
-        os.killpg(child.pid, how)
+        os.killpg(child.pid, signal.SIGTERM)
         child.wait(patience)
     except ProcessLookupError:
         child.wait()
@@ -89,11 +82,12 @@ def note(*words):
 
 def end_on_signals():
     """Turns SIGINT, SIGTERM and SIGHUP into an exception, so that everything is cleaned up."""
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
     def unwind(number, frame):
-        for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for each in signals:
             signal.signal(each, signal.SIG_IGN)
         raise SystemExit(128 + number)
 
-    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for each in signals:
         signal.signal(each, unwind)

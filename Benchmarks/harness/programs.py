@@ -1,6 +1,5 @@
 """Builds the measured programs and makes the command line of each for a work."""
 
-import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -15,77 +14,44 @@ FOUNDATION = ("bridge", "urlprotocol", "urlsession")
 PEERS = ("ours", "libcurl", "libcurl-cached", "wrk", "go", "floor", *FOUNDATION)
 C_FLAGS = ["-O2", "-std=gnu11", "-Wall", "-Wextra", "-Werror"]
 
-PACKAGES = {  # a required program or header -> the Debian package that contains it
-    "nginx": "nginx-light",
-    "wrk": "wrk",
-    "curl": "curl",
-    "openssl": "openssl",
-    "gcc": "gcc",
-    "go": "golang-go",
-    "strip": "binutils",
-    "valgrind": "valgrind",
-    "strace": "strace",
-    "gnuplot": "gnuplot-nox",
-    "/usr/include/openssl/ssl.h": "libssl-dev",
-    "curl/curl.h": "libcurl4-openssl-dev",
-}
-ONLY_FOR_COUNTS = ("valgrind", "strace", "strip")
-ONLY_FOR_PLOTS = ("gnuplot",)
 
-
-def is_present(what):
-    if what == "curl/curl.h":
-        return any(Path("/usr/include").glob("**/curl/curl.h"))
-    return Path(what).exists() if what.startswith("/") else shutil.which(what) is not None
-
-
-def install_missing(counting, plotting=False):
-    unused = (() if counting else ONLY_FOR_COUNTS) + (() if plotting else ONLY_FOR_PLOTS)
-    missing = [
-        package for what, package in PACKAGES.items() if what not in unused and not is_present(what)
-    ]
-    if not missing:
-        return
-    note(f"bench: installing {' '.join(missing)} with apt-get")
-    if not shutil.which("apt-get"):
-        raise BenchError(f"please install {' '.join(missing)}: there is no apt-get here")
-    apt = [*([] if os.geteuid() == 0 else ["sudo"]), "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]
-    children.run([*apt, "update"])
-    children.run([*apt, "install", "-y", "--no-install-recommends", *missing], timeout=1800)
+def install_missing(*more):
+    """Installs with apt-get what is missing, as the other scripts do."""
+    names = ["nginx", "curl", "openssl", "gcc", "openssl-headers", *more]
+    script = f'source "{REPOSITORY}/scripts/common.bash" && install_missing needed "$@"'
+    children.run(["bash", "-c", script, "bench", *names], timeout=1800)
 
 
 class Programs:
     """The built programs, in the folder of this run (ours in the package's own .build)."""
 
     def __init__(self, folder, peers, works, static):
-        kinds = {work.kind for work in works}
+        asked = {work.kind for work in works} if "ours" in peers else set()
+        peers = {peer for peer in peers if any(peer in work.peers for work in works)}
         self.folder = folder
         self.sink = self.compile("sink", "-lssl", "-lcrypto", "-lpthread")
         self.floor = self.compile("floor", "-lssl", "-lcrypto")
         self.libcurl = self.compile("curl-multi", "-lcurl")
         self.allocations = self.compile("count-allocations", "-shared", "-fPIC")
-        asks_go = "go" in peers and any("go" in work.peers for work in works)
-        self.go = self.build_go() if asks_go else None
-        self.ours = self.build_ours("ours", static) if "ours" in peers else None
+        if "go" in peers:
+            # Without cgo the program needs no C compiler, and resolves nothing by itself.
+            self.go = folder / "go-peer"
+            note("bench: building the program for Go's net/http")
+            children.run(["go", "build", "-o", self.go, BENCHMARKS / "peers" / "go.go"], {"CGO_ENABLED": "0"})
+        if "ours" in peers:
+            self.ours = self.build_ours("ours", static)
+        if peers & set(FOUNDATION):
+            self.foundation = self.build_ours("foundation", static)
         # `once` is linked as `scripts/install` links a command-line tool: with the libraries of Swift and C++ inside, and
         # without a folder of its own to look for the others.
-        asks_foundation = any(peer in FOUNDATION and peer in work.peers for peer in peers for work in works)
-        self.foundation = self.build_ours("foundation", static) if asks_foundation else None
-        self.once = self.build_ours("once", True) if "ours" in peers and "start" in kinds else None
-        self.head_parse = self.build_head_parse() if "ours" in peers and "head-parse" in kinds else None
+        if "start" in asked:
+            self.once = self.build_ours("once", True)
+        if "head-parse" in asked:
+            self.head_parse = self.build_head_parse()
 
     def compile(self, name, *flags):
         program = self.folder / name
         children.run(["gcc", *C_FLAGS, BENCHMARKS / "peers" / f"{name}.c", "-o", program, *flags])
-        return program
-
-    def build_go(self):
-        # Without cgo the program needs no C compiler, and resolves nothing by itself.
-        program = self.folder / "go-peer"
-        note("bench: building the program for Go's net/http")
-        children.run(
-            ["go", "build", "-o", program, BENCHMARKS / "peers" / "go.go"], {"CGO_ENABLED": "0"}, timeout=600
-        )
         return program
 
     def build_ours(self, name, static):
@@ -126,21 +92,15 @@ class Programs:
         common = ["swiftc", "-O", "-wmo", "-swift-version", "6", "-package-name", "direct_http", "-parse-as-library"]
         for feature in ("ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility"):
             common += ["-enable-upcoming-feature", feature]
-        children.run(
-            [*common, "-module-name", "DirectHTTP1", "-emit-module", "-emit-module-path",
-             self.folder / "DirectHTTP1.swiftmodule", "-c", "-o", self.folder / "DirectHTTP1.o", *sources],
-            timeout=1800,
-        )
-        program = self.folder / "head-parse"
-        children.run(
-            [*common, "-I", self.folder, BENCHMARKS / "head-parse" / "HeadParse.swift", self.folder / "DirectHTTP1.o",
-             "-o", program],
-            timeout=1800,
-        )
+        module, program = self.folder / "DirectHTTP1", self.folder / "head-parse"
+        as_module = ["-module-name", "DirectHTTP1", "-emit-module", "-emit-module-path", f"{module}.swiftmodule"]
+        children.run([*common, *as_module, "-c", "-o", f"{module}.o", *sources], timeout=1800)
+        driver = [BENCHMARKS / "head-parse" / "HeadParse.swift", f"{module}.o"]
+        children.run([*common, "-I", self.folder, *driver, "-o", program], timeout=1800)
         children.run(["strip", "-g", program])
         return program
 
-    def command(self, peer, work, servers, count, warm_up=None):
+    def command(self, peer, work, servers, count):
         """The command to run, and additions to its environment."""
         environment = servers.system_roots(peer) if work.roots == "system" else {}
         if work.kind == "head-parse":
@@ -156,7 +116,7 @@ class Programs:
             "length": 20480 * 1024 if work.kind == "burst" else 13,
             "last": work.ends_with,
             "count": count,
-            "warmup": work.warm_up if warm_up is None else warm_up,
+            "warmup": work.warm_up,
             "inflight": work.in_flight,
             "resume": int(work.resume),
             "settle": 10 if work.kind in ("idle", "burst") and peer == "ours" else 0,

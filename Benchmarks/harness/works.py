@@ -36,11 +36,7 @@ class Work:
 
 def small(in_flight):
     return Work(
-        f"small-{in_flight}",
-        "requests",
-        peers=("ours", "libcurl", "wrk", "go", "floor"),
-        in_flight=in_flight,
-        count=30_000,
+        f"small-{in_flight}", "requests", peers=("ours", "libcurl", "wrk", "go", "floor"), in_flight=in_flight, count=30_000,
         warm_up=200 + 3 * in_flight,
         # Opening 1000 connections under valgrind takes minutes and shows nothing new.
         counted=(1_000, 6_000) if in_flight <= 100 else (),
@@ -50,36 +46,21 @@ def small(in_flight):
 def foundation(in_flight):
     """The same small requests by programs that use URLSession's interface."""
     return replace(
-        small(in_flight),
-        name=f"foundation-small-{in_flight}",
-        peers=("bridge", "urlprotocol", "urlsession"),
-        server="nginx-plain",
-        count=5_000,
-        counted=(),
-        in_default_run=False,
+        small(in_flight), name=f"foundation-small-{in_flight}", peers=("bridge", "urlprotocol", "urlsession"), server="nginx-plain",
+        count=5_000, counted=(), in_default_run=False,
     )
 
 
 def handshakes(name, roots="one", resume=False, count=400, counted=(20, 60)):
     return Work(
-        name,
-        "fresh",
-        peers=("ours", "libcurl", "libcurl-cached", "go", "floor"),
-        path="/close",
-        count=count,
-        warm_up=5,
-        counted=counted,
-        roots=roots,
-        resume=resume,
-        ends_with="r" if resume else ".",
+        name, "fresh", peers=("ours", "libcurl", "libcurl-cached", "go", "floor"), path="/close", count=count, warm_up=5,
+        counted=counted, roots=roots, resume=resume, ends_with="r" if resume else ".",
     )
 
 
 def cached(name, kind, unit, count, warm_up=0):
     """A work of a cache that holds 10,000 responses of 4 KiB."""
-    return Work(
-        name, kind, unit=unit, peers=("ours",), server="sink", count=count, warm_up=warm_up, in_default_run=False
-    )
+    return Work(name, kind, unit=unit, peers=("ours",), server="sink", count=count, warm_up=warm_up, in_default_run=False)
 
 
 SIZES = (1, 10, 100, 1_000, 10_000)
@@ -99,30 +80,15 @@ def scale(what, size):
     # As many requests as there are callers or entries, so that each takes part; a few more do not make figures better.
     count = max(1_000, size)
     return Work(
-        f"scale-{what}-{size}",
-        f"scale-{what}",
-        peers=("ours",),
-        server="sink" if what == "cache" else "nginx-plain",
-        in_flight=size if what in ("origins", "connections") else 1,
-        count=10 * count,
-        warm_up={"origins": size, "cache": size, "connections": 0, "waiters": 0}.get(what, 1),
-        counted=(count, 2 * count),
-        in_default_run=False,
-        size=size,
+        f"scale-{what}-{size}", f"scale-{what}", peers=("ours",), server="sink" if what == "cache" else "nginx-plain",
+        in_flight=size if what in ("origins", "connections") else 1, count=10 * count, counted=(count, 2 * count), size=size,
+        warm_up={"origins": size, "cache": size, "connections": 0, "waiters": 0}.get(what, 1), in_default_run=False,
     )
 
 
 def transfer(name, kind, path, server, mib=1024):
-    return Work(
-        name,
-        kind,
-        unit="KiB",
-        server=server,
-        path=path,
-        count=mib * 1024,
-        warm_up=1024,
-        counted=(8 * 1024, 32 * 1024),
-    )
+    counted = (8 * 1024, 32 * 1024)
+    return Work(name, kind, unit="KiB", server=server, path=path, count=mib * 1024, warm_up=1024, counted=counted)
 
 
 def every_work():

@@ -1,5 +1,5 @@
 import DirectHTTP
-import Glibc
+import Work
 
 /// The works of a cache that holds many responses. They use no network.
 struct CacheWorks: Sendable {

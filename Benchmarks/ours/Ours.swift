@@ -1,5 +1,6 @@
 import DirectHTTP
 import Glibc
+import Work
 
 /// The benchmark's work by this package's client, through its public interface and with all defaults.
 ///
@@ -40,10 +41,4 @@ enum Ours {
             try await works.run()
         }
     }
-}
-
-/// Ends the run: wrong responses must not result in a figure.
-func fail(_ reason: String) -> Never {
-    "error: \(reason)\n".withCString { _ = write(STDERR_FILENO, $0, strlen($0)) }
-    exit(1)
 }

@@ -1,5 +1,5 @@
 import DirectHTTP
-import Glibc
+import Work
 
 /// The works that show what a request costs while something grows: `objects` origins, idle connections,
 /// waiting requests, cookies, cached responses, or entries of a map.
@@ -27,12 +27,10 @@ struct ScaleWorks: Sendable {
     }
 
     /// Thousands of requests at a time take long under valgrind.
-    private static let patience = Timeouts(
-        queue: .seconds(600),
-        connect: .seconds(600),
-        response: .seconds(600),
-        read: .seconds(600)
-    )
+    private static let patience = {
+        let long = Duration.seconds(600)
+        return Timeouts(queue: long, connect: long, response: long, read: long)
+    }()
 
     func run() async throws {
         let requests = requests()

@@ -1,6 +1,6 @@
 import DirectHTTP
 import Glibc
-import Synchronization
+import Work
 
 /// The works. Each has a warm-up and a measured run, and both end with no request in flight.
 struct Works: Sendable {
@@ -66,13 +66,8 @@ struct Works: Sendable {
     private func openConnections() async throws {
         var request = request(.get, "/down/\(settings.opening)")
         // A hundred handshakes at a time take long under valgrind.
-        request.timeouts = RequestTimeouts(
-            connect: .seconds(600),
-            tls: .seconds(600),
-            write: .seconds(600),
-            response: .seconds(600),
-            read: .seconds(600)
-        )
+        let long = RequestTimeouts.Limit.seconds(600)
+        request.timeouts = RequestTimeouts(connect: long, tls: long, write: long, response: long, read: long)
         let responses = try await withThrowingTaskGroup(of: HTTPClient.Response.self) { group in
             for _ in 0..<settings.inFlight { group.addTask { [request] in try await client.send(request) } }
             return try await group.reduce(into: []) { $0.append($1) }
@@ -88,15 +83,8 @@ struct Works: Sendable {
     private func requests(_ count: Int, last: UInt8?) async throws {
         let request = request(.get, settings.path)
         let taken = Counter()
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<min(settings.inFlight, count) {
-                group.addTask {
-                    while taken.next() <= count {
-                        check(try await client.fetch(request), last)
-                    }
-                }
-            }
-            try await group.waitForAll()
+        try await inFlight(count) {
+            while taken.next() <= count { check(try await client.fetch(request), last) }
         }
     }
 
@@ -105,18 +93,20 @@ struct Works: Sendable {
     private func timedRequests(_ count: Int) async throws {
         let request = request(.get, settings.path)
         let taken = Counter()
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<min(settings.inFlight, count) {
-                group.addTask {
-                    var times: [Int32] = []
-                    while taken.next() <= count {
-                        let start = ContinuousClock.now
-                        check(try await client.fetch(request), nil)
-                        times.append(Int32((ContinuousClock.now - start) / .microseconds(1)))
-                    }
-                    latencies.add(times)
-                }
+        try await inFlight(count) {
+            var times: [Int32] = []
+            while taken.next() <= count {
+                let start = ContinuousClock.now
+                check(try await client.fetch(request), nil)
+                times.append(Int32((ContinuousClock.now - start) / .microseconds(1)))
             }
+            latencies.add(times)
+        }
+    }
+
+    private func inFlight(_ count: Int, _ work: @escaping @Sendable () async throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<min(settings.inFlight, count) { group.addTask(operation: work) }
             try await group.waitForAll()
         }
     }
@@ -213,14 +203,5 @@ struct Pieces: AsyncSequence {
             left -= count
             return count == Self.block.count ? Self.block : Array(Self.block[..<count])
         }
-    }
-}
-
-/// Counts 1, 2, 3 and so on across many tasks.
-final class Counter: Sendable {
-    private let value = Atomic(0)
-
-    func next() -> Int {
-        value.add(1, ordering: .relaxed).newValue
     }
 }

@@ -23,7 +23,7 @@ struct settings {
     const char *port;
     const char *path;    /* for down and gzip, the size in KiB is appended */
     const char *ca;      /* a PEM file, or "system" */
-    const char *driver;  /* libcurl only: multi, poll or easy */
+    const char *driver;  /* libcurl only: multi or easy */
     long length;         /* required length of a body */
     int last;            /* required last byte of a body, or 0 */
     long count, warmup;  /* requests; KiB for down, gzip (decoded) and up */
@@ -53,32 +53,25 @@ static inline long number(const char *text) {
     return value;
 }
 
+/* The value of a key of the command line, or another one without it. */
+static inline const char *setting(char **words, const char *key, const char *otherwise) {
+    size_t length = strlen(key);
+    for (; *words; words++)
+        if (!strncmp(*words, key, length) && (*words)[length] == '=') return *words + length + 1;
+    return otherwise;
+}
+
 static inline struct settings settings_from(int argc, char **argv) {
-    struct settings s = {.host = "bench.test", .address = "127.0.0.1", .path = "/small", .ca = "system",
-                         .driver = "multi", .length = -1, .count = 1, .inflight = 1};
     if (argc < 2) die("usage: %s WORK key=value...", argv[0]);
-    s.work = argv[1];
-    for (int i = 2; i < argc; i++) {
-        char *value = strchr(argv[i], '=');
-        if (!value) die("not key=value: %s", argv[i]);
-        *value++ = 0;
-        const char *key = argv[i];
-        if (!strcmp(key, "host")) s.host = value;
-        else if (!strcmp(key, "address")) s.address = value;
-        else if (!strcmp(key, "port")) s.port = value;
-        else if (!strcmp(key, "path")) s.path = value;
-        else if (!strcmp(key, "ca")) s.ca = value;
-        else if (!strcmp(key, "driver")) s.driver = value;
-        else if (!strcmp(key, "length")) s.length = number(value);
-        else if (!strcmp(key, "last")) s.last = (unsigned char)*value;
-        else if (!strcmp(key, "count")) s.count = number(value);
-        else if (!strcmp(key, "warmup")) s.warmup = number(value);
-        else if (!strcmp(key, "inflight")) s.inflight = number(value);
-        else if (!strcmp(key, "resume")) s.resume = number(value) != 0;
-        else if (!strcmp(key, "keep-roots")) s.keep_roots = number(value) != 0;
-        else if (!strcmp(key, "settle")) s.settle = number(value);
-        else die("unknown setting: %s", key);
-    }
+    struct settings s = {
+        .work = argv[1], .host = setting(argv, "host", "bench.test"), .address = setting(argv, "address", "127.0.0.1"),
+        .port = setting(argv, "port", NULL), .path = setting(argv, "path", "/small"), .ca = setting(argv, "ca", "system"),
+        .driver = setting(argv, "driver", "multi"), .last = (unsigned char)*setting(argv, "last", ""),
+        .length = number(setting(argv, "length", "0")), .count = number(setting(argv, "count", "1")),
+        .warmup = number(setting(argv, "warmup", "0")), .inflight = number(setting(argv, "inflight", "1")),
+        .settle = number(setting(argv, "settle", "0")), .resume = *setting(argv, "resume", "0") == '1',
+        .keep_roots = *setting(argv, "keep-roots", "0") == '1',
+    };
     if (!s.port) die("no port");
     return s;
 }

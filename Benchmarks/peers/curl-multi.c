@@ -1,8 +1,7 @@
 /* The benchmark's work by libcurl, with the options that make it fast.
  *
  * driver=multi: the multi interface with socket actions and an epoll set of this program, the fastest way to use it;
- * driver=poll: curl_multi_perform and curl_multi_poll, the common way; driver=easy: one easy handle and
- * curl_easy_perform, the fastest way with one request in flight. */
+ * driver=easy: one easy handle and curl_easy_perform, the fastest way with one request in flight. */
 #define _GNU_SOURCE
 #include <curl/curl.h>
 #include <errno.h>
@@ -50,7 +49,6 @@ static size_t take_body(char *bytes, size_t size, size_t n, void *context) {
     if (t->received + n < sizeof t->answer) memcpy(t->answer + t->received, bytes, n);
     t->received += n;
     t->last = (unsigned char)bytes[n - 1];
-    if (is_work(&settings, "once")) fwrite(bytes, 1, n, stdout);
     return n;
 }
 
@@ -189,15 +187,6 @@ static void run_by_socket_action(long requests) {
     }
 }
 
-static void run_by_poll(long requests) {
-    while (finished < requests) {
-        int running;
-        check_multi(curl_multi_perform(multi, &running));
-        collect(requests);
-        if (finished < requests) check_multi(curl_multi_poll(multi, NULL, 0, 1000, NULL));
-    }
-}
-
 static void run_easy(long requests) {
     for (started = 0; started < requests; started++) {
         prepare(&transfers[0]);
@@ -223,8 +212,7 @@ static void run(long requests) {
         return;
     }
     for (long i = 0; i < settings.inflight && started < requests; i++) start(&transfers[i]);
-    if (!strcmp(settings.driver, "multi")) run_by_socket_action(requests);
-    else run_by_poll(requests);
+    run_by_socket_action(requests);
 }
 
 /* Does the warm-up or the measured run. For down, gzip and up `count` is in KiB, and one request transfers them. The
@@ -259,10 +247,8 @@ int main(int argc, char **argv) {
     registered = calloc(MOST_DESCRIPTORS, sizeof *registered);
     if (!multi || !registered || events < 0 || !transfers) die("start-up");
     curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, settings.inflight);
-    if (!strcmp(settings.driver, "multi")) {
-        curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, watch);
-        curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, set_timer);
-    }
+    curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, watch);
+    curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, set_timer);
     long rss_start = memory_kib("VmRSS");
     for (long i = 0; i < settings.inflight; i++) set_up(&transfers[i]);
 
@@ -276,7 +262,6 @@ int main(int argc, char **argv) {
     struct reading before = read_clocks();
     run_stretch(settings.count, settings.last);
     struct reading after = read_clocks();
-    if (is_work(&settings, "once")) return 0;
     if (is_work(&settings, "requests") && settings.warmup > 0 && connects > 0) die("a connection was not kept");
     if (is_work(&settings, "idle")) {
         for (long i = 0; i < settings.inflight; i++) curl_easy_cleanup(transfers[i].easy);

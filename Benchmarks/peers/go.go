@@ -19,13 +19,6 @@ import (
 	"time"
 )
 
-type settings struct {
-	work, host, address, port, path, ca string
-	length, count, warmup, inflight     int64
-	last                                byte
-	resume                              bool
-}
-
 func die(format string, arguments ...any) {
 	fmt.Fprintf(os.Stderr, "error: "+format+"\n", arguments...)
 	os.Exit(1)
@@ -39,71 +32,45 @@ func number(text string) int64 {
 	return value
 }
 
+// settings are those of the command line over the defaults.
+type settings map[string]string
+
 func settingsFrom(words []string) settings {
-	s := settings{host: "bench.test", address: "127.0.0.1", path: "/small", ca: "system", length: -1, count: 1, inflight: 1}
+	s := settings{"host": "bench.test", "address": "127.0.0.1", "path": "/small", "ca": "system", "count": "1", "inflight": "1", "warmup": "0"}
 	if len(words) < 2 {
 		die("usage: go-peer WORK key=value...")
 	}
-	s.work = words[1]
+	s["work"] = words[1]
 	for _, word := range words[2:] {
-		key, value, found := strings.Cut(word, "=")
-		if !found {
-			die("not key=value: %s", word)
-		}
-		switch key {
-		case "host":
-			s.host = value
-		case "address":
-			s.address = value
-		case "port":
-			s.port = value
-		case "path":
-			s.path = value
-		case "ca":
-			s.ca = value
-		case "length":
-			s.length = number(value)
-		case "last":
-			s.last = value[0]
-		case "count":
-			s.count = number(value)
-		case "warmup":
-			s.warmup = number(value)
-		case "inflight":
-			s.inflight = number(value)
-		case "resume":
-			s.resume = number(value) != 0
-		case "settle":
-		default:
-			die("unknown setting: %s", key)
-		}
+		key, value, _ := strings.Cut(word, "=")
+		s[key] = value
 	}
 	return s
 }
 
 func (s settings) client() *http.Client {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if s.ca != "system" {
-		pem, err := os.ReadFile(s.ca)
+	if s["ca"] != "system" {
+		pem, err := os.ReadFile(s["ca"])
 		config.RootCAs = x509.NewCertPool()
 		if err != nil || !config.RootCAs.AppendCertsFromPEM(pem) {
 			die("roots: %v", err)
 		}
 	}
-	if s.resume {
+	if s["resume"] == "1" {
 		config.ClientSessionCache = tls.NewLRUClientSessionCache(0)
 	}
-	dialer := &net.Dialer{}
+	dialer, inFlight := &net.Dialer{}, int(number(s["inflight"]))
 	return &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-			return dialer.DialContext(ctx, network, net.JoinHostPort(s.address, s.port))
+			return dialer.DialContext(ctx, network, net.JoinHostPort(s["address"], s["port"]))
 		},
 		TLSClientConfig:     config,
-		MaxConnsPerHost:     int(s.inflight),
-		MaxIdleConns:        int(s.inflight),
-		MaxIdleConnsPerHost: int(s.inflight),
+		MaxConnsPerHost:     inFlight,
+		MaxIdleConns:        inFlight,
+		MaxIdleConnsPerHost: inFlight,
 		// Otherwise every response is asked for with gzip.
-		DisableCompression: s.work != "gzip",
+		DisableCompression: s["work"] != "gzip",
 		ReadBufferSize:     64 * 1024,
 		WriteBufferSize:    64 * 1024,
 	}}
@@ -153,26 +120,15 @@ func (s settings) request(client *http.Client, url string, expected, upload int6
 		}
 		return
 	}
-	var received int64
-	var latest byte
-	for {
-		n, err := response.Body.Read(buffer)
-		if n > 0 {
-			received += int64(n)
-			latest = buffer[n-1]
-		}
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			die("body: %v", err)
+	received, latest := int64(0), byte(0)
+	for err == nil {
+		var n int
+		if n, err = response.Body.Read(buffer); n > 0 {
+			received, latest = received+int64(n), buffer[n-1]
 		}
 	}
-	if received != expected {
-		die("a body of %d bytes instead of %d", received, expected)
-	}
-	if last != 0 && latest != last {
-		die("a body ends with '%c'", latest)
+	if err != io.EOF || received != expected || last != 0 && latest != last {
+		die("a body of %d bytes instead of %d, ends with '%c': %v", received, expected, latest, err)
 	}
 }
 
@@ -181,9 +137,9 @@ func (s settings) stretch(client *http.Client, count int64, last byte) {
 	if count == 0 {
 		return
 	}
-	url := fmt.Sprintf("https://%s:%s%s", s.host, s.port, s.path)
-	expected, upload, requests := s.length, int64(0), count
-	switch s.work {
+	url := fmt.Sprintf("https://%s:%s%s", s["host"], s["port"], s["path"])
+	expected, upload, requests := number(s["length"]), int64(0), count
+	switch s["work"] {
 	case "down", "gzip":
 		url += strconv.FormatInt(count, 10)
 		expected, requests = count*1024, 1
@@ -192,7 +148,7 @@ func (s settings) stretch(client *http.Client, count int64, last byte) {
 	}
 	var begun atomic.Int64
 	var group sync.WaitGroup
-	for i := int64(0); i < s.inflight; i++ {
+	for range make([]struct{}, number(s["inflight"])) {
 		group.Add(1)
 		go func() {
 			defer group.Done()
@@ -231,10 +187,10 @@ func main() {
 	s := settingsFrom(os.Args)
 	client := s.client()
 	start := memory("VmRSS")
-	s.stretch(client, s.warmup, 0)
+	s.stretch(client, number(s["warmup"]), 0)
 	cpu, wall := clocks()
-	s.stretch(client, s.count, s.last)
+	s.stretch(client, number(s["count"]), (s["last"] + "\x00")[0])
 	cpuAfter, wallAfter := clocks()
 	fmt.Printf("units=%d cpu_us=%d wall_us=%d rss_start_kib=%d rss_peak_kib=%d rss_end_kib=%d\n",
-		s.count, cpuAfter-cpu, wallAfter-wall, start, memory("VmHWM"), memory("VmRSS"))
+		number(s["count"]), cpuAfter-cpu, wallAfter-wall, start, memory("VmHWM"), memory("VmRSS"))
 }

@@ -9,8 +9,8 @@ from collections import Counter, deque
 from queue import Empty, SimpleQueue
 
 from harness import children
-from harness.certificates import Authority
 from harness.children import BenchError, note
+from harness.servers import Authority
 
 
 from .figures import Figures, Sample

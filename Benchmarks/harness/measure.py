@@ -1,8 +1,11 @@
-"""Processor time of the same work in a steady state, by every peer in interleaved rounds."""
+"""Measures works: processor time in a steady state, memory and latency by every peer in interleaved rounds; and instructions,
+system calls and allocations per unit, each as the difference between two runs of the same work that differ only in their count, so
+that start-up, handshakes and warm-up cancel out."""
 
 import os
 import re
 import signal
+import struct
 import subprocess
 import time
 from dataclasses import replace
@@ -14,7 +17,7 @@ from .programs import FOUNDATION
 from .servers import ADDRESS, HOST
 
 
-def measure(works, peers, programs, servers, rounds, report):
+def times(works, peers, programs, servers, rounds, report):
     """Runs the works that share a base together: the peers once a round, ours once for each work."""
     runs = [(work, peer) for work in works for peer in work.peers if peer in peers]
     shared = [run for run in runs if run[1] == "ours" or run[0] is works[0]]
@@ -35,15 +38,12 @@ def one_run(work, peer, programs, servers):
     if work.kind in ("idle", "queued"):
         return {"rss-kib": memory_of_one(work, peer, programs, servers)}
     figures = run_program(work, peer, programs, servers)
-    result = {"cpu-us": figures["cpu_us"] / figures["units"]}
-    if work.kind == "burst":
-        return {"rss-kib": figures["rss_end_kib"] - figures["rss_start_kib"]}
-    if work.kind == "soak":
-        result["rss-kib"] = figures["rss_end_kib"] - figures["rss_start_kib"]
     if work.kind == "latency":
         return {"p50-us": figures["p50_us"], "p99-us": figures["p99_us"]}
-    if work.kind in ("down", "up", "gzip", "bomb"):
-        result["rss-kib"] = figures["rss_peak_kib"] - figures["rss_start_kib"]
+    result = {} if work.kind == "burst" else {"cpu-us": figures["cpu_us"] / figures["units"]}
+    if work.kind in ("burst", "soak", "down", "up", "gzip", "bomb"):
+        end = "end" if work.kind in ("burst", "soak") else "peak"
+        result["rss-kib"] = figures[f"rss_{end}_kib"] - figures["rss_start_kib"]
     return result
 
 
@@ -59,24 +59,16 @@ def run_program(work, peer, programs, servers):
     before = servers.counters()
     command, environment = programs.command(peer, work, servers, work.count)
     output, _ = children.run(command, environment)
-    figures = parse(output)
-    if work.kind not in ("head-parse", "soak"):
-        accepted, requests = (now - then for now, then in zip(servers.counters(), before))
-        check_witness(work, peer, accepted, requests)
-    return figures
-
-
-def parse(output):
     figures = {key: float(value) for key, value in re.findall(r"(\w+)=([\d.]+)", output)}
     if not figures.get("units"):
         raise BenchError(f"a program reports nothing: {output!r}")
+    if work.kind not in ("head-parse", "soak") and work.server.startswith("nginx"):
+        check_witness(work, peer, *(now - then for now, then in zip(servers.counters(), before)))
     return figures
 
 
 def check_witness(work, peer, accepted, requests):
     """Checks against nginx's own counters that the work made its requests, on the connections it should use."""
-    if not work.server.startswith("nginx"):
-        return
     expected = 2 if work.kind in ("down", "gzip") else work.count + work.warm_up
     expected += (1 if work.kind == "queued" else work.in_flight) if work.opening(peer) else 0
     if requests != expected:
@@ -84,12 +76,10 @@ def check_witness(work, peer, accepted, requests):
     if peer in FOUNDATION:
         # URLSession opens a connection for every few requests, whatever its configuration is.
         fits = peer == "urlsession" or accepted <= work.in_flight + 1
-    elif work.kind == "fresh":
-        fits = accepted == expected
     elif work.kind in ("queued", "burst"):
         fits = accepted <= (1 if work.kind == "queued" else work.in_flight)
     else:
-        fits = accepted == work.in_flight
+        fits = accepted == (expected if work.kind == "fresh" else work.in_flight)
     if not fits:
         raise BenchError(f"{work.name}: {peer} opened {accepted} connections")
 
@@ -98,14 +88,10 @@ def start_cost(work, peer, programs, servers):
     """Processor time of whole processes, from start to exit. They are spawned directly, because work between fork
     and exec would count as theirs."""
     command, environment = programs.command(peer, work, servers, 1)
-    command = list(map(str, command))
-    environment = children.environment_with(environment)
-    total = 0
+    command, environment, total = list(map(str, command)), children.environment_with(environment), 0
     for _ in range(work.count):
         reader, writer = os.pipe2(os.O_CLOEXEC)
-        child = os.posix_spawnp(
-            command[0], command, environment, file_actions=[(os.POSIX_SPAWN_DUP2, writer, 1)]
-        )
+        child = os.posix_spawnp(command[0], command, environment, file_actions=[(os.POSIX_SPAWN_DUP2, writer, 1)])
         os.close(writer)
         with os.fdopen(reader, "rb") as pipe:
             output = pipe.read()
@@ -134,25 +120,80 @@ def check_wrk(output):
 def wrk_cost(work, servers, warm_up=0.3, stretch=1.2):
     """wrk runs for a duration, not a count: its processor time is read from outside, and nginx counts its requests."""
     accepted_before, _ = servers.counters()
-    child = children.start(
-        wrk_command(work, servers, 60), {}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+    child = children.start(wrk_command(work, servers, 60), {}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
         while servers.counters()[0] - accepted_before < work.in_flight:
             if child.poll() is not None:
                 raise BenchError(f"wrk: {child.stdout.read()}")
             time.sleep(0.01)
-        time.sleep(warm_up)
-        before = (thread_time(child.pid), servers.counters()[1])
-        time.sleep(stretch)
-        after = (thread_time(child.pid), servers.counters()[1])
+        readings = []
+        for pause in (warm_up, stretch):
+            time.sleep(pause)
+            # The nanoseconds that all threads of the process have run.
+            threads = Path(f"/proc/{child.pid}/task").glob("*/schedstat")
+            readings.append((sum(int(stat.read_text().split()[0]) for stat in threads), servers.counters()[1]))
         child.send_signal(signal.SIGINT)
         check_wrk(child.communicate(timeout=30)[0])
     finally:
         children.stop(child)
-    return (after[0] - before[0]) / 1e3 / (after[1] - before[1])
+    (began, first), (ended, last) = readings
+    return (ended - began) / 1e3 / (last - first)
 
 
-def thread_time(pid):
-    """The nanoseconds that all threads of a process have run."""
-    return sum(int(stat.read_text().split()[0]) for stat in Path(f"/proc/{pid}/task").glob("*/schedstat"))
+def counts(works, peers, programs, servers, rounds, report):
+    for work, peer in [(work, peer) for work in works for peer in work.peers if peer in peers]:
+        # Go's runtime does not call malloc, and its collector runs when it likes: its counts would mean nothing.
+        if not work.counted or peer == "go" or (peer != "ours" and work is not works[0]):
+            continue
+        note(f"bench: {work.name}: counting {peer}")
+        for number in range(rounds):
+            for metric, count in METRICS.items():
+                if (work.kind == "head-parse" and metric == "syscalls") or (work.kind.startswith("scale") and metric != "instructions"):
+                    continue
+                value = per_unit(work, peer, programs, servers, count)
+                for each in [work] if peer == "ours" else works:
+                    report.add(each, peer, metric, number, value)
+
+
+def per_unit(work, peer, programs, servers, count):
+    if peer == "wrk":
+        # Both runs must last longer than the handshakes, which take a tenth of a second each under valgrind.
+        shortest = 4 + work.in_flight // 5 if count is instructions else 2
+        runs = [count(wrk_command(work, servers, seconds), {}, programs) for seconds in (shortest, shortest + 4)]
+        totals, units = [total for total, _ in runs], [check_wrk(output) for _, output in runs]
+        if units[1] <= units[0]:
+            raise BenchError(f"{work.name}: wrk made no more requests in more time")
+    else:
+        units = work.counted
+        totals = [count(*programs.command(peer, work, servers, each), programs)[0] for each in units]
+    return totals[0] if work.kind == "start" else (totals[1] - totals[0]) / (units[1] - units[0])
+
+
+def instructions(command, environment, programs):
+    """Counts instructions in user space; valgrind does not see the kernel."""
+    tool = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+    output, errors = children.run([*tool, *command], environment, 1800)
+    found = re.search(r"Collected : (\d+)", errors)
+    if not found:
+        raise BenchError(f"callgrind counted nothing: {errors}")
+    return int(found[1]), output
+
+
+def system_calls(command, environment, programs):
+    summary = programs.folder / "strace"
+    output, _ = children.run(["strace", "-c", "-f", "-o", summary, *command], environment)
+    found = re.search(r"^\s*100\.00\s+\S+\s+\S+\s+(\d+)\s.*total$", summary.read_text(), re.MULTILINE)
+    if not found:
+        raise BenchError(f"strace counted nothing: {summary.read_text()}")
+    return int(found[1]), output
+
+
+def allocations(command, environment, programs):
+    counter = programs.folder / "allocations"
+    counter.unlink(missing_ok=True)
+    preload = {"LD_PRELOAD": str(programs.allocations), "ALLOCATIONS_FILE": str(counter)}
+    output, _ = children.run(command, {**environment, **preload})
+    return struct.unpack("=Q", counter.read_bytes())[0], output
+
+
+METRICS = {"instructions": instructions, "syscalls": system_calls, "allocations": allocations}

@@ -1,1 +1,0 @@
-../ours/Settings.swift

@@ -1,4 +1,4 @@
-"""The results of all clients, and how they are counted."""
+"""The results of all clients, how they are counted, and docs/Clients.md, which is made of them."""
 
 import json
 from dataclasses import dataclass, field
@@ -70,22 +70,12 @@ class Client:
     def version(self):
         return self.rows[0]["version"]
 
-    def count(self, right=None, topic=None, file=None):
+    def count(self, right=None, topic=None):
         count = Count()
         for row in self.rows:
-            if right and right_of(row) != right or topic and row["topic"] != topic:
-                continue
-            if file and file_of(row) != file:
-                continue
-            count.add(row)
+            if right in (None, right_of(row)) and topic in (None, row["topic"]):
+                count.add(row)
         return count
-
-    def failures(self, **filters):
-        def fits(row):
-            own = {"file": file_of(row), "right": right_of(row)}
-            return all(own.get(key, row.get(key)) == value for key, value in filters.items())
-
-        return [row for row in self.rows if row["outcome"] in FAILED and fits(row)]
 
     def reasons(self):
         """Why vectors were left out, with their number, the most frequent first."""
@@ -114,11 +104,6 @@ def distinct(clients):
 def right_of(row):
     """The right by which a row counts: the strongest that the client has broken, else that of the vector."""
     return row.get("broken") or row["right"]
-
-
-def file_of(row):
-    """The file of a vector, with which its name begins."""
-    return row["name"].split(":")[0]
 
 
 def published(client, rows):
@@ -161,20 +146,83 @@ class Board:
         ordered = [topic for topic in TOPICS if topic in found] + [topic for topic in found if topic not in TOPICS]
         return {topic: TOPICS.get(topic, topic) for topic in ordered}
 
-    def files(self, topic):
-        """The files of a topic in the order of the vectors."""
-        files = []
-        for row in self.clients[0].rows:
-            if row["topic"] == topic and file_of(row) not in files:
-                files.append(file_of(row))
-        return files
-
     def attacks(self):
         """The attack vectors that at least one client failed: the rows of the first client, by topic and file."""
-        failed = {row["name"] for client in self.clients for row in client.failures(right="attack")
-                  if row["outcome"] != "withheld"}
+        failed = {row["name"] for client in self.clients for row in client.rows if row["outcome"] in ("failed", "differs") and
+                  right_of(row) == "attack"}
         return [row for row in self.clients[0].rows if row["name"] in failed]
 
     def outcomes(self, name):
         """What came of one vector with each client: passed, failed, withheld or left."""
         return [next((row["outcome"] for row in client.rows if row["name"] == name), "left") for client in self.clients]
+
+
+# The page
+
+HEAD = """# Clients compared
+
+What other HTTP clients do with [the vectors](../Fixtures/vectors/README.md): bytes, certificates, addresses and redirects that
+a server can show to any client. `scripts/verify/scoreboard` made this page on {date}; `scripts/vectors --client NAME` shows every
+failure with its reason. Each client is used as its documentation says, with its defaults; the programs are in
+[Fixtures/clients](../Fixtures/clients/README.md).
+
+A vector says by what right it judges. An *attack* is a known way to harm a client. *Must* and *should* are words of an RFC. A
+*choice* is a decision of this package, where a client may do otherwise: those are counted apart and are not failures. What a
+client cannot be asked to do is left out and is not a failure either, and an attack counts as run only if the client does what is
+harmless about it. How a client fails an attack is shown only where that is public; else it counts, and is withheld until the
+client's authors have had time to answer.
+
+The figures are failed vectors of those that were run, and in brackets how many rules (sections and CVEs) they are about, because
+several vectors show one; – means that none could be run.
+
+"""
+
+
+def table(rows):
+    """Rows as a table in Markdown; the first row is its head."""
+    head, *body = rows
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" + "--:|" * (len(head) - 1)]
+    lines += ["| " + " | ".join(row) + " |" for row in body]
+    return "\n".join(lines) + "\n"
+
+
+def text(board):
+    clients = board.clients
+    titles = [f"{client.title}" for client in clients]
+    parts = [HEAD.format(date=board.date)]
+
+    parts.append("## In all\n\n")
+    rows = [["client", "version", "attack", "must", "should", "choices that differ", "withheld", "left out"]]
+    for client in clients:
+        counts = [client.count(right=right) for right in RIGHTS]
+        rows.append([client.title, client.version, *(count.text for count in counts),
+                     str(client.count().withheld or ""), str(client.count().left)])
+    parts.append(table(rows).replace("|---|--:|", "|---|---|", 1))
+
+    parts.append("\n## Attacks\n\nVectors of known attacks that at least one client fails, as far as that is public.\n\n")
+    rows = [["vector", *titles]]
+    marks = {"passed": "ok", "failed": "**fails**", "withheld": "withheld", "left": "–"}
+    for row in board.attacks():
+        name = f"{row['name']} ({row['reference']})".replace("|", "\\|")
+        rows.append([name, *(marks[outcome] for outcome in board.outcomes(row["name"]))])
+    parts.append(table(rows) if len(rows) > 1 else "None.\n")
+
+    for right in ("must", "should", "choice"):
+        words = {"must": "What an RFC demands", "should": "What an RFC recommends", "choice": "Choices of this package"}
+        parts.append(f"\n## {words[right]}\n\n")
+        rows = [["topic", *titles]]
+        for topic, title in board.topics().items():
+            counts = [client.count(right=right, topic=topic).text for client in clients]
+            if any(count != "–" for count in counts):
+                rows.append([title, *counts])
+        parts.append(table(rows))
+
+    parts.append("\n## What was left out\n\n")
+    for client in clients:
+        reasons = client.reasons()
+        if not reasons:
+            continue
+        parts.append(f"- {client.title}: " + "; ".join(f"{why} ({count})" for why, count in reasons[:6]))
+        rest = sum(count for _, count in reasons[6:])
+        parts.append(f"; other reasons ({rest})\n" if rest else "\n")
+    return "".join(parts)

@@ -1,7 +1,5 @@
-// Foundation's networking classes in Apple's form, as far as the sources use them. On Linux they are in a
-// module of their own, FoundationNetworking; on Apple's systems in Foundation. Where else this differs from
-// swift-corelibs-foundation, a comment names Apple's document. The module is compiled for library evolution:
-// so the enums may gain cases, as those of Objective-C.
+// Foundation's networking classes in Apple's form, as far as the sources use them. The module is compiled for library
+// evolution: so the enums may gain cases, as those of Objective-C.
 
 open class NSURLRequest: NSObject {
     public enum CachePolicy: UInt, Sendable {
@@ -19,66 +17,29 @@ open class NSMutableURLRequest: NSURLRequest {}
 public struct URLRequest: Hashable, Sendable, _ObjectiveCBridgeable {
     public typealias CachePolicy = NSURLRequest.CachePolicy
 
-    public init(
-        url: URL,
-        cachePolicy: CachePolicy = .useProtocolCachePolicy,
-        timeoutInterval: TimeInterval = 60
-    ) {
-        fatalError()
-    }
-    public var url: URL? {
-        get { fatalError() }
-        set {}
-    }
-    public var cachePolicy: CachePolicy {
-        get { fatalError() }
-        set {}
-    }
-    public var timeoutInterval: TimeInterval {
-        get { fatalError() }
-        set {}
-    }
-    public var httpMethod: String? {
-        get { fatalError() }
-        set {}
-    }
-    public var allHTTPHeaderFields: [String: String]? {
-        get { fatalError() }
-        set {}
-    }
-    public var httpBody: Data? {
-        get { fatalError() }
-        set {}
-    }
-    public var httpBodyStream: InputStream? {
-        get { fatalError() }
-        set {}
-    }
-    public var httpShouldHandleCookies: Bool {
-        get { fatalError() }
-        set {}
-    }
+    public init(url: URL, cachePolicy: CachePolicy = .useProtocolCachePolicy, timeoutInterval: TimeInterval = 60) { fatalError() }
+    public var url: URL?
+    public var cachePolicy: CachePolicy
+    public var timeoutInterval: TimeInterval = 0
+    public var httpMethod: String?
+    public var allHTTPHeaderFields: [String: String]?
+    public var httpBody: Data?
+    public var httpBodyStream: InputStream? { get { fatalError() } set {} }
+    public var httpShouldHandleCookies: Bool = false
     public func value(forHTTPHeaderField field: String) -> String? { fatalError() }
     public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {}
     public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {}
 
     public func _bridgeToObjectiveC() -> NSURLRequest { fatalError() }
     public static func _forceBridgeFromObjectiveC(_ input: NSURLRequest, result: inout URLRequest?) {}
-    public static func _conditionallyBridgeFromObjectiveC(
-        _ input: NSURLRequest,
-        result: inout URLRequest?
-    ) -> Bool { fatalError() }
-    public static func _unconditionallyBridgeFromObjectiveC(_ source: NSURLRequest?) -> URLRequest {
-        fatalError()
-    }
+    public static func _conditionallyBridgeFromObjectiveC(_ input: NSURLRequest, result: inout URLRequest?) -> Bool { fatalError() }
+    public static func _unconditionallyBridgeFromObjectiveC(_ source: NSURLRequest?) -> URLRequest { fatalError() }
 }
 
 open class URLResponse: NSObject, @unchecked Sendable {}
 
 open class HTTPURLResponse: URLResponse, @unchecked Sendable {
-    public init?(url: URL, statusCode: Int, httpVersion: String?, headerFields: [String: String]?) {
-        fatalError()
-    }
+    public init?(url: URL, statusCode: Int, httpVersion: String?, headerFields: [String: String]?) { fatalError() }
     open var statusCode: Int { fatalError() }
 }
 
@@ -89,16 +50,8 @@ open class URLCache: NSObject, @unchecked Sendable {
 open class CachedURLResponse: NSObject, @unchecked Sendable {}
 
 public protocol URLProtocolClient: NSObjectProtocol {
-    func urlProtocol(
-        _ protocol: URLProtocol,
-        wasRedirectedTo request: URLRequest,
-        redirectResponse: URLResponse
-    )
-    func urlProtocol(
-        _ protocol: URLProtocol,
-        didReceive response: URLResponse,
-        cacheStoragePolicy: URLCache.StoragePolicy
-    )
+    func urlProtocol(_ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse)
+    func urlProtocol(_ protocol: URLProtocol, didReceive response: URLResponse, cacheStoragePolicy: URLCache.StoragePolicy)
     func urlProtocol(_ protocol: URLProtocol, didLoad data: Data)
     func urlProtocolDidFinishLoading(_ protocol: URLProtocol)
     func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error)
@@ -109,9 +62,7 @@ open class URLProtocol: NSObject {
         request: URLRequest,
         cachedResponse: CachedURLResponse?,
         client: (any URLProtocolClient)?
-    ) {
-        fatalError()
-    }
+    ) { fatalError() }
     // "client": `{ get }`. corelibs has a setter as well.
     open var client: (any URLProtocolClient)? { fatalError() }
     open var request: URLRequest { fatalError() }
@@ -134,18 +85,9 @@ extension URLProtocol {
 open class URLSessionTask: NSObject, @unchecked Sendable {}
 
 open class URLSessionConfiguration: NSObject, @unchecked Sendable {
-    open var timeoutIntervalForRequest: TimeInterval {
-        get { fatalError() }
-        set {}
-    }
-    open var timeoutIntervalForResource: TimeInterval {
-        get { fatalError() }
-        set {}
-    }
-    open var httpAdditionalHeaders: [AnyHashable: Any]? {
-        get { fatalError() }
-        set {}
-    }
+    open var timeoutIntervalForRequest: TimeInterval = 0
+    open var timeoutIntervalForResource: TimeInterval = 0
+    open var httpAdditionalHeaders: [AnyHashable: Any]?
 }
 
 public struct HTTPCookiePropertyKey: RawRepresentable, Hashable, Sendable {
@@ -177,10 +119,7 @@ open class HTTPCookie: NSObject, @unchecked Sendable {
 open class HTTPCookieStorage: NSObject, @unchecked Sendable {
     open class var shared: HTTPCookieStorage { fatalError() }
     open var cookies: [HTTPCookie]? { fatalError() }
-    open var cookieAcceptPolicy: HTTPCookie.AcceptPolicy {
-        get { fatalError() }
-        set {}
-    }
+    open var cookieAcceptPolicy: HTTPCookie.AcceptPolicy { get { fatalError() } set {} }
     open func setCookie(_ cookie: HTTPCookie) {}
     open func deleteCookie(_ cookie: HTTPCookie) {}
 }

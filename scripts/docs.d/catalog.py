@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""Copies the pages of docs/ into a DocC catalog: articles.py CATALOG
+"""The catalogs of the reference, for scripts/docs.
 
-The pages have one source, which GitHub shows as it is. Links between pages become links of DocC. Links to other files of
-the repository become their names, because the site does not have those files. Pictures are those of the catalog.
+  catalog.py articles CATALOG         copies the pages of docs/ into a DocC catalog. Links between them become links of DocC; those
+                                      to other files become their names, because the site does not have these. Pictures are those
+                                      of the catalog.
+  catalog.py places FOLDER MODULE…    checks that each outermost type is on its module's page, and each member of a type that has a
+                                      page of groups on that page: DocC lists the others below all groups, where nobody looks.
 """
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -14,7 +18,11 @@ ROOT = Path(__file__).resolve().parents[2]
 LINK = re.compile(r"\[([^\[\]]*)\]\(([^()\s]+)\)")
 
 
-def main(catalog):
+# Requirements of protocols of the library, which have no place of their own.
+LEFT_OUT = {"customMirror", "description"}
+
+
+def articles(catalog):
     pages = {path.name: path.read_text() for path in sorted((ROOT / "docs").glob("*.md"))}
     headings = {name: headings_by_anchor(text) for name, text in pages.items()}
     for name, text in pages.items():
@@ -69,5 +77,24 @@ def fragment(title):
     return "#" + re.sub(r"\s+", "-", text)
 
 
+def places(folder, *modules):
+    absent = [f"{place}: {name}" for module in modules for place, name in missing(Path(folder), module)]
+    if absent:
+        sys.exit("docs: these are in no group of their page\n" + "\n".join(f"  {each}" for each in absent))
+
+
+def missing(folder, module):
+    symbols = json.loads((folder / f"{module}.symbols" / f"{module}.symbols.json").read_text())["symbols"]
+    paths = {tuple(each["pathComponents"]) for each in symbols}
+    for page in (ROOT / "Sources" / module / f"{module}.docc").glob("*.md"):
+        text = page.read_text()
+        if title := re.match(r"# ``(.*)``", text):
+            outer = tuple(title[1].split("/")[1:])
+            listed = {name.split("/")[-1] for name in re.findall(r"^- ``([^`]+?)(?:-\(.*\))?``", text, re.M)}
+            for path in sorted(paths):
+                if path[:-1] == outer and path[-1] not in listed | LEFT_OUT:
+                    yield title[1], path[-1]
+
+
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    {"articles": articles, "places": places}[sys.argv[1]](*sys.argv[2:])

@@ -1,5 +1,6 @@
 """What the cases of scripts/lab share: the client in a process, servers, names, certificates, a file that breaks off."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -149,10 +150,10 @@ def family(address):
 class Server:
     """Listens at a port of its own, or a path, and hands each connection to a function in a thread."""
 
-    def __init__(self, serve, address="127.0.0.1", tls=None):
+    def __init__(self, serve, address="127.0.0.1", tls=None, port=0):
         self.listener, self.serve, self.tls = socket.socket(family(address)), serve, tls
-        self.listener.bind(address if "/" in address else (address, 0))
-        self.listener.listen(100)
+        self.listener.bind(address if "/" in address else (address, port))
+        self.listener.listen(4096)
         self.port = None if "/" in address else self.listener.getsockname()[1]
         in_thread(lambda: in_thread(self.attend, self.listener.accept()[0]), for_ever=True)
 
@@ -287,36 +288,64 @@ def network(*addresses):
         command("ip", "address", "add", f"{address}/{128 if ':' in address else 32}", "dev", "lo", "nodad")
 
 
+CODES = {"servfail": 2, "nxdomain": 3, "large": 0}
+
+
 class Names:
-    """The DNS server of the case's network. A function says what a question (name, "A" or "AAAA") gets: a list of addresses,
-    or None for no answer at all; it may wait."""
+    """A DNS server. A function says what a question (name, "A" or "AAAA") gets: a list of addresses, one of CODES ("large": an
+    answer that fits TCP only), or None for no answer at all; it may wait. The case's machine asks it, or the `servers`."""
 
     TYPES = {1: "A", 28: "AAAA"}
 
-    def __init__(self, answer, address="127.0.0.1"):
-        self.answer, self.asked = answer, []
-        self.socket = socket.socket(family(address), socket.SOCK_DGRAM)
+    def __init__(self, answer, address="127.0.0.1", servers=None):
+        self.answer, self.asked, self.socket = answer, [], socket.socket(family(address), socket.SOCK_DGRAM)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 << 20)
         self.socket.bind((address, 53))
-        in_thread(lambda: in_thread(self.respond, *self.socket.recvfrom(2048)), for_ever=True)
-        for name, text in [("resolv.conf", f"nameserver {address}\n"), ("hosts", ""), ("nsswitch.conf", "hosts: files dns\n")]:
+        in_thread(self.serve)
+        Server(self.converse, address, port=53)
+        lines = "".join(f"nameserver {each}\n" for each in servers or [address])
+        files = [("resolv.conf", lines), ("hosts", ""), ("nsswitch.conf", "hosts: files dns\n")]
+        for name, text in files if servers != [] else ():
             if Path("/etc", name).exists():
                 (FOLDER / name).write_text(text)
                 command("mount", "--bind", str(FOLDER / name), os.path.realpath(f"/etc/{name}"))
 
+    def serve(self):
+        # A datagram without a question is the end.
+        while (received := self.socket.recvfrom(2048))[0]:
+            in_thread(self.respond, *received)
+        self.socket.close()
+
+    def close(self):
+        self.socket.sendto(b"", self.socket.getsockname())
+
     def respond(self, question, peer):
+        if reply := self.reply(question):
+            with contextlib.suppress(OSError):
+                self.socket.sendto(reply, peer)
+
+    def converse(self, connection):
+        while head := connection.recv(2):
+            reply = self.reply(connection.recv(int.from_bytes(head, "big")), is_stream=True)
+            connection.sendall(len(reply).to_bytes(2, "big") + reply)
+
+    def reply(self, question, is_stream=False):
         labels, at = [], 12
         while question[at]:
             labels.append(question[at + 1 : at + 1 + question[at]].decode())
             at += 1 + question[at]
         number = int.from_bytes(question[at + 1 : at + 3], "big")
-        name, kind = ".".join(labels).lower(), self.TYPES.get(number, str(number))
+        name, kind, flags = ".".join(labels).lower(), self.TYPES.get(number, str(number)), 0x8180
         self.asked.append((name, kind))
         addresses = self.answer(name, kind)
-        if addresses is not None:
-            data = [socket.inet_pton(family(address), address) for address in addresses]
-            records = b"".join(struct.pack(">HHHIH", 0xC00C, number, 1, 60, len(each)) + each for each in data)
-            counts = struct.pack(">HHHH", 1, len(data), 0, 0)
-            self.socket.sendto(question[:2] + b"\x81\x80" + counts + question[12 : at + 5] + records, peer)
+        if addresses is None:
+            return None
+        if isinstance(addresses, str):
+            flags |= CODES[addresses] | (0x200 if addresses == "large" and not is_stream else 0)
+            addresses = [IPV6 if kind == "AAAA" else IPV4] if addresses == "large" and is_stream else []
+        data = [socket.inet_pton(family(address), address) for address in addresses]
+        records = b"".join(struct.pack(">HHHIH", 0xC00C, number, 1, 60, len(each)) + each for each in data)
+        return question[:2] + struct.pack(">HHHHH", flags, 1, len(data), 0, 0) + question[12 : at + 5] + records
 
 
 def control_groups(name):

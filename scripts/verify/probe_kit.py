@@ -1,6 +1,7 @@
 """What the scripts share that judge sni-probe beside real and odd servers: certificates, processes, and verdicts."""
 
 import argparse
+import atexit
 import json
 import socket
 import subprocess
@@ -38,6 +39,7 @@ class Lab:
     def __init__(self, folder, options):
         self.folder, self.options = Path(folder), options
         self.children, self.faults, self.count = [], [], 0
+        atexit.register(self.stop)
         self.folder.chmod(0o755)
         openssl(folder, "ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", "key.pem")
 

@@ -35,6 +35,14 @@ struct SystemRootsTests {
         try use(url.path)
     }
 
+    /// The index of a bundle with this text.
+    private func index(of text: [UInt8]) throws -> RootIndex {
+        let file = FileManager.default.temporaryDirectory.appending(path: "roots-\(UUID().uuidString).pem")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Data(text).write(to: file)
+        return try SystemRoots(bundle: file.path).read()
+    }
+
     @Test("Places named in the environment come first")
     func environmentComesFirst() throws {
         let both = ["SSL_CERT_DIR": "/one:/two", "SSL_CERT_FILE": "/three"]
@@ -96,7 +104,7 @@ struct SystemRootsTests {
         for order in [[first, second, strange], [strange, second, first], [second, first, strange]] {
             let store = try TrustStore.make([
                 try RootIndex(order.prefix(2).map { .der($0.der) }),
-                try RootIndex(texts: [order[2].pem], of: "test"),
+                try index(of: order[2].pem),
             ])
             defer { X509_STORE_free(store) }
             #expect(leaves.allSatisfy { vouches(store, for: $0) })
@@ -127,7 +135,7 @@ struct SystemRootsTests {
         let root = TestCertificate(.init(commonName: "My Root", isAuthority: true))
         let other = TestCertificate(.init(commonName: "  MY   root ", isAuthority: true))
         #expect(X509_NAME_cmp(X509_get_subject_name(root.x509), X509_get_subject_name(other.x509)) == 0)
-        let index = try RootIndex(texts: [root.pem], of: "test")
+        let index = try index(of: root.pem)
         #expect(index.roots(named: X509_get_subject_name(other.x509)).count == 1)
         #expect(index.roots(named: X509_get_subject_name(TestCertificate.authority.x509)).isEmpty)
     }
@@ -144,8 +152,7 @@ struct SystemRootsTests {
         let kind = width == 2 ? V_ASN1_BMPSTRING : V_ASN1_UNIVERSALSTRING
         X509_NAME_add_entry_by_NID(name, NID_commonName, kind, wide, Int32(wide.count), -1, 0)
         #expect(X509_NAME_cmp(X509_get_subject_name(root.x509), name) == 0)
-        let index = try RootIndex(texts: [root.pem], of: "test")
-        #expect(index.roots(named: name).count == 1)
+        #expect(try index(of: root.pem).roots(named: name).count == 1)
     }
 
     /// Whether a chain from the certificate to a root in the store is good.
@@ -197,37 +204,92 @@ struct SystemRootsTests {
         }
     }
 
-    @Test("A root that cannot be read for now is an error: an index without it would be kept")
-    func passingFailure() throws {
-        try directory(links: 0) { path in
-            let files = FileManager.default
-            try Data(TestCertificate.authority.pem).write(to: URL(filePath: "\(path)/0000000a.0"))
-            try files.createSymbolicLink(atPath: "\(path)/0000000b.0", withDestinationPath: "/no/such")
-            let roots = SystemRoots(directories: path)
-            let store = try TrustStore.make([try roots.read()])
-            defer { X509_STORE_free(store) }
-            #expect(vouches(store, for: .leaf("a.test")))
-            // It can be opened, and the first byte is nowhere.
-            try files.createSymbolicLink(atPath: "\(path)/0000000c.0", withDestinationPath: "/proc/self/mem")
-            #expect(throws: TLSError.self) { try roots.read() }
+    @Test("What is no root, or cannot be read, in a directory hides none of the others")
+    func oddFiles() throws {
+        let files = FileManager.default
+        func certificate(_ base64: String) -> Data {
+            Data("-----BEGIN CERTIFICATE-----\n\(base64)\n-----END CERTIFICATE-----\n".utf8)
+        }
+        for odd in 0..<6 {
+            try directory(links: 0) { path in
+                try Data(TestCertificate.authority.pem).write(to: URL(filePath: "\(path)/0000000a.0"))
+                let other = "\(path)/0000000b.0"
+                switch odd {
+                case 0: try files.createSymbolicLink(atPath: other, withDestinationPath: "/no/such")
+                case 1: try files.createDirectory(atPath: other, withIntermediateDirectories: false)
+                // It can be opened, and the first byte is nowhere.
+                case 2: try files.createSymbolicLink(atPath: other, withDestinationPath: "/proc/self/mem")
+                case 3: try certificate("AAAA").write(to: URL(filePath: other))
+                // Of a length that only BER has.
+                case 4: try certificate("MIAwAwIBAQAA").write(to: URL(filePath: other))
+                default: try Data(TestCertificate.authority.pem.dropLast(40)).write(to: URL(filePath: other))
+                }
+                let store = try TrustStore.make([try SystemRoots(directories: path).read()])
+                defer { X509_STORE_free(store) }
+                #expect(vouches(store, for: .leaf("a.test")), "\(odd)")
+            }
         }
     }
 
-    @Test("What is no certificate beside one, by its label or its dashes, is passed over by both readers")
-    func otherBlocks() throws {
-        let root = TestCertificate.authority
-        let attribute = "-----BEGIN ATTRIBUTE CERTIFICATE-----\nMAA=\n-----END ATTRIBUTE CERTIFICATE-----\n"
-        for text in [
-            Array(attribute.utf8) + root.pem, root.pem + Array("-----------------------\n".utf8),
-        ] {
-            #expect(PEMBlocks.certificates(in: text) == [root.der])
-            #expect(try CertificateList(pem: text).all.count == 1)
+    @Test("A directory that cannot be read hides no bundle")
+    func missingDirectory() throws {
+        try directory(links: 0) { path in
+            try Data(TestCertificate.authority.pem).write(to: URL(filePath: "\(path)/b.pem"))
+            let places = SystemRoots(directories: "/no/such", bundle: "\(path)/b.pem")
+            let store = try TrustStore.make([try places.read()])
+            defer { X509_STORE_free(store) }
+            #expect(vouches(store, for: .leaf("a.test")))
         }
-        let wrong = Array(
-            String(decoding: root.pem, as: UTF8.self).replacing("END C", with: "END TRUSTED C").utf8
-        )
-        #expect(PEMBlocks.certificates(in: wrong) == nil)
-        #expect(throws: TLSError.self) { try CertificateList(pem: wrong) }
+    }
+
+    @Test("A bundle has the roots that OpenSSL reads in it, in whatever form", arguments: PEMForm.allCases)
+    func forms(_ form: PEMForm) throws {
+        let others = (0..<2).map { TestCertificate(.init(commonName: "Root \($0)", isAuthority: true)) }
+        let text = form.text(of: others[0].pem) + others[1].pem
+        let read = try? CertificateList(pem: text)
+        let index = try? index(of: text)
+        #expect((index == nil) == (read == nil))
+        for root in others {
+            let isRead = read?.all.contains { X509_cmp($0, root.x509) == 0 } ?? false
+            let isKnown = index?.roots(named: X509_get_subject_name(root.x509)).count == 1
+            #expect(isRead == isKnown)
+        }
+        withExtendedLifetime(read) {}
+    }
+
+    enum PEMForm: CaseIterable {
+        case plain, windows, mixed, comment, dashes, indented, textInFront, textBehind, blankLine, longLines
+        case byteOrderMark, otherEnd, otherLabel, trusted, noBase64, padded, cut, nothing, header
+
+        func text(of pem: [UInt8]) -> [UInt8] {
+            let text = String(decoding: pem, as: UTF8.self)
+            let lines = text.split(separator: "\n").map(String.init)
+            func joined(_ mark: String, _ lines: [String]) -> String { lines.map { $0 + mark }.joined() }
+            let changed =
+                switch self {
+                case .plain: text
+                case .windows: joined("\r\n", lines)
+                case .mixed: joined("\r\n", Array(lines.prefix(3))) + joined("\n", Array(lines.dropFirst(3)))
+                case .comment: "# a - b\nLabel\n=====\n" + text
+                case .dashes: text + "------------------------\n"
+                case .indented: joined("\n", lines.map { "  " + $0 })
+                case .textInFront: "x" + text
+                case .textBehind: joined(" x\n", lines)
+                case .blankLine: lines[0] + "\n\n" + joined("\n", Array(lines.dropFirst()))
+                case .longLines:
+                    lines[0] + "\n" + lines.dropFirst().dropLast().joined() + "\n" + (lines.last ?? "") + "\n"
+                case .byteOrderMark: "\u{FEFF}" + text
+                case .otherEnd: text.replacing("END C", with: "END TRUSTED C")
+                case .otherLabel: text.replacing("CERTIFICATE", with: "ATTRIBUTE CERTIFICATE")
+                case .trusted: text.replacing("CERTIFICATE", with: "TRUSTED CERTIFICATE")
+                case .noBase64: text.replacing("\n-----END", with: "*\n-----END")
+                case .padded: text.replacing("\n-----END", with: "====\n-----END")
+                case .cut: String(text.dropLast(40))
+                case .nothing: lines[0] + "\n" + (lines.last ?? "") + "\n"
+                case .header: lines[0] + "\nProc-Type: 4,CLEAR\n\n" + joined("\n", Array(lines.dropFirst()))
+                }
+            return Array(changed.utf8)
+        }
     }
 
     @Test("Contexts that trust the system share its roots")

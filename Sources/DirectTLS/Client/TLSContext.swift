@@ -61,6 +61,14 @@ package final class TLSContext: @unchecked Sendable {
         SSL_CTX_free(raw)
     }
 
+    /// Whether files of the system's roots had none, as while they are written.
+    package var lacksRoots: Bool { indexes.contains(where: \.lacksRoots) }
+
+    /// Whether such a file has one now. Must not be called on an event loop.
+    package var isOutdated: Bool { indexes.contains(where: \.isOutdated) }
+
+    private var indexes: [RootIndex] { TrustStore.indexes(of: SSL_CTX_get_cert_store(raw)) }
+
     private func restrictProtocol() throws(TLSError) {
         let (lowest, highest) = (TLSVersion.text(of: lowestVersion), TLSVersion.text(of: highestVersion))
         guard lowestVersion <= highestVersion else {

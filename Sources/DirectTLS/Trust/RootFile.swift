@@ -20,20 +20,29 @@ struct RootFile {
     /// The file in words, for errors.
     var role: String { "\(kind) from \(path)" }
 
+    /// Returns the bytes of the file.
+    func bytes() throws(TLSError) -> [UInt8] {
+        do throws(FileFault) {
+            return try contents()
+        } catch {
+            throw error.error(of: role)
+        }
+    }
+
     /// Returns the bytes of the file. It may be a pipe, whose writer has five minutes: a pipe may never have
     /// one, and the thread would wait for good.
-    func bytes() throws(TLSError) -> [UInt8] {
+    func contents() throws(FileFault) -> [UInt8] {
         FileNote.current?.set(path)
         defer { FileNote.current?.set(nil) }
         // A C string would end at the NUL and name another file.
-        guard !path.utf8.contains(0) else { throw failure(EINVAL) }
+        guard !path.utf8.contains(0) else { throw FileFault(code: EINVAL) }
         let (file, code) = Self.retrying { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
-        guard file != -1 else { throw failure(code) }
+        guard file != -1 else { throw FileFault(code: code) }
         defer { close(file) }
         let end = Instant.now.advanced(byNanoseconds: 300_000_000_000)
         var bytes: [UInt8] = []
         while true {
-            guard Instant.now < end else { throw failure(ETIMEDOUT) }
+            guard Instant.now < end else { throw FileFault(code: ETIMEDOUT) }
             // At once for a file that is no pipe. A second is as good as any time: the clock is looked at.
             var wait = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
             guard poll(&wait, 1, 1000) != 0 else { continue }
@@ -43,11 +52,9 @@ struct RootFile {
                 count = max(0, result.count)
             }
             if result.count == 0 { return bytes }
-            guard result.count > 0 || result.code == EAGAIN else { throw failure(result.code) }
+            guard result.count > 0 || result.code == EAGAIN else { throw FileFault(code: result.code) }
         }
     }
-
-    private func failure(_ code: Int32) -> TLSError { .badSettings("\(role): \(errnoText(code))") }
 
     /// Repeats a call while signals interrupt it.
     private static func retrying<Count: FixedWidthInteger>(_ call: () -> Count) -> (count: Count, code: Int32)
@@ -59,6 +66,18 @@ struct RootFile {
             guard code == EINTR else { return (count, code) }
         }
     }
+}
+
+/// Why a file or a directory could not be read.
+struct FileFault: Error {
+    /// The `errno`.
+    let code: Int32
+
+    /// Whether the process or the system lacks something for now, whatever the file is.
+    var isShortage: Bool { [EMFILE, ENFILE, ENOMEM].contains(code) }
+
+    /// The fault as an error about this file.
+    func error(of role: String) -> TLSError { .badSettings("\(role): \(errnoText(code))") }
 }
 
 /// Notes which file is being read, for the error of those who wait no longer.

@@ -7,17 +7,21 @@ internal import DirectCore
 /// A root belongs to it for good, so pointers to it are valid for as long as the index exists. Any thread may
 /// use it.
 final class RootIndex: @unchecked Sendable {
-    private let roots: Locked<[UInt64: [Root]]>
+    private typealias Table = [UInt64: [Root]]
+
+    private let roots: Locked<Table>
+    /// Files in which there was no root.
+    private let rootless: [CertificateFile]
 
     private enum Root {
-        /// In DER, with the trust settings of a `TRUSTED CERTIFICATE` behind it.
+        /// In DER.
         case unread([UInt8])
         case read(ParsedRoot)
     }
 
     /// Indexes roots of the caller's, each of which has to be one.
     init(_ sources: [CertificateSource]) throws(TLSError) {
-        var all: [UInt64: [Root]] = [:]
+        var all: Table = [:]
         for source in sources {
             let list =
                 switch source {
@@ -26,34 +30,58 @@ final class RootIndex: @unchecked Sendable {
                     try CertificateList(pem: try RootFile(path: path).bytes(), as: "roots from \(path)")
                 case .der(let bytes): try CertificateList(der: bytes)
                 }
-            // A certificate for which there was no memory may count as read.
-            for root in list.all {
-                let isDamaged = isDamagedRoot(root)
-                guard !ErrorQueue.drainSaysNoMemory(), !isDamaged, X509_up_ref(root) == 1 else {
-                    throw .badSettings("roots: \(noMemory)")
-                }
-                all[Self.key(of: X509_get_subject_name(root)), default: []].append(.read(ParsedRoot(root)))
-            }
+            try Self.add(list, to: &all)
         }
+        (roots, rootless) = (Locked(all), [])
+    }
+
+    /// Indexes the system's roots.
+    ///
+    /// - Parameters:
+    ///   - files: Files of a directory, of which any may have no root: it is none of the others' concern.
+    ///   - bundle: A text in PEM that has to have roots.
+    init(files: [CertificateFile] = [], bundle: [UInt8]?, of role: String) throws(TLSError) {
+        var all: Table = [:]
+        rootless = files.filter { file in
+            guard let text = file.text, let _ = try? Self.add(text, of: role, to: &all) else { return true }
+            return false
+        }
+        if let bundle { try Self.add(bundle, of: role, to: &all) }
         roots = Locked(all)
     }
 
-    /// Indexes the certificates of texts in PEM.
-    init(texts: [[UInt8]], of role: String) throws(TLSError) {
-        var all: [UInt64: [Root]] = [:]
-        for text in texts {
-            guard let blocks = PEMBlocks.certificates(in: text) else {
-                throw .badSettings("\(role): PEM text that cannot be read")
+    /// Whether there is no root at all.
+    var isEmpty: Bool { roots.withLock { $0.isEmpty } }
+
+    /// Whether there were files without a root.
+    var lacksRoots: Bool { !rootless.isEmpty }
+
+    /// Whether one of the files without a root is another one now: it was being written when it was read. This
+    /// reads these files.
+    var isOutdated: Bool {
+        rootless.contains { file in CertificateFile(path: file.path).text.map { $0 != file.text } ?? false }
+    }
+
+    private static func add(_ list: CertificateList, to all: inout Table) throws(TLSError) {
+        for root in list.all {
+            // A certificate for which there was no memory may count as read.
+            let isDamaged = isDamagedRoot(root)
+            guard !ErrorQueue.drainSaysNoMemory(), !isDamaged, X509_up_ref(root) == 1 else {
+                throw .badSettings("roots: \(noMemory)")
             }
-            guard !blocks.isEmpty else { throw .badSettings("\(role): no certificate in PEM text") }
-            for der in blocks {
-                guard let key = Self.key(ofCertificate: der) else {
-                    throw .badSettings("\(role): a certificate that cannot be read")
-                }
-                all[key, default: []].append(.unread(der))
-            }
+            all[key(of: X509_get_subject_name(root)), default: []].append(.read(ParsedRoot(root)))
         }
-        roots = Locked(all)
+    }
+
+    /// Adds the certificates of a text in PEM: all or none.
+    private static func add(_ text: [UInt8], of role: String, to all: inout Table) throws(TLSError) {
+        let blocks = PEMBlocks.certificates(in: text) ?? []
+        let keys = blocks.compactMap(key(ofCertificate:))
+        guard !blocks.isEmpty, keys.count == blocks.count else {
+            // OpenSSL says what it is, or what is wrong with it.
+            return try add(CertificateList(pem: text, as: role), to: &all)
+        }
+        for (key, der) in zip(keys, blocks) { all[key, default: []].append(.unread(der)) }
     }
 
     /// Returns the roots of this subject. Valid for as long as the index. Those for which there is no memory
@@ -80,7 +108,7 @@ final class RootIndex: @unchecked Sendable {
         ErrorQueue.clear()
         let certificate = der.withUnsafeBufferPointer { buffer in
             var cursor = buffer.baseAddress
-            return d2i_X509_AUX(nil, &cursor, buffer.count)
+            return d2i_X509(nil, &cursor, buffer.count)
         }
         let isDamaged = certificate.map(isDamagedRoot) ?? true
         guard !ErrorQueue.drainSaysNoMemory(), !isDamaged, let certificate else {
@@ -103,7 +131,6 @@ final class RootIndex: @unchecked Sendable {
 
     private static func key(ofCertificate der: [UInt8]) -> UInt64? {
         var rest = der[...]
-        // Behind it there may be trust settings.
         guard let certificate = DERElement(from: &rest) else { return nil }
         rest = certificate.content
         guard let body = DERElement(from: &rest) else { return nil }

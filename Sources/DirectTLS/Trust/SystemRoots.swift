@@ -43,30 +43,21 @@ struct SystemRoots: Hashable, Sendable {
 
     /// Reads all roots.
     func read() throws(TLSError) -> RootIndex {
-        var texts: [[UInt8]] = []
+        var files: [CertificateFile] = []
         if let directories {
-            let paths = directories.split(separator: ":").map(String.init)
-            guard paths.contains(where: { access($0, R_OK | X_OK) == 0 }) else {
-                throw .badSettings("no directory of roots can be read in \(directories)")
-            }
-            for path in paths {
-                for file in try hashedFiles(in: path) {
-                    do throws(TLSError) {
-                        texts.append(try RootFile(path: file).bytes())
-                    } catch {
-                        try passOver(file, error)
-                    }
-                }
-            }
-            // A file without a root is none of the others' concern.
-            texts.removeAll { PEMBlocks.certificates(in: $0)?.isEmpty != false }
-            // Otherwise every certificate would have an unknown issuer, without a reason.
-            guard bundle != nil || !texts.isEmpty else {
-                throw .badSettings("\(directories) has no roots: no links named by hash")
+            for path in directories.split(separator: ":").map(String.init) {
+                files += try hashedFiles(in: path).map(CertificateFile.init(reading:))
             }
         }
-        if let bundle { texts.append(try RootFile(path: bundle).bytes()) }
-        return try RootIndex(texts: texts, of: "roots from \(bundle ?? directories ?? "")")
+        let text = try bundle.map { path throws(TLSError) in try RootFile(path: path).bytes() }
+        let index = try RootIndex(files: files, bundle: text, of: "roots from \(bundle ?? directories ?? "")")
+        // Otherwise every certificate would have an unknown issuer, without a reason.
+        guard !index.isEmpty else {
+            throw .badSettings(
+                "\(directories ?? "") has no roots: it cannot be read, or no links are named by hash"
+            )
+        }
+        return index
     }
 
     /// Returns one index for all contexts that trust the system.
@@ -101,7 +92,7 @@ private final class SharedIndex: Sendable {
             state.isBeingRead = true
             return .some(nil)
         }
-        if let index = known ?? nil { return index }
+        if let index = known ?? nil, !index.isOutdated { return index }
         defer { state.withLock { $0.isBeingRead = false } }
         let index = try roots.read()
         state.withLock { ($0.index, $0.roots) = (index, roots) }
@@ -109,20 +100,43 @@ private final class SharedIndex: Sendable {
     }
 }
 
-/// Lets a file or directory be missing that is gone, or not for this user. Any other failure, such as a lack
-/// of descriptors, passes: what was read meanwhile would lack these roots for as long as the process lives.
-private func passOver(_ path: String, _ failure: TLSError) throws(TLSError) {
-    if access(path, R_OK) == 0 { throw failure }
+/// A file of a directory of roots.
+struct CertificateFile {
+    let path: String
+    /// The text; `nil` if it cannot be read.
+    let text: [UInt8]?
+
+    /// Reads the file, if it can be.
+    init(path: String) {
+        (self.path, text) = (path, try? RootFile(path: path).contents())
+    }
+
+    /// Reads the file. A lack of descriptors is an error: it passes, and an index would be kept without the
+    /// root. Any other fault is the file's own.
+    init(reading path: String) throws(TLSError) {
+        self.path = path
+        do throws(FileFault) {
+            text = try RootFile(path: path).contents()
+        } catch {
+            guard !error.isShortage else { throw error.error(of: "roots from \(path)") }
+            text = nil
+        }
+    }
 }
 
-/// Returns the files of a directory that are named by the hash of a subject (`c_rehash`).
+/// Returns the files of a directory that are named by the hash of a subject (`c_rehash`). A directory that
+/// cannot be read has none.
 private func hashedFiles(in path: String) throws(TLSError) -> [String] {
+    func passOver(_ fault: FileFault) throws(TLSError) {
+        if fault.isShortage { throw fault.error(of: "roots from \(path)") }
+    }
     guard let directory = opendir(path) else {
-        try passOver(path, .badSettings("roots from \(path): \(errnoText(errno))"))
+        try passOver(FileFault(code: errno))
         return []
     }
     defer { closedir(directory) }
     var files: [String] = []
+    errno = 0
     while let entry = readdir(directory) {
         if isHashName(entry) {
             files.append(
@@ -131,7 +145,9 @@ private func hashedFiles(in path: String) throws(TLSError) -> [String] {
                 }
             )
         }
+        errno = 0
     }
+    try passOver(FileFault(code: errno))
     return files
 }
 

@@ -1,4 +1,5 @@
-/// The certificates at which a server's chain may end.
+/// The roots at which a server's chain may end, which have signed themselves. A certificate that another one
+/// has issued ends no chain.
 public enum TrustRoots: Hashable, Sendable {
     /// The roots of the operating system, or of `SSL_CERT_FILE` and `SSL_CERT_DIR` if these are set.
     case system

@@ -95,10 +95,15 @@ final class TrustStore: Sendable {
     )
 
     fileprivate static func of(_ check: OpaquePointer) -> TrustStore? {
-        X509_STORE_get_ex_data(X509_STORE_CTX_get0_store(check), place).map {
-            Unmanaged.fromOpaque($0).takeUnretainedValue()
-        }
+        from(X509_STORE_CTX_get0_store(check))
     }
+
+    private static func from(_ store: OpaquePointer?) -> TrustStore? {
+        X509_STORE_get_ex_data(store, place).map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Returns the indexes of a store; none if its roots are its own.
+    static func indexes(of store: OpaquePointer?) -> [RootIndex] { from(store)?.indexes ?? [] }
 
     /// Returns the roots of this subject, each once. Borrowed.
     fileprivate func roots(named name: OpaquePointer?) -> [OpaquePointer] {

@@ -34,8 +34,8 @@ final class TLSClientState: Sendable {
     }
 
     /// Returns the context for connections, which is made on first use, and anew when the files of the
-    /// client's certificate have changed. A new context resumes no session of the former one. This reads
-    /// files, so it runs off the loop.
+    /// client's certificate have changed, or one of the system's roots in which there was none. A new context
+    /// resumes no session of the former one. This reads files, so it runs off the loop.
     ///
     /// Files that hang have a second if there is a context already, which is used then.
     ///
@@ -46,7 +46,7 @@ final class TLSClientState: Sendable {
         log: (any TransportObserver)?
     ) async throws(TransportError) -> TLSContext {
         let made = made.withLock { $0 }
-        if let made, made.files == nil { return made.context }
+        if let made, made.files == nil, !made.context.lacksRoots { return made.context }
         let age: UInt64 = made == nil ? .max : 1_000_000_000
         let outcome: Making
         do throws(BlockingWork.Abandoned) {
@@ -59,7 +59,7 @@ final class TLSClientState: Sendable {
         switch outcome {
         case .success(let context): return context
         case .kept(let context, let error):
-            log?.note(.identityKept(error))
+            if made?.files != nil { log?.note(.identityKept(error)) }
             return context
         case .failure(let error): throw .failed(deadline.phase, .tls(error))
         }
@@ -86,7 +86,7 @@ final class TLSClientState: Sendable {
         case .cancelled, .expired: throw deadline.failure(reason)
         }
         guard let made else { throw .failed(deadline.phase, .system(cause)) }
-        log?.note(.identityKept(.badSettings("\(cause)")))
+        if made.files != nil { log?.note(.identityKept(.badSettings("\(cause)"))) }
         return made.context
     }
 
@@ -104,7 +104,7 @@ final class TLSClientState: Sendable {
     private func renewed(_ known: Made?) throws(TLSError) -> TLSContext {
         let files = settings.clientIdentity?.files
         let contents = try files?.contents()
-        if let known, known.files == contents { return known.context }
+        if let known, known.files == contents, !known.context.isOutdated { return known.context }
         var settings = settings
         if let files, let contents { settings.clientIdentity = try files.identity(of: contents) }
         let context = try TLSContext(settings)

@@ -55,6 +55,36 @@ struct ResponderTests {
         #expect(try status(response, of: leaf) == (number < 7 + 1 ? .good : tooMany))
         // The same in BER, in which a string may come in pieces, and a list without its length.
         #expect(try status(inPieces(response), of: leaf) == .unusable(StapledStatus.unreadable))
+        // The same with a tag of two bytes, in which OpenSSL reads a small number, too.
+        #expect(try status(withLongTag(response), of: leaf) == .unusable(StapledStatus.unreadable))
+    }
+
+    /// The response, in which the tag of the certificates has two bytes and hides their length from readers of
+    /// one: what follows is an element without content, and one that ends where the first certificate's name
+    /// begins another.
+    private func withLongTag(_ response: [UInt8]) throws -> [UInt8] {
+        let parts = try #require(DERElement.all(in: response[...])?.first?.elements)
+        let body = try #require(parts[1].elements?.first?.elements)
+        let basic = try #require(DERElement.all(in: body[1].content)?.first?.elements)
+        func element(_ tag: [UInt8], _ content: some Collection<UInt8>) -> [UInt8] {
+            tag + [0x83] + [16, 8, 0].map { UInt8(truncatingIfNeeded: content.count >> $0) } + content
+        }
+        let signed = basic.prefix(3).flatMap { element([$0.tag], $0.content) }
+        let certificates = basic.dropFirst(3).flatMap { element([0xBF, 0x00], $0.content) }
+        let string = element([0x04], element([0x30], signed + certificates))
+        let bytes = element([0x30], element([0x06], body[0].content) + string)
+        let long = element([0x30], element([0x0A], parts[0].content) + element([0xA0], bytes))
+        let read = long.withUnsafeBufferPointer { buffer in
+            var cursor = buffer.baseAddress
+            return d2i_OCSP_RESPONSE(nil, &cursor, buffer.count)
+        }
+        // Else it would be no test.
+        try #require(read != nil)
+        defer { OCSP_RESPONSE_free(read) }
+        let parsed = OCSP_response_get1_basic(read)
+        try #require(parsed != nil)
+        OCSP_BASICRESP_free(parsed)
+        return long
     }
 
     /// The response whose content is a string of two pieces, the first of them empty.

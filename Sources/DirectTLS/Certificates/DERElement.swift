@@ -1,12 +1,12 @@
 /// One element of DER (X.690), for bytes that are looked at before OpenSSL reads them. Lengths of BER are
-/// none.
+/// none, and tags of several bytes, in which OpenSSL reads small numbers, too.
 struct DERElement {
     let tag: UInt8
     let content: ArraySlice<UInt8>
 
     /// Takes the next element; `nil` at the end, and where the bytes are no DER.
     init?(from rest: inout ArraySlice<UInt8>) {
-        guard rest.count >= 2 else { return nil }
+        guard rest.count >= 2, rest[rest.startIndex] & 0x1F != 0x1F else { return nil }
         var start = rest.startIndex + 2
         var count = Int(rest[start - 1])
         if count >= 0x80 {

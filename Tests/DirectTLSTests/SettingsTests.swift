@@ -103,31 +103,6 @@ struct SettingsTests {
         )
     }
 
-    @Test("A delta list is refused: it is no whole list, and would count as one")
-    func deltaList() throws {
-        let root = TestAuthority("Root")
-        let list = Array(try root.revocationListPEM([]).utf8)
-        let lists = try PEMItem.revocationList.all(in: list, as: "test")
-        defer { lists.forEach { X509_CRL_free($0) } }
-        let base = ASN1_INTEGER_new()
-        defer { ASN1_INTEGER_free(base) }
-        ASN1_INTEGER_set(base, 1)
-        #expect(X509_CRL_add1_ext_i2d(lists[0], NID_delta_crl, UnsafeMutableRawPointer(base), 1, 0) == 1)
-        // What it was read from no longer counts.
-        X509_CRL_sort(lists[0])
-        let delta = CertificateReader.encoded { i2d_X509_CRL(lists[0], $0) }
-        for sources in [[.der(delta)], [.pem(list), .der(delta)]] as [[CertificateSource]] {
-            let text = problem {
-                $0.roots = .only([.der(root.rootDER)])
-                $0.revocationLists = RevocationLists(sources)
-            }
-            #expect(text.contains("deltaCRLIndicator"))
-        }
-        let context = try SurveyContext(roots: .only([.der(root.rootDER)]))
-        let chain = try #require(ServedChain(der: [root.certificate(for: "a.test").der], context: context))
-        guard case .unusable? = chain.judge(list: delta)?.status else { throw Unexpected("judged") }
-    }
-
     @Test("A minimum version above the maximum is refused")
     func versionsInTheWrongOrderAreRefused() {
         let text = problem {

@@ -3,8 +3,8 @@ internal import CDirectOpenSSL
 /// Returns why a list says less than OpenSSL would take it to say; `nil` if it does not.
 ///
 /// OpenSSL takes a delta list for a whole one, and a newer one (RFC 5280, section 5.2.4), and a certificate
-/// that a whole list removes for a good one (section 5.3.1). Of a list of some reasons it says that there is
-/// no list, also where it revokes the certificate.
+/// that a whole list removes for a good one (section 5.3.1). Of a list of some reasons, or one for
+/// certificates of other issuers, it says that there is no list, also where it revokes the certificate.
 func partialList(_ list: OpaquePointer) -> String? {
     if X509_CRL_get_ext_by_NID(list, NID_delta_crl, -1) >= 0 {
         return "it has only the changes to another list (deltaCRLIndicator)"
@@ -13,6 +13,11 @@ func partialList(_ list: OpaquePointer) -> String? {
         let point = point.assumingMemoryBound(to: ISSUING_DIST_POINT.self)
         defer { ISSUING_DIST_POINT_free(point) }
         if point.pointee.onlysomereasons != nil { return "it is for some reasons only (onlySomeReasons)" }
+        if point.pointee.indirectCRL > 0 { return "it is one of several issuers (indirectCRL)" }
+        let kinds = [point.pointee.onlyuser, point.pointee.onlyCA, point.pointee.onlyattr]
+        if kinds.count(where: { $0 > 0 }) > 1 { return "it is for no kind of certificates" }
+    } else if X509_CRL_get_ext_by_NID(list, NID_issuing_distribution_point, -1) >= 0 {
+        return "its scope cannot be read (issuingDistributionPoint)"
     }
     let entries = X509_CRL_get_REVOKED(list)
     let removes = (0..<max(0, OPENSSL_sk_num(entries))).contains { index in

@@ -252,6 +252,32 @@ extension ChainJudgeTests {
         #expect(try fault(leaf, .trusted(long))?.kind == .chainTooLong)
     }
 
+    @Test("A fault of a certificate below roots of the program's own is told, whatever the judge says")
+    func faultBelowOwnRoots() throws {
+        var profile = CertificateProfile(for: "a.test")
+        profile.validity = .expired
+        let leaf = try root.issue(profile)
+        let judge = TestJudge { _ in .refused(code: X509_V_ERR_CERT_REJECTED, reason: "no") }
+        func error(accepting isAccepting: Bool) throws -> TLSError? {
+            try shake(
+                leaf,
+                judge.context {
+                    $0.roots = .systemAnd([.der(root.rootDER)])
+                    guard isAccepting else { return }
+                    $0.insecureOverride = InsecureCertificateOverride { rejected in
+                        guard case .certificateRejected(let fault) = rejected.fault else { return false }
+                        return fault.kind == .expired
+                    }
+                }
+            ).step.error
+        }
+        guard case .certificateRejected(let fault)? = try error(accepting: false) else {
+            throw Unexpected("accepted")
+        }
+        #expect(fault.kind == .expired && judge.questions.isEmpty)
+        #expect(try error(accepting: true) == nil)
+    }
+
     @Test("A chain with a certificate that OpenSSL does not use is refused, for the facts would differ")
     func detour() throws {
         let leaf = root.certificate(for: "a.test"), other = try root.intermediate("Beside")

@@ -147,6 +147,79 @@ struct PathSearchTests {
         #expect(fault.depth == 1)
     }
 
+    @Test("A fault of the leaf is told, and overruled, wherever a useless certificate stands")
+    func orderOfCertificatesDoesNotMatter() throws {
+        let crossed = try root.intermediate("Crossed")
+        let useless = try cross(crossed, by: stranger)
+        for (bad, kind) in [
+            (odd { $0.validity = .expired }, .expired), (odd { $0.purposes = [.clientAuth] }, .wrongPurpose),
+        ] as [(CertificateProfile, CertificateFault.Kind)] {
+            let leaf = try crossed.issue(bad)
+            for sent in [[useless, crossed.certificate], [crossed.certificate, useless]] {
+                guard case .certificateRejected(let fault) = try verdict(leaf, sent) else {
+                    throw Unexpected("accepted")
+                }
+                #expect(fault.kind == kind)
+                let context = try TLSContext.testing {
+                    $0.roots = .only([.der(root.rootDER)])
+                    $0.insecureOverride = InsecureCertificateOverride { rejected in
+                        guard case .certificateRejected(let fault) = rejected.fault else { return false }
+                        return fault.kind == kind
+                    }
+                }
+                let pair = try Pair(TestServer(leaf.sent(with: sent)), context, .name("a.test"))
+                #expect(pair.shake() == .moved(0) && pair.client.facts.acceptedFaults.count == 1)
+                // All of the path are asked about, and a forged one is on each.
+                let forged = try leaf.withBrokenSignature().sent(with: sent)
+                let other = try Pair(TestServer(forged), context, .name("a.test"))
+                guard case .certificateRejected(let worst)? = other.shake().error else {
+                    throw Unexpected("accepted")
+                }
+                #expect(worst.kind == .badSignature)
+            }
+        }
+    }
+
+    @Test("A root counts although its authorityKeyIdentifier is a former one's, if it has signed itself")
+    func rootWithForeignIdentifier() throws {
+        let root = TestCertificate(.init(commonName: "R", isAuthority: true, serial: [7], issuerSerial: 5))
+        // Of the same name, by another key.
+        let plan = TestCertificate.Plan(commonName: "R", isAuthority: true, serial: [8], issuerSerial: 7)
+        let below = TestCertificate(plan, issuer: root)
+        for (anchor, isRoot) in [(root, true), (below, false)] {
+            let leaf = TestCertificate(.init(names: [.dns("a.test")]), issuer: anchor)
+            let context = try TLSContext.testing { $0.roots = .only([.der(anchor.der)]) }
+            #expect((try context.verify([leaf.der], for: .name("a.test")) == nil) == isRoot)
+        }
+    }
+
+    @Test("However many roots have one name, sixteen paths are verified")
+    func attempts() throws {
+        let namesakes = (0..<20).map { _ in TestCertificate(.init(commonName: "R", isAuthority: true)) }
+        let issuer = TestCertificate(.init(commonName: "I", isAuthority: true), issuer: .authority)
+        let strange = TestCertificate(.init(commonName: "R", isAuthority: true))
+        let middle = (0..<8).map { _ in
+            TestCertificate(.init(commonName: "I", isAuthority: true), issuer: strange)
+        }
+        let leaf = TestCertificate(.init(names: [.dns("a.test")]), issuer: issuer)
+        let context = try TLSContext.testing { $0.roots = .only(namesakes.map { .der($0.der) }) }
+        let sent = OPENSSL_sk_new_null()
+        defer { OPENSSL_sk_free(sent) }
+        for one in middle { OPENSSL_sk_push(sent, UnsafeRawPointer(one.x509)) }
+        let store = SSL_CTX_get_cert_store(context.raw)
+        let check = try #require(X509_STORE_CTX_new())
+        defer { X509_STORE_CTX_free(check) }
+        defer { ERR_clear_error() }
+        try #require(X509_STORE_CTX_init(check, store, leaf.x509, sent) == 1)
+        var count = 0
+        let worst = PathSearch.Verdict(faults: [], pins: .refused)
+        let found = PathSearch.best(after: check, than: worst) { _ in
+            count += 1
+            return worst
+        }
+        #expect(found == nil && count == 16)
+    }
+
     /// Authorities that all certify each other: more paths than anyone may walk.
     @Test("The search ends in a mesh of authorities that certify each other")
     func meshOfAuthoritiesEnds() throws {

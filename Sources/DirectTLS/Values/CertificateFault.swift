@@ -26,6 +26,17 @@ public struct CertificateFault: Sendable, Hashable {
         }
     }
 
+    /// Whether it may be one of the path and not of the server's own certificate.
+    var liesInPath: Bool {
+        switch kind {
+        case .unknownIssuer, .badSignature, .outsideNameConstraints, .noValidPolicy, .ruleViolated: true
+        default: depth > 0
+        }
+    }
+
+    /// Whether it says that the certificates may be anyone's.
+    var deniesTrust: Bool { endsOpen || kind == .badSignature || !isNamed }
+
     /// Whether it has a name, so that an ``InsecureCertificateOverride`` can know what it accepts.
     var isNamed: Bool { if case .other = kind { false } else { true } }
 }

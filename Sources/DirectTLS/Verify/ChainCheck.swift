@@ -43,6 +43,8 @@ struct ChainCheck {
     let isThorough: Bool
     /// The certificates that the server sent. Borrowed.
     let sent: OpaquePointer?
+    /// The first few names of the server's certificate, if they have been read.
+    private let served: [String]?
 
     init(
         _ check: OpaquePointer,
@@ -57,44 +59,54 @@ struct ChainCheck {
         self.pins = pins
         self.isThorough = isThorough
         sent = X509_STORE_CTX_get0_untrusted(check)
+        served = nil
+    }
+
+    /// The same for another path of the server's certificate, whose names are known.
+    private init(_ check: OpaquePointer, like other: ChainCheck, served: [String]?) {
+        self.check = check
+        (rules, expected, pins) = (other.rules, other.expected, other.pins)
+        (isThorough, sent) = (other.isThorough, nil)
+        self.served = served
     }
 
     /// Verifies the chain, and leaves the result in the `X509_STORE_CTX` too, from which OpenSSL takes the
-    /// alert and the chain. Of several good paths it is one with a pinned key, if there is such a path.
+    /// alert and the chain. Of several paths it is the best one: a good one with a pinned key, if there is
+    /// one, and else the one of which the fewest faults are to be told.
     ///
-    /// - Returns: The faults of OpenSSL's path: the first one, or all of them. None if the chain is accepted,
-    ///   along whatever path.
+    /// - Returns: The faults of this path: the first one, or all of them. None if the chain is accepted.
     func run() -> [CertificateFault] {
         // Failed attempts leave errors behind, and one in the queue would make a good handshake look failed.
         ERR_set_mark()
-        let faults = faultsOfFirstPath()
-        let worth = faults.isEmpty ? X509_STORE_CTX_get0_chain(check).map(worth) : nil
-        var chain: OpaquePointer?
-        if worth != .best, faults.allSatisfy(Self.isCurable) {
-            chain = PathSearch.best(after: check, than: worth) {
-                rules.violations(in: $0).isEmpty ? self.worth(of: $0) : nil
+        var verdict = verdict()
+        if !verdict.isBest {
+            let served = verdict.faults.first?.served
+            let other = PathSearch.best(after: check, than: verdict) {
+                ChainCheck($0, like: self, served: served).verdict()
             }
+            if let other { verdict = adopt(other) }
         }
-        guard faults.isEmpty || chain != nil else {
-            ERR_clear_last_mark()
-            return concluded(faults)
-        }
-        if let chain { adopt(chain) }
-        ERR_pop_to_mark()
-        return []
+        if verdict.faults.isEmpty { ERR_pop_to_mark() } else { ERR_clear_last_mark() }
+        return concluded(verdict.faults)
     }
 
-    private func worth(of chain: OpaquePointer) -> PathSearch.Worth {
-        guard let pins else { return .best }
+    /// Verifies the path that OpenSSL builds.
+    private func verdict() -> PathSearch.Verdict {
+        let faults = faultsOfFirstPath()
+        guard faults.isEmpty, let pins, let chain = X509_STORE_CTX_get0_chain(check) else {
+            return PathSearch.Verdict(faults: faults, pins: .kept)
+        }
         let keys = ServerPins.keys(of: chain)
-        guard pins.accepts(keys) else { return .refused }
-        return pins.reports(keys) ? .reported : .best
+        return PathSearch.Verdict(
+            faults: [],
+            pins: !pins.accepts(keys) ? .refused : pins.reports(keys) ? .reported : .kept
+        )
     }
 
     /// Verifies the path that OpenSSL builds, also with our rules. The faults of signatures come first: they
     /// say that the others may be anyone's.
     func faultsOfFirstPath() -> [CertificateFault] {
-        var recorder = FaultRecorder(isThorough: isThorough, expected: expected)
+        var recorder = FaultRecorder(isThorough: isThorough, expected: expected, served: served)
         recorder.verify(check)
         if isThorough || recorder.faults.isEmpty, let chain = X509_STORE_CTX_get0_chain(check) {
             let isOpen = recorder.faults.contains(where: \.endsOpen)
@@ -126,20 +138,11 @@ struct ChainCheck {
         return faults
     }
 
-    /// Whether the fault may be one of the path and not of the server's own certificate.
-    private static func isCurable(_ fault: CertificateFault) -> Bool {
-        if fault.depth > 0 { return true }
-        switch fault.kind {
-        case .unknownIssuer, .badSignature, .outsideNameConstraints, .noValidPolicy, .ruleViolated:
-            return true
-        default: return false
-        }
-    }
-
     /// Makes the chain of another path the result. The `X509_STORE_CTX` takes over our reference.
-    private func adopt(_ chain: OpaquePointer) {
-        X509_STORE_CTX_set0_verified_chain(check, chain)
+    private func adopt(_ path: PathSearch.Found) -> PathSearch.Verdict {
+        X509_STORE_CTX_set0_verified_chain(check, path.chain)
         X509_STORE_CTX_set_error(check, X509_V_OK)
         X509_STORE_CTX_set_error_depth(check, 0)
+        return path.verdict
     }
 }

@@ -12,9 +12,10 @@ struct FaultRecorder {
     private var served: [String]?
     private(set) var faults: [CertificateFault] = []
 
-    init(isThorough: Bool, expected: String) {
+    init(isThorough: Bool, expected: String, served: [String]? = nil) {
         self.isThorough = isThorough
         self.expected = expected
+        self.served = served
     }
 
     /// Verifies the path that OpenSSL builds.

@@ -10,10 +10,9 @@ internal import CDirectOpenSSL
 ///
 /// The search is depth-first from the server's certificate. Each path whose top has a trusted issuer is given
 /// to OpenSSL alone with this issuer, and verified like any other: no chain is accepted that OpenSSL would
-/// not accept from a server that sends just these certificates. The first chain that OpenSSL and our rules
-/// accept, and that has a pinned key, ends the search. The server chooses the certificates, so their number,
-/// the length of a path, the steps and the attempts are all limited, and an authority occurs only once in a
-/// path.
+/// not accept from a server that sends just these certificates. The first path that can have no better one
+/// ends the search. The server chooses the certificates, so their number, the length of a path, the steps and
+/// the attempts are all limited, and an authority occurs only once in a path.
 struct PathSearch {
     /// The verification that failed, used for its roots and parameters. Borrowed.
     private let check: OpaquePointer
@@ -25,36 +24,58 @@ struct PathSearch {
     private var stepsLeft = 256
     /// Each attempt costs as many signature checks as the path has certificates.
     private var attemptsLeft = 16
-    /// What the best chain so far is worth; `nil` if none is good.
-    private var highest: Worth?
-    /// The best chain so far; `nil` if it is OpenSSL's own. Owned.
-    private var found: OpaquePointer?
+    /// What is known of the best path so far.
+    private var best: Verdict
+    /// The best path so far; `nil` if it is OpenSSL's own.
+    private var found: Found?
 
-    /// What the pins say of a chain that is good otherwise.
-    enum Worth: Int {
-        case refused, reported, best
+    /// What is to be said of a path.
+    struct Verdict {
+        /// Its faults: the first one, or all of them.
+        let faults: [CertificateFault]
+        /// What the pins say if there is none.
+        let pins: Pins
+
+        enum Pins: Int {
+            case kept, reported, refused
+        }
+
+        /// Whether no other path of the same certificate can be better.
+        var isBest: Bool { pins == .kept && !faults.contains(where: \.liesInPath) }
+
+        func isBetter(than other: Verdict) -> Bool { rank < other.rank }
+
+        private var rank: (Int, Int, Int) {
+            (faults.count(where: \.deniesTrust), faults.count, pins.rawValue)
+        }
     }
 
-    /// Returns the best chain; `nil` if none is better than OpenSSL's own. The caller owns it.
+    /// A chain that OpenSSL has built from a path. The caller owns it.
+    struct Found {
+        let chain: OpaquePointer
+        let verdict: Verdict
+    }
+
+    /// Returns the best path; `nil` if none is better than OpenSSL's own.
     ///
     /// - Parameters:
-    ///   - known: What OpenSSL's own chain is worth; `nil` if it is not good.
-    ///   - worth: Returns what a chain is worth; `nil` if our rules do not accept it.
+    ///   - known: What is known of OpenSSL's own path.
+    ///   - judge: Verifies the path of an `X509_STORE_CTX`.
     static func best(
         after check: OpaquePointer,
-        than known: Worth?,
-        by worth: (OpaquePointer) -> Worth?
-    ) -> OpaquePointer? {
-        guard var search = PathSearch(after: check) else { return nil }
-        search.highest = known
+        than known: Verdict,
+        by judge: (OpaquePointer) -> Verdict
+    ) -> Found? {
+        guard var search = PathSearch(after: check, than: known) else { return nil }
         var path = [search.leaf]
-        search.extend(&path, by: worth)
+        search.extend(&path, by: judge)
         return search.found
     }
 
-    private init?(after check: OpaquePointer) {
+    private init?(after check: OpaquePointer, than known: Verdict) {
         guard let leaf = X509_STORE_CTX_get0_cert(check) else { return nil }
         self.check = check
+        best = known
         self.leaf = leaf
         let sent = X509_STORE_CTX_get0_untrusted(check)
         others = (0..<max(0, min(OPENSSL_sk_num(sent), Self.mostCertificates))).compactMap { index in
@@ -67,21 +88,21 @@ struct PathSearch {
     }
 
     /// Extends the path by one issuer at a time, until no chain can be better.
-    private mutating func extend(_ path: inout [OpaquePointer], by worth: (OpaquePointer) -> Worth?) {
+    private mutating func extend(_ path: inout [OpaquePointer], by judge: (OpaquePointer) -> Verdict) {
         guard let top = path.last, attemptsLeft > 0 else { return }
         let trusted = trustedIssuers(of: top)
-        for root in trusted where attemptsLeft > 0 && highest != .best && mayEnd(at: root) {
+        for root in trusted where attemptsLeft > 0 && !best.isBest && mayEnd(at: root) {
             attemptsLeft -= 1
-            verify(path, below: root, by: worth)
+            verify(path, below: root, by: judge)
         }
         guard path.count < Self.longestPath else { return }
         let above = others.filter { X509_check_issued($0, top) == X509_V_OK }
         for issuer in above + trusted.filter({ !isSelfSigned($0) }) {
             guard !path.contains(where: { isSame($0, other: issuer) }) else { continue }
-            guard stepsLeft > 0, highest != .best else { return }
+            guard stepsLeft > 0, !best.isBest else { return }
             stepsLeft -= 1
             path.append(issuer)
-            extend(&path, by: worth)
+            extend(&path, by: judge)
             path.removeLast()
         }
     }
@@ -100,7 +121,15 @@ struct PathSearch {
     /// Whether a path may end at this trusted certificate.
     private func mayEnd(at root: OpaquePointer) -> Bool {
         let flags = X509_VERIFY_PARAM_get_flags(X509_STORE_CTX_get0_param(check))
-        return isSelfSigned(root) || flags & UInt(X509_V_FLAG_PARTIAL_CHAIN) != 0
+        return isRoot(root) || flags & UInt(X509_V_FLAG_PARTIAL_CHAIN) != 0
+    }
+
+    /// Whether a trusted certificate has signed itself: also one whose authorityKeyIdentifier is that of
+    /// another, as of a former certificate of its key, which to OpenSSL is none.
+    private func isRoot(_ trusted: OpaquePointer) -> Bool {
+        isSelfSigned(trusted)
+            || X509_NAME_cmp(X509_get_subject_name(trusted), X509_get_issuer_name(trusted)) == 0
+                && X509_get0_pubkey(trusted).map { X509_verify(trusted, $0) == 1 } ?? false
     }
 
     /// Returns the trusted certificates that may have issued this one: signatures are checked in attempts
@@ -114,11 +143,11 @@ struct PathSearch {
         }
     }
 
-    /// Keeps the chain that OpenSSL builds from the path and this root, if it is valid and the best so far.
+    /// Keeps the chain that OpenSSL builds from the path and this root, if it is the best so far.
     private mutating func verify(
         _ path: [OpaquePointer],
         below root: OpaquePointer,
-        by worth: (OpaquePointer) -> Worth?
+        by judge: (OpaquePointer) -> Verdict
     ) {
         guard let attempt = X509_STORE_CTX_new(), let sent = OPENSSL_sk_new_null(),
             let roots = OPENSSL_sk_new_null()
@@ -142,11 +171,12 @@ struct PathSearch {
             ) == 1
         else { return }
         X509_STORE_CTX_set0_trusted_stack(attempt, roots)
-        guard X509_verify_cert(attempt) == 1, let chain = X509_STORE_CTX_get0_chain(attempt),
-            let worth = worth(chain),
-            worth.rawValue > highest?.rawValue ?? -1, let copy = X509_chain_up_ref(chain)
+        if !isSelfSigned(root) { X509_STORE_CTX_set_flags(attempt, UInt(X509_V_FLAG_PARTIAL_CHAIN)) }
+        let verdict = judge(attempt)
+        guard verdict.isBetter(than: best), let chain = X509_STORE_CTX_get0_chain(attempt),
+            let copy = X509_chain_up_ref(chain)
         else { return }
-        found.map(freeCertificates)
-        (found, highest) = (copy, worth)
+        found.map { freeCertificates($0.chain) }
+        (found, best) = (Found(chain: copy, verdict: verdict), verdict)
     }
 }

@@ -24,6 +24,8 @@ final class TestCertificate: @unchecked Sendable {
         var serial: [UInt8]?
         /// nameConstraints in OpenSSL's words.
         var constraints: String?
+        /// The serial number of the issuer in an authorityKeyIdentifier.
+        var issuerSerial: UInt8?
     }
 
     enum Name {
@@ -90,6 +92,7 @@ final class TestCertificate: @unchecked Sendable {
         add(NID_key_usage, plan.isAuthority ? "critical,keyCertSign,cRLSign" : "critical,digitalSignature")
         if !plan.isAuthority { add(NID_ext_key_usage, plan.usage) }
         if let constraints = plan.constraints { add(NID_name_constraints, constraints) }
+        if let serial = plan.issuerSerial { add(NID_authority_key_identifier, [0x30, 3, 0x82, 1, serial]) }
         guard !plan.names.isEmpty else { return }
         let entries = plan.names.flatMap { name -> [UInt8] in
             switch name {
@@ -97,12 +100,15 @@ final class TestCertificate: @unchecked Sendable {
             case .address(let bytes): derElement(0x87, bytes)
             }
         }
-        let bytes = derElement(0x30, entries)
+        add(NID_subject_alt_name, derElement(0x30, entries))
+    }
+
+    private func add(_ kind: Int32, _ bytes: [UInt8]) {
         let value = ASN1_OCTET_STRING_new()
         ASN1_OCTET_STRING_set(value, bytes, Int32(bytes.count))
-        let names = X509_EXTENSION_create_by_NID(nil, NID_subject_alt_name, 0, value)
-        X509_add_ext(x509, names, -1)
-        X509_EXTENSION_free(names)
+        let built = X509_EXTENSION_create_by_NID(nil, kind, 0, value)
+        X509_add_ext(x509, built, -1)
+        X509_EXTENSION_free(built)
         ASN1_OCTET_STRING_free(value)
     }
 

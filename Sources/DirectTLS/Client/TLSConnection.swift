@@ -155,7 +155,9 @@ extension TLSConnection {
             // In TLS 1.2 the key of a server without a key exchange of one use is proved by its last message
             // only. Until then anyone may have sent a copy of its certificate.
             guard !overruled.isEmpty || direct_SSL_has_peer_signature(ssl) == 1 else {
-                let reason = "the server wants the client's certificate, and has proved no key of its own"
+                let reason =
+                    "the server wants the client's certificate, and has proved no key of its own: cipher suites "
+                    + "that begin with TLS_RSA_ are not to be offered"
                 throw .protocolFailure(.other, reason: reason, code: 0)
             }
         } catch {

@@ -52,7 +52,7 @@ package struct FieldRedaction: Sendable {
     /// Whether the value of a field is hidden, whatever it is.
     package func hides(_ name: String) -> Bool {
         let name = name.lowercased()
-        return names.contains(name) || isCareful && name.looksSecret
+        return names.contains(name) || isCareful && (name.looksSecret || name.namesSecret)
     }
 
     /// Returns the text of a URL that may be shown.
@@ -135,6 +135,19 @@ extension String {
             || hasSuffix("key")
     }
 
+    /// Whether a word of the name is one of a password, a code of one use or a signature. No cache keeps its
+    /// askers apart by these: a signature is another one in each request.
+    fileprivate var namesSecret: Bool {
+        !Self.harmless.contains(self)
+            && split { $0 == "-" || $0 == "_" || $0 == "." }.contains {
+                Self.secretWords.contains(String($0))
+            }
+    }
+
+    private static let secretWords: Set<String> = [
+        "pass", "pwd", "otp", "pin", "login", "sig", "signature", "hmac", "ticket", "assertion",
+    ]
+
     /// Not `contains`, which links Swift's parser of regular expressions into each program.
     private func has(_ part: UTF8View) -> Bool {
         var rest = utf8[...]
@@ -154,7 +167,7 @@ extension String {
     private static let harmless: Set<String> = [
         "www-authenticate", "proxy-authenticate", "access-control-allow-credentials", "idempotency-key",
         "sec-websocket-key", "surrogate-key", "cache-key", "x-cache-key", "public-key-pins", "author",
-        "authority", ":authority",
+        "authority", ":authority", "signature-input", "accept-signature",
     ]
 
     /// Whether the value of a field, of this name in lower case, is a credential, as far as it tells: of a

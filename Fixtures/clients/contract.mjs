@@ -100,10 +100,12 @@ export function place(job, host, port) {
 }
 
 export function tlsOptions(job) {
-  const { versions, certificate } = job.settings ?? {};
+  const { versions, accept, certificate } = job.settings ?? {};
+  if (accept && `${accept}` !== "wrongName") throw new Leave("it can be told to accept another name, and no other fault");
   return {
     ca: readFileSync(job.roots),
     ...(versions && { minVersion: `TLSv${versions[0]}`, maxVersion: `TLSv${versions[1]}` }),
+    ...(accept && { checkServerIdentity: () => undefined }),
     ...(certificate && { cert: readFileSync(certificate), key: readFileSync(certificate) }),
     ...(keepsNoSessions(job) && { maxCachedSessions: 0 }),
   };

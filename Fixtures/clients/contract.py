@@ -413,6 +413,10 @@ def prepare_context(context, job):
     leave_old_versions(job)
     if "versions" in settings:
         context.minimum_version, context.maximum_version = (TLS[version] for version in settings["versions"])
+    if "accept" in settings:
+        if settings["accept"] != ["wrongName"]:
+            raise Leave("it can be told to accept another name, and no other fault")
+        context.check_hostname = False
     if "certificate" in settings:
         context.load_cert_chain(settings["certificate"])
     return context

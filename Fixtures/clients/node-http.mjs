@@ -75,7 +75,7 @@ function send(job, agents, request) {
 }
 
 contract.serve({ name: "node http", version: process.versions.node, codings: [] }, (job) => {
-  contract.require(job, { settings: ["versions", "certificate", "resume"], keep: ["connections", "sessions"] });
+  contract.require(job, { settings: ["versions", "accept", "certificate", "resume"], keep: ["connections", "sessions"] });
   const kept = openAgents(job);
   const close = (agents) => Object.values(agents).forEach((agent) => agent.destroy());
   return {

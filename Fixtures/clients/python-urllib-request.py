@@ -20,7 +20,7 @@ class Unfollowed(urllib.request.HTTPRedirectHandler):
 
 def open_client(job):
     contract.require(
-        job, settings={"follow", "versions", "certificate", "resume", "redirects.downgrade"}, keep={"connections", "cookies"}, time=True
+        job, settings={"follow", "versions", "accept", "certificate", "resume", "redirects.downgrade"}, keep={"connections", "cookies"}, time=True
     )
     contract.leave_old_versions(job)
     contract.replace_lookup(job)

@@ -48,6 +48,7 @@ extension Job.Settings {
                 ("versions", .texts([versions.lowerBound.rawValue, versions.upperBound.rawValue]))
             )
         }
+        if !accepts.isEmpty { members.append(("accept", .texts(accepts.map(\.description)))) }
         if let certificate { members.append(("certificate", .string(certificate))) }
         if !resumes { members.append(("resume", .bool(false))) }
         if let ech { members.append(("ech", .string(ech))) }

@@ -75,6 +75,8 @@ struct Job: Sendable {
         /// Whether the content is read as server-sent events, which are then the result.
         @Or<False> var readsEvents: Bool
         var versions: ClosedRange<ProtocolVersion>?
+        /// The faults of a server's certificate that the client accepts, and no others.
+        @OrEmpty var accepts: [Ending]
         /// The path of a PEM file with the client's certificate and key.
         var certificate: String?
         @Or<True> var resumes: Bool
@@ -105,7 +107,7 @@ struct Job: Sendable {
         private enum CodingKeys: String, CodingKey {
             case follows = "follow", redirects, fields = "headers", decodes = "decode", readsEvents =
                 "events", versions,
-                certificate
+                accepts = "accept", certificate
             case resumes = "resume", ech, usesMap = "addresses", addressTexts, dialling, leniency, limits,
                 decoding, stale, proxy, credentials
         }

@@ -43,6 +43,7 @@ struct CommandClient: VectorClient {
         if job.time != nil { return "it cannot be told the time" }
         if settings.certificate != nil { return "it cannot be told which certificate to show" }
         if settings.versions != nil { return "it cannot be told which TLS versions to use" }
+        if !settings.accepts.isEmpty { return "it cannot be told which faults to accept" }
         if !settings.resumes { return "it cannot be told not to resume" }
         if settings.follows || settings.decodes || !settings.fields.isEmpty || settings.leniency != nil
             || settings.limits != nil || settings.decoding != nil || !job.kept.isEmpty

@@ -212,6 +212,12 @@ extension Job.Settings {
             }
             (configuration.tls.minimumVersion, configuration.tls.maximumVersion) = (lowest, highest)
         }
+        if !accepts.isEmpty {
+            let accepts = accepts
+            configuration.tls.insecureOverride = InsecureCertificateOverride {
+                accepts.contains(Ending($0.fault, .tls))
+            }
+        }
         if let certificate {
             let pem = try Files.contents(of: certificate)
             configuration.tls.clientIdentity = ClientIdentity(certificateChain: pem, privateKey: pem)

@@ -103,7 +103,7 @@ extension Ending {
         }
     }
 
-    private init(_ error: TLSError, _ phase: HTTPError.Phase) {
+    init(_ error: TLSError, _ phase: HTTPError.Phase) {
         switch error {
         case .certificateRejected(let fault): self.init(fault.kind)
         case .nameMismatch: self = .fault(.wrongName)

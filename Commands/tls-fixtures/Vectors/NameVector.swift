@@ -13,6 +13,8 @@ struct NameVector: TopicVector {
     let identity: String
     /// The address that the server listens on. It plays no part in verification.
     @Or<Loopback> var address: String
+    /// The faults that the client is told to accept.
+    @OrEmpty var accept: [Ending]
     var verdict: Verdict { expect.verdict }
     /// The accepted reasons for a refusal. A certificate with several faults may be refused for any of them.
     var reasons: [Ending] { expect.reason?.wrappedValue ?? [] }

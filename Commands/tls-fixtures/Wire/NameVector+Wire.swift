@@ -7,7 +7,7 @@ extension NameVector {
             TrialPlan {
                 let server = try ServerSetup.plain(certificate: certificate).start(on: address, from: folder)
                 let stage = VectorServers(servers: [server], endsByItself: [true])
-                let job = Job(
+                var job = Job(
                     topic: head.topic.rawValue,
                     vector: head.name,
                     roots: folder.root,
@@ -17,6 +17,7 @@ extension NameVector {
                     },
                     requests: [Job.Request(url: Job.url("https", host: identity, port: server.port))]
                 )
+                job.settings.accepts = accept
                 return Trial(job: job) { outcome, facts in
                     let records = await stage.records()[0]
                     return differences(outcome.last, records: records, port: server.port, facts: facts)

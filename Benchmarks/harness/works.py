@@ -152,6 +152,6 @@ def quickened(work):
         return replace(work, in_flight=50, count=50)
     if work.kind in ("requests", "latency"):
         return replace(work, count=2_000, counted=work.counted and (200, 400))
-    if work.kind == "cache-keep":
+    if work.kind in ("cache-keep", "bomb"):
         return work
     return replace(work, count=max(2, work.count // 20), counted=work.counted and tuple(n // 4 or 1 for n in work.counted))

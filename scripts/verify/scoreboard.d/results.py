@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import dataclass, field
-from pathlib import Path
 
 TOPICS = {
     "response": "reading responses",
@@ -22,6 +21,28 @@ TOPICS = {
     "exchange": "exchanges",
     "events": "event streams",
 }
+# Attacks that clients are known to fail: the clients, how the vectors' names begin, and where it is public. Of others their authors are
+# told first.
+KNOWN = [
+    ("curl libcurl php-curl URLSession", ("end-of-input: until close, ", "truncation: until close, cut",),
+     "https://curl.se/docs/sslcerts.html and the closing of TLS described in CURLE_PARTIAL_FILE: the end of the "
+     "connection is the end of such content"),
+    ("curl", ("refused: CR LF", "refused: bare CR", "refused: bare LF",),
+     "https://curl.se/docs/manpage.html, --header: the text is sent as it is given"),
+    ("libcurl php-curl", ("refused: CR LF", "refused: bare CR", "refused: bare LF",),
+     "https://curl.se/libcurl/c/CURLOPT_HTTPHEADER.html: the caller must not pass line ends (PHP's option of that name "
+     "hands them on)"),
+    ("curl libcurl php-curl", ("origin: Proxy-Authorization to another host",),
+     "https://curl.se/libcurl/c/CURLOPT_HTTPHEADER.html: custom fields are sent to all hosts, except Authorization and "
+     "Cookie"),
+    ("wget", ("origin: Authorization", "origin: Cookie to another host", "origin: there and on",),
+     "CVE-2021-31879: --header is sent to every host"),
+    ("lwp", ("origin: Authorization", "origin: authorization in lower case", "origin: Proxy-Authorization to another host",
+     "origin: there and on",),
+     "CVE-2026-8368, https://github.com/libwww-perl/libwww-perl/pull/527: fields of the caller are sent to other origins"),
+    ("lwp", ("end-of-input: ", "truncation: within a length", "truncation: until close, cut",),
+     "https://github.com/libwww-perl/libwww-perl/issues/86, 158 and 234: whether a content is complete is not checked"),
+]
 # A vector that is a choice of this package does not fail: the client differs. What is withheld has failed.
 FAILED = ["failed", "withheld", "differs"]
 RIGHTS = ["attack", "must", "should", "choice"]
@@ -107,15 +128,11 @@ def right_of(row):
 
 
 def published(client, rows):
-    """The rows with failed attacks that are not public as withheld: they count, and how they fail is not told.
-
-    The client's authors are told first. known.json lists what is known, with its source.
-    """
-    known = json.loads((Path(__file__).parent / "known.json").read_text())
-    names = [name for entry in known if client in entry["clients"] for name in entry["vectors"]]
+    """The rows with failed attacks that are not public as withheld: they count, and how they fail is not told."""
+    names = tuple(name for clients, vectors, _ in KNOWN if client in clients.split() for name in vectors)
     for row in rows:
         is_attack = row["outcome"] == "failed" and right_of(row) == "attack"
-        if is_attack and client != "ours" and not row["name"].startswith(tuple(names) or ("\n",)):
+        if is_attack and client != "ours" and not row["name"].startswith(names or ("\n",)):
             row |= {"outcome": "withheld", "differences": []}
     return rows
 

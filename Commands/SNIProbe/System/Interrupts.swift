@@ -8,8 +8,8 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// Handles SIGINT, SIGTERM and SIGHUP, so that finished results are still printed. A second signal ends the
-/// process at once. A SIGHUP that is ignored, as nohup(1) has it, stays so.
+/// Handles SIGINT, SIGTERM and SIGHUP, so that finished results are still printed. A second SIGINT or SIGTERM
+/// ends the process at once. A SIGHUP that is ignored, as nohup(1) has it, stays so.
 enum Interrupts {
     /// Installs the signal handlers, which wake the main thread through `alarm`.
     static func watch(_ alarm: Alarm) {
@@ -44,7 +44,8 @@ nonisolated(unsafe) private var alarmDescriptor: Int32 = -1
 nonisolated private func noteInterrupt(_ number: Int32) {
     let before = errno
     noted.store(number, ordering: .relaxed)
-    systemSignal(number, handler: SIG_DFL)
+    // A terminal that goes away sends SIGHUP more than once: by the system and by the shell.
+    systemSignal(number, handler: number == SIGHUP ? SIG_IGN : SIG_DFL)
     var byte: UInt8 = 0
     _ = write(alarmDescriptor, &byte, 1)
     errno = before

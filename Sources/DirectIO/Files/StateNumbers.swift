@@ -8,7 +8,7 @@ internal import DirectCore
 /// A file of numbers in a folder of state files, that several processes read and change. Every call blocks.
 ///
 /// Each is read and written by one call of the system, which does or does not take place, whenever a process
-/// is killed or stopped. A place that was never written has no number.
+/// is killed or stopped. A place that was never written has no number. Nobody waits for a lock.
 package final class StateNumbers: Sendable {
     private let folder: StateFolder
     private let name: String
@@ -22,7 +22,11 @@ package final class StateNumbers: Sendable {
     /// Returns the number at this place; `nil` if there is none.
     package func number(at place: Int) throws(SystemError) -> UInt64? {
         guard let open = try opened(toWrite: false) else { return nil }
-        let bytes = try readAll(8, from: open.descriptor, at: UInt64(place * 8))
+        return try Self.number(at: place, of: open.descriptor)
+    }
+
+    private static func number(at place: Int, of file: Int32) throws(SystemError) -> UInt64? {
+        let bytes = try readAll(8, from: file, at: UInt64(place * 8))
         guard bytes.count == 8 else { return nil }
         let number = bytes.reversed().reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
         return number == 0 ? nil : number
@@ -33,35 +37,49 @@ package final class StateNumbers: Sendable {
     /// - Parameter settles: Whether to return when the number is on disk.
     package func set(_ number: UInt64, at place: Int, settles: Bool = false) throws(SystemError) {
         let bytes = (0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
-        try write(bytes, at: place * 8, settles: settles)
-    }
-
-    /// Replaces the upper half of the number at this place, and returns when it is on disk.
-    package func setUpperHalf(_ half: UInt32, at place: Int) throws(SystemError) {
-        let bytes = (0..<4).map { UInt8(truncatingIfNeeded: half >> ($0 * 8)) }
-        try write(bytes, at: place * 8 + 4, settles: true)
-    }
-
-    private func write(_ bytes: [UInt8], at offset: Int, settles: Bool) throws(SystemError) {
-        try change { file throws(SystemError) in
-            try writeAll(bytes, to: file, at: UInt64(offset))
-            guard settles else { return }
-            let (result, code) = retryingInterrupts { fsync(file) }
-            // Some file systems cannot, and keep the number as well as they keep anything.
-            guard result == 0 || code == EINVAL else { throw SystemError("fsync", code: code) }
+        try change(settles: settles) { file throws(SystemError) in
+            try writeAll(bytes, to: file, at: UInt64(place * 8))
         }
     }
 
-    /// Removes all numbers.
+    /// Replaces the upper half of a number by that of another one, if it is still at this place and no other
+    /// caller does the same, and returns when it is on disk. The result is `nil` otherwise.
+    ///
+    /// The file is locked meanwhile, and a lock is never waited for. So of all that happens between the
+    /// comparison and the write, the lower half tells.
+    package func exchangeUpperHalf(
+        of number: UInt64,
+        for other: UInt64,
+        at place: Int
+    ) throws(SystemError) -> UInt64? {
+        let bytes = (4..<8).map { UInt8(truncatingIfNeeded: other >> ($0 * 8)) }
+        var isExchanged = false
+        try change(settles: true) { file throws(SystemError) in
+            guard FileLock.take(file) == .taken else { return isExchanged = false }
+            defer { _ = flock(file, LOCK_UN) }
+            isExchanged = try Self.number(at: place, of: file) == number
+            if isExchanged { try writeAll(bytes, to: file, at: UInt64(place * 8 + 4)) }
+        }
+        return isExchanged ? other & 0xffff_ffff_0000_0000 | number & 0xffff_ffff : nil
+    }
+
+    /// Removes all numbers, and returns when that is on disk.
     package func removeAll() throws(SystemError) {
-        try change { file throws(SystemError) in _ = try checked("ftruncate") { ftruncate(file, 0) } }
+        try change(settles: true) { file throws(SystemError) in
+            _ = try checked("ftruncate") { ftruncate(file, 0) }
+        }
     }
 
     /// Changes the file that has the name: also afterwards, since another process may have replaced it.
-    private func change(_ body: (Int32) throws(SystemError) -> Void) throws(SystemError) {
+    private func change(settles: Bool, _ body: (Int32) throws(SystemError) -> Void) throws(SystemError) {
         for _ in 0..<Self.attempts {
             guard let open = try opened(toWrite: true) else { break }
             try body(open.descriptor)
+            if settles {
+                let (result, code) = retryingInterrupts { fsync(open.descriptor) }
+                // Some file systems cannot, and keep the number as well as they keep anything.
+                guard result == 0 || code == EINVAL else { throw SystemError("fsync", code: code) }
+            }
             if try folder.place(name).holds(open.facts) { return }
         }
         throw SystemError("open", code: ESTALE)

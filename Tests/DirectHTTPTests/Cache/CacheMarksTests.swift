@@ -95,6 +95,27 @@ struct CacheMarksTests {
         #expect(try await kept(cache) == nil)
     }
 
+    @Test(
+        "Of two processes whose changes come at once, and whose answers could be kept, at most one keeps its"
+    )
+    func twoChanges() throws {
+        let marks = CacheMarks.of(try StateFolder(folder.path))
+        let key = try #require(CacheKey(HTTPURL("https://a.test/x")))
+        let mark = try #require(try marks.make(for: key))
+        // The other one is between its look at the mark and its write.
+        let file = open(folder.path + "/" + CacheMarks.fileName, O_RDWR | O_CLOEXEC)
+        defer { close(file) }
+        #expect(flock(file, LOCK_EX | LOCK_NB) == 0)
+        #expect(try marks.replace(key, since: mark) == nil)
+        let present = try #require(try marks.mark(of: key))
+        // The upper half that it writes now makes no mark that it could keep.
+        #expect(UInt32(truncatingIfNeeded: present.number) != UInt32(truncatingIfNeeded: mark.number))
+        flock(file, LOCK_UN)
+        #expect(try marks.replace(key, since: mark) == nil)
+        let next = try #require(try marks.mark(of: key))
+        #expect(try marks.replace(key, since: next) == marks.mark(of: key))
+    }
+
     @Test("A removal that fails is reported, and made up for before the response could be used again")
     func failedRemoval() async throws {
         let (cache, other) = (try cache(), try cache())
@@ -136,6 +157,12 @@ struct CacheMarksTests {
         await hung.remove(key, wait: DiskWait(within: .none, name: nil, loop: .shared, patience: 1))
         #expect(hung.faults == [CacheError.file(.silent)])
         #expect(try await kept(cache) == nil)
+        // Nothing waits for that disk until it has come back: a wait would be over at once.
+        let over = CallLimit(Timeouts(total: .milliseconds(1)).nanoseconds, until: .now)
+        let fields = VaryFields(headers: [:], defaults: [:]),
+            wait = DiskWait(within: over, name: nil, loop: .shared)
+        #expect(try await hung.find(key, fields: fields, wait: wait) == nil)
+        #expect(try await hung.mark(key, wait: wait) == nil)
     }
 
     @Test("Without the file of the marks, or with a damaged one, no response is used that was there before")

@@ -68,9 +68,10 @@ final class CacheMarks: Sendable {
     /// Gives a URL a mark that no response has. Without a mark it has no response either.
     ///
     /// - Parameter mark: The mark under which the request was sent that has made the change.
-    /// - Returns: The mark for the response to that request; `nil` if the URL had another mark by now. Only
-    ///   the upper half of it is new, and written by one call of the system: a removal by another process,
-    ///   which replaces both halves, leaves a mark that differs from it, whenever it comes.
+    /// - Returns: The mark for the response to that request; `nil` if the URL had another mark by now, or
+    ///   another process does the same. Only the upper half of it is new, and written by one call of the
+    ///   system: a removal by another process, which replaces both halves, leaves a mark that differs from
+    ///   it, whenever it comes.
     @discardableResult
     func replace(_ key: CacheKey, since mark: CacheMark? = nil) throws(SystemError) -> CacheMark? {
         let number = pending.withLock { pending in
@@ -81,13 +82,14 @@ final class CacheMarks: Sendable {
         let present = try replacing.withLock { _ throws(SystemError) -> CacheMark? in
             let place = Int(key.slot)
             guard let former = try numbers.number(at: place) else { return nil }
-            guard former == mark?.number else {
-                try numbers.set(SystemRandom.word(), at: place, settles: true)
-                return nil
+            let next = SystemRandom.word()
+            if former == mark?.number,
+                let kept = try numbers.exchangeUpperHalf(of: former, for: next, at: place)
+            {
+                return CacheMark(number: kept)
             }
-            let upper = SystemRandom.word() >> 32
-            try numbers.setUpperHalf(UInt32(upper), at: place)
-            return CacheMark(number: upper << 32 | former & 0xffff_ffff)
+            try numbers.set(next, at: place, settles: true)
+            return nil
         }
         pending.withLock { pending in
             if pending.slots[key.slot] == number { pending.slots[key.slot] = nil }

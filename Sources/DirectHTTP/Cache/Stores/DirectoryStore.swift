@@ -11,6 +11,17 @@ internal import DirectIO
 final class DirectoryStore: CacheStore {
     private let files: CacheFiles
     var digestKey: [UInt8] { files.digestKey }
+    /// A step that has taken too long. Until the disk has come back from it, no call waits for the disk.
+    private let overdue = Locked(Overdue())
+
+    private struct Overdue {
+        weak var step: Step?
+    }
+
+    /// Belongs to the work of a step, and ends with it.
+    private final class Step: Sendable {}
+
+    private var isSilent: Bool { overdue.withLock { $0.step != nil } }
 
     /// Files are read and written on the threads of `work`, or on those of the folder.
     init(path: String, limits: CacheLimits, work: BlockingWork? = nil) throws(CacheError) {
@@ -42,9 +53,13 @@ final class DirectoryStore: CacheStore {
         _ wait: DiskWait,
         job: @escaping @Sendable (CacheFiles) -> Answer?
     ) async throws -> Answer? {
-        switch try await wait.outcome(on: files.work, .request, job: { [files] in job(files) }) {
+        if isSilent { return nil }
+        let step = Step()
+        let job: @Sendable () -> Answer? = { [files] in withExtendedLifetime(step) { job(files) } }
+        switch try await wait.outcome(on: files.work, .request, job: job) {
         case .success(let answer): return answer
         case .failure(let refusal):
+            if refusal == .silent { overdue.withLock { $0.step = step } }
             _ = files.attempt { () throws(SystemError) in throw refusal }
             return nil
         }
@@ -56,7 +71,7 @@ final class DirectoryStore: CacheStore {
     }
 
     func replaceHead(_ entry: any CacheEntry, with head: CachedHead, wait: DiskWait) async {
-        guard let entry = entry as? DirectoryEntry else { return }
+        guard let entry = entry as? DirectoryEntry, !isSilent else { return }
         try? await wait.run(on: files.work, .body) { [files] in files.replaceHead(entry, with: head) }
     }
 
@@ -77,9 +92,16 @@ final class DirectoryStore: CacheStore {
 
     /// Runs a removal. One that takes too long goes on, and is reported.
     private func carryOut(within wait: DiskWait, _ removal: @escaping @Sendable (CacheFiles) -> Void) async {
-        if await !wait.carryOut(on: files.work, { [files] in removal(files) }) {
-            files.report(.file(.silent))
+        let step = Step()
+        let job: @Sendable () -> Void = { [files] in withExtendedLifetime(step) { removal(files) } }
+        if isSilent {
+            files.work.submit(job)
+        } else if await wait.carryOut(on: files.work, job) {
+            return
+        } else {
+            overdue.withLock { $0.step = step }
         }
+        files.report(.file(.silent))
     }
 
     /// Counts the files, and if they exceed the limits removes the least recently used down to nine tenths.

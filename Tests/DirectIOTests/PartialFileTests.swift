@@ -170,13 +170,21 @@ struct PartialFileTests {
     @Test(
         "A file that has the name of a partial one, but is not the one of the record, is left alone",
         arguments: [
-            "removed and made anew", "written beside the record alone",
+            "removed and made anew", "replaced by another download", "written beside the record alone",
         ]
     )
     func ofAnotherRun(kind: String) throws {
         let folder = try TestFolder()
         let opened = try reopen(folder) { part, record in
             switch kind {
+            case "replaced by another download":
+                let other = try #require(try open(part, mode: 0o600))
+                try other.claim()
+                try other.write([7], at: 0)
+                try other.commit()
+                try other.removeRecord()
+                // The lock of one that is only released ends on another thread.
+                other.close()
             case "removed and made anew":
                 // The inode's number is given again on many file systems.
                 unlink(part)
@@ -212,6 +220,47 @@ struct PartialFileTests {
             #expect(try folder.read(name) == "\u{8}")
             #expect(folder.names == (name == "film.part" ? [name] : ["film.part", name]))
         }
+    }
+
+    @Test("A name that a user has given the final file as a second one is left alone")
+    func secondNameOfUser() throws {
+        let folder = try TestFolder()
+        let path = folder.path + "/film"
+        try folder.write("precious", "film")
+        chmod(path, 0o600)
+        link(path, path + ".part")
+        let file = try #require(try open(path, mode: 0o600))
+        #expect(!file.canBeContinued)
+        try file.write([1], at: 0)
+        try file.commit()
+        #expect(try folder.read("film.part") == "precious" && folder.read("film") == "\u{1}")
+    }
+
+    @Test("Without a time of creation a record is that of whatever file is there, which is not certain")
+    func timeless() throws {
+        let folder = try TestFolder()
+        func open() throws -> PartialFile {
+            let owner = PartialFile.Owner(title: [2], created: { _ in 0 })
+            return try #require(try PartialFile.open(folder.path + "/film", mode: 0o600, of: owner))
+        }
+        let first = try open()
+        // What is empty may be filled.
+        #expect(first.isCertain && first.canBeContinued)
+        try first.claim()
+        try first.write([1], at: 0)
+        first.close()
+        let next = try open()
+        #expect(try next.readRecord(limit: 9) == [2] && !next.isCertain && next.canBeContinued)
+        let other = try next.another()
+        #expect(!other.canBeContinued)
+        try other.write([3], at: 0)
+        try other.commit()
+        #expect(try folder.read("film") == "\u{3}" && folder.read("film.part") == "\u{1}")
+        // Where the numbers of inodes do not stay, the file of the record has another one.
+        try folder.write("\u{1}", "copy")
+        chmod(folder.path + "/copy", 0o600)
+        rename(folder.path + "/copy", folder.path + "/film.part")
+        #expect(try open().readRecord(limit: 9) == [2])
     }
 
     @Test("A record that a killed process has left alone does not keep a new file from being continued")

@@ -16,7 +16,7 @@ internal import Synchronization
 final class PartialDownload: Sendable {
     /// What is on the disk.
     private struct Disk {
-        let file: PartialFile
+        var file: PartialFile
         /// `nil` before the first response.
         var representation: Representation?
         /// The number of bytes written.
@@ -36,8 +36,11 @@ final class PartialDownload: Sendable {
     /// Opens the partial file for this path. Call ``load()`` next.
     ///
     /// Returns `nil` if another download uses it.
-    static func open(_ target: String, mode: UInt16) throws(SystemError) -> PartialDownload? {
-        let owner = PartialFile.Owner(title: Array((DownloadRecord.title + "\n").utf8))
+    static func open(
+        _ target: String,
+        mode: UInt16,
+        of owner: PartialFile.Owner = .downloads
+    ) throws(SystemError) -> PartialDownload? {
         guard let file = try PartialFile.open(target, mode: mode, of: owner, stem: stem) else { return nil }
         return PartialDownload(file)
     }
@@ -179,7 +182,10 @@ extension PartialDownload {
             guard let bytes = try? disk.file.readRecord(limit: DownloadRecord.sizeLimit),
                 let record = DownloadRecord(parsing: bytes),
                 let (hash, size) = try hash(of: disk.file, as: record)
-            else { return }
+            else {
+                if !disk.file.isCertain { disk.file = try disk.file.another() }
+                return
+            }
             // After a crash, bytes that the record does not count may be anything.
             try disk.file.truncate(to: record.savedBytes)
             disk.hash = hash
@@ -226,4 +232,10 @@ extension PartialDownload {
         }
         return true
     }
+}
+
+extension PartialFile.Owner {
+    /// Downloads of this user.
+    static let downloads = PartialFile.Owner(title: titleOfDownloads)
+    static let titleOfDownloads = Array((DownloadRecord.title + "\n").utf8)
 }

@@ -9,10 +9,10 @@ internal import DirectCore
 /// complete. Readers of that name find either the old file or the whole new one. Every file that the package
 /// writes is one of these. Every call blocks.
 ///
-/// On Linux it has no name before, and it is the open file itself that gets one (linkat(2)); if there is a
-/// file to replace, a temporary one for a moment. Elsewhere, and on file systems without files that have no
-/// name (O_TMPFILE), it has a temporary name from the start, is accessible to its owner only until it gets
-/// its final one, and is compared with what has the name immediately before the renaming, and again after it.
+/// On Linux it has no name before, and it is the open file itself that gets one (linkat(2)): a temporary one
+/// for a moment, which is renamed. Elsewhere, and on file systems without files that have no name
+/// (O_TMPFILE), it has a temporary name from the start, is accessible to its owner only until it gets its
+/// final one, and is compared with what has the name immediately before the renaming, and again after it.
 /// It never has two names then: on some file systems it would seem to have them long after (FUSE).
 /// ``FilePlace/draftPlaces`` has the temporary names. A draft that is released before it is complete goes
 /// soon.
@@ -125,6 +125,12 @@ package final class FileDraft: @unchecked Sendable {
         if let target { try commit(to: target) }
     }
 
+    /// Returns another file that is to get the same name.
+    func another() throws(SystemError) -> FileDraft {
+        guard let target else { throw SystemError("open", code: EINVAL) }
+        return try FileDraft(target, mode: mode)
+    }
+
     /// Whether ``commit()`` replaces this open file.
     package func replaces(_ descriptor: Int32) -> Bool {
         guard let target, let facts = try? stat(of: descriptor) else { return false }
@@ -169,16 +175,25 @@ package final class FileDraft: @unchecked Sendable {
     private static let mostBeside = 1000
 
     private func commit(to target: FilePlace) throws(SystemError) {
+        // Before the file has another name, which the sample of a new file's permissions would remove where
+        // that does not seem to be a name of the locked file.
+        let attributes = try attributes(at: target)
         do throws(SystemError) {
-            if let place {
-                try commit(from: place, to: target)
-            } else {
-                try setAttributes(replacing: target)
-                let code = target.link(descriptor)
-                guard code == 0 || code == EEXIST else {
-                    throw SystemError("link", code: code, path: target.path)
-                }
-                if code == EEXIST, let fresh = try linkBeside(target) { try finish(fresh, as: target) }
+            // Others may take the name of a file that stays. It is the file itself that gets the final one,
+            // and before that one of a draft: what is left of a killed process tells that it was about to get
+            // it.
+            if !isPending, let fresh = try linkBeside(target) {
+                try rename(fresh, to: target, with: attributes)
+                // As complete as the file is, this is one of its names.
+                if let place, (try? isAt(place)) == true { _ = try? place.remove() }
+                // A file of one run is in use no more, long before its descriptor is closed.
+                if place == nil { _ = flock(descriptor, LOCK_UN) }
+            } else if let place {
+                try take(attributes, for: target)
+                guard try isAt(place) else { throw SystemError("rename", code: ESTALE, path: target.path) }
+                try place.rename(to: target)
+                isPending = false
+                try confirm(as: target)
             }
         } catch {
             // What keeps a name is its owner's only again.
@@ -186,28 +201,6 @@ package final class FileDraft: @unchecked Sendable {
             throw error
         }
         isPending = false
-    }
-
-    private func commit(from place: FilePlace, to target: FilePlace) throws(SystemError) {
-        // Others may take the name of a file that stays. It is the file itself that gets the final one, and
-        // before that one of a draft: what is left of a killed process tells that it was about to get it.
-        if !isPending, let fresh = try linkBeside(target) {
-            do throws(SystemError) {
-                try setAttributes(replacing: target)
-            } catch {
-                _ = try? fresh.remove()
-                throw error
-            }
-            try finish(fresh, as: target)
-            // As complete as the file is, this is one of its names.
-            if try isAt(place) { _ = try? place.remove() }
-            return
-        }
-        try setAttributes(replacing: target)
-        guard try isAt(place) else { throw SystemError("rename", code: ESTALE, path: target.path) }
-        try place.rename(to: target)
-        isPending = false
-        try confirm(as: target)
     }
 
     /// Takes back what ``commit()`` gives a file.
@@ -232,8 +225,13 @@ package final class FileDraft: @unchecked Sendable {
         _ = FileLock.take(descriptor)
         for fresh in target.draftPlaces {
             let code = fresh.link(descriptor)
-            if code == 0 { return fresh }
             if code == EEXIST { continue }
+            if code == 0 {
+                if place == nil || (try? isAt(fresh)) == true { return fresh }
+                // A file system that shows two names as two files (sshfs).
+                _ = try? fresh.remove()
+                return nil
+            }
             // A file without a name has no other way to one.
             guard place != nil else { throw SystemError("link", code: code, path: target.path) }
             return nil
@@ -241,8 +239,11 @@ package final class FileDraft: @unchecked Sendable {
         throw SystemError("link", code: EEXIST, path: target.path)
     }
 
-    private func finish(_ fresh: FilePlace, as target: FilePlace) throws(SystemError) {
+    private func rename(_ fresh: FilePlace, to target: FilePlace, with attributes: Attributes)
+        throws(SystemError)
+    {
         do throws(SystemError) {
+            try take(attributes, for: target)
             try fresh.rename(to: target)
         } catch {
             _ = try? fresh.remove()
@@ -290,14 +291,26 @@ package final class FileDraft: @unchecked Sendable {
 
 /// The attributes that the file gets with its final name.
 extension FileDraft {
-    private func setAttributes(replacing target: FilePlace) throws(SystemError) {
-        let own = try stat(of: descriptor)
-        let wanted: UInt16
+    /// Those of the file that is replaced, or the permissions of a new one.
+    private enum Attributes {
+        case old(stat)
+        case new(UInt16)
+    }
+
+    private func attributes(at target: FilePlace) throws(SystemError) -> Attributes {
         // A planted file passes nothing on: its owner would own the new file.
         if let old = try target.facts(), try target.check(old, kinds: .none), try target.isTrusted(old) {
-            wanted = takeOwner(of: old, from: own)
-        } else {
-            wanted = try modeOfNewFile(target)
+            return .old(old)
+        }
+        return .new(try modeOfNewFile(target))
+    }
+
+    private func take(_ attributes: Attributes, for target: FilePlace) throws(SystemError) {
+        let own = try stat(of: descriptor)
+        let wanted: UInt16
+        switch attributes {
+        case .old(let old): wanted = takeOwner(of: old, from: own)
+        case .new(let mode): wanted = mode
         }
         // A file system without permissions shows the same ones for every file, and refuses to change them.
         guard wanted != own.permissions else { return }
@@ -365,5 +378,5 @@ extension FilePlace {
 }
 
 extension stat {
-    fileprivate var permissions: UInt16 { UInt16(st_mode & 0o777) }
+    var permissions: UInt16 { UInt16(st_mode & 0o777) }
 }

@@ -127,8 +127,11 @@ package struct FilePlace: Sendable {
             filled = max(0, count)
         }
         if let failure { throw failure }
-        guard bytes.count < Self.longestLink, let text = String(validating: bytes, as: UTF8.self) else {
+        guard bytes.count < Self.longestLink else {
             throw SystemError("readlink", code: ENAMETOOLONG, path: path)
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw SystemError("readlink", code: EILSEQ, path: path)
         }
         return text
     }
@@ -145,15 +148,6 @@ extension FilePlace {
             openat(folder.descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC, mode_t(mode))
         }
         return (result, code)
-    }
-
-    /// Creates a file that did not exist, for reading and writing.
-    ///
-    /// - Parameter target: The path that an error names.
-    func create(mode: UInt16, for target: String?) throws(SystemError) -> Int32 {
-        let (file, code) = open(O_RDWR | O_CREAT | O_EXCL, mode: mode)
-        guard file != -1 else { throw SystemError("open", code: code, path: target) }
-        return file
     }
 
     /// Creates a folder that only its owner can use. There may be one already.

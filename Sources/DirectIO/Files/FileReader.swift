@@ -44,11 +44,9 @@ package final class FileReader: @unchecked Sendable {
     }
 
     private static func size(of file: Int32, _ path: String) throws(SystemError) -> UInt64 {
-        var facts = stat()
-        _ = try checked("fstat") { fstat(file, &facts) }
-        guard facts.st_mode & S_IFMT == S_IFREG else {
-            let code = facts.st_mode & S_IFMT == S_IFDIR ? EISDIR : EINVAL
-            throw SystemError("open", code: code, path: path)
+        let facts = try stat(of: file)
+        guard facts.isRegularFile else {
+            throw SystemError("open", code: facts.isFolder ? EISDIR : EINVAL, path: path)
         }
         return UInt64(max(0, facts.st_size))
     }

@@ -14,7 +14,8 @@ internal import CDirectLinux
 ///
 /// The record is written before the first byte of the file, begins with a title, and names the file by its
 /// inode and the time of its creation. What is there without such a record, or after the record was written,
-/// is not of this package, and is left alone. Nor must another user decide how the file begins:
+/// is not of this package, and is left alone. Where there is no such time (NFS, FUSE), only the contents tell
+/// (``isCertain``). Nor must another user decide how the file begins:
 /// what is under its name, or under that of the record, is used only if it is a regular file of this
 /// process's user, which no other user can write to and which has no other name. In place of what is left
 /// alone, a file is filled that is for a single run. The same happens where the file cannot be locked, and on
@@ -26,16 +27,25 @@ package final class PartialFile: @unchecked Sendable {
     private let owner: Owner
     /// What the record of this file begins with: the title, and the file. Empty without a record.
     private let heading: [UInt8]
+    /// Whether it is known that the file is that of its record. If not, what is not as the record says must
+    /// be left alone (``another()``).
+    package let isCertain: Bool
 
     /// The owner of the files that are used.
     package struct Owner: Sendable {
         let user: UInt32
         let title: [UInt8]
+        /// Returns the time at which an open file was created; 0 for an unknown one.
+        let created: @Sendable (Int32) -> Int64
 
         /// - Parameter title: What every record begins with, as bytes without an end of line.
         /// - Parameter user: The user who has made the files.
-        package init(title: [UInt8], user: UInt32 = geteuid()) {
-            (self.title, self.user) = (title, user)
+        package init(
+            title: [UInt8],
+            user: UInt32 = geteuid(),
+            created: @escaping @Sendable (Int32) -> Int64 = timeOfCreation
+        ) {
+            (self.title, self.user, self.created) = (title, user, created)
         }
     }
 
@@ -43,7 +53,7 @@ package final class PartialFile: @unchecked Sendable {
     package var canBeContinued: Bool { record != nil }
 
     private enum Candidate {
-        case usable(FileDraft, heading: [UInt8])
+        case usable(FileDraft, heading: [UInt8], isCertain: Bool)
         case inUse
         /// It has been renamed or removed meanwhile.
         case gone
@@ -68,9 +78,9 @@ package final class PartialFile: @unchecked Sendable {
         let record = part.sibling(part.name + ".info")
         for _ in 0..<attempts {
             switch candidate(part, record, for: target, mode: mode, of: owner) {
-            case .usable(let draft, let heading):
+            case .usable(let draft, let heading, let isCertain):
                 target.removeLeftovers()
-                return PartialFile(draft, record, owner, heading: heading)
+                return PartialFile(draft, record, owner, heading: heading, isCertain: isCertain)
             case .inUse: return nil
             case .gone: continue
             case .unusable: return PartialFile(try FileDraft(target, mode: mode), nil, owner)
@@ -82,8 +92,15 @@ package final class PartialFile: @unchecked Sendable {
     /// The number of times a file may disappear between two calls before that is an error.
     private static let attempts = 100
 
-    private init(_ draft: FileDraft, _ record: FilePlace?, _ owner: Owner, heading: [UInt8] = []) {
-        (self.draft, self.record, self.owner, self.heading) = (draft, record, owner, heading)
+    private init(
+        _ draft: FileDraft,
+        _ record: FilePlace?,
+        _ owner: Owner,
+        heading: [UInt8] = [],
+        isCertain: Bool = true
+    ) {
+        (self.draft, self.record, self.owner) = (draft, record, owner)
+        (self.heading, self.isCertain) = (heading, isCertain)
     }
 
     deinit {
@@ -97,6 +114,12 @@ package final class PartialFile: @unchecked Sendable {
         // A process that is being started has a copy of the descriptor until its exec, and a copy would keep
         // the lock.
         _ = flock(draft.descriptor, LOCK_UN)
+    }
+
+    /// Unlocks the file, which stays as it is, and returns one for a single run that takes its place.
+    package func another() throws(SystemError) -> PartialFile {
+        close()
+        return PartialFile(try draft.another(), nil, owner)
     }
 
     /// Returns up to `count` bytes from this offset; none at the end of the file.
@@ -218,41 +241,37 @@ extension PartialFile {
         _ target: FilePlace,
         of owner: Owner
     ) throws(SystemError) -> Candidate {
-        var own = try stat(of: draft.descriptor)
         let lock = FileLock.take(draft.descriptor)
-        let heading = try owner.heading(of: draft)
-        if lock == .taken, own.st_nlink == 2 {
-            // It got its final name, and the process was killed before it took this one away.
-            if try target.holds(own) {
-                try draft.removeName()
-                return .gone
-            }
-            // It was about to get that, and may have the attributes that go with it. Only the record tells
-            // that it is not another user's file.
-            if try isUsable(record, of: owner.user),
-                try StateReader(record)?.bytes(at: 0, count: heading.count) == heading,
-                try target.removeDraftName(of: own)
-            {
-                draft.hide()
-                own = try stat(of: draft.descriptor)
-            }
-        }
-        guard own.isPrivate, own.st_uid == owner.user, try isUsable(record, of: owner.user) else {
-            return .unusable
-        }
+        let (heading, isCertain) = try owner.heading(of: draft)
+        let recorded = try isUsable(record, of: owner.user) ? Recorded(record, owner, heading) : .foreign
+        if lock == .taken, recorded == .thisFile, try isAlreadyNamed(draft, target) { return .gone }
+        let own = try stat(of: draft.descriptor)
+        guard own.isPrivate, own.st_uid == owner.user, recorded != .foreign,
+            !isNew || own.permissions == FileDraft.hiddenMode
+        else { return .unusable }
         guard lock == .taken else { return lock == .inUse ? .inUse : .unusable }
         // The former user may have renamed or removed the file between the two calls. Then the lock is
         // worthless.
         guard let place = draft.place, try place.holds(own) else { return .gone }
-        guard let reader = try StateReader(record) else {
-            return own.st_size == 0 ? .usable(draft, heading: heading) : .unusable
-        }
-        let start = try reader.bytes(at: 0, count: heading.count)
-        guard start.starts(with: owner.title) else { return .unusable }
-        if start == heading { return .usable(draft, heading: heading) }
         // The file of the record is gone. What has its name now is new, or another program's.
-        try record.remove()
-        return isNew ? .usable(draft, heading: heading) : .unusable
+        if recorded == .anotherFile { try record.remove() }
+        let isEmpty = own.st_size == 0
+        guard recorded == .thisFile || isNew || recorded == .nothing && isEmpty else { return .unusable }
+        return .usable(draft, heading: heading, isCertain: isCertain || isEmpty)
+    }
+
+    /// Completes what a process has left that was killed as it gave the file its final name. Returns whether
+    /// the file had it.
+    private static func isAlreadyNamed(_ draft: FileDraft, _ target: FilePlace) throws(SystemError) -> Bool {
+        let own = try stat(of: draft.descriptor)
+        guard own.st_nlink == 2 else { return false }
+        if try target.holds(own) {
+            try draft.removeName()
+            return true
+        }
+        // It may have the attributes that go with the name.
+        if try target.removeDraftName(of: own) { draft.hide() }
+        return false
     }
 
     private static func isUsable(_ record: FilePlace, of user: UInt32) throws(SystemError) -> Bool {
@@ -260,17 +279,41 @@ extension PartialFile {
     }
 }
 
+/// The file that a record is of.
+private enum Recorded {
+    case nothing
+    case thisFile
+    case anotherFile
+    /// It is no record of this owner.
+    case foreign
+
+    init(_ record: FilePlace, _ owner: PartialFile.Owner, _ heading: [UInt8]) throws(SystemError) {
+        guard let reader = try StateReader(record) else {
+            self = .nothing
+            return
+        }
+        let start = try reader.bytes(at: 0, count: heading.count)
+        self = start == heading ? .thisFile : start.starts(with: owner.title) ? .anotherFile : .foreign
+    }
+}
+
 extension PartialFile.Owner {
-    /// What the record of this file begins with. An inode's number is given again once a file is removed, so
-    /// the time of creation goes with it, where the file system has one.
-    fileprivate func heading(of draft: FileDraft) throws(SystemError) -> [UInt8] {
-        let facts = try stat(of: draft.descriptor)
+    /// What the record of this file begins with, and whether that can be said of no other file. An inode's
+    /// number is given again once a file is removed, so the time of creation goes with it.
+    fileprivate func heading(of draft: FileDraft) throws(SystemError) -> (bytes: [UInt8], isCertain: Bool) {
+        let (inode, created) = (try stat(of: draft.descriptor).st_ino, created(draft.descriptor))
+        let name = created == 0 ? "file unknown\n" : "file \(inode) \(created)\n"
+        return (title + Array(name.utf8), created != 0)
+    }
+
+    /// The time at which an open file was created, in nanoseconds since 1970; 0 where the file system has no
+    /// such time.
+    package static let timeOfCreation: @Sendable (Int32) -> Int64 = { descriptor in
         #if canImport(Darwin)
-        let created =
-            Int64(facts.st_birthtimespec.tv_sec) * 1_000_000_000 + Int64(facts.st_birthtimespec.tv_nsec)
+        let created = (try? stat(of: descriptor))?.st_birthtimespec ?? timespec()
+        return Int64(created.tv_sec) * 1_000_000_000 + Int64(created.tv_nsec)
         #else
-        let created = direct_creation_time(draft.descriptor)
+        return direct_creation_time(descriptor)
         #endif
-        return title + Array("file \(facts.st_ino) \(created)\n".utf8)
     }
 }

@@ -180,6 +180,32 @@ struct DownloadCrashTests {
         }
     }
 
+    @Test("Where files have no time of creation, a file with other bytes than the record says is left alone")
+    func timeless() throws {
+        let owner = PartialFile.Owner(title: PartialFile.Owner.titleOfDownloads, created: { _ in 0 })
+        let whole = Representation(url: url, validator: .entityTag("\"1\""), length: 24)
+        let path = folder.path + "/film"
+        for isOwn in [true, false] {
+            let first = try #require(try PartialDownload.open(path, mode: 0o600, of: owner))
+            try first.load()
+            try first.begin(whole)
+            try first.append(Array(content.prefix(20)))
+            first.close()
+            if !isOwn { try Data("precious".utf8).write(to: URL(filePath: path + ".part")) }
+            chmod(path + ".part", 0o600)
+            let next = try #require(try PartialDownload.open(path, mode: 0o600, of: owner))
+            try next.load()
+            #expect(next.position.size == (isOwn ? 20 : 0))
+            if !isOwn { try next.begin(whole) }
+            try next.append(Array(isOwn ? content.dropFirst(20) : content[...]))
+            try next.settle()
+            try next.commit()
+            #expect(try folder.read("film") == content)
+            #expect(folder.names == (isOwn ? ["film"] : ["film", "film.part", "film.part.info"]))
+        }
+        #expect(try folder.read("film.part") == Array("precious".utf8))
+    }
+
     @Test("Bytes that a task writes when it is cancelled are kept, and written only once")
     func bytesOfACancelledTask() async throws {
         let disk = try await DownloadDisk(folder.path + "/film", mode: 0o600, wait: .unlimited)

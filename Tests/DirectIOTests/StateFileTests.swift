@@ -103,4 +103,37 @@ struct StateFileTests {
         #expect(throws: SystemError.self) { try StateFile.replace(folder + "/state", with: [1]) }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["state"])
     }
+
+    @Test("A file of lines with another heading is neither appended to nor replaced")
+    func otherHeading() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/lines", newer = Array("lines 2\nx\n".utf8), heading = Array("lines 1\n".utf8)
+        try StateFile.replace(path, with: newer)
+        #expect(try StateFile.append([120, 10], to: path, heading: heading, limit: 100) == nil)
+        #expect(throws: SystemError("write", code: EEXIST, path: path)) {
+            try StateFile.rewrite(path, heading: heading, limit: 100) { _ in [121, 10] }
+        }
+        #expect(try StateFile.read(path) == newer)
+    }
+
+    @Test("A file of lines never grows beyond what its readers accept: the first lines are left out")
+    func grown() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/lines", heading = Array("lines 1\n".utf8)
+        let lines = (10..<40).flatMap { Array("line \($0)\n".utf8) }
+        let size = try StateFile.rewrite(path, heading: heading, limit: 100) { _ in lines }
+        let bytes = try #require(try StateFile.read(path, limit: 100))
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(bytes.count == size && text.hasPrefix("lines 1\nline 3") && text.hasSuffix("line 39\n"))
+        #expect(try StateFile.append(Array("z\n".utf8), to: path, heading: heading, limit: 100) == size + 2)
+    }
+
+    @Test("A link whose target is no UTF-8 is told by that")
+    func oddLink() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        #expect(symlink([0xff, 0].map(CChar.init(bitPattern:)), folder + "/link") == 0)
+        #expect(throws: SystemError("readlink", code: EILSEQ, path: folder + "/link")) {
+            try StateFile.replace(folder + "/link", with: [1])
+        }
+    }
 }

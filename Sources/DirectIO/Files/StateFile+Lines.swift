@@ -7,7 +7,7 @@ internal import Glibc
 /// Files of lines to which several processes append.
 ///
 /// A writer locks the file (flock(2)), and then looks whether it is still the one of that name:
-/// ``rewrite(_:limit:_:)`` puts another one in its place. Readers lock nothing.
+/// ``rewrite(_:heading:limit:_:)`` puts another one in its place. Readers lock nothing.
 extension StateFile {
     /// Appends lines to the file, which is created with the heading if there is none. Returns its size.
     ///
@@ -35,16 +35,28 @@ extension StateFile {
         }
     }
 
-    /// Replaces the file by what `change` makes of its contents: nothing is lost that another process has
-    /// written meanwhile. Returns its size.
+    /// Replaces the file by the heading and what `change` makes of its contents: nothing is lost that another
+    /// process has written meanwhile. Of more than `limit` bytes the first lines are left out. Returns its
+    /// size.
+    ///
+    /// - Throws: `EEXIST` if the file has another heading: it may be one of a newer version.
     package static func rewrite(
         _ path: String,
+        heading: [UInt8],
         limit: Int,
         _ change: ([UInt8]) -> [UInt8]
     ) throws(SystemError) -> Int {
         try withLock(path) { file, place, size throws(SystemError) in
             guard size <= limit else { throw SystemError("read", code: EFBIG, path: path) }
-            let text = change(try readAll(size, from: file, at: 0))
+            let old = try readAll(size, from: file, at: 0)
+            guard old.isEmpty || old.starts(with: heading) else {
+                throw SystemError("write", code: EEXIST, path: path)
+            }
+            let lines = change(old)
+            // With room for what is appended.
+            let last = lines.suffix(max(0, limit - limit / 8 - heading.count))
+            let cut = last.count < lines.count ? last.firstIndex(of: UInt8(ascii: "\n")) : nil
+            let text = heading + last[(cut.map { $0 + 1 } ?? last.startIndex)...]
             try replace(place, with: text)
             return text.count
         }

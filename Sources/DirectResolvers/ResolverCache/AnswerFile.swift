@@ -30,9 +30,6 @@ enum AnswerFile {
     /// The first line.
     static let heading = Array("direct-http answers 1\n".utf8)
 
-    /// Returns the text of a file with these answers.
-    static func write(_ lines: some Sequence<Line>) -> [UInt8] { heading + text(of: lines) }
-
     /// Returns the lines for these answers.
     static func text(of lines: some Sequence<Line>) -> [UInt8] {
         var text: [UInt8] = []

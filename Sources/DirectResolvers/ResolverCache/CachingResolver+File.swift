@@ -159,16 +159,16 @@ extension CachingResolver {
     private func write(_ path: String, isWhole: Bool) throws(SystemError) {
         let (news, table, live) = state.withLock { ($0.takeNews(), $0.table, $0.liveSize) }
         do throws(SystemError) {
+            let heading = AnswerFile.heading
             if !isWhole, !news.forgetsAll {
                 let text = AnswerFile.text(of: news.keys.compactMap { line($0, of: table) })
-                let heading = AnswerFile.heading
                 let size = try StateFile.append(text, to: path, heading: heading, limit: Self.fileLimit)
                 // What has been replaced may take as much of the file as what counts.
                 if let size, size <= max(Self.smallFile, 2 * live) { return }
             }
-            let size = try StateFile.rewrite(path, limit: Self.fileLimit) { old in
+            let size = try StateFile.rewrite(path, heading: heading, limit: Self.fileLimit) { old in
                 let known = news.forgetsAll ? [] : AnswerFile.read(old)
-                return AnswerFile.write(lines(of: table, news: news, with: known))
+                return AnswerFile.text(of: lines(of: table, news: news, with: known))
             }
             let now = now
             state.withLock { state in

@@ -262,3 +262,8 @@ struct AnswerFileTests {
         #expect(try Set(saved().keys) == ["c.test"])
     }
 }
+
+extension AnswerFile {
+    /// Returns the text of a file with these answers.
+    static func write(_ lines: some Sequence<Line>) -> [UInt8] { heading + text(of: lines) }
+}

@@ -47,7 +47,7 @@ extension CookieJar {
     @concurrent
     @discardableResult
     public func load(from path: String) async throws -> [LineFault] {
-        add(text: try await StateText.load(path), at: .now, isWhole: false)
+        try await StateText.load(path) { [self] in add(text: $0, at: .now, isWhole: false) }
     }
 
     func add(text: [UInt8], at now: UnixTime, isWhole: Bool = true) -> [LineFault] {

@@ -4,8 +4,9 @@ internal import DirectJSON
 
 /// The JSON file format for cookies: one object per line, so that a damaged line costs only its own cookie.
 ///
-/// The first line identifies the format. Unknown members are ignored. JSON requires valid UTF-8, and a
-/// cookie's name, value and path may have other bytes: then they are written as an array of numbers.
+/// The first line identifies the format: with another one no cookie is read. Unknown members are ignored.
+/// JSON requires valid UTF-8, and a cookie's name, value and path may have other bytes: then they are written
+/// as an array of numbers.
 enum JSONCookies {
     /// Returns the content of a file with these cookies.
     static func encode(_ cookies: [Cookie]) -> [UInt8] {
@@ -27,7 +28,7 @@ enum JSONCookies {
         let members = Members(object)
         if let name = try members.bytes("format") {
             guard name == Array(format.utf8), try members.number("version") == Int64(version) else {
-                throw LineError("unknown format or version")
+                throw LineError("unknown format or version", isOfHeading: true)
             }
             return nil
         }

@@ -46,7 +46,7 @@ extension HSTSStore {
     @concurrent
     @discardableResult
     public func load(from path: String) async throws -> [LineFault] {
-        add(text: try await StateText.load(path), at: .now)
+        try await StateText.load(path) { [self] in add(text: $0, at: .now) }
     }
 
     func add(text: [UInt8], at now: UnixTime) -> [LineFault] {

@@ -4,12 +4,15 @@ internal import DirectIO
 /// Reads state files, which hold one item per line. The work is done on threads that may block, not on the
 /// caller's.
 enum StateText {
-    /// Returns the bytes of the file, or none if the file does not exist.
+    /// Reads the bytes of the file, or none if the file does not exist, and returns what `use` makes of them.
     ///
     /// - Throws: A ``SystemError`` if the file cannot be read, `CancellationError` if the task was cancelled.
-    static func load(_ path: String) async throws -> [UInt8] {
+    static func load(
+        _ path: String,
+        _ use: @escaping @Sendable ([UInt8]) -> [LineFault]
+    ) async throws -> [LineFault] {
         try await BlockingWork.forFile(path).run(on: .shared) { () throws(SystemError) in
-            try StateFile.read(path) ?? []
+            use(try StateFile.read(path) ?? [])
         }
     }
 
@@ -38,8 +41,8 @@ enum StateText {
                 }
                 try body(text)
             } catch {
-                guard faults.count < mostFaults else { continue }
-                faults.append(LineFault(line: number, reason: error.reason))
+                if faults.count < mostFaults { faults.append(LineFault(line: number, reason: error.reason)) }
+                if error.isOfHeading, number == 1 { return faults }
             }
         }
         return faults
@@ -53,9 +56,11 @@ enum StateText {
 /// The reason why a line cannot be read.
 struct LineError: Error {
     let reason: String
+    /// Whether it is about a line that says what all others mean.
+    let isOfHeading: Bool
 
-    init(_ reason: String) {
-        self.reason = reason
+    init(_ reason: String, isOfHeading: Bool = false) {
+        (self.reason, self.isOfHeading) = (reason, isOfHeading)
     }
 }
 

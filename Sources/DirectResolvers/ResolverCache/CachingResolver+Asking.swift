@@ -166,10 +166,11 @@ extension CachingResolver {
         guard let own = answer.fallback else { return answer }
         var answer = answer
         let want = Want(useless: answer.endpoints, next: own)
-        answer.fallback = { [self] context in
+        // Not the query, which holds the answer.
+        answer.fallback = { [self, known = query.generation, host = query.key.host] context in
             // An answer from another network is not kept.
-            guard query.generation == generation else { return try await own(context) }
-            return try await next(query.key.host, port: port, context: context, for: want)
+            guard known == generation else { return try await own(context) }
+            return try await next(host, port: port, context: context, for: want)
         }
         return answer
     }
@@ -248,7 +249,10 @@ extension CachingResolver {
         port: UInt16,
         for first: ResolveContext
     ) async {
-        let awaited = { @Sendable [state] in state.withLock { _ in query.awaitedUntil } }
+        // Not the query itself, which holds the limit.
+        let awaited = { @Sendable [state, weak query] in
+            state.withLock { _ in query?.awaitedUntil ?? Instant(nanoseconds: 0) }
+        }
         let (time, start) = (settings.queryTimeout, first.loop.now)
         let usual = start.advanced(byNanoseconds: time.clampedNanoseconds)
         var context = first.unlimited

@@ -54,6 +54,35 @@ struct CachingResolverTests {
         }
     }
 
+    @Test(
+        "Nothing of a question outlives its answer, whether that has a fallback or not",
+        arguments: [false, true]
+    )
+    func release(hasFallback: Bool) async throws {
+        final class Question: @unchecked Sendable { weak var limit: QuestionLimit? }
+        let (question, hasLimit) = (Question(), Locked(false))
+        let cache = cache(
+            ClosureResolver("upstream") { _, _, context in
+                question.limit = context.limit
+                hasLimit.withLock { $0 = context.limit != nil }
+                var answer = Resolution(
+                    ["192.0.2.1"],
+                    timeToLive: .seconds(60),
+                    source: .resolver("upstream")
+                )
+                if hasFallback { answer.fallback = { _ in nil } }
+                return answer
+            }
+        )
+        let threads = BlockingWork(threadLimit: 1)
+        let context = ResolveContext(.https, deadline: .never, loop: time.loop, threads: threads)
+        _ = try await cache.resolve(host, port: 443, context: context)
+        #expect(hasLimit.withLock { $0 })
+        // Behind the last step of the query's task.
+        try await threads.run(until: .never, on: time.loop) {}
+        #expect(question.limit == nil)
+    }
+
     @Test("HTTPS records are cached with the answer, which is valid no longer than they are")
     func httpsRecords() async throws {
         let records = HTTPSRecords([HTTPSRecord(.test("a.test"))], timeToLive: .seconds(20))

@@ -33,7 +33,7 @@ package final class Upload: @unchecked Sendable {
 
         /// Whether code of the program's supplies it, which may block.
         var mayBlock: Bool {
-            if case .stream(let body, _) = self { !body.endsAtOnce } else { false }
+            if case .stream(let body, _) = self { !body.endsAtOnce || body.trailers != nil } else { false }
         }
     }
 

@@ -52,9 +52,13 @@ struct BlockingTests {
         #expect(server.records.count == 1)
     }
 
-    @Test("A time limit ends an upload whose source blocks")
-    func blockingSource() async throws {
+    @Test("A time limit ends an upload whose source or trailers block", arguments: [true, false])
+    func blockingSource(isSource: Bool) async throws {
         let (time, source) = (HeldTime(), BlockingSource())
+        let folder = try TemporaryFolder()
+        try folder.write("text", "body")
+        let file = RequestBody.file(folder.path + "/body")
+        let body = isSource ? .stream(source) : file.followed { await source.trailers() }
         defer { source.gate.open() }
         let client = HTTPClient {
             $0.loop = time.loop
@@ -62,7 +66,7 @@ struct BlockingTests {
         }
         let url = server.http()
         async let error = onOwnThread { () -> HTTPError? in
-            do { _ = try client.blocking.post(url, .stream(source)) } catch { return error as? HTTPError }
+            do { _ = try client.blocking.post(url, body) } catch { return error as? HTTPError }
             return nil
         }
         while !source.isAsked.withLock({ $0 }) { await Task.yield() }
@@ -274,5 +278,10 @@ private struct BlockingSource: AsyncSequence, AsyncIteratorProtocol, Sendable {
         isAsked.withLock { $0 = true }
         gate.wait()
         return nil
+    }
+
+    func trailers() async -> HTTPHeaders {
+        _ = await next()
+        return [:]
     }
 }

@@ -20,12 +20,13 @@ extension StreamedBody {
                 let file = try await work.run(on: loop) { () throws(SystemError) in
                     try FileReader(path)
                 }
-                return RequestBodySource {
+                let source = RequestBodySource {
                     let piece = try await work.run(on: loop) { () throws(SystemError) in
                         try file.next()
                     }
                     return piece.isEmpty ? nil : piece
                 }
+                return source.giving(file.size)
             }
         )
     }

@@ -43,19 +43,13 @@ extension StreamedBody {
             },
             trailers: trailers,
             open: { loop in
-                let length = try await self.measure(on: loop, until: .never)
                 let source = try await self.open(loop)
                 let gzipper = try Gzipper(level: level)
-                var given: UInt64 = 0
                 var isAtEnd = false
                 return RequestBodySource {
                     while !isAtEnd {
                         let piece = try await source.next()
                         isAtEnd = piece == nil
-                        given += UInt64(piece?.count ?? 0)
-                        if let length, given > length || isAtEnd && given < length {
-                            throw RequestBodyError.wrongLength(announced: length)
-                        }
                         let compressed = gzipper.compress(piece ?? [], isLast: isAtEnd)
                         if !compressed.isEmpty { return compressed }
                     }

@@ -10,8 +10,6 @@ public enum RequestBodyError: Error, Hashable, Sendable {
     /// The body of the part is compressed (``RequestBody/gzipped(level:)``), which a form cannot say of a
     /// part.
     case compressedPart(part: Int)
-    /// The source of a compressed body gave more or fewer bytes than announced.
-    case wrongLength(announced: UInt64)
     /// The parts together are longer than a 64-bit length can express.
     case tooLong
     /// The body, or a part of it, can be sent only once and has already been sent. Create a new body for each
@@ -27,8 +25,6 @@ extension RequestBodyError: CustomStringConvertible {
         case .invalidFileName(let part): "the file name of part \(part) contains a control character"
         case .invalidPartContentType(let part): "the content type of part \(part) is malformed"
         case .compressedPart(let part): "the body of part \(part) is compressed"
-        case .wrongLength(let length):
-            "the source of the compressed body did not give the announced \(length) bytes"
         case .tooLong: "the body is too long"
         case .alreadySent: "the body, or a part of it, can be sent only once and has already been sent"
         }

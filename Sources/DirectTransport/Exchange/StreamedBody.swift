@@ -74,12 +74,17 @@ package final class StreamedBody: Sendable {
         isReplayable || !isBegun.load(ordering: .acquiring) && !isSpent.load(ordering: .acquiring)
     }
 
+    /// Makes a body of this length, which a source does not outlive that gives more or fewer bytes: neither
+    /// by itself nor behind trailers, compressed or as a part of a form.
     package convenience init(
         isReplayable: Bool,
         length: UInt64?,
         open: @escaping @Sendable (EventLoop) async throws -> RequestBodySource
     ) {
-        self.init(isReplayable: isReplayable, measure: { _, _ in length }, open: open)
+        self.init(isReplayable: isReplayable, measure: { _, _ in length }) { loop in
+            let source = try await open(loop)
+            return length.map(source.giving) ?? source
+        }
     }
 
     /// Returns a body of these bytes with trailers.
@@ -118,6 +123,19 @@ package final class RequestBodySource {
         self.init {
             defer { rest = nil }
             return rest
+        }
+    }
+
+    /// Returns the same source, which fails where it gives more than so many bytes, or ends with fewer.
+    package func giving(_ length: UInt64) -> RequestBodySource {
+        var given: UInt64 = 0
+        return RequestBodySource {
+            let piece = try await self.next()
+            given += UInt64(piece?.count ?? 0)
+            guard given <= length, piece != nil || given == length else {
+                throw TransportError.failed(.write, .bodyLength(announced: length, given: given))
+            }
+            return piece
         }
     }
 

@@ -301,6 +301,8 @@ package final class Upload: @unchecked Sendable {
         if Task.isCancelled { throw .cancelled }
         do {
             return try await ask()
+        } catch let failure as TransportError {
+            throw failure
         } catch let fault as RequestBodyError {
             throw .failed(.write, .requestBody(fault))
         } catch {

@@ -137,7 +137,7 @@ struct CompressedBodyTests {
             let error = try await httpError {
                 try await client.fetch(Request(.post, server.http(), body: body))
             }
-            guard case .requestBody(.wrongLength(announced: length)) = error.reason else {
+            guard case .bodyLength(announced: length, given: _) = error.reason else {
                 #expect(Bool(false), "\(error)")
                 continue
             }

@@ -70,6 +70,31 @@ struct UploadTests {
         #expect(after.text == "4" && !after.isReused)
     }
 
+    @Test("The length of a stream is enforced behind trailers, compressed, and in a part of a form")
+    func wrongLengthInside() async throws {
+        let server = try FixtureServer.start(.plain, Self.drain)
+        func short(_ sizes: [Int] = [3]) -> RequestBody {
+            .stream(PatternPieces(sizes: sizes), length: 5)
+        }
+        let trailers: @Sendable () async throws -> HTTPHeaders = { ["X-Sum": "1"] }
+        let endless = FormPart("b", body: .stream(PatternPieces(sizes: [1])))
+        let bodies: [RequestBody] = [
+            short().followed(by: trailers), try short().gzipped(),
+            try short().gzipped().followed(by: trailers),
+            try short().followed(by: trailers).gzipped(), .multipart([FormPart("a", body: short())]),
+            .multipart([FormPart("a", body: short()), endless]),
+            .multipart([FormPart("a", body: short()), FormPart("b", body: short([7]))]),
+        ]
+        for body in bodies {
+            let error = try await httpError { try await HTTPClient.untimed().post(server.http(), body) }
+            guard error.phase == .write, case .bodyLength(announced: 5, given: 3) = error.reason else {
+                Issue.record("\(error)")
+                continue
+            }
+            #expect(try await !(server.nextRecord().requests.first?.isComplete ?? false))
+        }
+    }
+
     @Test("The error of a failed source is reported, and closes the connection")
     func failingSource() async throws {
         let server = try FixtureServer.start(.plain, Self.drain)

@@ -38,6 +38,12 @@ public struct RequestBody: Sendable {
     /// it, fails, and so does a second request with this body (``RequestBodyError/alreadySent``). Use
     /// ``replayable(length:contentType:_:)`` for a body that can be sent again.
     ///
+    /// A body with a length has to keep it, wherever it is used: with trailers, compressed, in a form. The
+    /// server may answer when the announced bytes are sent, and the response can be read then. But the call
+    /// does not end, and no redirect is followed, before the sequence has ended: what it gives beyond its
+    /// length, and an error that it throws there, are errors of the call. If it does not end within
+    /// ``Timeouts/write`` after the response, that is a timeout.
+    ///
     /// - Parameters:
     ///   - pieces: The sequence.
     ///   - length: The exact number of bytes. `nil` sends the body in chunks.

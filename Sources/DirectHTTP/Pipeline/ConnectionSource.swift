@@ -49,7 +49,7 @@ final class ConnectionSource: ResponseBodySource {
             if let piece { reading.report(piece.count) }
             // The connection is given back with the last piece and not after it: the caller may never ask for
             // more. Only while the request is still being sent does the end wait for that, without a piece.
-            if reading.isAtEnd, piece == nil || reading.isRequestSent { try await finish() }
+            if reading.isAtEnd, piece == nil || reading.isRequestOver { try await finish() }
             return piece
         } catch {
             throw HTTPError.from(error, name: location.name, endpoint: location.endpoint)
@@ -61,7 +61,7 @@ final class ConnectionSource: ResponseBodySource {
         do throws(TransportError) {
             let bytes = try await reading.readAhead()
             if !bytes.isEmpty { reading.report(bytes.count) }
-            if reading.isAtEnd, reading.isRequestSent { try await finish() }
+            if reading.isAtEnd, reading.isRequestOver { try await finish() }
             return bytes
         } catch {
             throw HTTPError.from(error, name: location.name, endpoint: location.endpoint)

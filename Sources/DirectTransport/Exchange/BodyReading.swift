@@ -130,8 +130,9 @@ package struct BodyReading {
         deadline.extend(from: exchange.connection.loop.now)
     }
 
-    /// Whether nothing is left to be sent, because all was sent or because the server refused the rest.
-    package var isRequestSent: Bool {
+    /// Whether the request is over, because all was sent and its source has ended, or because the server
+    /// refused the rest.
+    package var isRequestOver: Bool {
         guard let upload else { return true }
         return upload.isFinished || upload.isStopped
     }
@@ -140,7 +141,7 @@ package struct BodyReading {
     ///
     /// - Throws: the upload's failure, if the server had accepted a request that could not be sent whole.
     package func finish() async throws(TransportError) {
-        if let upload, !isRequestSent { try await exchange.awaitEnd(of: upload) }
+        if let upload, !isRequestOver { try await exchange.awaitEnd(of: upload) }
     }
 
     /// The length of the body; `nil` if the head does not announce it.
@@ -187,7 +188,7 @@ package struct BodyReading {
 
     /// Whether the connection can be kept for reuse at the price of reading a little more.
     package var isWorthDraining: Bool {
-        guard upload?.isRunning != true, !exchange.connection.isRetired, !isAtEnd else { return false }
+        guard isRequestOver, !exchange.connection.isRetired, !isAtEnd else { return false }
         switch exchange.connection.framing {
         case .none: return true
         case .length(let length): return length - received <= Self.bytesToDrain
@@ -221,7 +222,7 @@ package struct BodyReading {
     ) async throws(TransportError) -> Bool {
         let connection = exchange.connection
         guard batching.isWorthwhile(received: received, left: total.map { $0 - received }), !monitor.isOn,
-            isRequestSent, start.advanced(byNanoseconds: ReceiveBatching.patience) < deadline.instant
+            isRequestOver, start.advanced(byNanoseconds: ReceiveBatching.patience) < deadline.instant
         else {
             connection.receiveMark = 1
             return false

@@ -182,7 +182,7 @@ package struct Exchange {
         upload: Upload?,
         monitor: inout ThroughputMonitor
     ) async throws(TransportError) {
-        if upload?.isRunning == true {
+        if upload?.isSending == true {
             _ = try await waitIfNeeded(after: step, deadline, upload: upload)
             // The server's time to answer begins when all has been sent, before this wait or during it.
             deadline.extend(from: connection.loop.now)
@@ -224,7 +224,7 @@ package struct Exchange {
         case .moved: return true
         case .again, .wantsRead, .wantsWrite:
             // While the request is being sent the server need not answer; sending has a limit of its own.
-            let isSending = upload?.isRunning ?? false
+            let isSending = upload?.isSending ?? false
             try await connection.wait(for: step, as: .reader, isSending ? deadline.untilEnd : deadline)
             return true
         case .ended(let clean):
@@ -246,7 +246,7 @@ package struct Exchange {
         monitor: inout ThroughputMonitor
     ) async throws(TransportError) -> Bool {
         // While the request is being sent the server need not answer.
-        guard monitor.isOn, upload?.isRunning != true else {
+        guard monitor.isOn, upload?.isSending != true else {
             return try await waitIfNeeded(after: step, deadline, upload: upload)
         }
         return try await monitor.check(deadline, on: connection.loop) { deadline throws(TransportError) in
@@ -254,40 +254,40 @@ package struct Exchange {
         }
     }
 
-    /// Waits until the request has been sent whole, after the end of its response.
+    /// Waits until the request has been sent whole and its source has ended, after the end of its response.
     ///
     /// Only a broken connection ends the wait early: a server may have closed its own side and still read
     /// (RFC 9112, section 9.6). Bytes behind the response, or the end, prevent the reuse of the connection,
     /// and nothing else.
     func awaitEnd(of upload: Upload) async throws(TransportError) {
-        if try await awaitEnd(of: upload, keepingUpTo: 0) { connection.retire() }
-        try await upload.waitForEnd(deadline(.write, stall: .endsWithUpload, from: connection.loop.now))
+        if try await watch(upload, keepingUpTo: 0) { connection.retire() }
+        try await upload.waitForEnd()
     }
 
     /// Waits until the request has been sent whole, after the server has switched to another protocol. Bytes
     /// of that protocol are kept for its reader.
     func awaitEnd(ofSwitching upload: Upload) async throws(TransportError) {
-        _ = try await awaitEnd(of: upload, keepingUpTo: Self.longestEarlyData)
-        try await upload.waitForEnd(deadline(.write, stall: .endsWithUpload, from: connection.loop.now))
+        _ = try await watch(upload, keepingUpTo: Self.longestEarlyData)
+        try await upload.waitForEnd()
     }
 
-    /// Watches the connection until the upload has ended, the server has sent more than `limit` bytes, or it
+    /// Watches the connection until no more is sent, the server has sent more than `limit` bytes, or it
     /// has finished sending. Returns whether the server came first.
     ///
     /// - Throws: the failure of a connection that breaks. The source of the body may give nothing for a long
     ///   time.
-    private func awaitEnd(of upload: Upload, keepingUpTo limit: Int) async throws(TransportError) -> Bool {
+    private func watch(_ upload: Upload, keepingUpTo limit: Int) async throws(TransportError) -> Bool {
         let deadline = deadline(.write, stall: .endsWithUpload, from: connection.loop.now)
-        while upload.isRunning {
+        while upload.isSending {
             guard connection.unparsedCount <= limit else { return true }
             connection.socket.input.clear()
             // Checked again after the wait point was cleared, because the upload's end is signalled there.
-            guard upload.isRunning else { break }
+            guard upload.isSending else { break }
             let step = connection.fill()
             switch step {
             case .wantsRead, .wantsWrite, .again:
                 // And again, because `fill` clears the wait point as well, before it reads.
-                if upload.isRunning { try await connection.wait(for: step, as: .reader, deadline) }
+                if upload.isSending { try await connection.wait(for: step, as: .reader, deadline) }
             case .moved: continue
             case .ended: return true
             case .failed(let reason): throw upload.failure ?? .failed(.write, reason)

@@ -10,12 +10,13 @@ internal import Synchronization
 /// answer is taken: a single task would wait forever. The upload is the writing half of the lease on a
 /// connection: the connection serves no other request until both halves have ended well.
 ///
-/// The state goes from `running` to `finished`, `stopped` or `failed`, and no further: a request that was
-/// sent whole stays finished even if its source is cancelled later. `stop` notes that the server has refused
-/// the rest, which makes the cancellation no failure: what then happens to the response is the response's own
-/// failure. An empty body is finished before its source is opened, which may take its time: the source is
-/// asked only to make sure that it has nothing. The sending task sets the state; the reading task looks at
-/// it. The end is signalled at the socket's wait point, where the reader may wait for input, and at `ending`,
+/// The state goes from `sending`, if the body has a length by way of `sent`, to `finished`, `stopped` or
+/// `failed`, and no further. `sent` says that all announced bytes are out, so that the server can answer, but
+/// the source has not told its end: it may still give more or fail, and the call must not succeed with a part
+/// of what it gives. So the response may be read, and its end waits until the source has told its own. `stop`
+/// notes that the server has refused the rest, which makes the cancellation no failure: what then happens to
+/// the response is the response's own failure. The sending task sets the state; the reading task looks at it.
+/// Each change is signalled at the socket's wait point, where the reader may wait for input, and at `ending`,
 /// where it waits when there is nothing more to read.
 ///
 /// The two tasks share the connection, which locks each operation for as long as there is an upload, because
@@ -38,7 +39,9 @@ package final class Upload: @unchecked Sendable {
     }
 
     private enum State {
-        case running
+        case sending
+        /// All announced bytes are out, and the source has not told its end.
+        case sent
         case finished
         /// Ended by `stop`.
         case stopped
@@ -54,7 +57,7 @@ package final class Upload: @unchecked Sendable {
     private var yields = YieldCounter()
     /// The bytes of content sent so far.
     private let sent = Atomic<UInt64>(0)
-    private let state = Locked(State.running)
+    private let state = Locked(State.sending)
     private let stopped = Atomic<Bool>(false)
     private let task = Locked<Task<Void, Never>?>(nil)
     /// The wait point for the end of the upload, used when there is nothing more to read.
@@ -85,7 +88,7 @@ package final class Upload: @unchecked Sendable {
         exchange.connection.beginDuplex()
         if case .stream(let body, _)? = content { body.begin() }
         let upload = Upload(exchange, onProgress, rate)
-        if head == nil, content?.hasContent == false { upload.state.withLock { $0 = .finished } }
+        if head == nil, content?.hasContent == false { upload.state.withLock { $0 = .sent } }
         // Code that blocks the executor of the caller would block the ends of the call's waits as well.
         let executor = content?.mayBlock == true ? exchange.limit.threads : exchange.limit.executor
         upload.task.withLock {
@@ -94,14 +97,23 @@ package final class Upload: @unchecked Sendable {
         return upload
     }
 
-    /// Whether the upload has not ended yet.
-    var isRunning: Bool {
-        state.withLock { if case .running = $0 { true } else { false } }
+    /// Whether there are bytes to be sent.
+    var isSending: Bool {
+        state.withLock { if case .sending = $0 { true } else { false } }
     }
 
-    /// Whether the request was sent whole.
+    /// Whether the request was sent whole, and its source has ended.
     var isFinished: Bool {
         state.withLock { if case .finished = $0 { true } else { false } }
+    }
+
+    private var hasEnded: Bool {
+        state.withLock {
+            switch $0 {
+            case .sending, .sent: false
+            case .finished, .stopped, .failed: true
+            }
+        }
     }
 
     /// The reason that the request was not sent whole; `nil` if it was or may still be.
@@ -115,14 +127,7 @@ package final class Upload: @unchecked Sendable {
     /// A broken connection is not such a failure, because the server may have answered before; nor is
     /// `cancel`, which comes after the response.
     var hopelessFailure: TransportError? {
-        guard let failure, case .failed(_, let reason) = failure else { return nil }
-        switch reason {
-        case .bodySource, .requestBody, .bodyLength, .timedOut, .tooSlow, .http: return failure
-        case .system(let error): return error.leavesConnectionOpen ? failure : nil
-        case .tls(.connectionLost(errno: let code)):
-            return SystemError("send", code: code).leavesConnectionOpen ? failure : nil
-        default: return nil
-        }
+        failure.flatMap { $0.leavesNoResponse ? $0 : nil }
     }
 
     /// Whether the server has refused the rest of the request.
@@ -131,9 +136,16 @@ package final class Upload: @unchecked Sendable {
         set { stopped.store(newValue, ordering: .relaxed) }
     }
 
-    /// Stops the upload because the server has refused the request before it was sent whole. That is not a
-    /// failure.
+    /// Stops the upload if the server has refused the request before it was sent whole. That is not a failure.
     package func stop() {
+        let isRefused = state.withLock { state in
+            switch state {
+            case .sending: true
+            case .failed(let failure): !failure.leavesNoResponse
+            case .sent, .finished, .stopped: false
+            }
+        }
+        guard isRefused else { return }
         isStopped = true
         cancel()
     }
@@ -143,22 +155,28 @@ package final class Upload: @unchecked Sendable {
         task.withLock { $0?.cancel() }
     }
 
-    /// Waits until the upload has ended.
+    /// Waits until the upload has ended: while bytes are sent without a limit of its own, then within the
+    /// limit of writing for the source to tell its end.
     ///
     /// - Throws: the failure, if it did not end well.
-    package func waitForEnd(_ deadline: Deadline) async throws(TransportError) {
+    package func waitForEnd() async throws(TransportError) {
         connection.loop.add(ending)
         defer { connection.loop.remove(ending) }
-        while isRunning {
-            try deadline.check(await ending.waitForSignal(until: deadline.instant))
-        }
+        try await wait(while: { self.isSending }, .endsWithUpload)
+        try await wait(while: { !self.hasEnded }, exchange.timeouts.write)
         if let failure { throw failure }
+    }
+
+    private func wait(while isBusy: () -> Bool, _ stall: IdleLimit) async throws(TransportError) {
+        let deadline = exchange.deadline(.write, stall: stall, from: connection.loop.now)
+        while isBusy() { try deadline.check(await ending.waitForSignal(until: deadline.instant)) }
     }
 
     private func run(_ head: [UInt8]?, content: Content?) async {
         do throws(TransportError) {
-            if let head { try await send(head, from: 0, total: nil, content: 0) }
-            if let content, !content.hasContent { end(.finished) }
+            if let head {
+                try await send(head, from: 0, total: nil, content: 0, isAll: content?.hasContent == false)
+            }
             switch content {
             case .bytes(let bytes, let start):
                 sent.store(UInt64(start), ordering: .relaxed)
@@ -174,10 +192,12 @@ package final class Upload: @unchecked Sendable {
 
     private func end(_ new: State) {
         state.withLock { state in
-            // A request that was sent whole stays so, even if its source is not asked for more.
-            if case .finished = state, case .failed(.cancelled) = new { return }
             if case .failed(.cancelled) = new, isStopped { state = .stopped } else { state = new }
         }
+        signal()
+    }
+
+    private func signal() {
         // The reader has been waiting without a time limit; its limit begins now.
         connection.socket.wakeReader()
         ending.input.signal()
@@ -185,36 +205,22 @@ package final class Upload: @unchecked Sendable {
 
     /// Sends a streamed body: exactly `length` bytes, or in chunks if that is `nil`.
     private func send(_ body: StreamedBody, length: UInt64?) async throws(TransportError) {
-        let source = try await fromSource { try await body.open(connection.loop) }
+        let opened = try await fromSource { try await body.open(connection.loop) }
+        let source = length.map(opened.giving) ?? opened
         var given: UInt64 = 0
         while let piece = try await fromSource({ try await source.next() }) {
             guard !piece.isEmpty else { continue }
             given += UInt64(piece.count)
             if let length {
-                guard given <= length else {
-                    throw .failed(.write, .bodyLength(announced: length, given: given))
-                }
-                // Checked before the last piece is sent: the peer may answer that piece before anything else
-                // is checked.
-                if given == length, body.endsAtOnce,
-                    let more = try await fromSource({ try await source.next() })
-                {
-                    throw .failed(.write, .bodyLength(announced: length, given: given + UInt64(more.count)))
-                }
-                try await send(piece, from: 0, total: length)
-                // The source is asked once more only to make sure that it is at its end.
-                if given == length { end(.finished) }
+                // Asked before the last piece is sent: the peer may answer that piece before anything else is
+                // checked.
+                if given == length, body.endsAtOnce { _ = try await fromSource { try await source.next() } }
+                try await send(piece, from: 0, total: length, isAll: given == length)
             } else {
                 try await send(Self.chunk(of: piece), from: 0, total: nil, content: piece.count)
             }
         }
-        if let length {
-            guard given == length else {
-                throw .failed(.write, .bodyLength(announced: length, given: given))
-            }
-        } else {
-            try await sendTrailers(body)
-        }
+        if length == nil { try await sendTrailers(body) }
     }
 
     /// Sends the last chunk, with the trailer fields.
@@ -231,11 +237,14 @@ package final class Upload: @unchecked Sendable {
     }
 
     /// Sends bytes. All of them are content, unless `content` says how many are.
+    ///
+    /// - Parameter isAll: whether a body with a length is sent whole with them, before its source has ended.
     private func send(
         _ bytes: [UInt8],
         from start: Int,
         total: UInt64?,
-        content: Int? = nil
+        content: Int? = nil,
+        isAll: Bool = false
     ) async throws(TransportError) {
         var position = start
         var deadline: Deadline?
@@ -244,8 +253,10 @@ package final class Upload: @unchecked Sendable {
                 try await rate.wait(.write, within: exchange.limit, on: connection.loop)
             }
             let end = min(bytes.count, position + (rate?.pieceSize ?? bytes.count))
-            let step = unsafe bytes.withUnsafeBytes { all in
-                unsafe connection.write(UnsafeRawBufferPointer(rebasing: all[position..<end]))
+            let step = attempt(isAll: isAll, upTo: bytes.count - position) {
+                unsafe bytes.withUnsafeBytes { all in
+                    unsafe connection.write(UnsafeRawBufferPointer(rebasing: all[position..<end]))
+                }
             }
             if case .moved(let count) = step {
                 position += count
@@ -259,13 +270,28 @@ package final class Upload: @unchecked Sendable {
             }
         }
         while connection.hasUnsentBytes {
-            let step = connection.flush()
+            let step = attempt(isAll: isAll, upTo: nil) { connection.flush() }
             guard case .moved = step else {
                 try await wait(for: step, &deadline)
                 continue
             }
         }
+        if isAll { signal() }
         if let content, content > 0 { report(content, total: total) }
+    }
+
+    /// Tries to send. When all is out, the state says so before the reader can look at it: the server may
+    /// answer at once, and a body that it has whole is not refused by that.
+    private func attempt(isAll: Bool, upTo left: Int?, _ move: () -> Connection.Step) -> Connection.Step {
+        guard isAll else { return move() }
+        return state.withLock { state in
+            let step = move()
+            guard case .moved(let count) = step, count == left ?? count, !connection.hasUnsentBytes else {
+                return step
+            }
+            state = .sent
+            return step
+        }
     }
 
     /// Checks the call's deadline and yields to other tasks now and then, for a peer that takes everything as
@@ -331,6 +357,20 @@ package final class Upload: @unchecked Sendable {
         defer { unsafe buffer.deallocate() }
         let count = try unsafe RequestWriter.writeLastChunk(trailers: trailers, into: buffer)
         return unsafe [UInt8](UnsafeRawBufferPointer(rebasing: buffer[0..<count]))
+    }
+}
+
+extension TransportError {
+    /// Whether a request whose sending failed so has no response to wait for.
+    fileprivate var leavesNoResponse: Bool {
+        guard case .failed(_, let reason) = self else { return false }
+        switch reason {
+        case .bodySource, .requestBody, .bodyLength, .timedOut, .tooSlow, .http: return true
+        case .system(let error): return error.leavesConnectionOpen
+        case .tls(.connectionLost(errno: let code)):
+            return SystemError("send", code: code).leavesConnectionOpen
+        default: return false
+        }
     }
 }
 

@@ -141,7 +141,11 @@ extension Transport {
             // The server refused the request before all of it was sent: the rest is useless (RFC 9112,
             // section 9.3), also where sending has already failed, because the server has closed the
             // connection behind its answer.
-            if let upload, !upload.isFinished, head.status.code >= 300 { upload.stop() }
+            if let upload, head.status.code >= 300 {
+                upload.stop()
+                // A redirect may turn what the server was sent into a success.
+                if head.status.code < 400, !upload.isStopped { try await upload.waitForEnd() }
+            }
             if case .tunnel = connection.framing {
                 try await detach(connection, lease: lease, after: upload, exchange: exchange)
                 observer?.note(making: .bodyEnded(bytes: 0, isWhole: true))
@@ -187,7 +191,7 @@ extension Transport {
             reading.report(first.count)
             reading.rate?.count(first.count, at: loop.now)
         }
-        guard reading.isAtEnd, reading.isRequestSent else {
+        guard reading.isAtEnd, reading.isRequestOver else {
             let end = record.bodyEnd ?? BodyEnd()
             (record.bodyEnd, reading.end) = (end, end)
             return (head, .arriving(reading, first: first, leased.lease), record)

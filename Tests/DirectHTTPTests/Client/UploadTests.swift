@@ -285,8 +285,6 @@ struct UploadTests {
     }
 }
 
-private struct SourceFailure: Error {}
-
 /// Pieces of the pattern of these sizes, made when they are asked for.
 final class PatternPieces: AsyncSequence, @unchecked Sendable {
     typealias Element = [UInt8]

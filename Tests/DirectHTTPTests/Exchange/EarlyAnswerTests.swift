@@ -184,22 +184,78 @@ struct EarlyAnswerTests {
         continuation.finish()
     }
 
+    /// A body of three bytes, or none, whose source tells nothing more until it is continued.
+    private func held(_ length: Int = 3) -> (
+        RequestBody, AsyncThrowingStream<[UInt8], any Error>.Continuation
+    ) {
+        let (pieces, source) = AsyncThrowingStream.makeStream(of: [UInt8].self, throwing: (any Error).self)
+        if length > 0 { source.yield(pattern(at: 0, count: length)) }
+        return (.stream(pieces, length: UInt64(length)), source)
+    }
+
     @Test(
-        "An empty body that is not opened yet leaves nothing to be sent, and its connection is kept",
-        arguments: [HTTPStatus.ok, .forbidden]
+        "A response comes when the announced bytes are out, ends when the source tells its end, and keeps the connection",
+        arguments: [HTTPStatus.ok, .forbidden],
+        [0, 3]
     )
-    func nothingToSend(status: HTTPStatus) async throws {
-        let server = try FixtureServer.start { _ in .text("answer", status: Int(status.code)) }
-        let (never, continuation) = AsyncStream.makeStream(of: Void.self)
-        let body = StreamedBody(isReplayable: true, length: 0) { _ in
-            for await _ in never {}
-            return RequestBodySource(of: [])
+    func lateEnd(status: HTTPStatus, length: Int) async throws {
+        let server = try FixtureServer.start { request in
+            .text("\(try request.discardBody())", status: Int(status.code))
         }
+        let (body, source) = held(length)
         let client = HTTPClient.untimed()
-        let request = Request(.post, server.http(), body: RequestBody(.stream(body)))
-        #expect(try await client.fetch(request).status == status)
+        let response = try await client.send(Request(.post, server.http(), body: body))
+        #expect(response.status == status)
+        var iterator = response.body.makeAsyncIterator()
+        #expect(try await iterator.next() == Array("\(length)".utf8))
+        source.finish()
+        #expect(try await iterator.next() == nil)
         #expect(try await client.get(server.http()).isReused)
-        continuation.finish()
+    }
+
+    @Test(
+        "What a source gives behind its announced end is an error although the response is there",
+        arguments: [nil, SourceFailure()] as [SourceFailure?],
+        [0, 3]
+    )
+    func excess(failure: SourceFailure?, length: Int) async throws {
+        let server = try FixtureServer.start { .text("\(try $0.discardBody())") }
+        let (body, source) = held(length)
+        let client = HTTPClient.untimed()
+        let response = try await client.send(Request(.post, server.http(), body: body))
+        #expect(response.status == 200)
+        if let failure { source.finish(throwing: failure) } else { source.yield([1]) }
+        let error = try await httpError { try await response.body.collect(upTo: 100) }
+        #expect(error.phase == .write && error.response?.status == 200)
+        switch error.reason {
+        case .bodyLength(UInt64(length), given: UInt64(length) + 1): #expect(failure == nil)
+        case .bodySource(let cause): #expect(failure != nil && cause is SourceFailure)
+        default: Issue.record("\(error)")
+        }
+        #expect(client.connections.isEmpty)
+        source.finish()
+    }
+
+    @Test(
+        "A source that does not tell its end ends the call by the write limit, and no redirect is followed before",
+        arguments: [nil, 301, 302, 303] as [Int?]
+    )
+    func noEnd(redirect: Int?) async throws {
+        let server = try FixtureServer.start { request in
+            _ = try request.discardBody()
+            return redirect.map { .redirect(to: "/elsewhere", status: $0) } ?? .text("taken")
+        }
+        let client = time.client {
+            $0.timeouts.write = .seconds(61)
+            $0.timeouts.response = nil
+        }
+        let (body, source) = held()
+        let error = try await httpError {
+            try await time.passing(repeatedly: .seconds(61)) { try await client.post(server.http(), body) }
+        }
+        #expect(error.phase == .write && error.isTimeout)
+        #expect(server.requests.map(\.target) == ["/"])
+        source.finish()
     }
 
     @TaskLocal static var mark = "none"
@@ -216,3 +272,5 @@ struct EarlyAnswerTests {
         #expect(seen.withLock { $0 } == ["the caller's"])
     }
 }
+
+struct SourceFailure: Error {}

@@ -71,19 +71,20 @@ package struct Exchange {
     /// Waits for the server's permission to send the body, at most for the limit `continue` (RFC 9110,
     /// section 10.1.1).
     ///
-    /// - Returns: the final head if the server refuses the body; `nil` if the body is to be sent.
+    /// - Returns: the final head if the server refuses the body, `nil` if the body is to be sent; and whether
+    ///   the server has asked for it.
     @inline(never)
     func awaitContinue(
         _ options: ExchangeOptions,
         sending unsent: [UInt8]?
-    ) async throws(TransportError) -> ResponseHead? {
+    ) async throws(TransportError) -> (refusal: ResponseHead?, isAskedFor: Bool) {
         if let unsent { try await sendHead(unsent) }
         let deadline = deadline(.response, stall: timeouts.continue, from: connection.loop.now)
         while true {
             switch try nextEvent(.response) {
-            case .head(let head): return head
+            case .head(let head): return (head, false)
             case .interim(let head):
-                if head.status == .continue { return nil }
+                if head.status == .continue { return (nil, true) }
                 options.onInterim?(head)
             case .needsMore:
                 do throws(TransportError) {
@@ -91,7 +92,7 @@ package struct Exchange {
                     _ = try await waitIfNeeded(after: step, deadline, upload: nil)
                 } catch {
                     guard error.isTimeout, connection.loop.now < limit.end else { throw error }
-                    return nil
+                    return (nil, false)
                 }
             case .content, .trailers, .end: throw .failed(.response, .http(.closedBeforeResponse))
             }

@@ -93,9 +93,9 @@ extension Transport {
             )
             observer?.note(making: .sending(connection.facts.endpoint, bytes: count, isReused: isReused))
             var unsent = try exchange.send(count)
-            var refusal: ResponseHead?
+            var (refusal, isAskedFor): (ResponseHead?, Bool) = (nil, true)
             if let options, options.options.expectsContinue, let rest, rest.hasContent {
-                refusal = try await exchange.awaitContinue(options.options, sending: unsent)
+                (refusal, isAskedFor) = try await exchange.awaitContinue(options.options, sending: unsent)
                 unsent = nil
             }
             // Bytes that find no room now, even those of the head, are sent by a task of their own while this
@@ -113,12 +113,13 @@ extension Transport {
             let sent = loop.now
             let head: ResponseHead
             if let refusal {
-                // It is unknown whether the server takes the next bytes for the body or for a request.
-                connection.retire()
                 head = refusal
             } else {
                 head = try await exchange.receiveHead(from: sent, upload, options: options)
             }
+            // It is unknown whether the server takes the body that it has not asked for, or the next bytes in
+            // its place, for a request: it may have decided before it has seen any of them.
+            if !isAskedFor, refusal != nil || head.status.code >= 300 { connection.retire() }
             // The server gave up waiting for a request at the time this one was sent: the 408 does not answer
             // it.
             if leased.wasIdle, head.status == .requestTimeout, request.message.mayBeSentAgain {

@@ -81,6 +81,19 @@ struct ExpectationTests {
         #expect(try result.get().text == "ok" && elapsed == .seconds(1))
     }
 
+    @Test(
+        "A refusal after the body was sent unasked closes the connection: the server may take it for a request"
+    )
+    func lateRefusal() async throws {
+        let server = try FixtureServer.scripted([
+            .awaitHead, .awaitBytes(4), .send("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno"),
+            .awaitClose,
+        ])
+        let (request, client) = (request(server, .text("body")), time.client())
+        let (result, _) = await time.passing(.seconds(1)) { try await client.fetch(request) }
+        #expect(try result.get().status == .forbidden && client.connections.isEmpty)
+    }
+
     @Test("A server that does not respond does not extend the call beyond its total limit")
     func silenceAndTotal() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .awaitClose])

@@ -12,6 +12,8 @@ struct FramingFields {
     /// Whether the fields have a fault that only leniency accepts, or that does not matter without content.
     private(set) var isDoubtful = false
     private let acceptsDoubt: Bool
+    /// Whether the fields say that content follows.
+    var announceContent: Bool { isChunked || hasOtherCodings || contentLength ?? 0 > 0 }
 
     init(acceptsDoubt: Bool = false) {
         self.acceptsDoubt = acceptsDoubt
@@ -94,15 +96,16 @@ struct FramingFields {
     }
 
     /// Several fields form one list, and empty elements count for nothing (RFC 9110, sections 5.3 and
-    /// 5.6.1.2).
+    /// 5.6.1.2). Not all recipients see it so: a list with one leaves the framing in doubt.
     private mutating func readTransferEncoding(
         _ value: UnsafePointer<UInt8>,
         count: Int
     ) throws(HTTP1Error) {
         var elements = unsafe ListElements(value, count: count)
-        var isEmpty = true
+        let all = unsafe UnsafeBufferPointer(start: value, count: count).count { $0 == .comma } + 1
+        var found = 0
         while let coding = unsafe elements.next() {
-            isEmpty = false
+            found += 1
             let nameCount = unsafe ByteScan.endOfToken(coding.bytes, from: 0, to: coding.count)
             if unsafe coding.bytes.spells("chunked", count: nameCount) {
                 guard unsafe nameCount == coding.count else { throw .invalidTransferEncoding }
@@ -119,7 +122,8 @@ struct FramingFields {
                 if !isIgnored { hasOtherCodings = true }
             }
         }
-        if isEmpty { throw .invalidTransferEncoding }
+        guard found > 0 else { throw .invalidTransferEncoding }
+        if found < all { isDoubtful = true }
     }
 
     /// Checks that a coding is a token with optional parameters, all of it ASCII (CVE-2025-69224).

@@ -73,6 +73,9 @@ package struct ResponseReader: ~Copyable {
     private var expectsUpgrade = false
     private var headBytesLeft = 0
     private var interims = 0
+    /// Whether a head has announced content that its status rules out: a 1xx or 204 (RFC 9110, section 8.6;
+    /// RFC 9112, section 6.1). It may still come, and would be the response to the next request.
+    private var announcesInVain = false
     /// The number of content bytes handed out in this exchange.
     private var received: UInt64 = 0
 
@@ -96,6 +99,7 @@ package struct ResponseReader: ~Copyable {
         expectsUpgrade = upgrade
         headBytesLeft = limits.headBytes
         interims = 0
+        announcesInVain = false
         received = 0
         framing = .none
         hasStarted = false
@@ -157,6 +161,9 @@ package struct ResponseReader: ~Copyable {
         }
         headBytesLeft &-= length
         let status = heads.status
+        if status.isInformational || status == .noContent, heads.fields.announceContent {
+            announcesInVain = true
+        }
         if status.isInformational && status != .switchingProtocols {
             interims += 1
             guard interims <= limits.interimCount else {
@@ -318,13 +325,8 @@ extension ResponseReader {
         if fields.isChunked && (fields.contentLength != nil || isHTTP10) {
             return .close(.doubtfulFraming)
         }
-        // A 204 has neither field (RFC 9110, section 8.6; RFC 9112, section 6.1). The content of one that has
-        // may still come, and would be the response to the next request.
-        if heads.status == .noContent, fields.isChunked || fields.contentLength ?? 0 > 0 {
-            return .close(.doubtfulFraming)
-        }
         // Chunks of an earlier response cannot have been in doubt: the connection would not have been reused.
-        if fields.isDoubtful || chunks.isDoubtful { return .close(.doubtfulFraming) }
+        if announcesInVain || fields.isDoubtful || chunks.isDoubtful { return .close(.doubtfulFraming) }
         if isHTTP10 && !fields.keepsAlive { return .close(.http10) }
         return .reusable
     }

@@ -48,6 +48,17 @@ struct TransferCodingTests {
         }
     }
 
+    @Test(
+        "Beside an empty element chunked is read, and the connection is not used again: recipients differ",
+        arguments: ["chunked,", ", chunked", "chunked,,", " ,\t, chunked"]
+    )
+    func emptyElement(list: String) {
+        let head = Self.head("HTTP/1.1 200 OK", [list], length: nil)
+        let read = Self.read(head, Self.chunks[...], isLenient: false)
+        #expect(read?.framing == .chunked && read?.isWhole == true)
+        #expect(read?.reuse == .close(.doubtfulFraming))
+    }
+
     private static let chunks = Array("5\r\nhello\r\n0\r\n\r\n".utf8)
 
     /// Every list of up to three of these codings, an empty element among them.

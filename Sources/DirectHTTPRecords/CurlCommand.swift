@@ -56,7 +56,7 @@ struct CurlCommand {
         add(proxy)
         addLocalBinding()
         addTrust()
-        try addFields()
+        try addFields(over: request.unixSocket == nil ? proxy?.proxy : nil)
         addBody()
     }
 
@@ -67,7 +67,10 @@ struct CurlCommand {
             + words.map { $0.map(ShellWord.quoted).joined(separator: " ") }.joined(separator: " \\\n  ")
     }
 
-    private var hasBody: Bool { !request.body.isNone || request.method.anticipatesContent }
+    /// Whether the client announces content, or that there is none.
+    private var hasBody: Bool {
+        request.method.anticipatesContent || request.body.bytesInMemory?.isEmpty != true
+    }
 
     /// curl derives GET, HEAD and POST from its other options.
     private mutating func addMethod() throws(HTTPError) {
@@ -107,7 +110,7 @@ struct CurlCommand {
         // The client does not look at the environment, and curl would.
         guard let proxy = proxy.proxy else { return words.append(["--noproxy", "*"]) }
         let scheme = proxy.scheme == .socks5 && proxy.lookup == .byProxy ? "socks5h" : proxy.scheme.rawValue
-        words.append(["--proxy", "\(scheme)://\(proxy.host.inURL):\(proxy.port)"])
+        words.append(["--proxy", "\(scheme)://\(proxy.host.inURL):\(proxy.port)", "--noproxy", ""])
         addTrust(in: proxy)
         guard let credentials = proxy.credentials else { return }
         let hidden = redaction.hides("Proxy-Authorization")
@@ -204,12 +207,17 @@ struct CurlCommand {
         }
     }
 
-    private mutating func addFields() throws(HTTPError) {
+    private mutating func addFields(over proxy: Proxy?) throws(HTTPError) {
         var headers = request.headers
+        // Sent by the client to a proxy that forwards the request, and has no credentials of its own.
+        let isForwarded =
+            url.scheme == .http && request.addresses == nil && proxy?.lookup == .byProxy
+            && proxy?.scheme != .socks5
+        if !isForwarded || proxy?.credentials != nil { headers.remove("Proxy-Authorization") }
         // curl writes these itself, as the client does.
         for name in ["Host", "Content-Length", "Transfer-Encoding", "Connection"] { headers.remove(name) }
         addClientFields(to: &headers)
-        if let type = request.body.contentType, !headers.contains("Content-Type") {
+        if let type = request.contentType, !headers.contains("Content-Type") {
             headers.add("Content-Type", type)
         }
         if request.body.isGzipped, !headers.contains("Content-Encoding") {
@@ -223,9 +231,10 @@ struct CurlCommand {
             guard field.value.isFieldValue else {
                 throw HTTPError(.request, .http(.invalidRequestFieldValue(name: field.name)), url: url)
             }
-            words.append([
-                "--header", field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)",
-            ])
+            let option = field.name.lowercased() == "proxy-authorization" ? "--proxy-header" : "--header"
+            // curl takes a value of blanks for none, and a field without a value for one to leave out.
+            let isBlank = field.value.utf8.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+            words.append([option, isBlank ? "\(field.name);" : "\(field.name): \(field.value)"])
         }
         var own = ["User-Agent", "Accept"]
         if hasBody { own += ["Content-Type", "Expect"] }
@@ -243,9 +252,10 @@ struct CurlCommand {
 
     private mutating func addBody() {
         guard hasBody else { return }
-        let described =
-            request.headers.contains("Content-Type")
-            ? request.headers : HTTPHeaders([("Content-Type", request.body.contentType ?? "")])
+        var described = request.headers
+        if let type = request.contentType, !described.contains("Content-Type") {
+            described.add("Content-Type", type)
+        }
         guard let bytes = request.body.bytesInMemory, bytes.count <= Self.longestBody,
             let shown = redaction.shown(body: bytes, of: described)
         else { return words.append(["--data-binary", "@-"]) }

@@ -84,7 +84,7 @@ extension Request {
     }
 
     /// The type of the body. That of OPTIONS has one in any case (RFC 9110, section 9.3.7).
-    private var contentType: String? {
+    package var contentType: String? {
         body.contentType ?? (isOptionsWithBody ? "application/octet-stream" : nil)
     }
 

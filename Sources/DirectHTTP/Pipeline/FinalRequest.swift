@@ -24,7 +24,7 @@ struct FinalRequest: Sendable {
             let (_, authority) = url.targetAndAuthority(of: request.method, isForwarded: false)
             derived.add("Host", bytes: authority)
         }
-        if let type = request.body.contentType { derived.add("Content-Type", type) }
+        if let type = request.contentType { derived.add("Content-Type", type) }
         if request.body.isGzipped { derived.add("Content-Encoding", "gzip") }
         derived.add(try await request.framing(on: loop, within: limit), of: request)
         derived.complete(with: request.connectionFields)

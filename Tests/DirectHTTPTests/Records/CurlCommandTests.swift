@@ -1,4 +1,5 @@
 import DirectCore
+import DirectHTTP1
 import DirectTestCommands
 import Foundation
 import TLSFixtures
@@ -20,7 +21,10 @@ struct CurlCommandTests {
         let child = try TestProcess(
             "/bin/sh",
             ["-c", redirected],
-            environment: ["PATH": "/usr/bin:/bin:/usr/local/bin", "http_proxy": "http://127.0.0.1:9"]
+            environment: [
+                "PATH": "/usr/bin:/bin:/usr/local/bin", "http_proxy": "http://127.0.0.1:9",
+                "no_proxy": "b.test",
+            ]
         )
         return try await onOwnThread { child.waitForEnd() }
     }
@@ -49,10 +53,15 @@ struct CurlCommandTests {
                 Request(
                     method,
                     "http://a.test:\(server.port)/a/%2e/b",
-                    headers: ["X-Empty": "", "X-Quote": "it's \"$1\"", "Cookie": "a=b"]
+                    headers: [
+                        "X-Empty": "", "X-Blank": " \t", "X-Quote": "it's \"$1\"", "Cookie": "a=b",
+                        "Proxy-Authorization": "Basic bWU6cA==",
+                    ]
                 )
             )
+            requests.append(Request(method, "http://a.test:\(server.port)/", body: .bytes([])))
         }
+        requests.append(Request(.options, "http://a.test:\(server.port)/", body: .bytes([1])))
         var upgrading = Request(.get, "http://a.test:\(server.port)/", headers: ["TE": "trailers"])
         upgrading.upgrade = ["echo/2", "echo"]
         var expecting = Request(.put, "http://a.test:\(server.port)/", body: .text("x"))
@@ -105,6 +114,30 @@ struct CurlCommandTests {
         request.addresses = [server.endpoint]
         #expect(try await run(client.curlCommand(for: request, redacting: .insecureNone)) == 0)
         #expect(server.requests.last?.host == "b.test")
+    }
+
+    @Test("The credentials in a request's field for a proxy go to no server", .enabled(if: hasCurl))
+    func proxyCredentials() async throws {
+        let proxy = try FixtureServer.start { request in
+            .text(request.headers["proxy-authorization"] ?? "none")
+        }
+        let field: DirectHTTP1.HTTPHeaders = ["Proxy-Authorization": "Basic bWU6cA=="]
+        func command(_ url: String, _ proxy: String, _ addresses: [Endpoint]? = nil) throws -> String {
+            var request = Request(.get, url, headers: field)
+            request.addresses = addresses
+            let client = try HTTPClient.untimed { $0.proxy = ProxySettings(try Proxy(proxy)) }
+            return try client.curlCommand(for: request, redacting: .insecureNone)
+        }
+        let forwarded = try command("http://a.test/", "http://\(proxy.authority)")
+        #expect(try await run(forwarded) == 0)
+        #expect(proxy.requests.last?.headers["proxy-authorization"] == "Basic bWU6cA==")
+        for command in [
+            try command("http://a.test/", "http://u:p@\(proxy.authority)"),
+            try command("http://a.test/", "socks5://\(proxy.authority)"),
+            try command("http://a.test/", "http://\(proxy.authority)", ["192.0.2.1"]),
+            try command("https://a.test/", "http://\(proxy.authority)"),
+            try HTTPClient.untimed().curlCommand(for: Request(.get, "http://a.test/", headers: field)),
+        ] { #expect(!command.contains("bWU6cA==") && !command.contains("Proxy-Auth"), "\(command)") }
     }
 
     @Test(

@@ -53,7 +53,7 @@ extension Redaction {
     /// Returns the bytes of a body that may be shown; `nil` if it is left out.
     func shown(body: [UInt8], of headers: HTTPHeaders) -> [UInt8]? {
         guard !hidesBodies else { return nil }
-        guard items?.isEmpty != true, headers.hasContentType("application/x-www-form-urlencoded") else {
+        guard items?.isEmpty != true, headers.mayHaveContentType("application/x-www-form-urlencoded") else {
             return body
         }
         // Text that cannot be read cannot be searched for names.

@@ -24,9 +24,31 @@ extension HTTPHeaders {
 
     /// Whether the last `Content-Type` is this one, in lower case, whatever its parameters.
     package func hasContentType(_ type: String) -> Bool {
-        let value = values(for: "Content-Type").last ?? ""
-        let essence = value.drop { $0 == " " || $0 == "\t" }.prefix { !";\t ".contains($0) }
-        return essence.lowercased() == type
+        mediaTypes.last == type
+    }
+
+    /// Whether the content may be of this type, in lower case: one of several fields has it, or none that can
+    /// be read.
+    package func mayHaveContentType(_ type: String) -> Bool {
+        mediaTypes.contains { $0 == type || $0 == nil }
+    }
+
+    /// The types in the `Content-Type` fields, in lower case and without parameters; `nil` for what is none.
+    private var mediaTypes: [String?] {
+        var types: [String?] = []
+        var next = index(of: "content-type")
+        while let index = next {
+            // By bytes: a mark that combines with the semicolon would hide it.
+            var value = FieldScanner(valueBytes(at: index))
+            value.skipBlanks()
+            let type = value.read { !";\t ".utf8.contains($0) }
+            let isType =
+                type.split(separator: "/", omittingEmptySubsequences: false)
+                .map { HTTPMethod(validating: String($0)) != nil } == [true, true]
+            types.append(isType ? type.lowercased() : nil)
+            next = self.index(of: "content-type", from: index + 1)
+        }
+        return types
     }
 }
 

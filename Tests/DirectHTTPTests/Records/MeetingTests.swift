@@ -138,6 +138,25 @@ struct MeetingTests {
         #expect(redaction.shown(body: [31, 139], of: coded) == nil)
     }
 
+    @Test("What may be a form is hidden as a form, however its type is written")
+    func types() {
+        let form = Array("user=u&password=hush".utf8)
+        let types: [HTTPHeaders] = [
+            ["Content-Type": "application/x-www-form-urlencoded;\u{301}charset=utf-8"],
+            ["Content-Type": "application/x-www-form-urlencoded \u{301}"],
+            ["Content-Type": "application/x-www-form-urlencoded,text/plain"],
+            ["Content-Type": "Application/X-WWW-Form-Urlencoded", "content-type": "text/plain"],
+            ["Content-Type": "\"application/x-www-form-urlencoded\""],
+        ]
+        for headers in types {
+            let shown = Redaction().shown(body: form, of: headers).map { String(decoding: $0, as: UTF8.self) }
+            #expect(shown == "user=***&password=***", "\(headers.map(\.value))")
+        }
+        for headers in [["Content-Type": "text/plain"], [:]] as [HTTPHeaders] {
+            #expect(Redaction().shown(body: form, of: headers) == form)
+        }
+    }
+
     @Test("The references of Link and Refresh are shown without secrets, as those of Location")
     func linksAndRefresh() {
         let redaction = Redaction()

@@ -39,7 +39,11 @@ public final class HARReplay: Sendable {
         guard case .array(let entries)? = root["log"]?["entries"]?.content else {
             throw .invalid(line: root.line, "there is no list log.entries")
         }
-        exchanges = Locked(try entries.map { entry throws(HARError) in try ReplayedExchange(entry) })
+        exchanges = Locked(
+            try entries.map { entry throws(HARError) in
+                try ReplayedExchange(entry, hasMasks: !redaction.isNone)
+            }
+        )
         self.redaction = redaction
     }
 
@@ -115,7 +119,7 @@ private struct ReplayedExchange: Sendable {
     /// The content; `nil` if it was not recorded.
     private let content: [UInt8]?
 
-    init(_ entry: JSONValue) throws(HARError) {
+    init(_ entry: JSONValue, hasMasks: Bool) throws(HARError) {
         line = entry.line
         guard let request = entry["request"], let response = entry["response"],
             let method = request["method"]?.text, let address = request["url"]?.text
@@ -131,7 +135,11 @@ private struct ReplayedExchange: Sendable {
         guard status != nil || code == 0 else { throw .invalid(line: response.line, "an invalid status") }
         reason = response["statusText"]?.text ?? ""
         let recorded = response["content"]
-        headers = try Self.headers(response["headers"], isCoded: recorded?["_isCoded"] != nil)
+        headers = try Self.headers(
+            response["headers"],
+            isCoded: recorded?["_isCoded"] != nil,
+            hasMasks: hasMasks
+        )
         let isComplete = recorded?["_isComplete"] == nil
         let isEmpty = isComplete && (recorded?["size"]?.number ?? 0) == 0
         content = try Self.bytes(recorded, encoding: recorded?["encoding"]) ?? (isEmpty ? [] : nil)
@@ -161,7 +169,9 @@ private struct ReplayedExchange: Sendable {
     }
 
     /// Returns the fields, without those about a coding that the recorded content no longer has.
-    private static func headers(_ value: JSONValue?, isCoded: Bool) throws(HARError) -> HTTPHeaders {
+    private static func headers(_ value: JSONValue?, isCoded: Bool, hasMasks: Bool) throws(HARError)
+        -> HTTPHeaders
+    {
         var headers = HTTPHeaders()
         guard case .array(let fields)? = value?.content else { return headers }
         for field in fields {
@@ -174,7 +184,7 @@ private struct ReplayedExchange: Sendable {
                 case "content-length", "transfer-encoding": true
                 default: false
                 }
-            if !isOutdated, value != SecretItems.mask { headers.add(name, value) }
+            if !isOutdated, !hasMasks || value != SecretItems.mask { headers.add(name, value) }
         }
         return headers
     }

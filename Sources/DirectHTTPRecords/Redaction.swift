@@ -20,7 +20,7 @@ public struct Redaction: Sendable {
     /// tells.
     public var hidesBodies = false
 
-    private var isNone = false
+    private(set) var isNone = false
 
     /// Hides the fields that carry credentials, and all values of queries and forms.
     public init() {}

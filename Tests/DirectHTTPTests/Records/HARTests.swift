@@ -174,6 +174,16 @@ struct HARTests {
         #expect(!response.headers.contains("Set-Cookie"))
     }
 
+    @Test("In an archive that hides nothing, a field of three asterisks is a field")
+    func asterisks() async throws {
+        let server = try FixtureServer.start { _ in .text("ok", ["X-Stars": "***"]) }
+        let recorder = HARRecorder(redacting: .insecureNone)
+        _ = try await client(recorder).get(server.http())
+        let replay = try HARReplay(recorder.archive, redacting: .insecureNone)
+        let response = try await HTTPClient.untimed { $0.transport = replay.transport }.get(server.http())
+        #expect(response.headers["X-Stars"] == "***")
+    }
+
     @Test("An archive hides all values of queries and forms, and a replay answers by their names, in order")
     func hiddenItems() async throws {
         let recorder = HARRecorder()

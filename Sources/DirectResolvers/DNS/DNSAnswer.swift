@@ -82,9 +82,7 @@ package struct DNSAnswer: Sendable {
             seconds = min(seconds, alias.timeToLive)
         }
         if steps > 0 {
-            canonicalName = String(validating: bytes.nameText(name), as: UTF8.self).flatMap {
-                try? DomainName($0)
-            }
+            canonicalName = bytes.nameText(name).flatMap { try? $0.withSpan(DomainName.init(utf8:)) }
         }
         var services: [(binding: ServiceBinding?, timeToLive: UInt32)] = []
         for record in message.answers where record.type == type && bytes.isSameName(record.name, second: name)

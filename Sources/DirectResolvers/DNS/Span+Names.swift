@@ -60,7 +60,8 @@ extension Span<UInt8> {
         return true
     }
 
-    /// Whether a name is equal to `text`, which is in lower case with dots between its labels.
+    /// Whether a name is equal to `text`, which is in lower case with dots between its labels. One with a dot
+    /// in a label is not: it is another name.
     func isName(_ start: Int, text: [UInt8]) -> Bool {
         var position = label(from: start)
         var matched = 0
@@ -71,8 +72,9 @@ extension Span<UInt8> {
                 matched += 1
             }
             guard matched + size <= text.count else { return false }
-            for index in 0..<size where self[position + 1 + index].lowered != text[matched + index] {
-                return false
+            for index in 0..<size {
+                let byte = self[position + 1 + index].lowered
+                guard byte == text[matched + index], byte != UInt8(ascii: ".") else { return false }
             }
             matched += size
             position = label(from: position + size + 1)
@@ -80,14 +82,18 @@ extension Span<UInt8> {
         return matched == text.count
     }
 
-    /// Returns a name with dots between its labels. The case of the letters is kept.
-    func nameText(_ start: Int) -> [UInt8] {
+    /// Returns a name with dots between its labels; `nil` if there is a dot in a label, since the text would be
+    /// another name. The case of the letters is kept.
+    func nameText(_ start: Int) -> [UInt8]? {
         var text: [UInt8] = []
         var position = label(from: start)
         while self[position] > 0 {
             let size = Int(self[position])
             if !text.isEmpty { text.append(UInt8(ascii: ".")) }
-            for index in 0..<size { text.append(self[position + 1 + index]) }
+            for index in 0..<size {
+                guard self[position + 1 + index] != UInt8(ascii: ".") else { return nil }
+                text.append(self[position + 1 + index])
+            }
             position = label(from: position + size + 1)
         }
         return text

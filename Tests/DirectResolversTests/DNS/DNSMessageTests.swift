@@ -65,6 +65,17 @@ struct DNSMessageTests {
         #expect(answer.canonicalName == .test("c.test"))
     }
 
+    @Test("A label with a dot in it is no two labels, neither in the question nor in an alias")
+    func dottedLabels() throws {
+        let dotted = [6] + Array("a.test".utf8) + [0]
+        var question = DNSReply(answers: [.a(DNSReply.question, "192.0.2.1")])
+        question.name = dotted
+        #expect(try fault(question) == .notTheAnswer)
+        let alias = DNSReply(answers: [.alias(DNSReply.question, dotted), .a(dotted, "192.0.2.2")])
+        #expect(try answer(alias).canonicalName == nil)
+        #expect(try addresses(alias).count == 1)
+    }
+
     @Test("Records of other names do not count")
     func bailiwick() throws {
         let reply = DNSReply(answers: [

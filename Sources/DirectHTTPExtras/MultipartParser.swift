@@ -108,7 +108,7 @@ struct MultipartParser {
     private static func part(_ content: [UInt8]) throws(MultipartError) -> MultipartPart {
         guard content.count >= 2 else { throw .badFields }
         var (headers, lines, place) = (HTTPHeaders(), 0, 2)
-        var field: (name: String, value: String)?
+        var field: (name: String, value: [UInt8])?
         while true {
             guard let end = lineEnd(in: content, from: place) else { throw .badFields }
             let line = content[place..<end]
@@ -117,10 +117,10 @@ struct MultipartParser {
             guard lines <= 100 || line.isEmpty else { throw .badFields }
             if let first = line.first, first == 32 || first == 9 {
                 guard field != nil else { throw .badFields }
-                field?.value += " " + text(line)
+                field?.value += [32] + trimmed(line)
                 continue
             }
-            if let whole = field { headers.add(whole.name, whole.value) }
+            if let whole = field { headers.add(whole.name, bytes: whole.value) }
             guard !line.isEmpty else { break }
             field = try self.field(line)
         }
@@ -139,18 +139,18 @@ struct MultipartParser {
         return place
     }
 
-    private static func field(_ line: ArraySlice<UInt8>) throws(MultipartError) -> (String, String) {
+    private static func field(_ line: ArraySlice<UInt8>) throws(MultipartError) -> (String, [UInt8]) {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw .badFields }
         let name = String(decoding: line[..<colon], as: UTF8.self)
         // A method is a token, as the name of a field is.
         guard HTTPMethod(validating: name) != nil else { throw .badFields }
-        return (name, text(line[(colon + 1)...]))
+        return (name, trimmed(line[(colon + 1)...]))
     }
 
     /// Returns a value without the blanks around it.
-    private static func text(_ line: ArraySlice<UInt8>) -> String {
+    private static func trimmed(_ line: ArraySlice<UInt8>) -> [UInt8] {
         var value = line.drop { $0 == 32 || $0 == 9 }
         while let last = value.last, last == 32 || last == 9 { value.removeLast() }
-        return String(decoding: value, as: UTF8.self)
+        return Array(value)
     }
 }

@@ -25,20 +25,23 @@ extension HTTPClient.BufferedResponse {
 /// Reads `Link` fields (RFC 8288, appendix B.2).
 private enum LinkFields {
     static func links(of headers: HTTPHeaders, at url: HTTPURL) -> [WebLink] {
-        headers.values(for: "Link").flatMap { links(of: $0, at: url) }
+        headers.indices.filter { headers[$0].name.lowercased() == "link" }
+            .flatMap { links(of: headers.valueBytes(at: $0), at: url) }
     }
 
-    private static func links(of value: String, at url: HTTPURL) -> [WebLink] {
-        var (links, reader) = ([WebLink](), FieldScanner(value.utf8))
+    private static func links(of value: [UInt8], at url: HTTPURL) -> [WebLink] {
+        var (links, reader) = ([WebLink](), FieldScanner(value))
         while true {
             _ = reader.read { " \t,".utf8.contains($0) }
             guard reader.take(UInt8(ascii: "<")) else { return links }
-            let reference = reader.read { $0 != UInt8(ascii: ">") }
+            // Its bytes, as those of `Location`: they need not be UTF-8.
+            let reference = Array(reader.rest.prefix { $0 != UInt8(ascii: ">") })
+            _ = reader.read { $0 != UInt8(ascii: ">") }
             guard reader.take(UInt8(ascii: ">")) else { return links }
             var parameters = reader.parameters(before: UInt8(ascii: ","))
             // What is no parameter is skipped with its link.
             _ = reader.read { $0 != UInt8(ascii: ",") }
-            guard parameters["anchor"] == nil, let target = try? url.resolving(reference),
+            guard parameters["anchor"] == nil, let target = try? reference.withSpan(url.resolving(utf8:)),
                 target.user == nil
             else { continue }
             let relations = (parameters.removeValue(forKey: "rel") ?? "").split { $0 == " " || $0 == "\t" }

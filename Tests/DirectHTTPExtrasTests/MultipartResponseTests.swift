@@ -19,7 +19,16 @@ struct MultipartResponseTests {
             steps.append(.bytes(Array(rest.prefix(size))))
             rest = rest.dropFirst(size)
         }
-        let client = HTTPClient.untimed { [steps] in
+        return try await read(steps, type: type, upTo: limit, count: count)
+    }
+
+    private func read(
+        _ steps: [HTTPClient.Response.BodyStep],
+        type: String = "multipart/mixed; boundary=b",
+        upTo limit: Int = 1000,
+        count: Int = 10
+    ) async throws -> [MultipartPart] {
+        let client = HTTPClient.untimed {
             $0.transport = { try .init(to: $0, 200, headers: ["Content-Type": type], steps: steps) }
         }
         let response = try await client.send(HTTPClient.Request(.get, "http://a.test/"))
@@ -49,6 +58,15 @@ struct MultipartResponseTests {
             type: "Multipart/ByteRanges; charset=x; boundary=\"x y\""
         )
         #expect(ranges.map { $0.headers["Content-Range"] } == ["bytes 0-1/4", "bytes 3-3/4"])
+    }
+
+    @Test("A field of a part that is not UTF-8 is Latin-1, as a field of a response is")
+    func latin1() async throws {
+        let text =
+            "--b\r\nContent-Disposition: form-data; name=a; filename=\"K\u{FC}che\"\r\nX: \u{E9}\r\n \u{E8}\r\n\r\n1\r\n--b--"
+        let bytes = text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+        let parts = try await read([.bytes(bytes)])
+        #expect(parts.first?.fileName == "K\u{FC}che" && parts.first?.headers["X"] == "\u{E9} \u{E8}")
     }
 
     @Test("A part may have 100 lines of fields, each of a field or of a folded one")

@@ -2,6 +2,7 @@ import DirectCore
 import DirectHTTP
 import DirectHTTPExtras
 import DirectTestCommands
+import TLSFixtures
 import Testing
 
 @Suite("Links and pages", .idleLimit)
@@ -27,6 +28,17 @@ struct PageTests {
         #expect(all.map(\.relations) == [["next"], ["last", "first"], [], ["prev"]])
         #expect(all[0].parameters == ["title": #"a, "b"; c"#])
         #expect(all[1].parameters == ["title*": "UTF-8'en'%e2"] && all[3].parameters == ["flag": ""])
+    }
+
+    @Test("The bytes of a link that are not UTF-8 stay in its target, as those of a redirect do")
+    func latin1() async throws {
+        let head = "HTTP/1.1 200 OK\r\nLink: </k\u{FC}che>; rel=next\r\nContent-Length: 0\r\n\r\n"
+        let script: ByteScript = [
+            .awaitHead, .bytes(head.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }),
+        ]
+        let server = try FixtureServer.start(.plain, behaviour: .bytes(script))
+        let links = try await HTTPClient.untimed().get("http://\(server.authority)/").links
+        #expect(links.map(\.target.path) == ["/k%FCche"] && links.first?.relations == ["next"])
     }
 
     @Test("What is no link, has no URL of HTTP, user and password, or another context is left out")

@@ -27,6 +27,15 @@ struct ConversionTests {
         #expect(back.value(forHTTPHeaderField: "X-One") == "1")
     }
 
+    @Test("Several Cookie fields become one, in which no comma joins them")
+    func cookies() throws {
+        var request = Request(.get, "http://www.example/", headers: ["Cookie": "a=1", "X": "y"])
+        request.headers.add("cookie", "b=2")
+        let converted = try #require(URLRequest(request))
+        #expect(converted.value(forHTTPHeaderField: "Cookie") == "a=1; b=2")
+        #expect(converted.value(forHTTPHeaderField: "X") == "y")
+    }
+
     @Test("A request with a body stream or without a valid URL does not convert to a URLRequest")
     func aBodyThatIsNotInMemoryHasNoWayBack() throws {
         let stream = InputStream(data: Data("x".utf8))

@@ -45,7 +45,11 @@ extension URLRequest {
         guard let url = (try? request.url).flatMap(URL.init) else { return nil }
         self.init(url: url)
         httpMethod = request.method.description
-        for field in request.headers { addValue(field.value, forHTTPHeaderField: field.name) }
+        // Foundation joins fields by commas, which cookies may not be (RFC 9110, section 5.3).
+        var headers = request.headers
+        headers["Cookie"] =
+            headers.contains("Cookie") ? headers.values(for: "Cookie").joined(separator: "; ") : nil
+        for field in headers { addValue(field.value, forHTTPHeaderField: field.name) }
         if let type = request.body.contentType, !request.headers.contains("Content-Type") {
             setValue(type, forHTTPHeaderField: "Content-Type")
         }

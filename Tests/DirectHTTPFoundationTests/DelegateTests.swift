@@ -141,6 +141,42 @@ struct DelegateTests {
         #expect(end == .end(.requestBodyStreamExhausted))
     }
 
+    @Test("An upload whose delegate has no body fails, and one whose delegate never answers times out")
+    func theDelegateHasNoBody() async throws {
+        let server = try FixtureServer.start { try .echo($0) }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [HTTPClient().urlProtocolClass()]
+        configuration.timeoutIntervalForResource = 0.2
+        let silent = SilentDelegate()
+        let session = URLSession(configuration: configuration, delegate: silent, delegateQueue: nil)
+        session.uploadTask(withStreamedRequest: try server.request("PUT")).resume()
+        for await code in silent.ends { #expect(code == .timedOut) }
+        let delegate = RecordingDelegate { nil }
+        self.session(delegate).uploadTask(withStreamedRequest: try server.request("PUT")).resume()
+        var end: RecordingDelegate.Event?
+        for await event in delegate.events { end = event }
+        #expect(end == .end(.requestBodyStreamExhausted))
+    }
+
+    /// A delegate that never answers the question for a body.
+    private final class SilentDelegate: NSObject, URLSessionTaskDelegate, Sendable {
+        let ends: AsyncStream<URLError.Code?>
+        private let record: AsyncStream<URLError.Code?>.Continuation
+
+        override init() { (ends, record) = AsyncStream.makeStream() }
+
+        func urlSession(
+            _ session: URLSession,
+            task: URLSessionTask,
+            needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+        ) {}
+
+        func urlSession(_: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            record.yield((error as? URLError)?.code)
+            record.finish()
+        }
+    }
+
     /// A stream that never says that it was read or closed, and begins each reading with "body".
     private final class EndlessStream: InputStream {
         private var hasGiven = false

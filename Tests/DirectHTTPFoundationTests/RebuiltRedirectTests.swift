@@ -57,6 +57,34 @@ struct RebuiltRedirectTests {
         #expect(try await Self.body(of: request, by: HTTPClient()) == "POST password")
     }
 
+    @Test("The body that the delegate gives its request is sent, also after a redirect without one")
+    func bodyOfTheDelegate() async throws {
+        let server = try FixtureServer.start { request in
+            let text = try request.text
+            guard request.path != "/next" else { return .text("\(request.method) \(text)") }
+            return .redirect(to: "/next", status: Int(request.path.dropFirst()) ?? 0)
+        }
+        for isCopy in [true, false] {
+            let seeOther = try await Self.body(of: server.request("POST", "/303"), by: HTTPClient()) {
+                var request = isCopy ? $0 : URLRequest(url: $0.url ?? URL(fileURLWithPath: "/"))
+                request.httpMethod = "POST"
+                request.httpBody = Data("other".utf8)
+                return request
+            }
+            #expect(seeOther == "POST other")
+        }
+        var put = try server.request("PUT", "/307")
+        put.httpBody = Data("body".utf8)
+        for (method, text) in [("POST", "POST body"), ("GET", "GET ")] {
+            let answer = try await Self.body(of: put, by: HTTPClient()) {
+                var request = $0
+                request.httpMethod = method
+                return request
+            }
+            #expect(answer == text)
+        }
+    }
+
     /// The response to a session whose delegate adds a field to each redirect.
     private static func body(of url: URL, by client: HTTPClient) async throws -> String {
         try await body(of: URLRequest(url: url), by: client)

@@ -9,22 +9,19 @@ internal import FoundationNetworking
 /// A session's request together with the session's settings for it, as far as FoundationNetworking makes them
 /// accessible: body, additional fields, cookies, redirects and credentials.
 struct ProtocolOrder: @unchecked Sendable {
-    /// The URL of the request.
-    let url: URL?
+    private let original: URLRequest
     // Used on the task's queue only.
     private let inside: SessionInside?
     private let bridged: BridgedRequest
-    private let body: BodySource
+    /// The body of an upload; `nil` if it is the request's.
+    private let upload: Result<SessionInside.Body?, URLError>
     private let delegate: SessionDelegate?
     private let cookies: SessionCookies?
     private let credentials: URLCredentialStorage?
     private let redirects: RedirectPolicy
 
-    private enum BodySource {
-        case ofRequest
-        case upload(SessionInside.Body, announced: UInt64?, formType: String?)
-        case failure(URLError)
-    }
+    /// The URL of the request.
+    var url: URL? { original.url }
 
     /// Collects the settings. Called on the task's queue.
     init(
@@ -33,12 +30,12 @@ struct ProtocolOrder: @unchecked Sendable {
         _ inside: SessionInside?,
         _ settings: HTTPClient.Configuration
     ) {
-        url = request.url
+        original = request
         self.inside = inside
         let configuration = inside?.session?.configuration
         cookies = configuration.map { SessionCookies($0, request) }
         bridged = BridgedRequest(cookies?.taken(from: request) ?? request, settings, configuration)
-        body = Self.body(of: task, inside, request)
+        upload = Self.upload(of: task, inside, request.url)
         delegate = inside.flatMap { [cookies] in SessionDelegate($0, cookies) }
         redirects = settings.redirects
         credentials = configuration?.urlCredentialStorage
@@ -47,11 +44,7 @@ struct ProtocolOrder: @unchecked Sendable {
     /// Returns the request to send.
     func request() async throws -> Request {
         var request = try bridged.checked()
-        switch body {
-        case .ofRequest: break
-        case .failure(let error): throw error
-        case .upload(let body, let length, let type): try await request.take(body, length, type, delegate)
-        }
+        if let upload = try upload.get() { request.body = try body(of: upload) }
         if let cookies { request.cookies = cookies.store }
         if let credentials { request.authenticators = { credentials.authenticator(for: $0) } }
         request.redirects = redirects.asking(delegate, for: self)
@@ -87,44 +80,33 @@ struct ProtocolOrder: @unchecked Sendable {
         }
     }
 
-    private static func body(
+    private static func upload(
         of task: URLSessionTask?,
         _ inside: SessionInside?,
-        _ request: URLRequest
-    ) -> BodySource {
+        _ url: URL?
+    ) -> Result<SessionInside.Body?, URLError> {
         if task is URLSessionDownloadTask {
             // FoundationNetworking ends a download by force-unwrapping a file that only its own classes can
             // name.
             let words = "FoundationNetworking takes no file from a URLProtocol: use HTTPClient.download(for:)"
-            return .failure(URLError(.cannotCreateFile, words, for: request.url))
+            return .failure(URLError(.cannotCreateFile, words, for: url))
         }
-        guard task is URLSessionUploadTask else { return .ofRequest }
-        guard let body = inside?.body else {
-            let words =
-                "the body of the upload is not accessible in this version of FoundationNetworking: "
-                + "put it into httpBody of a data task, or use HTTPClient.upload(for:from:)"
-            return .failure(URLError(.requestBodyStreamExhausted, words, for: request.url))
-        }
-        let length = request.value(forHTTPHeaderField: "Content-Length").flatMap(UInt64.init)
-        return .upload(body, announced: length, formType: request.formType)
+        guard task is URLSessionUploadTask else { return .success(nil) }
+        if let body = inside?.body { return .success(body) }
+        let words =
+            "the body of the upload is not accessible in this version of FoundationNetworking: "
+            + "put it into httpBody of a data task, or use HTTPClient.upload(for:from:)"
+        return .failure(URLError(.requestBodyStreamExhausted, words, for: url))
     }
-}
 
-extension Request {
-    /// Takes over the body of an upload.
-    fileprivate mutating func take(
-        _ upload: SessionInside.Body,
-        _ length: UInt64?,
-        _ formType: String?,
-        _ delegate: SessionDelegate?
-    ) async throws {
-        switch upload {
-        case .data(let data): body = .upload(data)
-        case .file(let file): body = try .file(at: file)
+    private func body(of upload: SessionInside.Body) throws -> RequestBody {
+        let length = original.value(forHTTPHeaderField: "Content-Length").flatMap(UInt64.init)
+        return switch upload {
+        case .data(let data): .upload(data)
+        case .file(let file): try .file(at: file)
         case .stream(let stream):
-            body = .stream(InputPieces(stream), length: length, contentType: formType)
-        case .ofDelegate:
-            body = try await delegate?.body(of: length, type: formType) ?? body
+            .stream(InputPieces(stream), length: length, contentType: original.formType)
+        case .ofDelegate: delegate?.body(of: length, type: original.formType) ?? .none
         }
     }
 }

@@ -24,29 +24,22 @@ struct SessionDelegate: @unchecked Sendable {
         self.cookies = cookies
     }
 
-    /// Asks for the body of an upload that was created without one, and asks again each further time that the
-    /// body is sent, as a session does; `nil` if the delegate has none.
+    /// The body of an upload that was created without one. The delegate is asked for it each time that it is
+    /// sent, as by a session, and within the limits of the call.
     ///
     /// - Parameter length: The length that the request has announced.
-    func body(of length: UInt64?, type: String?) async throws -> RequestBody? {
-        guard let stream = try await bodyStream() else { return nil }
-        let first = Locked<InputPieces?>(InputPieces(stream))
-        let read = Locked([UnsafeTransfer(stream)])
+    func body(of length: UInt64?, type: String?) -> RequestBody {
+        let read = Locked<[GivenStream]>([])
         return .replayable(length: length, contentType: type) {
-            if let pieces = first.withLock({ $0.take() }) { return pieces }
+            let given = try await ask { answer in
+                delegate.urlSession(session, task: task) { answer(GivenStream(stream: $0)) }
+            }
             // A delegate may give the one stream that it has each time. Its rest is not the body.
-            guard let next = try await bodyStream(), !read.withLock({ $0.contains { $0.value === next } })
+            guard let stream = given.stream, !read.withLock({ $0.contains { $0.stream === stream } })
             else { throw URLError(.requestBodyStreamExhausted) }
-            let given = UnsafeTransfer(next)
             read.withLock { $0.append(given) }
-            return InputPieces(next)
+            return InputPieces(stream)
         }
-    }
-
-    private func bodyStream() async throws -> InputStream? {
-        try await ask { answer in
-            delegate.urlSession(session, task: task) { stream in answer(UnsafeTransfer(stream)) }
-        }.value
     }
 
     /// Asks whether to follow a redirect.
@@ -54,11 +47,8 @@ struct SessionDelegate: @unchecked Sendable {
         guard let proposed = URLRequest(next: redirect), let head = HTTPURLResponse(redirect) else {
             return .follow(redirect.next)
         }
-        guard var decided = try await decide(on: proposed, after: head) else { return .deliver }
+        guard let decided = try await decide(on: proposed, after: head) else { return .deliver }
         guard !decided.asksTheSame(as: proposed) else { return .follow(redirect.next) }
-        let isCopy = decided.httpBodyStream === proposed.httpBodyStream
-        let keepsBody = isCopy && decided.httpMethod == proposed.httpMethod
-        if isCopy { decided.httpBodyStream = nil }
         var next = Request(decided)
         // As URLSession does it, also in a request that was made anew; as far as the redirect may carry them.
         let additional = session.configuration.httpAdditionalHeaders ?? [:]
@@ -66,7 +56,9 @@ struct SessionDelegate: @unchecked Sendable {
         where !next.headers.contains(name) {
             for value in redirect.next.headers.values(for: name) { next.headers.add(name, value) }
         }
-        if keepsBody, proposed.httpBodyStream != nil { next.body = redirect.next.body }
+        if let body = proposed.httpBodyStream, body === decided.httpBodyStream {
+            next.body = [.get, .head].contains(next.method) ? .none : redirect.next.body
+        }
         return .follow(next)
     }
 
@@ -115,12 +107,9 @@ func answer<Answer: Sendable>(
     }
 }
 
-private struct UnsafeTransfer<Value>: @unchecked Sendable {
-    let value: Value
-
-    init(_ value: Value) {
-        self.value = value
-    }
+/// A stream of the program's, which gives it away.
+private struct GivenStream: @unchecked Sendable {
+    let stream: InputStream?
 }
 
 extension URLRequest {

@@ -1,6 +1,27 @@
-/// Bytes in memory, of any type, in pieces: a large body need not be copied as a whole.
-struct DataPieces<Bytes: RandomAccessCollection & SendableMetatype>: AsyncSequence, @unchecked Sendable
-where Bytes.Element == UInt8, Bytes.Index == Int {
+internal import Dispatch
+internal import Foundation
+
+/// Bytes in memory that may lie in several places.
+protocol ScatteredBytes: RandomAccessCollection<UInt8>, SendableMetatype where Index == Int {
+    /// Copies all of a range at once. A slice of `DispatchData` finds the place of each byte anew.
+    func copyBytes(to pointer: UnsafeMutablePointer<UInt8>, from range: Range<Int>)
+}
+
+extension Data: ScatteredBytes {}
+extension DispatchData: ScatteredBytes {}
+
+extension ScatteredBytes {
+    /// A copy of the bytes in a range.
+    func bytes(in range: Range<Int>) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
+            if let base = buffer.baseAddress { copyBytes(to: base, from: range) }
+            count = range.count
+        }
+    }
+}
+
+/// Bytes in memory in pieces: a large body need not be copied as a whole.
+struct DataPieces<Bytes: ScatteredBytes>: AsyncSequence, @unchecked Sendable {
     typealias Element = [UInt8]
 
     // `Data` or `DispatchData`, which are values. The latter is not marked `Sendable`.
@@ -24,7 +45,7 @@ where Bytes.Element == UInt8, Bytes.Index == Int {
             guard position < bytes.endIndex else { return nil }
             let end = Swift.min(position + DataPieces.pieceSize, bytes.endIndex)
             defer { position = end }
-            return Array(bytes[position..<end])
+            return bytes.bytes(in: position..<end)
         }
     }
 }

@@ -65,9 +65,10 @@ extension RequestBody {
     }
 
     /// The bytes of an upload. Large ones are not copied into an array.
-    static func upload<Bytes: RandomAccessCollection & SendableMetatype>(_ data: Bytes) -> RequestBody
-    where Bytes.Element == UInt8, Bytes.Index == Int {
-        guard data.count > DataPieces<Bytes>.pieceSize else { return .bytes(Array(data)) }
+    static func upload<Bytes: ScatteredBytes>(_ data: Bytes) -> RequestBody {
+        guard data.count > DataPieces<Bytes>.pieceSize else {
+            return .bytes(data.bytes(in: data.startIndex..<data.endIndex))
+        }
         let pieces = DataPieces(data)
         return .replayable(length: UInt64(data.count)) { pieces }
     }

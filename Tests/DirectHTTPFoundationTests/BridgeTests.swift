@@ -153,6 +153,25 @@ struct BridgeTests {
         #expect(progress.completedUnitCount == 800_000 && progress.totalUnitCount == 800_000)
     }
 
+    @Test("A call whose progress was cancelled before is not sent")
+    func progressCancelledBefore() async throws {
+        let server = try FixtureServer.start { try .echo($0) }
+        let client = HTTPClient.untimed()
+        for _ in 0..<50 {
+            let progress = Progress(totalUnitCount: -1)
+            progress.cancel()
+            let error = await urlError {
+                _ = try await client.upload(
+                    for: server.request("POST"),
+                    from: Data("a".utf8),
+                    progress: progress
+                )
+            }
+            #expect(error?.code == .cancelled)
+        }
+        #expect(server.requests.isEmpty)
+    }
+
     @Test("A file is sent again when a redirect keeps method and body")
     func aFileIsSentAgainWhereARedirectAsksForIt() async throws {
         let server = try FixtureServer.start { request in

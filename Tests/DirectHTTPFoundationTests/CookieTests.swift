@@ -236,6 +236,7 @@ struct CookieTests {
         var request = try server.request("GET")
         request.httpShouldHandleCookies = false
         #expect(try await client.data(for: request).0 == Data("none".utf8))
+        #expect(try await client.fetch(Request(request)).text == "none")
         #expect(jar.cookies.isEmpty)
         request.httpShouldHandleCookies = true
         #expect(try await client.data(for: request).0 == Data("a=1".utf8))

@@ -283,16 +283,42 @@ struct SeamTests {
         }
     }
 
-    @Test("A large upload arrives whole, and again after a redirect", arguments: [Way.bridge, .urlProtocol])
-    func largeUpload(_ way: Way) async throws {
+    @Test(
+        "An upload arrives whole, and again after a redirect, whether it is sent at once or in pieces",
+        arguments: [Way.bridge, .urlProtocol],
+        [1000, 1_000_001]
+    )
+    func wholeUpload(_ way: Way, _ count: Int) async throws {
+        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 / 7) }
         let server = try FixtureServer.start { request in
-            let count = try request.discardBody()
-            return request.path == "/" ? .redirect(to: "/next", status: 307) : .text("\(count)")
+            let isWhole = try request.body == bytes
+            return request.path == "/" ? .redirect(to: "/next", status: 307) : .text("\(isWhole)")
         }
-        let body = Data(repeating: 1, count: 1_000_001)
+        // Not from the beginning of its storage.
+        let body = Data([0] + bytes).dropFirst()
         let (data, _) = try await Sender(way).upload(for: server.request("PUT"), from: body)
-        #expect(data == Data("1000001".utf8))
-        #expect(server.requests.allSatisfy { $0.headers["content-length"] == "1000001" })
+        #expect(data == Data("true".utf8))
+        #expect(server.requests.map { $0.headers["content-length"] } == ["\(count)", "\(count)"])
+    }
+
+    @Test("The cache policy of a session holds for its requests that have none of their own")
+    func cachePolicyOfTheSession() async throws {
+        let server = try FixtureServer.start { _ in .text("hello", ["Cache-Control": "max-age=60"]) }
+        let configuration = configuration(HTTPClient.untimed { $0.cache = .memory() })
+        let url = try server.url()
+        for (policy, count) in [
+            (URLRequest.CachePolicy.useProtocolCachePolicy, 1), (.useProtocolCachePolicy, 1),
+            (.reloadIgnoringLocalCacheData, 2), (.returnCacheDataDontLoad, 2),
+        ] {
+            configuration.requestCachePolicy = policy
+            _ = try await URLSession(configuration: configuration).data(from: url)
+            #expect(server.requests.count == count)
+        }
+        let session = URLSession(configuration: configuration)
+        let error = await urlError { _ = try await session.data(from: server.url("/other")) }
+        #expect(error?.code == .resourceUnavailable)
+        _ = try await session.data(for: URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData))
+        #expect(server.requests.count == 3)
     }
 
     private func configuration(_ client: HTTPClient) -> URLSessionConfiguration {

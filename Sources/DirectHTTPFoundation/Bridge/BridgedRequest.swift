@@ -19,13 +19,17 @@ struct BridgedRequest: Sendable {
     /// Converts a request; its problems are reported when it is sent.
     ///
     /// - Parameter body: Replaces the body of the request.
-    /// - Parameter session: The session whose time limits and additional fields hold as well.
+    /// - Parameter session: The session whose time limits, cache policy and additional fields hold as well.
     init(
         _ original: URLRequest,
         _ settings: HTTPClient.Configuration,
         body: RequestBody? = nil,
         _ session: URLSessionConfiguration? = nil
     ) {
+        var original = original
+        if let session, original.cachePolicy == .useProtocolCachePolicy {
+            original.cachePolicy = session.requestCachePolicy
+        }
         var request = Request(original, over: session?.httpAdditionalHeaders ?? [:])
         if let languages = Self.languages, !request.headers.contains("Accept-Language"),
             !settings.headers.contains("Accept-Language")
@@ -36,7 +40,6 @@ struct BridgedRequest: Sendable {
         if let timeouts = settings.timeouts.limited(by: original.timeoutInterval, session) {
             request.timeouts = RequestTimeouts(timeouts)
         }
-        if !original.httpShouldHandleCookies { request.cookies = NoCookies() }
         self.request = request
         hasCache = settings.cache != nil
         url = original.url
@@ -82,6 +85,7 @@ struct BridgedRequest: Sendable {
         threads: BlockingWork,
         call: @Sendable @escaping (BridgedRequest, Request) async throws -> Value
     ) async throws -> Value {
+        guard !progress.isCancelled else { throw CancellationError() }
         let sum = TransferSum(progress)
         var request = request
         sum.watch(&request)

@@ -10,8 +10,8 @@ extension HTTPClient {
     ///
     /// Cancelling the task or the progress aborts the request.
     ///
-    /// - Parameter progress: Counts the bytes of the request's and of the response's body; cancelling it
-    ///   cancels the request.
+    /// - Parameter progress: Counts the bytes of the bodies of this call alone; cancelling it cancels the
+    ///   request.
     /// - Returns: The body, at most `configuration.maximumBufferedBody` bytes long, and the head.
     /// - Throws: Always a `URLError`; the ``HTTPError`` that caused it is in its `httpError`.
     @concurrent

@@ -8,12 +8,12 @@ public import FoundationNetworking
 extension Request {
     /// Converts a request of Foundation's. Its problems are reported when it is sent.
     ///
-    /// URL, method, fields, body and cache policy are converted; `timeoutInterval` is honoured by the calls
-    /// that take a `URLRequest`. Of the fields that the client writes itself, `Content-Length` only gives the
-    /// length of a body stream, `Expect: 100-continue` becomes an option, and the others are left out, as
-    /// URLSession does it. `Accept-Encoding` is one of them: every coding that the client knows is decoded;
-    /// `identity` asks the server for none. `Host` may not name another host than the URL: to send the
-    /// request to another address, set `addresses`.
+    /// URL, method, fields, body, cache policy and `httpShouldHandleCookies` are converted; `timeoutInterval`
+    /// is honoured by the calls that take a `URLRequest`. Of the fields that the client writes itself,
+    /// `Content-Length` only gives the length of a body stream, `Expect: 100-continue` becomes an option, and
+    /// the others are left out, as URLSession does it. `Accept-Encoding` is one of them: every coding that
+    /// the client knows is decoded; `identity` asks the server for none. `Host` may not name another host
+    /// than the URL: to send the request to another address, set `addresses`.
     public init(_ request: URLRequest) {
         self.init(request, over: [:])
     }
@@ -36,6 +36,7 @@ extension Request {
         ignoresStoredResponses = request.cachePolicy.ignoresLocalCopies
         if fields.expectsContinue { expectsContinue = true }
         if fields.declinesCodings { isAlwaysDecoded = true }
+        if !request.httpShouldHandleCookies { cookies = NoCookies() }
     }
 }
 

@@ -180,15 +180,61 @@ struct CookieTests {
         #expect(try await text(client, server.url()) == "none")
     }
 
+    @Test(
+        "A cookie that a server sets takes the place of one that the storage still has and that has expired"
+    )
+    func expired() async throws {
+        let server = try FixtureServer.start { request in
+            .text(
+                request.headers["cookie"] ?? "none",
+                request.path == "/login" ? ["Set-Cookie": "sid=new; Path=/"] : [:]
+            )
+        }
+        let storage = try #require(configuration.httpCookieStorage)
+        // A storage removes expired cookies when one is set. This one expires within its second, which to a
+        // jar is over already.
+        while storage.cookies?.isEmpty != false {
+            let end = Date().timeIntervalSince1970.rounded(.down) + 0.999
+            let properties: [HTTPCookiePropertyKey: Any] = [
+                .name: "sid", .value: "old", .domain: server.address, .path: "/",
+                .expires: Date(timeIntervalSince1970: end),
+            ]
+            storage.setCookie(try #require(HTTPCookie(properties: properties)))
+        }
+        let client = HTTPClient { $0.useCookies(of: storage) }
+        #expect(try await text(client, server.url("/login")) == "none")
+        #expect(try await text(client, server.url()) == "sid=new")
+        #expect(storage.cookies?.map(\.value) == ["new"])
+    }
+
+    @Test("A site may have more cookies in a storage than in a jar: none is removed, and the oldest are sent")
+    func many() async throws {
+        let server = try FixtureServer.start { request in
+            .text(request.headers["cookie"] ?? "none", ["Set-Cookie": "last=1; Path=/"])
+        }
+        let storage = try #require(configuration.httpCookieStorage)
+        let host = try DirectHTTP.HTTPHost(server.address)
+        for number in 0..<250 {
+            storage.setCookie(try #require(HTTPCookie(try Cookie("c\(number)", "1", for: host))))
+        }
+        let client = HTTPClient { $0.useCookies(of: storage) }
+        for _ in 0..<2 {
+            let sent = try await text(client, server.url())
+            #expect(sent.hasPrefix("c0=1; ") && sent.split(separator: ";").count == 150)
+            #expect(storage.cookies?.count == 251)
+        }
+    }
+
     @Test("A renewed cookie is only set, and one that has ended is removed after the others were set")
     func renewal() throws {
         let host = try DirectHTTP.HTTPHost("a.test")
         func cookie(_ name: String, _ value: String) throws -> Cookie { try Cookie(name, value, for: host) }
         let before = [try cookie("sid", "1"), try cookie("old", "1"), try cookie("same", "1")]
         let after = [try cookie("sid", "2"), try cookie("same", "1"), try cookie("new", "1")]
-        let changes = PendingCookie.changes(from: before, to: after)
+        let stored = before.compactMap { HTTPCookie($0) }
+        let changes = PendingCookie.changes(from: before, to: after, in: stored)
         #expect(changes.map(\.after) == [after[0], after[2], nil])
-        #expect(changes.map(\.before) == [before[0], nil, before[1]])
+        #expect(changes.map(\.before) == [stored[0], nil, stored[1]])
     }
 
     @Test(

@@ -15,10 +15,11 @@ struct OracleCell: Hashable, Sendable, CustomStringConvertible {
         case uploadOfData, uploadOfFile, uploadOfStream, uploadOfHandler, uploadOfLength
     }
 
-    enum Redirect: CaseIterable { case none, found, seeOther, temporary, elsewhere, app, refused }
+    /// `rebuilt` is one to which the delegate answers with a request of its own, with a body.
+    enum Redirect: CaseIterable { case none, found, seeOther, temporary, elsewhere, app, refused, rebuilt }
 
     /// What happens to the session's cookies.
-    enum Cookies: CaseIterable { case none, login, secure, path, unwanted, never }
+    enum Cookies: CaseIterable { case none, login, secure, path, unwanted, never, expired }
 
     /// The content, and the fields that the program sets.
     enum Content: CaseIterable {
@@ -42,7 +43,7 @@ struct OracleCell: Hashable, Sendable, CustomStringConvertible {
         let redirected = Redirect.allCases.flatMap { redirect in
             [Cookies.none, .login].map { OracleCell(call: call, redirect: redirect, cookies: $0) }
         }
-        let others = [Cookies.secure, .path, .unwanted, .never].flatMap { cookies in
+        let others = [Cookies.secure, .path, .unwanted, .never, .expired].flatMap { cookies in
             [Redirect.none, .found].map { OracleCell(call: call, redirect: $0, cookies: cookies) }
         }
         let contents = Content.allCases.dropFirst().map { OracleCell(call: call, content: $0) }
@@ -55,6 +56,7 @@ struct OracleCell: Hashable, Sendable, CustomStringConvertible {
         switch (call, redirect, cancel) {
         // No delegate is asked about the redirect.
         case (_, .refused, _) where !hasDelegate: false
+        case (_, .rebuilt, _) where !hasDelegate: false
         // FoundationNetworking passes the cancellation on in a task of its own, some time.
         case (.getAsync, _, .beforeStart): false
         // There is no body in which to cancel.
@@ -263,7 +265,7 @@ extension OracleCell {
     fileprivate func request(to server: FixtureServer, id: String) throws -> URLRequest {
         let paths: [Redirect: String] = [
             .none: "start", .found: "302", .seeOther: "303", .temporary: "307", .elsewhere: "elsewhere",
-            .app: "app", .refused: "302",
+            .app: "app", .refused: "302", .rebuilt: "303",
         ]
         var path = paths[redirect] ?? ""
         if [.gzip, .gzipForAlamofire, .gzipUnlessIdentity].contains(content) { path = "gzip" }
@@ -299,6 +301,12 @@ extension OracleCell {
         case .login, .unwanted, .never: storage.set("sid", "OLD", host)
         case .secure: storage.set("sid", "SECRET", host, isSecure: true)
         case .path: storage.set("sid", "PRIVATE", host, path: "/private")
+        case .expired:
+            // A storage removes what has expired when a cookie is set: so it expires within its second.
+            while storage.cookies?.isEmpty != false {
+                let end = Date().timeIntervalSince1970.rounded(.down) + 0.999
+                storage.set("sid", "EXPIRED", host, expiry: Date(timeIntervalSince1970: end))
+            }
         }
     }
 
@@ -314,146 +322,15 @@ extension HTTPCookieStorage {
         _ value: String,
         _ host: String,
         path: String = "/",
-        isSecure: Bool = false
+        isSecure: Bool = false,
+        expiry: Date? = nil
     ) {
         var properties: [HTTPCookiePropertyKey: Any] = [
             .name: name, .value: value, .domain: host, .path: path,
         ]
         if isSecure { properties[.secure] = "TRUE" }
+        properties[.expires] = expiry
         if let cookie = HTTPCookie(properties: properties) { setCookie(cookie) }
-    }
-}
-
-/// Runs a task and notes what its program is told.
-private final class OracleRecorder: NSObject, URLSessionDataDelegate, Sendable {
-    private let cell: OracleCell
-    private let noted = Locked(OracleOutcome())
-    private let ends: AsyncStream<Void>
-    private let end: AsyncStream<Void>.Continuation
-
-    init(_ cell: OracleCell) {
-        self.cell = cell
-        (ends, end) = AsyncStream.makeStream()
-    }
-
-    var outcome: OracleOutcome { noted.withLock { $0 } }
-
-    func run(
-        _ session: URLSession,
-        _ request: URLRequest,
-        _ file: URL,
-        beforeStart: () -> Void,
-        atServer: @Sendable () async -> Void
-    ) async {
-        if cell.call == .getAsync { return await runAsync(session, request, beforeStart, atServer) }
-        let task = task(session, request, file)
-        beforeStart()
-        if cell.cancel == .beforeStart { task.cancel() }
-        task.resume()
-        if cell.cancel == .beforeResponse || cell.cancel == .inBody && !cell.hasDelegate {
-            await atServer()
-            task.cancel()
-        }
-        for await _ in ends {}
-    }
-
-    private func runAsync(
-        _ session: URLSession,
-        _ request: URLRequest,
-        _ beforeStart: () -> Void,
-        _ atServer: @Sendable () async -> Void
-    ) async {
-        beforeStart()
-        let work = Task {
-            do {
-                let (data, response) = try await session.data(for: request)
-                finish(data, response, nil)
-            } catch {
-                finish(nil, nil, error)
-            }
-        }
-        if cell.cancel == .beforeStart { work.cancel() }
-        if cell.cancel == .beforeResponse || cell.cancel == .inBody {
-            await atServer()
-            work.cancel()
-        }
-        await work.value
-    }
-
-    private func task(_ session: URLSession, _ request: URLRequest, _ file: URL) -> URLSessionTask {
-        let body = Data("body".utf8)
-        switch cell.call {
-        case .get, .head, .getAsync, .postOfHandler:
-            return session.dataTask(with: request) { self.finish($0, $1, $2) }
-        case .getOfDelegate, .postOfDelegate, .postOfStream: return session.dataTask(with: request)
-        case .uploadOfData: return session.uploadTask(with: request, from: body)
-        case .uploadOfFile: return session.uploadTask(with: request, fromFile: file)
-        case .uploadOfStream, .uploadOfLength: return session.uploadTask(withStreamedRequest: request)
-        case .uploadOfHandler:
-            return session.uploadTask(with: request, from: body) { self.finish($0, $1, $2) }
-        }
-    }
-
-    private func finish(_ data: Data?, _ response: URLResponse?, _ error: (any Error)?) {
-        if let response { note(response) }
-        if let data { noted.withLock { $0.body += String(decoding: data, as: UTF8.self) } }
-        note(error)
-    }
-
-    private func note(_ response: URLResponse) {
-        noted.withLock {
-            $0.status = (response as? HTTPURLResponse)?.statusCode
-            $0.expectedLength = response.expectedContentLength
-        }
-    }
-
-    private func note(_ error: (any Error)?) {
-        noted.withLock { $0.error = error.map { ($0 as? URLError)?.code.rawValue ?? ($0 as NSError).code } }
-        end.finish()
-    }
-
-    func urlSession(
-        _ session: URLSession,
-        dataTask: URLSessionDataTask,
-        didReceive response: URLResponse,
-        completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
-    ) {
-        noted.withLock { $0.events.append("response") }
-        note(response)
-        completionHandler(.allow)
-    }
-
-    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        noted.withLock { noted in
-            if noted.events.last != "data" { noted.events.append("data") }
-            noted.body += String(decoding: data, as: UTF8.self)
-        }
-        if cell.cancel == .inBody { dataTask.cancel() }
-    }
-
-    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        noted.withLock { $0.events.append("end") }
-        note(error)
-    }
-
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        willPerformHTTPRedirection response: HTTPURLResponse,
-        newRequest request: URLRequest,
-        completionHandler: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-        let name = request.url?.scheme == "http" ? request.url?.lastPathComponent : request.url?.scheme
-        noted.withLock { $0.events.append("redirect \(request.httpMethod ?? "") \(name ?? "")") }
-        completionHandler(cell.redirect == .refused ? nil : request)
-    }
-
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
-    ) {
-        completionHandler(InputStream(data: Data("body".utf8)))
     }
 }
 #endif

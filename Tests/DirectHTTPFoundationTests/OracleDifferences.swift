@@ -39,7 +39,9 @@ struct OracleDifference: Sendable {
 
     private static let redirects = [
         OracleDifference("a request that keeps its method keeps its body") { outcome, cell in
-            guard cell.hasBody, cell.call != .postOfStream, let first = outcome.arrivals.first else { return }
+            guard cell.hasBody, cell.call != .postOfStream, cell.redirect != .rebuilt,
+                let first = outcome.arrivals.first
+            else { return }
             for index in outcome.arrivals.indices.dropFirst()
             where outcome.arrivals[index].method == first.method {
                 (outcome.arrivals[index].count, outcome.arrivals[index].framing) = (
@@ -54,6 +56,12 @@ struct OracleDifference: Sendable {
             outcome.arrivals.removeLast()
             (outcome.events, outcome.body, outcome.error) = (["end"], "", -1021)
             (outcome.status, outcome.expectedLength) = (nil, nil)
+        },
+        OracleDifference("the body that a delegate gives its request for a redirect is sent") {
+            outcome,
+            cell in
+            guard cell.redirect == .rebuilt, outcome.arrivals.count > 1 else { return }
+            (outcome.arrivals[1].count, outcome.arrivals[1].framing) = (3, "length")
         },
         OracleDifference("HEAD stays HEAD after 303 (RFC 9110, section 15.4.4)") { outcome, cell in
             guard cell.call == .head, cell.redirect == .seeOther else { return }
@@ -94,6 +102,10 @@ struct OracleDifference: Sendable {
             guard cell.cookies == .secure else { return }
             for index in outcome.arrivals.indices { outcome.arrivals[index].fields["cookie"] = nil }
             outcome.cookies = ["sid=SECRET"]
+        },
+        OracleDifference("a cookie that has expired is not sent") { outcome, cell in
+            guard cell.cookies == .expired else { return }
+            outcome.arrivals[0].fields["cookie"] = nil
         },
         OracleDifference("a cookie does not leave its path") { outcome, cell in
             guard cell.cookies == .path else { return }

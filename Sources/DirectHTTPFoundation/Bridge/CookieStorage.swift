@@ -96,10 +96,14 @@ private final class StorageCopy: @unchecked Sendable {
     fileprivate struct State {
         /// The cookies of the storage when the jar was filled.
         var stored: [HTTPCookie] = []
-        var jar = CookieJar()
+        var jar = State.emptyJar
         /// The changes of the jar that are being repeated in the storage. That may take long, because the
         /// storage writes a file at each call. Readers wait for it: the program may have logged a user out.
         var pending: [PendingCookie] = []
+
+        /// A jar without a limit for each site: a storage has none, and what a jar removes to make room, the
+        /// program would miss in its storage.
+        static var emptyJar: CookieJar { CookieJar(perSite: .max) }
     }
 
     private let state = Locked(State())
@@ -121,15 +125,15 @@ private final class StorageCopy: @unchecked Sendable {
                 state.update(from: storage)
                 let before = state.jar.cookies
                 change(state.jar)
-                state.pending = PendingCookie.changes(from: before, to: state.jar.cookies)
+                state.pending = PendingCookie.changes(from: before, to: state.jar.cookies, in: state.stored)
                 return state.pending
             }
             guard !pending.isEmpty else { return }
             for change in pending where change.isDue(in: storage.cookies ?? []) {
                 if let cookie = change.after {
                     HTTPCookie(cookie).map(storage.setCookie)
-                } else if let cookie = change.before {
-                    HTTPCookie(cookie).map(storage.deleteCookie)
+                } else {
+                    change.before.map(storage.deleteCookie)
                 }
             }
             state.withLock { state in
@@ -163,7 +167,7 @@ extension StorageCopy.State {
         let known = cookies.compactMap { cookie in
             Cookie(cookie).map { ($0, place: places[CookiePlace($0)] ?? .max, created: cookie.created) }
         }
-        jar = CookieJar()
+        jar = Self.emptyJar
         for (cookie, _, _) in known.sorted(by: { ($0.place, $0.created) < ($1.place, $1.created) }) {
             jar.add(cookie)
         }
@@ -183,27 +187,34 @@ extension StorageCopy.State {
 /// each call, and a program that is killed between two would have lost a login.
 struct PendingCookie {
     fileprivate let place: CookiePlace
-    let before: Cookie?
+    /// What the storage had there when the jar was changed: also one that has expired, which no jar has.
+    let before: HTTPCookie?
     let after: Cookie?
+
+    private init(_ cookie: Cookie, after: Cookie?, in stored: [HTTPCookie]) {
+        place = CookiePlace(cookie)
+        before = place.cookie(in: stored)
+        self.after = after
+    }
 
     /// The cookies to set, in the order of the jar, in which Foundation notes the time of each, and then
     /// those to remove.
-    static func changes(from before: [Cookie], to after: [Cookie]) -> [PendingCookie] {
-        let old = Dictionary(before.map { (CookiePlace($0), $0) }) { first, _ in first }
-        let kept = Set(after.map(CookiePlace.init))
-        let set = after.filter { old[CookiePlace($0)] != $0 }
-            .map { PendingCookie(place: CookiePlace($0), before: old[CookiePlace($0)], after: $0) }
-        let removed = before.filter { !kept.contains(CookiePlace($0)) }
-            .map { PendingCookie(place: CookiePlace($0), before: $0, after: nil) }
-        return set + removed
+    ///
+    /// - Parameter stored: the cookies of the storage, of which the jar was filled.
+    static func changes(
+        from before: [Cookie],
+        to after: [Cookie],
+        in stored: [HTTPCookie]
+    ) -> [PendingCookie] {
+        let (old, kept) = (Set(before), Set(after.map(CookiePlace.init)))
+        return after.filter { !old.contains($0) }.map { PendingCookie($0, after: $0, in: stored) }
+            + before.filter { !kept.contains(CookiePlace($0)) }
+            .map { PendingCookie($0, after: nil, in: stored) }
     }
 
     /// Whether the storage still has the former cookie. If it has another one, or none any more, the program
     /// has changed it meanwhile, and its change counts.
-    fileprivate func isDue(in cookies: [HTTPCookie]) -> Bool {
-        let present = cookies.lazy.filter { $0.name == place.name }.compactMap(Cookie.init)
-        return present.first { CookiePlace($0) == place } == before
-    }
+    fileprivate func isDue(in cookies: [HTTPCookie]) -> Bool { place.cookie(in: cookies) == before }
 }
 
 /// The values by which a cookie replaces another one (RFC 6265, section 5.3).
@@ -213,20 +224,16 @@ fileprivate struct CookiePlace: Hashable {
     init(_ cookie: Cookie) {
         (name, host, path) = (cookie.name, "\(cookie.coversSubdomains)\(cookie.host)", cookie.path)
     }
+
+    /// The cookie of a storage at this place.
+    func cookie(in cookies: [HTTPCookie]) -> HTTPCookie? {
+        cookies.first { $0.name == name && Cookie($0).map(CookiePlace.init) == self }
+    }
 }
 
 extension HTTPCookie {
     /// When Foundation has made the cookie.
     fileprivate var created: Double { properties?[HTTPCookiePropertyKey("Created")] as? Double ?? 0 }
-}
-
-/// The store of a request that neither sends nor stores cookies.
-final class NoCookies: CookieStoreOfHolder {
-    var holder: CookieHolder { .nobody }
-
-    func cookies(for url: HTTPURL) -> [Cookie] { [] }
-
-    func take(_ headers: HTTPHeaders, from url: HTTPURL) {}
 }
 
 extension Int64 {

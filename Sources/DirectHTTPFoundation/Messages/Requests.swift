@@ -105,6 +105,15 @@ extension RequestBody {
     }
 }
 
+/// The store of a request that neither sends nor stores cookies.
+final class NoCookies: CookieStoreOfHolder {
+    var holder: CookieHolder { .nobody }
+
+    func cookies(for url: HTTPURL) -> [Cookie] { [] }
+
+    func take(_ headers: HTTPHeaders, from url: HTTPURL) {}
+}
+
 extension URLRequest {
     /// The type that URLSession gives the body of a POST without one. Servers have come to rely on it.
     var formType: String? { httpMethod == "POST" ? "application/x-www-form-urlencoded" : nil }

@@ -148,6 +148,37 @@ struct BadInputTests {
         #expect(error?.code == .requestBodyStreamExhausted)
     }
 
+    @Test(
+        "A body stream is opened once, also if it does not say that it is open",
+        arguments: [Way.bridge, .urlProtocol]
+    )
+    func aStreamIsOpenedOnce(_ way: Way) async throws {
+        final class Rewinding: InputStream {
+            private var position = 0
+            private(set) var opens = 0
+            init() { super.init(data: Data()) }
+            override func close() {}
+            override func open() {
+                position = 0
+                opens += 1
+            }
+            override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength _: Int) -> Int {
+                guard position < 3 else { return 0 }
+                // It would have no end.
+                guard opens < 9 else { return -1 }
+                position += 1
+                buffer.pointee = UInt8(ascii: "a")
+                return 1
+            }
+        }
+        let server = try FixtureServer.start { try .echo($0) }
+        var request = try server.request("PUT")
+        let stream = Rewinding()
+        request.httpBodyStream = stream
+        #expect(try await Sender(way).text(request) == "aaa")
+        #expect(stream.opens == 1)
+    }
+
     @Test("An upload fails with the body stream that its delegate provides")
     func anUploadWhoseStreamTheDelegateGivesFailsWithIt() async throws {
         let server = try FixtureServer.start { try .echo($0) }

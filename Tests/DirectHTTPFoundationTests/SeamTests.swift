@@ -115,9 +115,11 @@ struct SeamTests {
         }
         #expect(try host("http://[::1]:8167/", "[::1]") == nil)
         #expect(try host("http://A.test:81/", "a.TEST") == nil)
+        #expect(try host("http://a.test:81/", "A.test:81") == nil)
         for other in ["b.test", "a.test:82", "[::1]", "a.test/x"] {
             #expect(try host("http://a.test:81/", other) == other)
         }
+        #expect(try host("http://a.test/", "a.test/x") == "a.test/x")
     }
 
     @Test("A progress keeps the cancellation handler of the program, which is called as well")

@@ -35,7 +35,8 @@ struct FoundationFields {
         guard let url, let own = try? HTTPURL(url), let given = try? HTTPURL("http://\(text)/") else {
             return false
         }
-        return given.host == own.host && given.port == 80 && given.authority == text.lowercased()
+        return given.host == own.host && (given.port == 80 || given.port == own.port)
+            && given.authority == text.lowercased()
     }
 
     private mutating func add(_ name: String, _ value: String) {

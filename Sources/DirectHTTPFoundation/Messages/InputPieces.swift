@@ -72,11 +72,14 @@ struct InputPieces: AsyncSequence, @unchecked Sendable {
 
         private func read(atMost capacity: Int) -> Result<[UInt8], any Error> {
             guard !isEnded else { return .success([]) }
-            guard isOpened || ![.atEnd, .closed, .error].contains(stream.streamStatus) else {
-                return .failure(StreamFailure.usedUp)
+            if !isOpened {
+                switch stream.streamStatus {
+                case .atEnd, .closed, .error: return .failure(StreamFailure.usedUp)
+                case .notOpen: stream.open()
+                default: break
+                }
+                isOpened = true
             }
-            isOpened = true
-            if stream.streamStatus == .notOpen { stream.open() }
             var count = 0
             let piece = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, used in
                 if let base = buffer.baseAddress { count = stream.read(base, maxLength: buffer.count) }

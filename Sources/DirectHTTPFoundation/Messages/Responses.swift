@@ -45,23 +45,12 @@ extension HTTPURLResponse {
 extension HTTPHeaders {
     /// One value for each name, in the spelling of the first field of that name.
     var folded: [String: String] {
-        var values = [String: String](minimumCapacity: count)
-        for field in self {
-            if let earlier = values[field.name] {
-                values[field.name] = earlier + ", " + field.value
-            } else if let spelling = values.keys.first(where: { $0.hasSameLetters(as: field.name) }) {
-                values[spelling, default: ""] += ", " + field.value
-            } else {
-                values[field.name] = field.value
-            }
+        var spellings = [String: String](minimumCapacity: count)
+        return reduce(into: [String: String](minimumCapacity: count)) { values, field in
+            let letters = field.name.lowercased()
+            let name = spellings[letters] ?? field.name
+            spellings[letters] = name
+            values[name] = values[name].map { "\($0), \(field.value)" } ?? field.value
         }
-        return values
-    }
-}
-
-extension String {
-    /// Whether both are the same without regard to case.
-    fileprivate func hasSameLetters(as other: String) -> Bool {
-        utf8.count == other.utf8.count && caseInsensitiveCompare(other) == .orderedSame
     }
 }

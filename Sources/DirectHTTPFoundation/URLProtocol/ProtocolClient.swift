@@ -35,18 +35,9 @@ final class ProtocolClient: @unchecked Sendable {
     }
     #endif
 
-    /// Calls the session, unless `detach` or `callLast` came before.
-    func call(_ body: @escaping @Sendable (any URLProtocolClient, URLProtocol) -> Void) {
-        call(isLast: false, body)
-    }
-
-    /// Calls the session for the last time.
-    func callLast(_ body: @escaping @Sendable (any URLProtocolClient, URLProtocol) -> Void) {
-        call(isLast: true, body)
-    }
-
-    private func call(
-        isLast: Bool,
+    /// Calls the session, unless `detach` or the last call came before.
+    func call(
+        isLast: Bool = false,
         _ body: @escaping @Sendable (any URLProtocolClient, URLProtocol) -> Void
     ) {
         post {

@@ -46,7 +46,7 @@ final class ProtocolLoading: Sendable {
             try await deliver(response)
         } catch {
             let error = (error as? URLError) ?? URLError(error, for: order.url)
-            session.callLast { $0.urlProtocol($1, didFailWithError: error) }
+            session.call(isLast: true) { $0.urlProtocol($1, didFailWithError: error) }
         }
     }
 
@@ -68,14 +68,14 @@ final class ProtocolLoading: Sendable {
             session.call { $0.urlProtocol($1, didLoad: data) }
             try await order.consumerHasTakenAll()
         }
-        session.callLast { $0.urlProtocolDidFinishLoading($1) }
+        session.call(isLast: true) { $0.urlProtocolDidFinishLoading($1) }
     }
 
     /// Reports the response in one piece. FoundationNetworking's completion handlers get only the last piece
     /// of several.
     private func deliver(_ head: HTTPURLResponse, body: [UInt8]) {
         let data = Data(body)
-        session.callLast { client, host in
+        session.call(isLast: true) { client, host in
             client.urlProtocol(host, didReceive: head, cacheStoragePolicy: .notAllowed)
             if !data.isEmpty { client.urlProtocol(host, didLoad: data) }
             client.urlProtocolDidFinishLoading(host)
@@ -87,7 +87,7 @@ final class ProtocolLoading: Sendable {
     /// with the error that Apple's sample code CustomHTTPProtocol uses. Apple's documents do not say what a
     /// session delivers whose delegate refuses the redirect.
     private func redirect(to next: URLRequest, _ head: HTTPURLResponse) {
-        session.callLast { client, host in
+        session.call(isLast: true) { client, host in
             client.urlProtocol(host, wasRedirectedTo: next, redirectResponse: head)
             client.urlProtocol(host, didFailWithError: CocoaError(.userCancelled))
         }

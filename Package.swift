@@ -329,7 +329,7 @@ let package = Package(
             path: "Verification/suite-adapter",
             swiftSettings: commonSettings
         ),
-        // No product: the figures of docs/Resolvers.md (scripts/verify/dialling).
+        // No product: the figures of docs/Resolvers.md (scripts/bench dialling).
         .executableTarget(
             name: "dialling",
             dependencies: [

@@ -9,6 +9,11 @@
                                          time SOURCE_DATE_EPOCH and a fixed order, so that the same content makes the same wheel
   describe FRAMEWORK                     writes the Info.plist of an XCFramework of OpenSSL, from its folders
   find FRAMEWORK SYSTEM ARCHITECTURE     prints library and headers for a target such as ios-simulator arm64
+  tbd TARGET INSTALL-NAME LIBRARY [SYMBOL…]   prints a list of symbols for Apple's linker: all that a library exports, and more. The
+                                         target is arm64-ios, x86_64-macos …; the library a .tbd file, whose symbols for the architecture
+                                         on macOS are taken whatever their system is; a Linux library (.so), whose symbols get the
+                                         underscore that Apple's have; a Mach-O object; or HEADER.h:BEGINNING, for the names that the
+                                         header declares with one of these beginnings
 """
 
 import base64
@@ -256,5 +261,39 @@ def find(framework, system, architecture):
     sys.exit(f"{framework} has no library for {system} on {architecture}")
 
 
+# Symbols
+
+
+def exports(library, architecture):
+    if library.endswith(".tbd"):
+        text = open(library).read()
+        # arm64e's lists hold for arm64 as well: the linker takes them so.
+        wanted = rf"\b{architecture}e?-macos"
+        for targets, symbols in re.findall(r"targets:\s*\[([^]]*)\]\s*(?:weak-)?symbols:\s*\[([^]]*)\]", text):
+            if re.search(wanted, targets):
+                yield from (name.strip("' \n") for name in symbols.split(","))
+        return
+    if ".h:" in library:
+        header, beginning = library.split(":")
+        for name in re.findall(rf"^(?!typedef)\w[^;\n]*?\b({beginning}\w+)(?:\(|;)", open(header).read(), re.MULTILINE):
+            yield "_" + name
+        return
+    linux = ".so" in library
+    listing = subprocess.run(
+        ["llvm-nm", "-D" if linux else "-g", "--defined-only", library], capture_output=True, text=True, check=True
+    ).stdout
+    for line in listing.splitlines():
+        name = line.split()[-1].split("@")[0]
+        yield "_" + name if linux else name
+
+
+def tbd(target, install_name, library, *more):
+    names = sorted({*exports(library, target.split("-")[0]), *more} - {""})
+    names = ", ".join(f"'{name}'" for name in names if not name.startswith("$"))
+    print(f"--- !tapi-tbd\ntbd-version: 4\ntargets: [ {target} ]\ninstall-name: '{install_name}'")
+    print(f"exports:\n  - targets: [ {target} ]\n    symbols: [ {names} ]\n...")
+
+
 if __name__ == "__main__":
-    {"sbom": sbom, "wheel": wheel, "describe": describe, "find": find}[sys.argv[1]](*sys.argv[2:])
+    tasks = {"sbom": sbom, "wheel": wheel, "describe": describe, "find": find, "tbd": tbd}
+    tasks[sys.argv[1]](*sys.argv[2:])

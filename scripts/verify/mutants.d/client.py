@@ -8,17 +8,19 @@ import base64
 import contextlib
 import hashlib
 import os
+import queue
 import re
+import select
 import socket
 import ssl
 import sys
+import threading
 import time
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "Fixtures" / "clients"))
 import contract
-import race
 
 FAULT = sys.argv[1]
 
@@ -170,7 +172,7 @@ class Client:
         else:
             delay = self.job.get("stagger", 250) / 1000
             connect = lambda connected: self.secured(Connection(place, connected), url, host, port)
-            found, index = race.first(places, delay, connect, has)
+            found, index = first(places, delay, connect)
             found.is_second = index > 0
             return self.kept(found, key, host)
         return self.kept(self.secured(found, url, host, port), key, host)
@@ -550,6 +552,72 @@ def challenges(text):
     if has("scheme-has-case"):
         found = [(scheme.lower() if scheme in ("Basic", "Digest") else "unknown", given) for scheme, given in found]
     return found
+
+
+# Attempts at several addresses (RFC 8305)
+
+
+class Attempt:
+    """An attempt at an address, in a thread of its own."""
+
+    def __init__(self, index, place, finish, results):
+        self.index, self.results = index, results
+        self.socket = socket.socket(socket.AF_INET6 if ":" in place[0] else socket.AF_INET)
+        self.socket.setblocking(False)
+        self.socket.connect_ex(place)  # Begun here: threads start when they like.
+        self.socket.settimeout(30)  # Longer than any vector waits for its end.
+        self.handle = self.socket.dup()  # TLS takes the socket away.
+        threading.Thread(target=self.run, args=(place, finish), daemon=True).start()
+
+    def run(self, place, finish):
+        try:
+            select.select([], [self.socket], [], 3)
+            if error := self.socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+                raise OSError(error, os.strerror(error))
+            self.socket.getpeername()  # Fails if it is not connected yet.
+            self.results.put((self, finish(self.socket)))
+        except (OSError, ValueError) as error:
+            self.socket.close()
+            self.results.put((self, error))
+
+    def end(self):
+        with contextlib.suppress(OSError):
+            self.handle.shutdown(socket.SHUT_RDWR)
+        self.handle.close()
+
+
+def first(places, delay, finish):
+    """What `finish` makes of the socket that is connected first, and the index of its address."""
+    results, running, left = queue.Queue(), [], list(enumerate(places))
+
+    def start(count=1):
+        for index, place in left[:count]:
+            running.append(Attempt(index, place, finish, results))
+        del left[:count]
+
+    start(len(left) if has("all-at-once") else 1)
+    if has("first-address-only"):
+        left.clear()
+    error = OSError("no address")
+    try:
+        while running:
+            try:
+                attempt, found = results.get(timeout=delay if left else None)
+            except queue.Empty:
+                start(len(left) if has("all-after-delay") else 1)
+                continue
+            running.remove(attempt)
+            if not isinstance(found, Exception):
+                attempt.handle.close()
+                return found, attempt.index
+            attempt.end()
+            error = found
+            start(len(left) if has("all-after-failure") else 1)
+        raise error
+    finally:
+        if not has("losers-stay"):
+            for attempt in running:
+                attempt.end()
 
 
 def open_client(job):

@@ -1,4 +1,4 @@
-/* kqueue on top of epoll, so that KqueuePoller.swift can be tested without an Apple machine. See scripts/apple.
+/* The part of Apple's <sys/event.h> that KqueuePoller.swift uses, and with KQUEUE_IMPLEMENTATION kqueue on top of epoll, so that KqueuePoller.swift can be tested without an Apple machine. See scripts/apple.
  *
  * There is one epoll set for each filter, inside a third set, because epoll reports input and output of a socket
  * together and kqueue reports each filter separately. Everything is edge-triggered; EV_CLEAR is assumed.
@@ -9,9 +9,44 @@
  *   - the end of output is reported (EV_EOF) even if this side has ended it.
  * It differs in this: Apple reports space for output again whenever the peer has read something, and the end of output
  * at the time of `shutdown`; here both are reported with the next edge of epoll. */
-
 #define _GNU_SOURCE
-#include "event.h"
+#ifndef KQUEUE_MODEL_EVENT_H
+#define KQUEUE_MODEL_EVENT_H
+
+#include <stdint.h>
+#include <time.h>
+
+#pragma pack(4)
+struct kevent {
+    uintptr_t ident;
+    int16_t filter;
+    uint16_t flags;
+    uint32_t fflags;
+    intptr_t data;
+    void *udata;
+};
+#pragma pack()
+
+#define EVFILT_READ (-1)
+#define EVFILT_WRITE (-2)
+#define EVFILT_USER (-10)
+
+#define EV_ADD 0x0001
+#define EV_DELETE 0x0002
+#define EV_ENABLE 0x0004
+#define EV_CLEAR 0x0020
+#define EV_ERROR 0x4000
+#define EV_EOF 0x8000
+
+#define NOTE_TRIGGER 0x01000000
+
+int kqueue(void);
+int kevent(int queue, const struct kevent *changes, int change_count, struct kevent *events, int event_count,
+           const struct timespec *timeout);
+
+#endif
+
+#ifdef KQUEUE_IMPLEMENTATION
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -144,7 +179,7 @@ int kevent(int descriptor, const struct kevent *changes, int change_count, struc
         limit = *timeout;
         limit.tv_nsec -= limit.tv_nsec % 1000;
         if (limit.tv_sec < 0 || limit.tv_sec > most_seconds || limit.tv_nsec < 0 || limit.tv_nsec >= 1000000000) {
-            fputs("kqueue.c: Apple's kernel refuses a wait of this length\n", stderr);
+            fputs("kqueue.h: Apple's kernel refuses a wait of this length\n", stderr);
             _exit(1);
         }
     }
@@ -155,3 +190,5 @@ int kevent(int descriptor, const struct kevent *changes, int change_count, struc
     count += collect_files(queue->writers, EVFILT_WRITE, queue->write_tokens, events + count, event_count - count);
     return count + collect_user(queue, events + count, event_count - count);
 }
+
+#endif

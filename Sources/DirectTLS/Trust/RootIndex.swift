@@ -59,7 +59,9 @@ final class RootIndex: @unchecked Sendable {
     /// Whether one of the files without a root is another one now: it was being written when it was read. This
     /// reads these files.
     var isOutdated: Bool {
-        rootless.contains { file in CertificateFile(path: file.path).text.map { $0 != file.text } ?? false }
+        rootless.contains { file in
+            (try? RootFile(path: file.path).contents()).map { $0 != file.text } ?? false
+        }
     }
 
     private static func add(_ list: CertificateList, to all: inout Table) throws(TLSError) {

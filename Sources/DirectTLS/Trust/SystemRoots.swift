@@ -106,11 +106,6 @@ struct CertificateFile {
     /// The text; `nil` if it cannot be read.
     let text: [UInt8]?
 
-    /// Reads the file, if it can be.
-    init(path: String) {
-        (self.path, text) = (path, try? RootFile(path: path).contents())
-    }
-
     /// Reads the file. A lack of descriptors is an error: it passes, and an index would be kept without the
     /// root. Any other fault is the file's own.
     init(reading path: String) throws(TLSError) {

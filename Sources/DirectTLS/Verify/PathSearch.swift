@@ -43,9 +43,8 @@ struct PathSearch {
         /// Whether no other path of the same certificate can be better.
         var isBest: Bool { pins == .kept && !faults.contains(where: \.liesInPath) }
 
-        func isBetter(than other: Verdict) -> Bool { rank < other.rank }
-
-        private var rank: (Int, Int, Int) {
+        /// The better path has the lower one.
+        fileprivate var rank: (Int, Int, Int) {
             (faults.count(where: \.deniesTrust), faults.count, pins.rawValue)
         }
     }
@@ -173,7 +172,7 @@ struct PathSearch {
         X509_STORE_CTX_set0_trusted_stack(attempt, roots)
         if !isSelfSigned(root) { X509_STORE_CTX_set_flags(attempt, UInt(X509_V_FLAG_PARTIAL_CHAIN)) }
         let verdict = judge(attempt)
-        guard verdict.isBetter(than: best), let chain = X509_STORE_CTX_get0_chain(attempt),
+        guard verdict.rank < best.rank, let chain = X509_STORE_CTX_get0_chain(attempt),
             let copy = X509_chain_up_ref(chain)
         else { return }
         found.map { freeCertificates($0.chain) }

@@ -1,9 +1,16 @@
 import DirectCore
-import DirectIO
 import DirectTestCommands
 import DirectTestPeers
 import DirectTestTime
 import Testing
+
+@testable import DirectIO
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
 
 @Suite("Tasks that run late", .idleLimit)
 struct LateTurnTests {
@@ -88,6 +95,36 @@ struct LateTurnTests {
         }.value
         #expect(wakes == [.ready, .expired])
         pair.socket.close()
+    }
+
+    @Test(
+        "What another thread does after a stop of the process counts, but is not waited for",
+        arguments: [true, false]
+    )
+    func stopped(isAnswered: Bool) async {
+        let loop = EventLoop()
+        let handle = LoopHandle(loop: loop)
+        loop.add(handle)
+        defer { loop.remove(handle) }
+        let wake = await Task.detached(executorPreference: loop) {
+            var (deadline, wait) = (loop.now, nil as Task<WaitPoint.Wake, Never>?)
+            // Again if the machine is so slow that the deadline has passed.
+            while !loop.hasWait(until: deadline) {
+                _ = await wait?.value
+                deadline = loop.now.advanced(byNanoseconds: 200_000_000)
+                wait = Task(executorPreference: loop) { [deadline] in
+                    await handle.input.wait(until: deadline, on: loop)
+                }
+                await loop.yield()
+            }
+            // One job, in which the loop cannot look at anything.
+            while loop.now < deadline.advanced(byNanoseconds: 150_000_000) { sched_yield() }
+            // The look at the deadline, then what a thread does that has its first turn now.
+            await loop.yield()
+            if isAnswered { handle.input.signal() }
+            return await wait?.value
+        }.value
+        #expect(wake == (isAnswered ? .ready : .expired))
     }
 
     @Test("Jobs that have arrived at each look do not put deadlines off")

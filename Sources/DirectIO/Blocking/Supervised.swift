@@ -18,39 +18,11 @@ package func supervised<Value: Sendable>(
     changes { reply.lookAgain() }
     let task = Task(executorPreference: executor) { reply.give(await operation()) }
     do throws(BlockingWork.Abandoned) {
-        var lateness = Lateness(loop)
-        return try await reply.value { Reply.Pause(end: lateness.forgiven(deadline())) }
+        return try await reply.value { Reply.Pause(end: deadline()) }
     } catch {
         task.cancel()
         throw error
     }
-}
-
-/// Time that a process did not run, because it was stopped or suspended. What the operation waits for may
-/// have come meanwhile, and the operation has had no turn: so it gets one.
-private struct Lateness {
-    private let loop: EventLoop
-    private var hasWaited = false
-    private var end: Instant?
-
-    init(_ loop: EventLoop) {
-        self.loop = loop
-    }
-
-    /// Returns the deadline, or a later one if that has passed long ago without a look. Once.
-    mutating func forgiven(_ deadline: Instant) -> Instant {
-        defer { hasWaited = true }
-        if let end { return end }
-        let now = loop.now
-        guard hasWaited, !loop.isHeld, now > deadline.advanced(byNanoseconds: Self.longestTurn) else {
-            return deadline
-        }
-        end = now.advanced(byNanoseconds: Self.turn)
-        return end ?? deadline
-    }
-
-    private static let longestTurn: UInt64 = 500_000_000
-    private static let turn: UInt64 = 1_000_000_000
 }
 
 /// The executor that the current task prefers; `nil` if it prefers none, or if the system cannot tell.

@@ -17,7 +17,8 @@ internal import Synchronization
 /// one of them yields), polls (without blocking if jobs are left or a deadline has passed), wakes the tasks
 /// whose sockets have become ready, ends the waits whose deadline had passed before the poll, and releases
 /// removed handles. So a wait is late only if the sockets were looked at after its deadline: a process that
-/// was stopped, or a job that has kept the loop, must not look like a late peer.
+/// was stopped, or a job that has kept the loop, must not look like a late peer. Waits for other threads get
+/// up to a second more then.
 ///
 /// Threads: `jobs` belongs to the loop's thread, `arrivals` and `registry` have locks, and the flags are
 /// atomic. To wake the loop, a thread first stores its flag (`hasArrivals`, `haveManyDeparted`,
@@ -54,6 +55,10 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     private let hasClockMoved = Atomic<Bool>(false)
     /// A lower bound of all deadlines: no deadline of a handle is earlier.
     private let earliestDeadline = Atomic<UInt64>(.max)
+    /// The time by which the loop looks at the deadlines again, if nothing keeps it from that, and the time
+    /// until which waits for other threads are spared. Both belong to the loop's thread.
+    private var nextLook = Instant.never
+    private var reprieveEnd = Instant(nanoseconds: 0)
 
     /// Starts a loop with its own thread.
     ///
@@ -107,6 +112,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// Waits until this time.
     package func sleep(until moment: Instant) async throws(CancellationError) {
         let pause = LoopHandle(loop: self)
+        pause.isForThread = false
         add(pause)
         defer { remove(pause) }
         if case .cancelled = await pause.waitForSignal(until: moment) { throw CancellationError() }
@@ -163,6 +169,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
     /// Registers a handle with a descriptor, whose readiness is reported to the handle.
     func add(_ handle: LoopHandle, descriptor: Int32) throws(SystemError) {
+        handle.isForThread = false
         add(handle)
         do {
             try poller.add(descriptor, token: Unmanaged.passUnretained(handle).toOpaque())
@@ -250,16 +257,17 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         var late = LateHandles()
         let pause = findLate(&late)
         let timeout = hasWork ? 0 : pause
+        nextLook = late.now?.advanced(byNanoseconds: timeout ?? .max) ?? .never
         var mayHaveMore = notePolled(nanoseconds: timeout)
         isAsleep.store(false, ordering: .relaxed)
-        if !late.handles.isEmpty {
+        if let now = late.now, !late.handles.isEmpty {
             // Each socket of the loop once, whatever arrives meanwhile: the kernel's queue has an order.
             while mayHaveMore, late.polls > 0 {
                 mayHaveMore = notePolled(nanoseconds: 0)
                 late.polls -= 1
             }
             for handle in late.handles {
-                let next = handle.expire(ifBefore: late.now)
+                let next = handle.expire(ifBefore: now)
                 if next < .never { noteDeadline(next) }
             }
         }
@@ -279,8 +287,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// Handles with a wait whose deadline has passed.
     private struct LateHandles {
         var handles: [LoopHandle] = []
-        /// The time at which they were late.
-        var now = Instant(nanoseconds: 0)
+        /// The time at which they were late; `nil` if no deadline was looked at.
+        var now: Instant?
         /// The number of further polls that show each socket of the loop once.
         var polls = 0
     }
@@ -291,15 +299,21 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         let due = earliestDeadline.load(ordering: .sequentiallyConsistent)
         guard due < .max else { return nil }
         let now = now
+        late.now = now
+        noteStop(at: now)
         guard due <= now.nanoseconds else { return time(to: Instant(nanoseconds: due), from: now) }
         // Reset before the scan, so that a deadline set from here on is noted again.
         earliestDeadline.store(.max, ordering: .sequentiallyConsistent)
-        let (handles, next) = registry.withLock { registry in
+        var (handles, next) = registry.withLock { registry in
             late.polls = registry.handles.count / Poller.capacity
             return registry.scan(at: now)
         }
+        if now < reprieveEnd, handles.contains(where: \.isForThread) {
+            handles.removeAll(where: \.isForThread)
+            next = next.atMost(reprieveEnd)
+        }
         for handle in handles { handle.noteLateness(at: now) }
-        (late.handles, late.now) = (handles, now)
+        late.handles = handles
         if next < .never {
             // A scan is not free, so with many handles it is done less often.
             let pause =
@@ -309,6 +323,18 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
             if handles.isEmpty { return time(to: soonest, from: now) }
         }
         return handles.isEmpty ? nil : 0
+    }
+
+    /// Spares waits for other threads if the loop looks at the deadlines much too late: the process was
+    /// stopped, as by a debugger. These threads, such as one with the answer of the system's resolver, may
+    /// have had no turn since. They get one, but not for ever where the loop is always late.
+    private func noteStop(at now: Instant) {
+        guard heldClock == nil, now > nextLook,
+            now >= reprieveEnd.advanced(byNanoseconds: Self.longestReprieve)
+        else { return }
+        let time = now.nanoseconds - nextLook.nanoseconds
+        guard time >= Self.shortestStop else { return }
+        reprieveEnd = now.advanced(byNanoseconds: min(time, Self.longestReprieve))
     }
 
     /// Returns the time to sleep. With a held clock it is `nil`, since that clock moves only by hand, which
@@ -342,6 +368,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
     private static let jobsBetweenPolls = 256
     private static let departedBeforeWaking = 1024
+    private static let shortestStop: UInt64 = 100_000_000
+    private static let longestReprieve: UInt64 = 1_000_000_000
 
     private static var currentThread: UInt {
         #if canImport(Darwin)

@@ -28,6 +28,9 @@ package class LoopHandle: @unchecked Sendable {
     /// Whether a read that returns less than was asked for may leave more behind. Once set, only a read that
     /// would block proves that there is no more.
     private let stopsShort: Atomic<Bool>
+    /// Whether another thread or task ends its waits, and not a socket or the time. Set before it is
+    /// registered.
+    final var isForThread = true
     /// The handle's slot in the loop's registry; `nil` if it is in none. Guarded by the registry's lock.
     final var slot: Int?
 

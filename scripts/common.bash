@@ -289,13 +289,13 @@ example_program() { echo "$(swift build --package-path Examples --scratch-path .
 # `built release|checked PRODUCT` builds a program with the traits whose libraries are installed, so that all scripts share one
 # build of each kind, and prints its path. What the compiler says is shown only if that fails.
 built() {
-    local options=("${checked_build[@]}") log
+    local options=("${checked_build[@]}") place=.build/checked/debug log
     find_swift
     install_missing needed openssl-headers zlib-headers pkg-config >&2
     # shellcheck disable=SC2046
-    [ "$1" = checked ] || options=(--configuration release $(possible_traits))
+    [ "$1" = checked ] || options=(--configuration release $(possible_traits)) place=.build/release
     log=$(mktemp)
-    say "building $2 (some minutes the first time)" >&2
+    [ -e "$place/$2" ] || say "building $2 (some minutes the first time)" >&2
     if ! swift build "${options[@]}" --product "$2" >"$log" 2>&1 </dev/null; then
         cat "$log" >&2
         rm -f "$log"

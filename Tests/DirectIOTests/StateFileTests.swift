@@ -128,6 +128,44 @@ struct StateFileTests {
         #expect(try StateFile.append(Array("z\n".utf8), to: path, heading: heading, limit: 100) == size + 2)
     }
 
+    @Test(
+        "What another process appends while a file of lines is replaced is carried over, and waits for nobody"
+    )
+    func appendedMeanwhile() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/lines", heading = Array("lines 1\n".utf8)
+        func append(_ text: String) throws -> Int? {
+            try StateFile.append(Array(text.utf8), to: path, heading: heading, limit: 100)
+        }
+        #expect(try append("a\n") == 10)
+        // A process that was stopped has it.
+        let file = open(path, O_RDWR | O_CLOEXEC)
+        defer { close(file) }
+        #expect(flock(file, LOCK_EX | LOCK_NB) == 0)
+        let size = try StateFile.rewrite(path, heading: heading, limit: 100) { old in
+            #expect((try? append("b\n")) == 12)
+            return old.dropFirst(heading.count) + Array("c\n".utf8)
+        }
+        #expect(try StateFile.read(path) == Array("lines 1\na\nc\nb\n".utf8) && size == 14)
+    }
+
+    @Test(
+        "Of two that replace a file of lines at once, the later one begins with what the other has made of it"
+    )
+    func rewrittenMeanwhile() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/lines", heading = Array("lines 1\n".utf8)
+        var calls = 0
+        _ = try StateFile.rewrite(path, heading: heading, limit: 100) { old in
+            calls += 1
+            if calls == 1 {
+                _ = try? StateFile.rewrite(path, heading: heading, limit: 100) { _ in [120, 10] }
+            }
+            return old.dropFirst(heading.count) + [121, 10]
+        }
+        #expect(try StateFile.read(path) == heading + [120, 10, 121, 10] && calls == 2)
+    }
+
     @Test("A link whose target is no UTF-8 is told by that")
     func oddLink() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -53,16 +53,21 @@ package enum StateFile {
         try replace(try FilePlace(replaceable: path), with: bytes)
     }
 
-    static func replace(_ place: FilePlace, with bytes: [UInt8]) throws(SystemError) {
+    /// - Parameter former: What must still be there, or nothing is replaced, and the result is `false`.
+    @discardableResult
+    static func replace(
+        _ place: FilePlace,
+        with bytes: [UInt8],
+        instead former: stat? = nil
+    ) throws(SystemError) -> Bool {
         let draft = try FileDraft(place, mode: 0o600)
-        do throws(SystemError) {
-            try draft.write(bytes)
-            try draft.settle()
-            try draft.commit()
-        } catch {
-            draft.discard()
-            throw error
-        }
+        // Has no effect on a complete one.
+        defer { draft.discard() }
+        try draft.write(bytes)
+        try draft.settle()
+        if let former, try !place.holds(former) { return false }
+        try draft.commit()
         try place.settleNames()
+        return true
     }
 }

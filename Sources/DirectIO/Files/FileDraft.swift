@@ -189,11 +189,14 @@ package final class FileDraft: @unchecked Sendable {
                 // A file of one run is in use no more, long before its descriptor is closed.
                 if place == nil { _ = flock(descriptor, LOCK_UN) }
             } else if let place {
-                try take(attributes, for: target)
+                // What stays under its name if the process is killed now must stay its owner's only.
+                let isPart = !isPending
+                if !isPart { try take(attributes, for: target) }
                 guard try isAt(place) else { throw SystemError("rename", code: ESTALE, path: target.path) }
                 try place.rename(to: target)
                 isPending = false
                 try confirm(as: target)
+                if isPart { try take(attributes, for: target) }
             }
         } catch {
             // What keeps a name is its owner's only again.

@@ -6,9 +6,10 @@ internal import Glibc
 
 /// Files of lines to which several processes append.
 ///
-/// Nothing is locked, since a process may be stopped at any call. After a line has been appended the file must
-/// still have its name, or the line is appended to the one that has it by now. Where another file is put in
-/// its place (``rewrite(_:heading:limit:_:)``), what was appended to the former one meanwhile is carried over.
+/// Nothing is locked, since a process may be stopped at any call. After a line has been appended the file
+/// must still have its name, or the line is appended to the one that has it by now. Where another file is put
+/// in its place (``rewrite(_:heading:limit:_:)``), what was appended to the former one meanwhile is carried
+/// over.
 extension StateFile {
     /// Appends lines to the file, which is created with the heading if there is none. Returns its size.
     ///

@@ -1,51 +1,34 @@
 internal import DirectCore
 internal import DirectIO
 
-/// The place where the cookies of a store really are.
-package enum CookieHolder: @unchecked Sendable {
-    /// There are none, nor are any stored.
-    case nobody
-    /// They are in this object, and gone with it. Only its identity is used.
-    case object(AnyObject)
-    /// They are in the storage of that name, which a later process finds again.
-    case lasting(String)
-
-    /// Returns the holder of a store's cookies; none if there is no store.
-    init(of store: (any CookieStore)?) {
-        guard let store else {
-            self = .nobody
-            return
-        }
-        if let holder = (store as? any CookieStoreOfHolder)?.holder {
-            self = holder
-        } else {
-            self = store.lastingName.map { .lasting("named \($0)") } ?? .object(store)
-        }
-    }
-
-    /// Tells the holder from all others, in every process; `nil` if there are no cookies.
+/// Tells what belongs to an asker from all that belongs to others, in every process: the cookies of a store,
+/// a certificate, the servers it believes.
+package enum AskerName {
+    /// The name of an object, and of what is gone with it.
     ///
-    /// That of an object is random: what was stored for it on a disk outlives it, and no later object may
-    /// find that.
-    var name: String? {
-        switch self {
-        case .nobody: nil
-        case .lasting(let name): "lasting \(name)"
-        case .object(let object):
-            "object "
-                + Self.names.value(of: object) {
-                    Hex.encode(padded: SystemRandom.word()) + Hex.encode(padded: SystemRandom.word())
-                }
-        }
+    /// It is random: what was stored for it on a disk outlives it, and no later object may find that.
+    package static func object(_ object: AnyObject) -> String {
+        "object "
+            + names.value(of: object) {
+                Hex.encode(padded: SystemRandom.word()) + Hex.encode(padded: SystemRandom.word())
+            }
     }
 
     private static let names = WeakTable<String>()
 }
 
+extension CookieStore {
+    /// The name of the place where the cookies really are; `nil` if there are none, nor are any stored.
+    var holderName: String? {
+        if let store = self as? any CookieStoreOfHolder { return store.nameOfHolder }
+        return lastingName.map { "named \($0)" } ?? AskerName.object(self)
+    }
+}
+
 /// A store that has no cookies itself: several such stores may share those of one holder.
 package protocol CookieStoreOfHolder: CookieStore {
-    /// The place of the cookies.
-    var holder: CookieHolder { get }
+    /// The name of the place of the cookies; `nil` if there are none, nor are any stored.
+    var nameOfHolder: String? { get }
 }
 
 /// A store whose `take` blocks, because it writes a file. It is called on a thread for such work.

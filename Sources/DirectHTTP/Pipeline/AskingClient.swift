@@ -4,97 +4,89 @@ internal import DirectTransport
 
 /// The parts that all askers of a client share.
 struct AskingClient: Sendable {
-    private let cookies: Cookies
+    /// Returns the name of the place of the cookies at present. A store of the program's own is asked each
+    /// time: it has another name when its user has changed.
+    let cookieHolder: @Sendable () -> String?
     private let certificate: String?
     private let trust: String?
     private let unixSockets: [Origin: UnixSocketPath]
     private let fields: ClientFields
 
     init(_ configuration: HTTPClient.Configuration, cookies: (any CookieStore)?, fields: ClientFields) {
-        self.cookies = Cookies(of: cookies)
-        certificate = configuration.tls.clientIdentity.map(\.partition)
-        trust = configuration.tls.partition
+        if let cookies, !(cookies is CookieJar || cookies is any CookieStoreOfHolder) {
+            cookieHolder = { cookies.holderName }
+        } else {
+            cookieHolder = { [name = cookies?.holderName] in name }
+        }
+        certificate = configuration.tls.clientIdentity.map(\.name)
+        trust = configuration.tls.nameOfTrust
         unixSockets = configuration.unixSockets
         self.fields = fields
     }
 
-    /// The name of the store at present.
-    var cookieHolder: String? {
-        switch cookies {
-        case .named(let name): name
-        case .foreign(let store): CookieHolder(of: store).name
-        }
-    }
-
-    private enum Cookies {
-        case named(String?)
-        /// A store of the program's own: each request asks for its name, which changes with its user.
-        case foreign(any CookieStore)
-
-        init(of store: (any CookieStore)?) {
-            if let store, !(store is CookieJar || store is any CookieStoreOfHolder) {
-                self = .foreign(store)
-            } else {
-                self = .named(CookieHolder(of: store).name)
-            }
-        }
-    }
-
-    /// Returns who asks with a request that has no cookies of a store yet.
-    func asker(of request: Request, at url: HTTPURL, _ trail: Trail?) -> Asker {
+    /// Returns who asks with a request that has no cookies of a store yet; `nil` where a redirect has led to
+    /// a local socket, of which it may see nothing.
+    ///
+    /// - Parameter cookies: The name of the place of the cookies that it gets.
+    func asker(of request: Request, at url: HTTPURL, _ trail: Trail?, cookies: String?) -> Asker? {
         let isSecure = url.scheme == .https
         let socket = request.addresses == nil ? unixSockets[url.origin] : nil
+        if socket != nil, trail?.isServersChoice == true { return nil }
         let places = [socket.map { "socket \($0)" }, isSecure ? trust : nil].compactMap(\.self)
         return Asker(
             request.headers,
             own: fields.identifying(trail),
             names: fields.identifyingNames,
-            cookies: cookieHolder,
+            cookies: cookies,
             certificate: isSecure && trail?.isForeign(to: url) != true ? certificate : nil,
             place: places.isEmpty ? nil : places.joined(separator: " ")
         )
     }
 }
 
+extension AskerName {
+    /// The name of some content; a random one if there is no digest of it.
+    fileprivate static func content(_ bytes: [UInt8]) -> String {
+        Digest128(bytes)?.text ?? Hex.encode(padded: SystemRandom.word())
+    }
+
+    /// The name of a file, which is the same after its renewal. A relative path leads to another file in
+    /// another process.
+    fileprivate static func file(_ path: String) -> String {
+        path.hasPrefix("/") ? path : "\(path) \(process)"
+    }
+
+    private static let process = Hex.encode(padded: SystemRandom.word())
+}
+
 extension TLSSettings {
     /// Tells settings by which other servers are believed from all others; `nil` for the usual ones. What is
     /// only stricter (pins, a verifier, lists) does not count.
-    fileprivate var partition: String? {
+    fileprivate var nameOfTrust: String? {
         var parts: [String] = []
         switch roots {
         case .system: break
-        case .systemAnd(let sources): parts += ["and"] + sources.map(\.partition)
-        case .only(let sources): parts += ["only"] + sources.map(\.partition)
+        case .systemAnd(let sources): parts += ["and"] + sources.map(\.name)
+        case .only(let sources): parts += ["only"] + sources.map(\.name)
         }
         if certificateRules != .standard { parts.append("\(certificateRules)") }
-        if let name = insecureOverride.flatMap({ CookieHolder.object($0).name }) { parts.append(name) }
+        if let insecureOverride { parts.append(AskerName.object(insecureOverride)) }
         return parts.isEmpty ? nil : parts.joined(separator: " ")
     }
 }
 
 extension CertificateSource {
-    fileprivate var partition: String {
+    fileprivate var name: String {
         switch self {
-        case .pem(let bytes), .der(let bytes): Digest128(bytes).text
-        case .pemFile(let path): path.partition
+        case .pem(let bytes), .der(let bytes): AskerName.content(bytes)
+        case .pemFile(let path): AskerName.file(path)
         }
     }
 }
 
 extension ClientIdentity {
     /// Tells the identity from all others. That of files is the same after its renewal.
-    fileprivate var partition: String {
-        files.map { "\($0.paths.map(\.partition))" } ?? Digest128(certificateChain).text
+    fileprivate var name: String {
+        files.map { "\($0.paths.map(AskerName.file))" } ?? AskerName.content(certificateChain)
     }
-}
-
-extension Digest128? {
-    fileprivate var text: String { self?.text ?? Hex.encode(padded: SystemRandom.word()) }
-}
-
-extension String {
-    /// A path. A relative one leads to another file in another process.
-    fileprivate var partition: String { hasPrefix("/") ? self : "\(self) \(Self.process)" }
-
-    private static let process = Hex.encode(padded: SystemRandom.word())
 }

@@ -34,13 +34,11 @@ final class CacheLayer: Layer {
     func send(_ request: Request, trail: Trail?, call: Call) async throws -> Response {
         let plain = stores?.upgraded(request) ?? request
         let url = try plain.checkedURL()
-        let asker = client.asker(of: plain, at: url, trail)
-        let holder = client.cookieHolder
-        let request = stores?.withCookies(plain) ?? plain
-        // The program has changed the user of its store meanwhile: whose cookies these are is not known.
-        guard holder == client.cookieHolder else {
-            return try await next.send(request, trail: trail, call: call)
-        }
+        let holder = client.cookieHolder()
+        let asker = client.asker(of: plain, at: url, trail, cookies: holder)
+        var request = stores?.withCookies(plain) ?? plain
+        // If the program has changed the user of its store meanwhile, whose cookies these are is not known.
+        if asker == nil || holder != client.cookieHolder() { request.bypassesCache = true }
         // The call may end first, and its report has the requests that its caller has waited for.
         let refresh = forward(request.withoutCallbacks, trail: trail, call: call.unobserved)
         let wait = DiskWait(

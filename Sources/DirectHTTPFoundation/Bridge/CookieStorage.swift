@@ -72,10 +72,10 @@ final class FoundationCookies: BlockingCookieStore, CookieStoreOfHolder, CustomR
         copy = Self.copies.value(of: storage) { StorageCopy() }
     }
 
-    var holder: CookieHolder {
-        guard storage === HTTPCookieStorage.shared else { return .object(storage) }
+    var nameOfHolder: String? {
+        guard storage === HTTPCookieStorage.shared else { return AskerName.object(storage) }
         // Each program has a shared storage of its own.
-        return .lasting("HTTPCookieStorage.shared of \(ProcessInfo.processInfo.processName)")
+        return "HTTPCookieStorage.shared of \(ProcessInfo.processInfo.processName)"
     }
 
     func cookies(for url: HTTPURL) -> [Cookie] {

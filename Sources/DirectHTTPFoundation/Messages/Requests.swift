@@ -107,7 +107,7 @@ extension RequestBody {
 
 /// The store of a request that neither sends nor stores cookies.
 final class NoCookies: CookieStoreOfHolder {
-    var holder: CookieHolder { .nobody }
+    var nameOfHolder: String? { nil }
 
     func cookies(for url: HTTPURL) -> [Cookie] { [] }
 

@@ -227,12 +227,28 @@ struct AskerTests {
                 #expect(response.cacheUse == use && response.text?.contains("sid=\(user)") == true)
             }
         }
-        // A change between the name and the cookies: nobody knows whose page it is.
-        store.changesWhenRead.withLock { $0 = true }
-        #expect(try await client.get("https://c.test/").cacheUse == nil)
-        store.user.withLock { $0 = "bob" }
-        store.changesWhenRead.withLock { $0 = false }
-        #expect(try await client.get("https://c.test/").cacheUse == .miss)
+    }
+
+    @Test("A user who changes while a request begins gets and leaves no page of another")
+    func userChangesMeanwhile() async throws {
+        for look in 1...4 {
+            let store = ChangingStore()
+            let client = Self.client(.memory()) { $0.cookies = store }
+            store.looks.withLock { $0 = look }
+            _ = try await client.get("https://a.test/")
+            store.looks.withLock { $0 = 0 }
+            for user in ["alice", "carol"] {
+                store.user.withLock { $0 = user }
+                #expect(try await client.get("https://a.test/").text?.contains("sid=\(user)") == true)
+            }
+            // A change of the resource counts also where nobody knows who has made it.
+            store.looks.withLock { $0 = look }
+            store.user.withLock { $0 = "alice" }
+            #expect(try await client.put("https://a.test/", .text("")).cacheUse == .bypassed)
+            store.looks.withLock { $0 = 0 }
+            store.user.withLock { $0 = "alice" }
+            #expect(try await client.get("https://a.test/").cacheUse == .miss)
+        }
     }
 
     @Test("A client that asks another server, or believes one that others refuse, has responses of its own")
@@ -252,6 +268,9 @@ struct AskerTests {
                 #expect(try await Self.client(cache, setting).get("https://a.test/").cacheUse == use)
             }
         }
+        // What listens at a socket is for no redirect, whatever the cache has (`UnixSocketTests.redirected`).
+        let local = Self.client(cache, settings[1])
+        #expect(try await local.get("https://b.test/?https://a.test/").cacheUse == .bypassed)
         // In the clear nothing of TLS counts, and at another origin no socket.
         _ = try await Self.client(cache).get("http://b.test/")
         for setting in settings {
@@ -304,14 +323,23 @@ struct AskerTests {
 /// A store of the program's own, whose user changes.
 private final class ChangingStore: CookieStore {
     let user = Locked("alice")
-    let changesWhenRead = Locked(false)
+    /// The number of looks at the store after which the user is another one; 0 for never.
+    let looks = Locked(0)
 
-    var lastingName: String? { user.withLock { $0 } }
+    var lastingName: String? { look() }
 
     func cookies(for url: HTTPURL) -> [Cookie] {
-        if changesWhenRead.withLock({ $0 }) { user.withLock { $0 = "carol" } }
-        let user = user.withLock { $0 }
-        return (try? Cookie("sid", user, for: url.host)).map { [$0] } ?? []
+        (try? Cookie("sid", look(), for: url.host)).map { [$0] } ?? []
+    }
+
+    private func look() -> String {
+        let present = user.withLock { $0 }
+        let isLast = looks.withLock { looks in
+            looks -= 1
+            return looks == 0
+        }
+        if isLast { user.withLock { $0 = "carol" } }
+        return present
     }
 
     func take(_ headers: HTTPHeaders, from url: HTTPURL) {}

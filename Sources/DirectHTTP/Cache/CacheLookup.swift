@@ -110,7 +110,7 @@ struct CacheLookup: Sendable {
     private func pass() async throws -> Response {
         let mayStandForGet = request.method == .post && !policy.isApart && !policy.control.noStore
         var mark = mayStandForGet ? try? await cache.store.mark(key, wait: wait) : nil
-        let sent = cache.clock()
+        let (sent, number) = (cache.clock(), SentRequests.nextNumber())
         let response = try await forward(request, sentRequests)
         for url in Invalidation.urls(of: request.method, url, response: response.head) {
             guard let changed = CacheKey(url) else { continue }
@@ -118,7 +118,8 @@ struct CacheLookup: Sendable {
             if changed == key { mark = after }
         }
         guard mark != nil else { return response.with(.bypassed) }
-        let head = CachedHead(received: response.head, requestTime: sent, responseTime: cache.clock())
+        var head = CachedHead(received: response.head, requestTime: sent, responseTime: cache.clock())
+        head.requestNumber = number
         guard head.standsForGet(of: url, at: cache.clock()) else { return response.with(.bypassed) }
         return await keep(response, head: head, mark: mark)
     }
@@ -127,7 +128,7 @@ struct CacheLookup: Sendable {
     /// although stale.
     func fetch(_ stored: (any CacheEntry)?) async throws -> Response {
         let mark = policy.mayBeStored ? try await cache.store.mark(key, wait: wait) : nil
-        let sent = cache.clock()
+        let (sent, number) = (cache.clock(), SentRequests.nextNumber())
         var request = request
         let validated = stored.flatMap { policy.canValidate($0.head) ? $0 : nil }
         validated?.head.addValidators(to: &request.headers)
@@ -140,7 +141,7 @@ struct CacheLookup: Sendable {
             else { throw error }
             return staleOnError.with(.stale, history: failure.history, failure.retryStop)
         }
-        let times = (sent: sent, received: cache.clock())
+        let times = Times(sent: sent, received: cache.clock(), number: number)
         if response.status == .notModified {
             guard let validated else { return await passNotModified(response, stored: stored, times: times) }
             if let fresh = await revalidated(validated, by: response, times: times) {
@@ -164,14 +165,15 @@ struct CacheLookup: Sendable {
     private func take(
         _ response: Response,
         stored: (any CacheEntry)?,
-        times: (sent: UnixTime, received: UnixTime),
+        times: Times,
         mark: CacheMark?
     ) async -> Response {
         if request.method == .head {
             if let stored { await learn(fromHead: response, stored, times: times) }
             return response.with(.miss)
         }
-        let head = CachedHead(received: response.head, requestTime: times.sent, responseTime: times.received)
+        var head = CachedHead(received: response.head, requestTime: times.sent, responseTime: times.received)
+        head.requestNumber = times.number
         guard head.isStorable(policy, at: times.received) else { return response.with(.miss) }
         return await keep(response, head: head, mark: mark)
     }
@@ -195,6 +197,20 @@ struct CacheLookup: Sendable {
             )
         else { return nil }
         return await serve(stored, isStale: true, isStandIn: true)
+    }
+}
+
+/// When a request was sent and its response came, and the number of the request.
+private struct Times {
+    let sent, received: UnixTime
+    let number: UInt64
+}
+
+extension CachedHead {
+    fileprivate func updated(by head: ResponseHead, _ times: Times) -> CachedHead {
+        var updated = updated(by: head, requestTime: times.sent, responseTime: times.received)
+        updated.requestNumber = times.number
+        return updated
     }
 }
 
@@ -242,30 +258,25 @@ extension HTTPError {
 /// What a 304, or a response to HEAD, says of a stored response (RFC 9111, sections 4.3.4 and 4.3.5).
 extension CacheLookup {
     /// Handles a 304 to a condition of the caller's own. It may also confirm the entry.
-    func passNotModified(
+    private func passNotModified(
         _ response: Response,
         stored: (any CacheEntry)?,
-        times: (sent: UnixTime, received: UnixTime)
+        times: Times
     ) async -> Response {
         if let stored, let tag = EntityTag(response.head.headers), !tag.isWeak, tag == stored.head.entityTag,
             mayChangeCache(response, selecting: stored.variant.names)
         {
-            let head = stored.head.updated(
-                by: response.head,
-                requestTime: times.sent,
-                responseTime: times.received
-            )
-            await refresh(stored, with: head)
+            await refresh(stored, with: stored.head.updated(by: response.head, times))
         }
         return response.with(.miss)
     }
 
     /// Returns the entry's response after a 304; `nil` if the 304 is about another version, which removes the
     /// entry.
-    func revalidated(
+    private func revalidated(
         _ stored: any CacheEntry,
         by response: Response,
-        times: (sent: UnixTime, received: UnixTime)
+        times: Times
     ) async -> Response? {
         guard stored.head.isMeant(by: response.head) else {
             // Otherwise later requests would ask about the same version again.
@@ -275,11 +286,7 @@ extension CacheLookup {
             return nil
         }
         guard let content = try? await stored.content(0..<stored.length, wait: wait) else { return nil }
-        let head = stored.head.updated(
-            by: response.head,
-            requestTime: times.sent,
-            responseTime: times.received
-        )
+        let head = stored.head.updated(by: response.head, times)
         if !policy.control.noStore, !head.control.noStore,
             mayChangeCache(response, selecting: stored.variant.names)
         {
@@ -295,18 +302,17 @@ extension CacheLookup {
 
     /// Updates the entry from the response to a HEAD request, or removes it if the response does not match
     /// it.
-    func learn(
+    private func learn(
         fromHead response: Response,
         _ stored: any CacheEntry,
-        times: (sent: UnixTime, received: UnixTime)
+        times: Times
     ) async {
         let head = response.head
         guard head.status == .ok, mayChangeCache(response, selecting: stored.variant.names) else { return }
         guard stored.head.isConfirmed(byHead: head, length: stored.length) else {
             return await cache.store.remove(key, wait: wait)
         }
-        let fresh = stored.head.updated(by: head, requestTime: times.sent, responseTime: times.received)
-        await refresh(stored, with: fresh)
+        await refresh(stored, with: stored.head.updated(by: head, times))
     }
 
     /// Replaces the head of the entry by a newer one.

@@ -79,6 +79,35 @@ struct CacheMarksTests {
         #expect(try await kept(cache) == [2] && cache.faults == [])
     }
 
+    @Test("A response to a POST is not kept while another process is about to keep one, or is stopped there")
+    func twoPosts() async throws {
+        let (cache, url) = (try cache(), try HTTPURL("https://a.test/x"))
+        let key = try #require(CacheKey(url))
+        func post() async throws {
+            let request = Request(.post, url)
+            let response = try await cache.send(request) { request, _ in
+                let headers: HTTPHeaders = ["Cache-Control": "max-age=1000", "Content-Location": url.text]
+                return try Response(to: request, .ok, headers: headers, body: [1])
+            }
+            _ = try await response.body.collect(upTo: 10)
+        }
+        try await post()
+        #expect(try await kept(cache) == [1])
+        let before = try #require(try await cache.store.mark(key, wait: .unlimited))
+        // The other process has read the mark, and writes its half of a new one later: nothing of what it has
+        // read is left then.
+        let marks = open(folder.path + "/" + CacheMarks.fileName, O_RDWR)
+        defer { close(marks) }
+        #expect(flock(marks, LOCK_EX) == 0)
+        try await post()
+        #expect(try await kept(cache) == nil)
+        let after = try #require(try await cache.store.mark(key, wait: .unlimited))
+        #expect(UInt32(truncatingIfNeeded: before.number) != UInt32(truncatingIfNeeded: after.number))
+        #expect(flock(marks, LOCK_UN) == 0)
+        try await post()
+        #expect(try await kept(cache) == [1] && cache.faults == [])
+    }
+
     @Test("A head that is replaced at the last moment does not bring a removed response back")
     func replacedHead() async throws {
         let (cache, other) = (try cache(), try cache())

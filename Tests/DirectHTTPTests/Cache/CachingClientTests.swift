@@ -71,11 +71,15 @@ struct CachingClientTests {
         }
     }
 
-    @Test("A slow older response does not take the place of a later one", arguments: Place.allCases)
-    func slowOlder(place: Place) async throws {
+    @Test(
+        "A slow older response does not take the place of a later one: by their dates, and without any",
+        arguments: Place.allCases,
+        [1, 0, nil] as [Int64?]
+    )
+    func slowOlder(place: Place, secondsBetween: Int64?) async throws {
         let folder = TemporaryFolder.planned()
         let (asked, mayEnd) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
-        let count = SerialNumbers()
+        let (count, start) = (SerialNumbers(), UnixTime.now.advanced(bySeconds: -10))
         let cache = try place.cache(folder)
         let client = HTTPClient.untimed {
             $0.cache = cache
@@ -85,10 +89,10 @@ struct CachingClientTests {
                     asked.continuation.finish()
                     for await _ in mayEnd.stream {}
                 }
-                let now = UnixTime.now.advanced(bySeconds: Int64(number) - 10)
-                let fields: HTTPHeaders = [
-                    "Cache-Control": "max-age=60", "Content-Length": "1", "Date": HTTPDate.text(now),
-                ]
+                var fields: HTTPHeaders = ["Cache-Control": "max-age=60", "Content-Length": "1"]
+                fields["Date"] = secondsBetween.map {
+                    HTTPDate.text(start.advanced(bySeconds: Int64(number) * $0))
+                }
                 return try Response(to: request, 200, headers: fields, body: Array("\(number)".utf8))
             }
         }
@@ -99,6 +103,10 @@ struct CachingClientTests {
         #expect(try await slow.value.text == "1")
         let last = try await client.get("http://a.test/")
         #expect(last.cacheUse == .hit && last.text == "2")
+        // What was asked for later takes its place.
+        let reload = Request(.get, "http://a.test/", headers: ["Cache-Control": "no-cache"])
+        #expect(try await client.fetch(reload).text == "3")
+        #expect(try await client.get("http://a.test/").text == "3")
     }
 
     @Test(

@@ -108,15 +108,22 @@ struct SelectedVariants {
 
 extension CachedHead {
     /// Whether this response takes the place of one for the same requests: not if its request came before,
-    /// and it was generated before. A slow old response would bring back what has changed.
-    func replaces(_ other: CachedHead) -> Bool {
-        requestTime > other.requestTime || isNewer(than: other)
+    /// and it was not generated later. A slow old response would bring back what has changed.
+    ///
+    /// - Parameter number: The number of the other one's request, if that is known.
+    func replaces(_ other: CachedHead, numbered number: UInt64? = nil) -> Bool {
+        let former = number ?? other.requestNumber
+        guard requestNumber > 0, former > 0 else {
+            return requestTime > other.requestTime || isNewer(than: other)
+        }
+        return requestNumber > former || isDated && date > other.date
     }
 
     /// Whether this response was generated later than the other one. Of several suitable responses the latest
     /// is used (RFC 9111, section 4.1).
     func isNewer(than other: CachedHead) -> Bool {
-        let dates = [self, other].map { $0.headers.date("date", now: $0.responseTime) ?? $0.responseTime }
-        return (dates[0].seconds, responseTime.seconds) >= (dates[1].seconds, other.responseTime.seconds)
+        (date.seconds, responseTime.seconds) >= (other.date.seconds, other.responseTime.seconds)
     }
+
+    private var date: UnixTime { headers.date("date", now: responseTime) ?? responseTime }
 }

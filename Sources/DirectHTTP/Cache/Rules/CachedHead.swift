@@ -9,6 +9,11 @@ struct CachedHead: Sendable {
     let requestTime: UnixTime
     /// When the response was received or last confirmed.
     let responseTime: UnixTime
+    /// The place of that request among those of this process, since many are sent within a second; 0 if it is
+    /// not known, as for what a file has.
+    var requestNumber: UInt64 = 0
+    /// Whether the origin has said when it generated the response.
+    private(set) var isDated = true
     let control: CacheControl
     /// The freshness lifetime in seconds, counted from when the origin generated the response.
     let lifetime: Int64
@@ -37,7 +42,8 @@ struct CachedHead: Sendable {
         if head.headers.contains("Transfer-Encoding") { headers.remove("Content-Length") }
         // RFC 9110, section 6.6.1: a recipient that stores a message without `Date` adds the time when it was
         // received.
-        if !headers.contains("Date") { headers["Date"] = HTTPDate.text(responseTime) }
+        let isDated = headers.contains("Date")
+        if !isDated { headers["Date"] = HTTPDate.text(responseTime) }
         let kept = ResponseHead(
             status: head.status,
             reason: head.reason,
@@ -45,6 +51,7 @@ struct CachedHead: Sendable {
             headers: headers
         )
         self.init(kept, requestTime: requestTime, responseTime: responseTime)
+        self.isDated = isDated
     }
 
     var headers: HTTPHeaders { head.headers }

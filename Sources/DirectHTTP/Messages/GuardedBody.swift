@@ -19,7 +19,7 @@ package protocol ResponseBodySource: AnyObject {
     func drain() async
 
     /// Reads the rest if it is small and arrives soon, so that its connection is free, and returns what it
-    /// has read.
+    /// has read. What has not arrived then comes over a connection that counts no longer.
     func readAhead() async throws -> [UInt8]
 
     /// Returns the error for the reader when the body has failed, or is larger than its reader's limit.

@@ -89,8 +89,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
         if case .arriving(let body) = content { await body.drain() }
     }
 
-    /// Frees the connection, if little is left and it arrives soon, before code of the program is asked: that
-    /// may send a request to the same origin, and wait for a connection.
+    /// Frees the connection, or at least its place among those of its origin, before code of the program is
+    /// asked: that may send a request to the same origin, and wait for a connection.
     func freeConnection() async {
         if case .arriving(let body) = content { await body.readAhead() }
     }

@@ -228,8 +228,8 @@ extension TransportObserver {
 /// The end of a response, for the lease on its connection.
 extension ConnectionPool {
     /// Ends the lease of a response that was read to its end: the connection goes back to the pool if it can
-    /// be reused.
-    package func conclude(_ reading: BodyReading, lease: Lease, at now: Instant) {
+    /// be reused. One without a lease has left the pool, and is closed.
+    package func conclude(_ reading: BodyReading, lease: Lease?, at now: Instant) {
         let connection = reading.exchange.connection
         reading.end?.note(now)
         noteBody(of: reading.received)
@@ -238,6 +238,7 @@ extension ConnectionPool {
             guard upload.isFinished else { return giveUp(reading, lease: lease) }
             connection.endDuplex()
         }
+        guard let lease else { return connection.close() }
         conclude(connection, lease: lease, at: now)
     }
 
@@ -252,15 +253,16 @@ extension ConnectionPool {
     }
 
     /// Ends the lease of a response that is not read to its end, and closes the connection.
-    package func abandon(_ reading: BodyReading, lease: Lease) {
+    package func abandon(_ reading: BodyReading, lease: Lease?) {
         noteBody(of: reading.received)
         reading.observer?.note(.bodyEnded(bytes: reading.received, isWhole: false))
         giveUp(reading, lease: lease)
     }
 
     /// Stops the upload and closes the connection.
-    private func giveUp(_ reading: BodyReading, lease: Lease) {
+    private func giveUp(_ reading: BodyReading, lease: Lease?) {
         reading.upload?.cancel()
+        guard let lease else { return reading.exchange.connection.close() }
         discard(reading.exchange.connection, lease: lease)
     }
 }

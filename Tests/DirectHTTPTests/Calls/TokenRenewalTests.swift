@@ -64,12 +64,25 @@ struct TokenRenewalTests {
         #expect(fetched.withLock { $0 } == 2)
     }
 
-    @Test("A refused response, and a redirect, give their connection to what the program asks for meanwhile")
-    func connections() async throws {
-        let pieces = (0..<20).map { [UInt8](repeating: $0, count: 1000) }
-        let write: @Sendable (BodyWriter) throws -> Void = { for piece in pieces { try $0.write(piece) } }
+    @Test(
+        "A refused response, and a redirect, give their place to what the program asks for meanwhile",
+        arguments: [(20, false), (200, false), (20, true)]
+    )
+    func connections(count: UInt8, isLate: Bool) async throws {
+        let pieces = (0..<count).map { [UInt8](repeating: $0, count: 1000) }
+        let asked = DiskGate()
+        defer { asked.open() }
+        let write: @Sendable (BodyWriter) throws -> Void = { writer in
+            try writer.write(pieces[0])
+            // The rest comes when the program has asked.
+            if isLate { asked.wait() }
+            for piece in pieces.dropFirst() { try writer.write(piece) }
+        }
         let server = try FixtureServer.start { request in
-            if request.target == "/token" { return .text("good") }
+            if request.target == "/token" {
+                asked.open()
+                return .text("good")
+            }
             guard request.headers["authorization"] == "Bearer good" else {
                 // Its body does not come with its head.
                 return .written(status: 401, ["WWW-Authenticate": "Bearer"], write)

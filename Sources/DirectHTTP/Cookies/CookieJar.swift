@@ -132,7 +132,7 @@ extension CookieJar {
             for (cookie, site) in accepted {
                 // An insecure response must not replace or shadow a `Secure` cookie (RFC 6265bis, section
                 // 5.7).
-                if url.scheme == .http, table.wouldOverlaySecureCookie(cookie) { continue }
+                if url.scheme == .http, table.wouldOverlaySecureCookie(cookie, at: now) { continue }
                 table.store(cookie, in: site, at: now)
             }
         }

@@ -70,13 +70,13 @@ struct CookieTable {
     /// 5.7).
     ///
     /// It is not enough to look at the cookie's own site: a registrable domain may lie below another one.
-    func wouldOverlaySecureCookie(_ cookie: Cookie) -> Bool {
+    func wouldOverlaySecureCookie(_ cookie: Cookie, at now: UnixTime) -> Bool {
         sites.values.contains { site in
             site.kept.contains { kept in
                 let other = kept.cookie
                 return other.isSecure && other.nameBytes == cookie.nameBytes
                     && (other.host.isAtOrBelow(cookie.host) || cookie.host.isAtOrBelow(other.host))
-                    && other.pathBytes.isPathPrefix(of: cookie.pathBytes[...])
+                    && other.pathBytes.isPathPrefix(of: cookie.pathBytes[...]) && !other.hasExpired(at: now)
             }
         }
     }

@@ -53,6 +53,20 @@ struct CookieJarTests {
         #expect(try jar.field("http://other.test/") == "sid=own")
     }
 
+    @Test("A Secure cookie that has expired keeps no cookie off http")
+    func expiredSecure() throws {
+        let (jar, now) = (CookieJar(), UnixTime.now)
+        let (secure, plain) = (try HTTPURL("https://a.test/"), try HTTPURL("http://a.test/"))
+        jar.take(["Set-Cookie": "sid=old; Secure; Max-Age=60"], from: secure, at: now)
+        for (seconds, expected) in [(59, "sid=old"), (60, "sid=new")] as [(Int64, String)] {
+            let time = now.advanced(bySeconds: seconds)
+            jar.take(["Set-Cookie": "sid=new"], from: plain, at: time)
+            #expect(
+                jar.fieldBytes(for: secure, at: time).map { String(decoding: $0, as: UTF8.self) } == expected
+            )
+        }
+    }
+
     @Test("The caller's cookies come first, and the jar adds none with the same names")
     func merging() throws {
         let jar = CookieJar()

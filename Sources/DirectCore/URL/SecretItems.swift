@@ -1,4 +1,5 @@
-/// Which values are hidden in a query, a fragment or a form: in items that `&` separates.
+/// Which values are hidden in a query, a fragment or a form: in items that `&` separates, or `;` as some
+/// servers have it.
 package struct SecretItems: Sendable {
     /// The text that replaces a secret.
     package static let mask = "***"
@@ -21,11 +22,11 @@ package struct SecretItems: Sendable {
     /// as a whole.
     package func hidden(in items: ArraySlice<UInt8>) -> [UInt8] {
         var shown: [UInt8] = []
-        for (index, item) in items.split(
-            separator: UInt8(ascii: "&"),
-            omittingEmptySubsequences: false
-        ).enumerated() {
-            if index > 0 { shown.append(UInt8(ascii: "&")) }
+        for item in items.split(
+            omittingEmptySubsequences: false,
+            whereSeparator: { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: ";") }
+        ) {
+            if item.startIndex > items.startIndex { shown.append(items[item.startIndex - 1]) }
             let name = item.prefix { $0 != UInt8(ascii: "=") }
             let hasName = name.endIndex < item.endIndex
             guard hasName ? isSecret(name) : names == nil && !item.isEmpty else {

@@ -43,7 +43,8 @@ package struct FieldRedaction: Sendable {
         default:
             guard isCareful else { return value }
             if value.looksSecret(in: name) { return SecretItems.mask }
-            guard value.mayHoldQuery else { return value }
+            guard value.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") })
+            else { return value }
             let isReference = !value.utf8.contains { " \t\",;<>{}".utf8.contains($0) }
             return isReference ? shown(reference: value) : SecretItems.mask
         }
@@ -74,7 +75,9 @@ package struct FieldRedaction: Sendable {
         guard let base = try? HTTPURL("http://h/"), let url = try? base.resolving(reference) else {
             return reference.isEmpty ? reference : SecretItems.mask
         }
-        guard url.hasCredentials else { return shown(text: reference) }
+        guard url.hasCredentials else {
+            return reference.hasUserOfURL ? SecretItems.mask : shown(text: reference)
+        }
         let text = url.withoutCredentials.text
         return shown(
             text: reference.utf8.starts(with: "//".utf8) ? String(text.dropFirst("http:".count)) : text
@@ -102,6 +105,7 @@ package struct FieldRedaction: Sendable {
             return scalars.allSatisfy { $0.isASCII && $0.properties.numericType != nil || $0 == " " }
                 ? refresh : SecretItems.mask
         }
+        guard !String(scalars[..<mark]).mayHaveItems else { return SecretItems.mask }
         var reference = scalars[mark...].dropFirst().drop { $0 == " " }
         if String(reference.prefix(3)).lowercased() == "url" {
             let value = reference.dropFirst(3).drop { $0 == " " }
@@ -177,7 +181,7 @@ extension String {
     fileprivate func looksSecret(in name: String) -> Bool {
         if name == "www-authenticate" || name == "proxy-authenticate" { return hasUserOfURL }
         if name == "sec-websocket-protocol" { return lowercased().has("bearer".utf8) }
-        let scheme = utf8.prefix { $0 != UInt8(ascii: " ") }
+        let scheme = utf8.prefix { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
         if scheme.endIndex < utf8.endIndex, Self.schemes.contains(String(Substring(scheme)).lowercased()) {
             return true
         }
@@ -188,7 +192,7 @@ extension String {
         "basic", "bearer", "digest", "negotiate", "ntlm", "token", "apikey", "hmac", "aws4-hmac-sha256",
     ]
 
-    private var hasUserOfURL: Bool {
+    fileprivate var hasUserOfURL: Bool {
         var rest = Array(utf8)[...]
         while let colon = rest.firstIndex(of: UInt8(ascii: ":")) {
             rest = rest[(colon + 1)...]
@@ -197,13 +201,6 @@ extension String {
             if authority.contains(UInt8(ascii: "@")) { return true }
         }
         return false
-    }
-
-    /// Whether there may be a URL or a path with a query or a fragment in the text.
-    fileprivate var mayHoldQuery: Bool {
-        guard let mark = utf8.firstIndex(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") })
-        else { return false }
-        return utf8[..<mark].contains(UInt8(ascii: "/"))
     }
 
     /// Whether there may be a query, a fragment or a user in the text.

@@ -62,6 +62,10 @@ struct DescriptionTests {
             ("Sec-WebSocket-Protocol", "base64url.bearer.authorization.k8s.io.hunter2"),
             ("X-Pass", "hunter2"), ("X-Otp", "hunter2"), ("X-Login", "joe:hunter2"),
             ("X-Hub-Signature-256", "sha256=hunter2"), ("Signature", "sig1=:hunter2:"),
+            ("X-A", "p?k=hunter2"), ("X-A", "myapp:cb?code=hunter2"), ("X-A", "?k=hunter2;l=1"),
+            ("X-A", "url=urn:x?hunter2"), ("X-A", "#hunter2"), ("Refresh", "/p?k=hunter2; url=/"),
+            ("Location", "/?a=1&hunter2;b=2"), ("Link", "</p?hunter2;b=2>; rel=next"),
+            ("Location", "\"https://joe:hunter2@a.test/\""), ("X-A", "Bearer\thunter2"),
         ]
     )
     func fields(name: String, value: String) {

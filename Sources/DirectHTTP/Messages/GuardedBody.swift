@@ -151,7 +151,8 @@ package final class GuardedBody: @unchecked Sendable {
         // For these few instructions a reader waits; it gets the error then.
         guard claim(for: Self.looking) else { return false }
         var ended: (any ResponseBodySource)?
-        if case nil = outcome {
+        // Without a limit by now, all of it has arrived, and may be read at any time.
+        if case nil = outcome, let limit = source?.limit, limit.end < .never {
             ended = source
             outcome = .failed(error)
             (source, first) = (nil, [])

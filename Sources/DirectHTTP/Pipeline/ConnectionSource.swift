@@ -33,7 +33,8 @@ final class ConnectionSource: ResponseBodySource {
         Task.detached(executorPreference: reading.exchange.connection.loop) { await rest.drain() }
     }
 
-    var limit: CallLimit { reading.exchange.limit }
+    /// None once all has arrived.
+    var limit: CallLimit { pool == nil ? .none : reading.exchange.limit }
 
     var trailers: HTTPHeaders { reading.trailers }
 

@@ -1,5 +1,6 @@
 import DirectCore
 import DirectTestCommands
+import DirectTestPeers
 import DirectTestTime
 import TLSFixtures
 import Testing
@@ -73,6 +74,37 @@ struct UnreadBodyTests {
         let response = try await client.send(Request(.get, server.http()))
         time.advance(by: .seconds(20))
         #expect(try await response.body.collect(upTo: 100) == Array("short".utf8))
+    }
+
+    @Test("So can one whose rest was read ahead, before an authenticator was asked that has no answer")
+    func readAhead() async throws {
+        struct Silent: Authenticator {
+            func authorization(for request: AuthenticationRequest) async throws -> String? { nil }
+            func authorization(
+                for request: AuthenticationRequest,
+                answering challenges: [Challenge],
+                after refused: String?
+            ) async throws -> String? { nil }
+        }
+        let listener = try Listener.atOwnAddress()
+        let url = "http://\(listener.address):\(listener.port)/"
+        let origin = try HTTPURL(url).origin
+        let client = HTTPClient {
+            $0.loop = time.loop
+            $0.authenticators = [origin: Silent()]
+            $0.timeouts.total = .seconds(10)
+        }
+        async let answer = client.send(Request(.get, url))
+        let peer = try await onOwnThread { try listener.accept() }
+        _ = try await onOwnThread { try peer.receive() }
+        try peer.send("HTTP/1.1 401 U\r\nWWW-Authenticate: Basic realm=a\r\nContent-Length: 6\r\n\r\nabc")
+        // The wait for the rest of a body that is read ahead.
+        try await time.waitBegins(for: .milliseconds(100))
+        try peer.send("def")
+        let response = try await answer
+        time.advance(by: .seconds(20))
+        await time.settle()
+        #expect(try await response.body.collect(upTo: 100) == Array("abcdef".utf8))
     }
 
     @Test("A task that looks at a body's properties takes no reader's place")

@@ -114,6 +114,10 @@ struct StateFileTests {
             try StateFile.rewrite(path, heading: heading, limit: 100) { _ in [121, 10] }
         }
         #expect(try StateFile.read(path) == newer)
+        // Half of the heading is what a killed process has left.
+        try StateFile.replace(path, with: Array(heading.prefix(3)))
+        #expect(try StateFile.append([120, 10], to: path, heading: heading, limit: 100) == nil)
+        #expect(try StateFile.rewrite(path, heading: heading, limit: 100) { _ in [121, 10] } == 10)
     }
 
     @Test("A file of lines never grows beyond what its readers accept: the first lines are left out")

@@ -53,7 +53,8 @@ extension StateFile {
             let size = Int(facts.st_size)
             guard size <= limit else { throw SystemError("read", code: EFBIG, path: path) }
             let old = try readAll(size, from: file, at: 0)
-            guard old.isEmpty || old.starts(with: heading) else {
+            // A killed process may have left the heading half written.
+            guard old.starts(with: heading) || heading.starts(with: old) else {
                 throw SystemError("write", code: EEXIST, path: path)
             }
             let lines = change(old)

@@ -1,5 +1,8 @@
-import DirectHTTP
+import DirectCore
+@testable import DirectHTTP
+import DirectIO
 import DirectTestCommands
+import DirectTestPeers
 import DirectTestTime
 import TLSFixtures
 import Testing
@@ -51,6 +54,34 @@ struct TimeoutTests {
             try await expectTimeout(.tls, after: limit) {
                 try await client.fetch(server.request("https://a.test/"))
             }
+        }
+    }
+
+    @Test(
+        "What had arrived when the time of a call was over is read, as after a stop of the process",
+        arguments: ["cdef", "c"]
+    )
+    func arrived(rest: String) async throws {
+        let listener = try Listener.atOwnAddress()
+        let client = client { $0 = Timeouts(read: limit, total: .seconds(10)) }
+        let response = Task {
+            try await client.send(Request(.get, "http://\(listener.address):\(listener.port)/"))
+        }
+        let peer = try await onOwnThread { try listener.accept() }
+        _ = try await onOwnThread { try peer.receive() }
+        try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nab")
+        let body = try await response.value.body
+        let answer = Task { try await body.collect(upTo: 100) }
+        try await time.waitBegins(for: limit)
+        try await Task.detached(executorPreference: time.loop) { [time] in
+            // One job, in which the loop cannot look at anything.
+            try peer.send(rest)
+            time.advance(by: .seconds(20))
+        }.value
+        if rest.utf8.count == 4 {
+            #expect(try await answer.value == Array("abcdef".utf8))
+        } else {
+            #expect(try await httpError { _ = try await answer.value }.isTimeout)
         }
     }
 

@@ -1,4 +1,5 @@
 import DirectHTTP
+import DirectIO
 import Foundation
 import TLSFixtures
 import Testing
@@ -205,6 +206,22 @@ struct CookieTests {
         #expect(try await text(client, server.url("/login")) == "none")
         #expect(try await text(client, server.url()) == "sid=new")
         #expect(storage.cookies?.map(\.value) == ["new"])
+    }
+
+    @Test(
+        "A call with the cookies of a storage, which may be writing its file, is on no thread of Swift's own"
+    )
+    func threads() async throws {
+        let storage = try #require(configuration.httpCookieStorage)
+        let url = try #require(URL(string: "http://a.test/"))
+        for usesStorage in [false, true] {
+            let client = HTTPClient { if usesStorage { $0.useCookies(of: storage) } }
+            let request = BridgedRequest(URLRequest(url: url), client.configuration)
+            let prefersThreads = try await request.perform(nil, with: client) { _, _ in
+                preferredExecutor() != nil
+            }
+            #expect(prefersThreads == usesStorage)
+        }
     }
 
     @Test("A site may have more cookies in a storage than in a jar: none is removed, and the oldest are sent")

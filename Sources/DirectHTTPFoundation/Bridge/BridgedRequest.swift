@@ -72,8 +72,15 @@ struct BridgedRequest: Sendable {
         call: @Sendable @escaping (BridgedRequest, Request) async throws -> Value
     ) async throws -> Value {
         do {
-            guard let progress else { return try await call(self, checked()) }
-            return try await perform(checked(), progress, threads: client.threads, call: call)
+            let request = try checked()
+            if let progress {
+                return try await perform(request, progress, threads: client.threads, call: call)
+            }
+            guard client.configuration.cookies is FoundationCookies, preferredExecutor() == nil else {
+                return try await call(self, request)
+            }
+            // Whoever reads a storage waits while it writes its file: not on Swift's own threads.
+            return try await withTaskExecutorPreference(client.threads) { try await call(self, request) }
         } catch {
             throw asURLError(error)
         }

@@ -43,6 +43,16 @@ extension Request {
 extension URLRequest {
     /// Converts a request to Foundation's type; `nil` if its URL is invalid or its body is not in memory.
     public init?(_ request: HTTPClient.Request) {
+        self.init(headOf: request)
+        if let type = request.body.contentType, !request.headers.contains("Content-Type") {
+            setValue(type, forHTTPHeaderField: "Content-Type")
+        }
+        guard let body = request.body.bytesInMemory else { return nil }
+        if !body.isEmpty { httpBody = Data(body) }
+    }
+
+    /// Converts URL, method and fields.
+    init?(headOf request: Request) {
         guard let url = (try? request.url).flatMap(URL.init) else { return nil }
         self.init(url: url)
         httpMethod = request.method.description
@@ -51,11 +61,6 @@ extension URLRequest {
         headers["Cookie"] =
             headers.contains("Cookie") ? headers.values(for: "Cookie").joined(separator: "; ") : nil
         for field in headers { addValue(field.value, forHTTPHeaderField: field.name) }
-        if let type = request.body.contentType, !request.headers.contains("Content-Type") {
-            setValue(type, forHTTPHeaderField: "Content-Type")
-        }
-        guard let body = request.body.bytesInMemory else { return nil }
-        if !body.isEmpty { httpBody = Data(body) }
     }
 }
 

@@ -122,10 +122,7 @@ extension URLRequest {
 
     /// The request that a redirect would send next.
     fileprivate init?(next redirect: Redirect) {
-        guard let url = URL(redirect.url) else { return nil }
-        self.init(url: url)
-        httpMethod = redirect.next.method.description
-        for field in redirect.next.headers { addValue(field.value, forHTTPHeaderField: field.name) }
+        self.init(headOf: redirect.next)
         // Stands for the body, which Foundation cannot always hold. A copy of this request has the same
         // object, and a request that the delegate has made anew has not.
         if ![.get, .head].contains(redirect.next.method) { httpBodyStream = InputStream(data: Data()) }

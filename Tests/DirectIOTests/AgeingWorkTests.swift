@@ -64,6 +64,20 @@ struct AgeingWorkTests {
         while work.threads > 1 { await Task.yield() }
     }
 
+    @Test("Calls that their callers have left fail no other one before they have taken the pool's patience")
+    func left() async throws {
+        let work = BlockingWork(threadLimit: 1, most: 3, patience: 3_600_000_000_000)
+        for _ in 0..<3 {
+            let task = await hang(work)
+            task.cancel()
+            await #expect(throws: BlockingWork.Abandoned.cancelled) { try await task.value }
+        }
+        async let next = work.run(until: .never, on: time.loop) { 42 }
+        while work.waiting == 0 { await Task.yield() }
+        gate.open()
+        #expect(try await next == 42)
+    }
+
     @Test("A task waits while as many calls hang as there may be threads, and does not run on Swift's own")
     func dryTask() async throws {
         let work = BlockingWork(threadLimit: 1, most: 2, patience: 1_000_000)

@@ -10,7 +10,8 @@ package import DirectCore
 /// A call that no caller waits for any more, or that takes longer than the pool's `patience` while others
 /// wait for a thread, keeps its thread but does not count as one of `threadLimit`: it may hang, and the
 /// others must not wait for it. So a pool runs dry only when as many calls hang as it may have threads in all
-/// (`most`). Then calls fail as without a thread, instead of waiting; tasks wait.
+/// (`most`), each for its patience or for a second. Then calls fail as without a thread, instead of waiting;
+/// tasks wait.
 ///
 /// No call is ever made on the thread that asks for it. If the system refuses a thread (pthread_create(3),
 /// EAGAIN), the calls wait for one that exists, or for the next one that can be started; without any, they
@@ -237,9 +238,20 @@ package final class BlockingWork: Sendable {
         if queue.unserved > 0, patience < .max, queue.late < most {
             consequences.look = look(&queue, after: timeUntilLate(queue))
         }
-        if queue.late == most { consequences.refused = queue.jobs.removeAll(where: \.isImpatient) }
+        if queue.late == most {
+            let youngest = queue.workers.filter(\.isLate).map(\.start).max() ?? .now
+            let end = youngest.advanced(byNanoseconds: hangTime)
+            if end <= .now {
+                consequences.refused = queue.jobs.removeAll(where: \.isImpatient)
+            } else {
+                consequences.look = look(&queue, after: end.nanoseconds - min(.now, end).nanoseconds)
+            }
+        }
         return consequences
     }
+
+    /// The nanoseconds after which a call hangs that nobody waits for.
+    private var hangTime: UInt64 { patience < .max ? patience : 1_000_000_000 }
 
     /// The time until the oldest call that counts is late.
     private func timeUntilLate(_ queue: Queue) -> UInt64 {
@@ -333,7 +345,7 @@ package final class BlockingWork: Sendable {
             // Another thread has taken the place of one whose call was late.
             let isSurplus = queue.threads - queue.late > threadLimit
             if !isSurplus, let (ticket, job) = queue.jobs.popFirstWithTicket() {
-                (worker.ticket, worker.start) = (ticket, patience < .max ? .now : .never)
+                (worker.ticket, worker.start) = (ticket, most > threadLimit ? .now : .never)
                 return .some(job)
             }
             if isSurplus || isLast {

@@ -15,7 +15,7 @@ enum Coverage {
         failure of resolvers, question to the system, question for the servers, question after a restart, \
         repeated question, request to a resolver, saved answers, event, identity of a client, raw stream, \
         request of a vector, TLS settings of a request, response to a request of a vector, use of the \
-        cache, user of a response, wait for 100 (Continue), cookies of a jar, phase of an error, proof of \
+        cache, user of a response, user of a cached response, wait for 100 (Continue), cookies of a jar, phase of an error, proof of \
         a name, login with Basic
         """
 

@@ -60,7 +60,7 @@ struct PeerJudge {
         let isOwn = host == call.host && world.calls[number].requests == 0
         if plan.hosts[host].asksForIdentity == true {
             world.kernel.count("judge: identity of a client")
-            let expected = call.tls?.identityNumber ?? 0
+            let expected = call.user == .certificate ? 1 : call.tls?.identityNumber ?? 0
             if tls.identity != expected, isOwn || tls.identity != 0 {
                 world.fault("TLS settings", "call \(number) has identity \(tls.identity), not \(expected)")
             }

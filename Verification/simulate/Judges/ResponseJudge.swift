@@ -141,6 +141,16 @@ struct ResponseJudge {
         if !isAllowed || age > UInt64(reply.lifetime ?? 0) + plan.clockBehind / 1_000_000_000 {
             world.fault("cache", "call \(number) got the response of call \(owner), \(age) seconds old")
         }
+        let (sender, owners) = (plan.sender(ofCall: number), plan.sender(ofCall: owner))
+        if plan.calls.contains(where: { $0.user != nil }) {
+            world.kernel.count("judge: user of a cached response")
+        }
+        if sender != owners {
+            world.fault(
+                "cache",
+                "call \(number) for \(sender) got the response of call \(owner) for \(owners)"
+            )
+        }
         judgeVariant(of: owner, reply)
     }
 
@@ -179,6 +189,7 @@ struct ResponseJudge {
         for other in plan.calls.indices where other != number {
             let earlier = plan.calls[other]
             guard earlier.resource == resource, earlier.host == call.host, mayUseCache(earlier),
+                plan.sender(ofCall: other) == plan.sender(ofCall: number),
                 plan.cacheLasts(from: plan.run(ofCall: other), to: plan.run(ofCall: number)),
                 let kept = world.calls[other].cacheable, kept + 5_000_000 < start,
                 let place = world.calls[other].reply, !isReplaced(other)
@@ -206,7 +217,7 @@ struct ResponseJudge {
         plan.client.caches && plan.hosts[call.host].digest == nil && !call.carriesSecrets
             && call.logsIn != true
             && !plan.client.addsUserBelowCache
-            && !plan.client.keepsCookies
+            && (call.user != nil || !plan.client.keepsCookies)
     }
 
     /// Notes that a cache may keep the response from now on.

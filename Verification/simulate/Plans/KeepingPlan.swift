@@ -117,6 +117,7 @@ extension Plan {
             if calls[call].kind == .prewarm { calls[call].kind = .get }
         }
         if kind < 2, dice.chance(35) { loseContent(&dice) }
+        haveUsers()
         // A generator of its own leaves all other worlds as they are.
         var fork = Dice(seed: seed ^ 0xA_4573)
         if kind > 1, fork.chance(50) { keepAnswers(&fork) }

@@ -199,6 +199,7 @@ extension Plan {
                 calls[call].replies[reply].lifetime = dice.one(of: [0, 60, 60, 3600])
             }
         }
+        haveUsers()
     }
 
     /// A caller on the loop works between its calls, while servers close their connections.

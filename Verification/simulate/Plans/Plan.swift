@@ -239,6 +239,8 @@ struct CallPlan: Codable, Equatable {
     var proof: String?
     /// Whether it has a client of its own, with the settings of its vector.
     var isAlone: Bool?
+    /// The user that it is made for, by a client of its own, where several users share the cache.
+    var user: User?
     /// Where its request has bytes that would end a line of it.
     var injection: Injection?
     /// The number of connections that a prewarming call asks for.

@@ -67,7 +67,10 @@ final class Callers: @unchecked Sendable {
     private func make(_ number: Int, with client: HTTPClient?) async {
         let call = plan.calls[number]
         guard var client else { return }
-        if call.isAlone == true { client = world.newClient(ClientMaker(world, alone: number).configuration) }
+        if call.isAlone == true {
+            let run = world.runs.last { $0.number == plan.run(ofCall: number) }
+            client = world.newClient(ClientMaker(world, run: run, alone: number).configuration)
+        }
         if !call.follows || call.start > 0 { await kernel.sleep(microseconds: call.start) }
         if call.follows, call.work > 0 {
             kernel.count("caller: work between calls")

@@ -84,7 +84,7 @@ struct ClientMaker {
         if plan.caches {
             settings.cache =
                 world.plan.keeping?.cache == nil
-                ? try? ResponseCache(clock: { [loop = world.loop] in loop.date }) : run?.cache
+                ? world.cache : run?.cache
         }
         if plan.rebuildsRequests { settings.interceptors = [rebuild] }
         if plan.hasNetworkInterceptor { settings.networkInterceptors = [{ try await $1($0) }] }
@@ -93,8 +93,23 @@ struct ClientMaker {
         setAddresses(&settings)
         setEncryption(&settings)
         setProxy(&settings)
-        if let number { setVector(of: world.plan.calls[number], &settings) }
+        if let number {
+            setUser(ofCall: number, &settings)
+            setVector(of: world.plan.calls[number], &settings)
+        }
         return settings
+    }
+
+    /// What the client of a user has, in place of what the world's client has.
+    private func setUser(ofCall number: Int, _ settings: inout HTTPClient.Configuration) {
+        guard let user = world.plan.calls[number].user else { return }
+        settings.cookies = nil
+        switch user {
+        case .jar, .otherJar: settings.cookies = world.jar(ofCall: number)
+        case .certificate: settings.tls.clientIdentity = Material.shared.identities[0]
+        case .key: settings.headers.add("X-User-Key", "key")
+        case .anyone: break
+        }
     }
 
     /// What the vector of a call is about.

@@ -54,6 +54,9 @@ final class World: @unchecked Sendable {
     var runs: [ProgramRun] = []
     var savedStates: [String: [[UInt8]]] = [:]
     var setCookies: [SetCookie] = []
+    /// The cache in memory, and the cookies of its users.
+    private(set) lazy var cache = try? ResponseCache(clock: { [loop] in loop.date })
+    private var jars: [String: CookieJar] = [:]
     /// When servers have last confirmed a response, by its call and its reply.
     var confirmed: [Int: UInt64] = [:]
     /// What resolvers have answered, how many questions each server has had, and when each was last asked.
@@ -168,6 +171,15 @@ final class World: @unchecked Sendable {
         let text = "\(judge): \(words())"
         kernel.explain("FAULT \(text)")
         faults.append(text)
+    }
+
+    /// Returns the jar of the user whom a call is made for.
+    func jar(ofCall number: Int) -> CookieJar {
+        let sender = plan.sender(ofCall: number)
+        if let jar = jars[sender] { return jar }
+        let jar = CookieJar()
+        jars[sender] = jar
+        return jar
     }
 
     /// Makes a client, which has to be gone at the end.

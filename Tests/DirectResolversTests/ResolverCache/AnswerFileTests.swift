@@ -146,6 +146,25 @@ struct AnswerFileTests {
         #expect(FileManager.default.contents(atPath: path) == Data(text))
     }
 
+    @Test(
+        "A file that begins otherwise, a user's or one of a later version, is left as it is by every save",
+        arguments: ["direct-http answers 2\na line\n", "dear diary\n", "\0\u{1}\u{2}"]
+    )
+    func anotherFile(_ text: String) async throws {
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        #expect(FileManager.default.createFile(atPath: path, contents: Data(text.utf8)))
+        #expect(chmod(path, 0o600) == 0)
+        let cache = cache(answering())
+        await cache.warmUp([.test("a.test")])
+        for isWhole in [false, true] {
+            await #expect(throws: SystemError.self) { try await cache.save(isWhole: isWhole) }
+            #expect(FileManager.default.contents(atPath: path) == Data(text.utf8))
+        }
+        cache.forgetAll()
+        await #expect(throws: SystemError.self) { try await cache.save() }
+        #expect(FileManager.default.contents(atPath: path) == Data(text.utf8))
+    }
+
     @Test("A save ends after half a minute, and however many there are, a disk that hangs holds one thread")
     func hangingSave() async throws {
         let (disk, gate) = (BlockingWork(threadLimit: 1), DiskGate())

@@ -27,6 +27,12 @@ struct AnswerTable {
         var refreshesAhead: Bool
         var capacity: Int
 
+        /// Returns until when an address may be used that an entry has.
+        func end(of endpoint: Endpoint, in entry: Entry) -> Instant {
+            if let (family, end) = entry.borrowed, family == endpoint.address.family { return end }
+            return entry.expiry.advanced(byNanoseconds: stale)
+        }
+
         /// Whether nothing of an entry may be used any more.
         func isDead(_ entry: Entry, at now: Instant) -> Bool {
             if let https = entry.https, now < https.expiry { return false }
@@ -57,8 +63,9 @@ struct AnswerTable {
         var quietUntil = Instant(nanoseconds: 0)
         /// The missing parts of the answer. A family is asked for when the answer is used.
         var lacks: Resolution.Lack = []
-        /// Until when the addresses of the family that the answer lacks may be those of an earlier one.
-        var familyEnd = Instant(nanoseconds: 0)
+        /// The family whose addresses are those of an earlier answer, as this one lacks them, and until when
+        /// they may be used.
+        var borrowed: (family: IPAddress.Family, until: Instant)?
         /// The HTTPS records of the answer; `nil` if none were asked for.
         var https: HeldRecords?
 
@@ -115,12 +122,11 @@ struct AnswerTable {
         // In the last tenth of its time to live the next answer is asked for, so that callers who ask often
         // never wait.
         let isDue = rules.refreshesAhead && left < UInt64(entry.span) * 100_000
-        let (endpoints, canonicalName) = contents(of: entry)
         var answer = Resolution(
-            endpoints,
+            contents(of: entry, at: now),
             timeToLive: .nanoseconds(Int64(clamping: left)),
             source: AddressSource(entry.author ?? .system, isStale ? .stale : .cached),
-            canonicalName: canonicalName
+            canonicalName: contents(of: entry).canonicalName
         )
         answer.isStrictlyOrdered = entry.kind == .orderedAddresses
         answer.https = entry.https?.left(at: now)
@@ -165,7 +171,7 @@ struct AnswerTable {
         if answer.https == nil, let old = entries[key], let held = old.https, now < held.expiry {
             answer.add(held.left(at: now), of: key.host, from: contents(of: old).endpoints)
         }
-        let familyEnd = completeFamily(of: &answer, for: key, at: now)
+        let borrowed = completeFamily(of: &answer, for: key, at: now)
         guard !answer.endpoints.isEmpty,
             let packed = PackedAnswer(answer.endpoints, canonicalName: answer.canonicalName)
         else {
@@ -174,8 +180,7 @@ struct AnswerTable {
         }
         let told = answer.timeToLive?.clampedNanoseconds ?? rules.otherwise
         let toldOfRecords = answer.https?.timeToLive?.clampedNanoseconds ?? told
-        var span = span(min(told, toldOfRecords))
-        if now < familyEnd { span = min(span, familyEnd.nanoseconds - now.nanoseconds) }
+        let span = span(min(told, toldOfRecords))
         let kind: Kind = answer.isStrictlyOrdered ? .orderedAddresses : .addresses
         var entry = Entry(
             expiry: .never,
@@ -183,7 +188,7 @@ struct AnswerTable {
             author: answer.source.author,
             kind: kind,
             lacks: answer.lacks,
-            familyEnd: familyEnd
+            borrowed: borrowed
         )
         // An answer with a fallback has something to ask for at once.
         if answer.fallback == nil || answer.lacks.contains(.family) {
@@ -197,16 +202,21 @@ struct AnswerTable {
         return answer
     }
 
-    /// Adds the addresses of the family that an answer lacks, as the answer before had them: a family that
-    /// could not be asked for has not lost them. Returns until when they may be used.
-    private func completeFamily(of answer: inout Resolution, for key: AnswerKey, at now: Instant) -> Instant {
-        guard answer.lacks.contains(.family), let old = entries[key], old.isPositive else { return now }
-        let end =
-            old.lacks.contains(.family) ? old.familyEnd : old.expiry.advanced(byNanoseconds: rules.stale)
-        guard now < end else { return now }
+    /// Adds the addresses of the family that an answer lacks, as the same resolver's answer before had them:
+    /// a family that could not be asked for has not lost them. Returns that family, and until when they may
+    /// be used.
+    private func completeFamily(of answer: inout Resolution, for key: AnswerKey, at now: Instant)
+        -> (IPAddress.Family, until: Instant)?
+    {
+        guard answer.lacks.contains(.family), let old = entries[key], old.author == answer.source.author
+        else { return nil }
         let known = Set(answer.endpoints.map(\.address.family))
-        answer.endpoints += contents(of: old).endpoints.filter { !known.contains($0.address.family) }
-        return end
+        let others = contents(of: old).endpoints.filter {
+            !known.contains($0.address.family) && now < rules.end(of: $0, in: old)
+        }
+        guard let first = others.first, known.count == 1 else { return nil }
+        answer.endpoints += others
+        return (first.address.family, until: rules.end(of: first, in: old))
     }
 
     /// Returns a time to live within the limits.
@@ -250,6 +260,13 @@ struct AnswerTable {
     /// Returns the endpoints and the canonical name of an entry of this table.
     func contents(of entry: Entry) -> (endpoints: [Endpoint], canonicalName: DomainName?) {
         store.withBytes(of: entry.packed) { PackedAnswer.unpack($0) }
+    }
+
+    /// Returns the endpoints of an entry without those whose time is over before its own.
+    func contents(of entry: Entry, at now: Instant) -> [Endpoint] {
+        let all = contents(of: entry).endpoints
+        guard let (family, end) = entry.borrowed, end <= now else { return all }
+        return all.filter { $0.address.family != family }
     }
 
     /// Adds an answer that was read from a file, unless the table is full.

@@ -112,7 +112,7 @@ extension CachingResolver {
                 CachedAnswer(
                     host: key.host,
                     port: key.port == 0 ? nil : key.port,
-                    endpoints: entry.isPositive ? table.contents(of: entry).endpoints : [],
+                    endpoints: table.contents(of: entry, at: now),
                     author: entry.author,
                     age: max(.zero, .milliseconds(Int64(entry.span)) - .nanoseconds(left)),
                     timeLeft: .nanoseconds(left)

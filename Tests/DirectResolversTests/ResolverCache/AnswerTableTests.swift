@@ -87,4 +87,40 @@ struct AnswerTableTests {
         table.keep(ResolverError("r", .noSuchName), for: key(1), at: now)
         #expect(table.entries.count == 0)
     }
+
+    private func instant(_ seconds: Double) -> Instant { now.advanced(byNanoseconds: UInt64(seconds * 1e9)) }
+
+    /// Keeps an answer of a resolver that has no answer for one family.
+    private mutating func keepHalf(_ endpoints: [Endpoint], by name: String = "r", at seconds: Double) {
+        var answer = Resolution(endpoints, timeToLive: .seconds(10), source: .resolver(name))
+        answer.lacks = .family
+        table.keep(answer, for: key(1), at: instant(seconds))
+    }
+
+    private func found(at seconds: Double) -> Set<Endpoint>? {
+        guard case .answer(let answer, _) = table.find(key(1), at: instant(seconds)) else { return nil }
+        return Set(answer.endpoints)
+    }
+
+    @Test("Each family keeps its addresses for its own time, whichever was missing from an answer, and when")
+    mutating func families() {
+        let both = Resolution(["2001:db8::1", "192.0.2.1"], timeToLive: .seconds(4), source: .resolver("r"))
+        table.keep(both, for: key(1), at: now)
+        keepHalf(["192.0.2.2"], at: 3)
+        #expect(found(at: 3.9) == ["192.0.2.2", "2001:db8::1"])
+        // The time of the IPv6 address is over, that of the other one has nine seconds left.
+        #expect(found(at: 4) == ["192.0.2.2"])
+        keepHalf(["2001:db8::2"], at: 5)
+        #expect(found(at: 12) == ["2001:db8::2", "192.0.2.2"])
+        keepHalf(["2001:db8::3"], at: 12)
+        #expect(found(at: 13) == ["2001:db8::3"])
+    }
+
+    @Test("An answer that lacks a family gets no addresses that another resolver has named")
+    mutating func otherAuthor() {
+        let both = Resolution(["2001:db8::66", "192.0.2.66"], source: .resolver("next"))
+        table.keep(both, for: key(1), at: now)
+        keepHalf(["192.0.2.1"], at: 1)
+        #expect(found(at: 1) == ["192.0.2.1"])
+    }
 }

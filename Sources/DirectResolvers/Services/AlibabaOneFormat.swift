@@ -85,9 +85,9 @@ extension AlibabaOneFormat: BatchFormat, ScheduledFormat {
         try AlibabaSignature.check(response)
         var answers: BatchAnswers = [:]
         for part in try JSONPart(response.body).member("dns").elements() {
-            let host = try part.member("host").domainName()
-            let (known, new) = (answers[host] ?? .success(ServiceAnswer()), part.result(answer))
-            answers[host] = known.flatMap { known in new.map { known.adding($0) } }
+            guard let host = try? part.member("host").domainName() else { continue }
+            let new = part.result(answer)
+            answers[host] = answers[host]?.adding(new) ?? new
         }
         return answers
     }

@@ -99,7 +99,10 @@ extension AlibabaTwoFormat: BatchFormat, ScheduledFormat {
 
     func answers(_ response: BufferedResponse) throws(ResolverError.Reason) -> BatchAnswers {
         var answers: BatchAnswers = [:]
-        for part in try parts(response) { answers[try part.member("dn").domainName()] = part.result(answer) }
+        for part in try parts(response) {
+            guard let host = try? part.member("dn").domainName() else { continue }
+            answers[host] = part.result(answer)
+        }
         return answers
     }
 

@@ -126,16 +126,6 @@ struct ServiceAnswer: Sendable {
     /// Why the addresses of a family are missing, although there are those of the other one.
     var fault: ResolverError.Reason?
 
-    /// Returns the answer with the addresses of one to another question for the same name. The shorter time
-    /// to live counts.
-    func adding(_ other: ServiceAnswer) -> ServiceAnswer {
-        var all = self
-        all.addresses += other.addresses
-        all.fault = fault ?? other.fault
-        if let seconds = other.seconds { all.bound(seconds) }
-        return all
-    }
-
     /// Adds the addresses of a family. If one of them is malformed, none of the family counts, and those of
     /// the other family do.
     mutating func add(_ parts: [JSONPart], of family: IPAddress.Family) {
@@ -151,6 +141,24 @@ struct ServiceAnswer: Sendable {
     /// Limits the time to live to this number of seconds.
     mutating func bound(_ limit: Int64) {
         seconds = min(seconds ?? limit, limit)
+    }
+}
+
+extension Result<ServiceAnswer, ResolverError.Reason> {
+    /// Returns the answer with the addresses of one to another question for the same name. The shorter time
+    /// to live counts. One's failure does not hide the other's addresses.
+    func adding(_ other: Self) -> Self {
+        switch (self, other) {
+        case (.success(var all), .success(let other)):
+            all.addresses += other.addresses
+            all.fault = all.fault ?? other.fault
+            if let seconds = other.seconds { all.bound(seconds) }
+            return .success(all)
+        case (.success(var all), .failure(let fault)), (.failure(let fault), .success(var all)):
+            all.fault = all.fault ?? fault
+            return .success(all)
+        case (.failure, .failure): return self
+        }
     }
 }
 

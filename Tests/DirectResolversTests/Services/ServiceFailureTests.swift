@@ -170,6 +170,27 @@ struct ServiceFailureTests {
         #expect(cache.contents.map(\.endpoints) == [["192.0.2.1"]])
     }
 
+    @Test("An odd entry of several costs its name alone, and of that one the family that it is about")
+    func oddEntries() async throws {
+        let good = "\"ips\":[\"192.0.2.1\"],\"ttl\":60"
+        let one = """
+            {"dns":[{"host":"a.test",\(good)},{"host":"b.test",\(good),"type":1},
+            {"host":"b.test","ips":["x"],"type":28},{\(good)},{"host":"a b",\(good)}]}
+            """
+        let two = """
+            {"code":"success","mode":0,"data":{"answers":[{"dn":"a.test","v4":{\(good)}},
+            {"dn":"b.test","v4":{\(good)},"v6":{"ips":["x"]}},{"v4":{\(good)}},{"dn":"a b","v4":{\(good)}}]}}
+            """
+        for (version, text) in [(AlibabaHTTPDNS.Version.one, one), (.two, two)] {
+            let server = try FixtureServer.start { _ in .text(text) }
+            let servers = ServiceServers.insecureHTTP([server.endpoint])
+            let resolver = AlibabaHTTPDNS(account: "100000", servers, version: version, .trusting())
+            let cache = CachingResolver(resolver, .init(), loop: .still)
+            #expect(await cache.warmUp([.test("a.test"), .test("b.test")]).isEmpty)
+            #expect(cache.contents.map(\.endpoints) == [["192.0.2.1"], ["192.0.2.1"]])
+        }
+    }
+
     @Test("JSON that answers another question is malformed, in a list of questions or alone")
     func otherQuestion() async throws {
         let text = { (question: String) in

@@ -8,7 +8,7 @@ internal import DirectIO
 ///     let resolver = AlibabaHTTPDNS(account: "100000", secret: "…", servers)
 ///
 /// The service's servers are published as addresses, and their certificates contain these addresses.
-public struct AlibabaHTTPDNS: Resolver, ServiceResolver {
+public struct AlibabaHTTPDNS: Resolver, ServiceResolver, CustomStringConvertible, CustomReflectable {
     /// The versions of the interface.
     public enum Version: Hashable, Sendable {
         /// `/{account}/d`, or `/{account}/sign_d` signed with MD5 if there is a secret.
@@ -59,33 +59,11 @@ public struct AlibabaHTTPDNS: Resolver, ServiceResolver {
     /// The servers, in the order in which they were given or in which the service named them.
     public var servers: [Endpoint] { client.endpoints }
 
-    /// The name of the service in errors and transactions.
-    public var name: String { client.name }
-    /// `false`: the answer is the same for all ports.
-    public var dependsOnPort: Bool { false }
-
-    /// Queries the servers in order until one gives an answer.
-    ///
-    /// - Throws: `ResolverError`, or `CancellationError`.
-    public func resolve(
-        _ host: DomainName,
-        port: UInt16,
-        context: ResolveContext
-    ) async throws -> Resolution {
-        try await client.resolve(host, context: context)
-    }
-
     /// Queries the servers for several names, up to five in one request.
     public func resolve(_ hosts: [DomainName], port: UInt16, context: ResolveContext) async
         -> [DomainName: Result<Resolution, any Error>]
     {
         await client.resolve(hosts, context: context)
-    }
-
-    /// Forgets which servers failed, and closes the connections to them: idle ones now, busy ones when they
-    /// are free.
-    public func forgetAll() {
-        client.forgetAll()
     }
 }
 
@@ -98,11 +76,4 @@ extension ServiceSettings.Families {
         case .v6: "6"
         }
     }
-}
-
-extension AlibabaHTTPDNS: CustomStringConvertible, CustomReflectable {
-    /// The name of the service. The account and the secret are never included.
-    public var description: String { name }
-    /// An empty mirror, so that `dump` shows neither the account nor the secret.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

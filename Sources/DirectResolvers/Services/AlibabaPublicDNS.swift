@@ -8,7 +8,7 @@ internal import DirectTLS
 ///     let resolver = AlibabaPublicDNS(account: "9000", accessKeyID: "…", accessKeySecret: "…")
 ///
 /// Without an account use ``DNSOverJSON`` or ``DNSOverHTTPS``.
-public struct AlibabaPublicDNS: Resolver, ServiceResolver {
+public struct AlibabaPublicDNS: Resolver, ServiceResolver, CustomStringConvertible, CustomReflectable {
     /// The service's servers.
     public static let servers = ServiceServers.https(["223.5.5.5", "223.6.6.6"], name: "dns.alidns.com")
 
@@ -32,35 +32,6 @@ public struct AlibabaPublicDNS: Resolver, ServiceResolver {
         let key = AlibabaDNSKey(account: account, id: accessKeyID, secret: Secret(accessKeySecret))
         client = ServiceClient(DNSJSONFormat(path: "/resolve", key: key), servers, settings)
     }
-
-    /// The name of the service in errors and transactions.
-    public var name: String { client.name }
-    /// Whether HTTPS records are asked for: an origin has those of its port. Addresses are the same for all.
-    public var dependsOnPort: Bool { client.settings.httpsRecords != .off }
-
-    /// Queries the servers in order until one gives an answer.
-    ///
-    /// - Throws: `ResolverError`, or `CancellationError`.
-    public func resolve(
-        _ host: DomainName,
-        port: UInt16,
-        context: ResolveContext
-    ) async throws -> Resolution {
-        try await client.resolve(host, port: port, context: context)
-    }
-
-    /// Forgets which servers failed, and closes the connections to them: idle ones now, busy ones when they
-    /// are free.
-    public func forgetAll() {
-        client.forgetAll()
-    }
-}
-
-extension AlibabaPublicDNS: CustomStringConvertible, CustomReflectable {
-    /// The name of the service. The account and the key are never included.
-    public var description: String { name }
-    /// An empty mirror, so that `dump` shows neither the account nor the key.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// An access key of Alibaba's public DNS.

@@ -24,28 +24,6 @@ public struct DNSOverJSON: Resolver, ServiceResolver {
     ) {
         client = ServiceClient(DNSJSONFormat(path: path), servers, settings)
     }
-
-    /// The name of the service in errors and transactions.
-    public var name: String { client.name }
-    /// Whether HTTPS records are asked for: an origin has those of its port. Addresses are the same for all.
-    public var dependsOnPort: Bool { client.settings.httpsRecords != .off }
-
-    /// Queries the servers in order until one gives an answer.
-    ///
-    /// - Throws: `ResolverError`, or `CancellationError`.
-    public func resolve(
-        _ host: DomainName,
-        port: UInt16,
-        context: ResolveContext
-    ) async throws -> Resolution {
-        try await client.resolve(host, port: port, context: context)
-    }
-
-    /// Forgets which servers failed, and closes the connections to them: idle ones now, busy ones when they
-    /// are free.
-    public func forgetAll() {
-        client.forgetAll()
-    }
 }
 
 /// JSON requests and responses.

@@ -10,7 +10,7 @@ internal import DirectIO
 ///
 /// The service has one question for each family: with `families = .both` it is asked two, which it may count
 /// as two.
-public struct DNSPodHTTPDNS: Resolver, ServiceResolver {
+public struct DNSPodHTTPDNS: Resolver, ServiceResolver, CustomStringConvertible, CustomReflectable {
     let client: ServiceClient
 
     /// Creates a resolver that queries these servers.
@@ -32,35 +32,6 @@ public struct DNSPodHTTPDNS: Resolver, ServiceResolver {
         let format = DNSPodFormat(id: id, token: token.map(Secret.init), clientAddress: clientAddress)
         client = ServiceClient(format, servers, settings)
     }
-
-    /// The name of the service in errors and transactions.
-    public var name: String { client.name }
-    /// `false`: the answer is the same for all ports.
-    public var dependsOnPort: Bool { false }
-
-    /// Queries the servers in order until one gives an answer.
-    ///
-    /// - Throws: `ResolverError`, or `CancellationError`.
-    public func resolve(
-        _ host: DomainName,
-        port: UInt16,
-        context: ResolveContext
-    ) async throws -> Resolution {
-        try await client.resolve(host, context: context)
-    }
-
-    /// Forgets which servers failed, and closes the connections to them: idle ones now, busy ones when they
-    /// are free.
-    public func forgetAll() {
-        client.forgetAll()
-    }
-}
-
-extension DNSPodHTTPDNS: CustomStringConvertible, CustomReflectable {
-    /// The name of the service. The ID and the token are never included.
-    public var description: String { name }
-    /// An empty mirror, so that `dump` shows neither the ID nor the token.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// DNSPod's requests and lines of text.

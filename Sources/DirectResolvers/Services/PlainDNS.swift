@@ -26,27 +26,6 @@ public struct PlainDNS: Resolver, ServiceResolver {
         let format = DatagramFormat(subnet: clientSubnet)
         client = ServiceClient(format, .insecureHTTP(servers), settings)
     }
-
-    /// The name in errors and transactions: `DNS`.
-    public var name: String { client.name }
-    /// Whether HTTPS records are asked for: an origin has those of its port. Addresses are the same for all.
-    public var dependsOnPort: Bool { client.settings.httpsRecords != .off }
-
-    /// Asks the servers in order until one gives an answer.
-    ///
-    /// - Throws: `ResolverError`, or `CancellationError`.
-    public func resolve(
-        _ host: DomainName,
-        port: UInt16,
-        context: ResolveContext
-    ) async throws -> Resolution {
-        try await client.resolve(host, port: port, context: context)
-    }
-
-    /// Forgets which servers failed.
-    public func forgetAll() {
-        client.forgetAll()
-    }
 }
 
 /// DNS messages in datagrams.

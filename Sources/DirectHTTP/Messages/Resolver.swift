@@ -208,7 +208,11 @@ public struct ResolveContext: Sendable {
         get { limit.map { $0.end.atMost(callersEnd) } ?? callersEnd }
         set { callersEnd = newValue }
     }
+    /// The moment until which a question may wait on this side.
+    package var latestEnd: Instant { limit.map { $0.whileWaiting().atMost(callersEnd) } ?? callersEnd }
     private var callersEnd: Instant
+    /// Whether the answer is for this caller alone: it refuses addresses that others may use.
+    package var isForCallerAlone = false
     /// The limit of the resolver that is asked; `nil` if it has all of the caller's time.
     package var limit: QuestionLimit?
     /// The loop whose clock the deadline refers to.
@@ -254,44 +258,60 @@ public struct ResolveContext: Sendable {
     }
 }
 
-/// The time limit of a resolver whose question may have to wait on this side: for a permit, a thread, a
-/// descriptor. It begins when the question is sent: until then the resolver is not silent, however long that
+/// The time limit of a resolver whose questions may have to wait on this side: for a permit, a thread, a
+/// descriptor. Its clock stands while one of them waits: a resolver is not silent then, however long that
 /// takes.
 package final class QuestionLimit: Sendable {
+    /// A question that waits, until it is sent or given up.
+    package final class Wait: Sendable {
+        private let limit: Locked<QuestionLimit?>
+
+        fileprivate init(_ limit: QuestionLimit, since start: Instant?) {
+            self.limit = Locked(limit)
+            limit.change(by: 1, since: start)
+        }
+
+        deinit { end() }
+
+        /// Notes that the question is sent.
+        package func end() { limit.withLock { $0.take() }?.change(by: -1) }
+    }
+
     private struct State {
         var start: Instant
-        var isWaiting = false
+        /// When the first of the questions that wait began to.
+        var pause = Instant(nanoseconds: 0)
+        var waiting = 0
         var hasWaited = false
-        var hasBegun = false
-        var wake: (@Sendable () -> Void)?
+        var followers: [QuestionLimit] = []
+        var wakes: [@Sendable () -> Void] = []
     }
 
     private let state: Locked<State>
     private let limit: UInt64
-    private let whileWaiting: @Sendable () -> Instant
-    /// That of the resolver that asks this one.
-    private let outer: QuestionLimit?
+    private let loop: EventLoop
+    /// Returns the moment until which questions may wait.
+    package let whileWaiting: @Sendable () -> Instant
 
-    /// Creates a limit that begins now, unless the resolver says that the question waits.
+    /// Creates a limit that begins now.
     ///
-    /// - Parameter whileWaiting: Returns the moment until which the question may wait.
+    /// - Parameters:
+    ///   - outer: The limit of the resolver that asks this one: it stands still as well.
+    ///   - whileWaiting: Returns the moment until which questions may wait.
     package init(
         _ limit: Duration,
-        from now: Instant,
+        on loop: EventLoop,
         within outer: QuestionLimit? = nil,
         whileWaiting: @escaping @Sendable () -> Instant
     ) {
-        state = Locked(State(start: now))
+        state = Locked(State(start: loop.now, followers: outer.map { [$0] } ?? []))
         self.limit = limit.clampedNanoseconds
-        self.outer = outer
+        self.loop = loop
         self.whileWaiting = whileWaiting
     }
 
     /// The end as it is now.
-    package var end: Instant {
-        let (start, isWaiting) = state.withLock { ($0.start, $0.isWaiting) }
-        return isWaiting ? whileWaiting() : start.advanced(byNanoseconds: limit)
-    }
+    package var end: Instant { start?.advanced(byNanoseconds: limit) ?? whileWaiting() }
 
     /// The end for the one who asks. A resolver that knows this limit ends by it itself, and says why.
     package var patience: Instant {
@@ -300,29 +320,44 @@ package final class QuestionLimit: Sendable {
 
     private static let grace: UInt64 = 500_000_000
 
-    /// The moment at which the question was sent; `nil` while it waits.
-    package var start: Instant? { state.withLock { $0.isWaiting ? nil : $0.start } }
+    /// When the limit began, later by the time in which a question waited; `nil` while one waits.
+    package var start: Instant? { state.withLock { $0.waiting > 0 ? nil : $0.start } }
 
-    /// Notes that the question waits on this side.
-    package func wait() {
-        outer?.wait()
-        state.withLock { if !$0.hasBegun { ($0.isWaiting, $0.hasWaited) = (true, true) } }
-    }
+    /// Notes that a question waits on this side.
+    ///
+    /// - Parameter start: When it began to, if that was earlier.
+    package func wait(since start: Instant? = nil) -> Wait { Wait(self, since: start) }
 
-    /// Notes that the question is sent. Only the first one counts.
-    package func begin(at now: Instant) {
-        outer?.begin(at: now)
-        let wake = state.withLock { state -> (@Sendable () -> Void)? in
-            guard !state.hasBegun else { return nil }
-            state.hasBegun = true
-            if state.isWaiting { (state.start, state.isWaiting) = (now, false) }
-            return state.wake.take()
+    /// Lets another limit stand still whenever this one does.
+    package func lead(_ follower: QuestionLimit) {
+        let isWaiting = state.withLock { state in
+            state.followers.append(follower)
+            return state.waiting > 0
         }
-        wake?()
+        if isWaiting { follower.change(by: 1) }
     }
 
-    /// Calls `wake` when the limit begins, as the end is an earlier one then.
+    /// Calls `wake` whenever the limit goes on, as the end is an earlier one then.
     package func onBegin(_ wake: @escaping @Sendable () -> Void) {
-        state.withLock { if !$0.hasBegun { $0.wake = wake } }
+        state.withLock { $0.wakes.append(wake) }
+    }
+
+    private func change(by number: Int, since start: Instant? = nil) {
+        let now = loop.now
+        let (followers, wakes) = state.withLock { state -> ([QuestionLimit], [@Sendable () -> Void]) in
+            let (before, after) = (state.waiting > 0, state.waiting + number > 0)
+            state.waiting += number
+            guard before != after else { return ([], []) }
+            guard !after else {
+                (state.pause, state.hasWaited) = (start ?? now, true)
+                return (state.followers, [])
+            }
+            state.start = state.start.advanced(
+                byNanoseconds: max(now, state.pause).nanoseconds - state.pause.nanoseconds
+            )
+            return (state.followers, state.wakes)
+        }
+        for follower in followers { follower.change(by: number > 0 ? 1 : -1, since: start) }
+        for wake in wakes { wake() }
     }
 }

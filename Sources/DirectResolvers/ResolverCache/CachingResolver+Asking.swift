@@ -44,38 +44,83 @@ extension CachingResolver {
         return reason
     }
 
-    /// Returns the answer of the other resolver. The resolver behind the cache, which is being asked, is its
-    /// fallback, and its substitute if it fails.
+    /// Returns the answer of the other resolver, or of the one behind the cache, whichever comes first. That
+    /// of the latter comes after the other's, and is its fallback.
     func answer(
         of other: any Resolver,
         _ host: DomainName,
         port: UInt16,
         context: ResolveContext
     ) async throws -> Resolution {
-        switch try await other.answer(to: host, port: port, within: context) {
-        case .success(let answer):
-            return answer.mapped { [self] answer in
-                var answer = answer
-                answer.isProvisional = true
-                answer.fallback = { [self, next = answer.fallback] context in
-                    do {
-                        return try await ask(host, port: port, context: context)
-                    } catch let error as ResolverError {
-                        guard var last = try await next?(context) else { throw error }
-                        last.failures.append(error)
-                        return last
+        let (publication, answers) = (Publication(on: context.loop), Locked(TwoAnswers()))
+        let note = { @Sendable (change: (inout TwoAnswers) -> Void) in
+            let known = answers.withLock { answers in
+                change(&answers)
+                return answers
+            }
+            if let joined = known.joined { publication.publish(joined, isComplete: known.areComplete) }
+        }
+        let asking = Asking([
+            Task(executorPreference: context.threads) { [self] in
+                do {
+                    let own = try await ask(host, port: port, context: context).mapped { answer in
+                        var answer = answer
+                        answer.fallback = { [next = answer.fallback] context in
+                            if let more = try? await next?(context) { return more }
+                            return try await other.firstAnswer(host, port: port, context: context)
+                        }
+                        return answer
                     }
+                    note { $0.own = .success(own) }
+                } catch {
+                    note { $0.own = .failure(error) }
                 }
-                return answer
+            },
+            Task(executorPreference: context.threads) {
+                guard var answer = try? await other.answer(to: host, port: port, within: context) else {
+                    return
+                }
+                note { [answer] in $0.other = answer }
+                while case .success(let part) = answer, let more = await part.rest?() {
+                    answer = .success(more)
+                    note { $0.other = .success(more) }
+                }
+            },
+        ])
+        return try await publication.outcome(of: asking)
+    }
+
+    /// The answers of the resolver behind the cache, and of the one that answers meanwhile.
+    private struct TwoAnswers {
+        var own: InFlightQuery.Outcome?
+        var other: Result<Resolution, ResolverError>?
+
+        /// What the caller gets; `nil` while there is nothing.
+        var joined: InFlightQuery.Outcome? {
+            switch (own, other) {
+            case (.success(var answer)?, _):
+                if case .failure(let failure)? = other { answer.failures.append(failure) }
+                return .success(answer)
+            case (_, .success(var answer)?):
+                answer.isProvisional = true
+                guard case .failure(let error as ResolverError)? = own else { return .success(answer) }
+                answer.fallback = { [next = answer.fallback] context in
+                    guard var last = try await next?(context) else { throw error }
+                    last.failures.append(error)
+                    return last
+                }
+                return .success(answer)
+            case (.failure(let error as ResolverError)?, .failure(let failure)?):
+                return .failure(ResolverError(allOf: [error, failure]))
+            case (.failure(let error)?, .failure?): return .failure(error)
+            case (nil, _), (_, nil): return nil
             }
-        case .failure(let failure):
-            do {
-                var answer = try await ask(host, port: port, context: context)
-                answer.failures.append(failure)
-                return answer
-            } catch let error as ResolverError {
-                throw ResolverError(allOf: [error, failure])
-            }
+        }
+
+        /// Whether nothing more will come.
+        var areComplete: Bool {
+            guard case .failure? = own, case .success(let part)? = other else { return own != nil }
+            return part.rest == nil
         }
     }
 
@@ -89,6 +134,7 @@ extension CachingResolver {
         let start = context.loop.now
         context.loop.add(waiter.turn)
         defer { context.loop.remove(waiter.turn) }
+        context.limit?.onBegin { waiter.turn.input.signal() }
         var wake = WaitPoint.Wake.ready
         while true {
             let answer = state.withLock { _ -> InFlightQuery.Outcome? in
@@ -99,6 +145,7 @@ extension CachingResolver {
             }
             if let answer { return try answer.get() }
             switch wake {
+            case .expired where context.loop.now < context.deadline: wake = .ready
             case .ready: wake = await waiter.turn.waitForSignal(until: context.deadline)
             case .cancelled:
                 leave(query, waiter: waiter, wantsAnswer: false)
@@ -152,7 +199,7 @@ extension CachingResolver {
         let want = Want(useless: answer.endpoints)
         if let other = settings.whileAsking.other {
             answer.fallback = { [self] context in
-                refresh(host, port: port, as: context, for: want)
+                if !context.isForCallerAlone { refresh(host, port: port, as: context, for: want) }
                 return try await other.firstAnswer(host, port: port, context: context)
             }
         } else {
@@ -178,6 +225,11 @@ extension CachingResolver {
     private func next(_ host: DomainName, port: UInt16, context: ResolveContext, for want: Want) async throws
         -> Resolution?
     {
+        if context.isForCallerAlone {
+            if let next = want.next { return try await next(context) }
+            let answer = try await upstream.firstAnswer(host, port: port, context: context)
+            return want.isMet(by: answer) ? answer : try await answer.fallback?(context)
+        }
         let answer = try await ask(host, port: port, context: context, for: want)
         return want.isMet(by: answer) ? answer : try await answer.fallback?(context)
     }
@@ -203,18 +255,18 @@ extension CachingResolver {
         context: ResolveContext,
         for want: Want
     ) -> InFlightQuery? {
-        let (key, deadline) = (key(host, port: port, context), context.deadline)
-        let now = now
+        let key = key(host, port: port, context)
+        let (now, deadline, latest) = (now, context.deadline, context.latestEnd)
         return state.withLock { state in
             guard state.table.wantsQuestion(for: key, besides: want.useless, at: now) else { return nil }
-            if let query = state.queries[key] {
-                query.awaitedUntil = max(query.awaitedUntil, deadline)
-                if let waiter { query.join(waiter) } else { query.isWanted = true }
-                return query
-            }
-            let query = InFlightQuery(key, generation: state.generation, isWanted: waiter == nil, want)
-            query.awaitedUntil = deadline
-            if let waiter { query.join(waiter) }
+            let known = state.queries[key]
+            let query =
+                known ?? InFlightQuery(key, generation: state.generation, isWanted: waiter == nil, want)
+            query.awaited.withLock { $0 = (max($0.deadline, deadline), max($0.latest, latest)) }
+            if let waiter { query.join(waiter) } else { query.isWanted = true }
+            if known == nil { query.limit = limit(of: query, on: context.loop) }
+            if let own = context.limit { query.limit?.lead(own) }
+            guard known == nil else { return query }
             state.queries[key] = query
             // Not on the first caller's executor: others wait for the answer as well.
             query.task = Task(executorPreference: context.threads) {
@@ -222,6 +274,12 @@ extension CachingResolver {
             }
             return query
         }
+    }
+
+    private func limit(of query: InFlightQuery, on loop: EventLoop) -> QuestionLimit {
+        let time = settings.queryTimeout
+        let (usual, awaited) = (loop.now.advanced(byNanoseconds: time.clampedNanoseconds), query.awaited)
+        return QuestionLimit(time, on: loop) { max(usual, awaited.withLock { $0.latest }) }
     }
 
     /// Removes a waiter that stopped waiting, and cancels the query if that was the last one.
@@ -249,17 +307,9 @@ extension CachingResolver {
         port: UInt16,
         for first: ResolveContext
     ) async {
-        // Not the query itself, which holds the limit.
-        let awaited = { @Sendable [state, weak query] in
-            state.withLock { _ in query?.awaitedUntil ?? Instant(nanoseconds: 0) }
-        }
-        let (time, start) = (settings.queryTimeout, first.loop.now)
-        let usual = start.advanced(byNanoseconds: time.clampedNanoseconds)
         var context = first.unlimited
-        context.awaited = awaited
-        let limit = QuestionLimit(time, from: start) { max(usual, awaited()) }
-        context.limit = limit
-        state.withLock { _ in query.limit = limit }
+        context.awaited = { [awaited = query.awaited] in awaited.withLock { $0.deadline } }
+        context.limit = state.withLock { _ in query.limit }
         do throws(CancellationError) {
             var (next, known) = (query.want.next, nil as Resolution?)
             if next == nil {

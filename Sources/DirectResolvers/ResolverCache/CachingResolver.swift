@@ -12,8 +12,7 @@ package import DirectIO
 /// - The resolver behind the cache has an answer at hand: it is returned, and not cached.
 /// - A query for the name is in flight: the caller joins it, and waits within its own deadline. As soon as a
 ///   part of the answer has come, all have it, and may wait for more.
-/// - Another resolver answers meanwhile, if the settings say so (`whileAsking`), and a query starts in the
-///   background.
+/// - Another resolver is asked as well, if the settings say so (`whileAsking`): the first answer counts.
 /// - Otherwise the caller starts a query. It runs in a task of its own, so the cancellation of one caller
 ///   does not end it for the others. When the last caller is cancelled, it is cancelled, unless it is a
 ///   refresh, or a caller that had no more time wants the answer for its next question.
@@ -31,9 +30,9 @@ public final class CachingResolver: Resolver, PublishingResolver {
         /// for the next time. What the HTTPDNS documents call `resolveHostSyncNonBlocking`.
         ///
         /// The other resolver also answers if the resolver behind the cache has no address for the name,
-        /// fails, or named endpoints that cannot be reached. Its answers are not cached here. If it fails
-        /// itself, its endpoints cannot be reached, or a certificate there does not fit, the caller waits for
-        /// the resolver behind the cache after all.
+        /// fails, or named endpoints that cannot be reached. Its answers are not cached here. As soon as the
+        /// resolver behind the cache answers, its endpoints are tried as well: the other one may be slow or
+        /// fail, or name endpoints that are dead, silent, or have a certificate that does not fit.
         case use(any Resolver)
 
         var other: (any Resolver)? {

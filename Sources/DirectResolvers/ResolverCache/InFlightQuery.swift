@@ -29,9 +29,9 @@ final class InFlightQuery: @unchecked Sendable {
     let generation: Int
     /// Whether the answer is wanted even without waiters, as that of a refresh is.
     var isWanted: Bool
-    /// The latest deadline of those who have joined.
-    var awaitedUntil = Instant(nanoseconds: 0)
-    /// The limit of the query, which begins when its question is sent.
+    /// The latest deadline of those who have joined, and until when they let the question wait on this side.
+    let awaited = Locked((deadline: Instant(nanoseconds: 0), latest: Instant(nanoseconds: 0)))
+    /// The limit of the query, which stands still while its questions wait on this side.
     var limit: QuestionLimit?
     /// The task that runs the query.
     var task: Task<Void, Never>?

@@ -194,9 +194,7 @@ public struct ChainResolver: Resolver, PublishingResolver {
         var own = context
         own.delivery = nil
         guard index < steps.count - 1, fallback != .never else { return own }
-        own.limit = QuestionLimit(stepTimeout, from: context.loop.now, within: context.limit) {
-            context.deadline
-        }
+        own.limit = QuestionLimit(stepTimeout, on: context.loop, within: context.limit) { context.deadline }
         return own
     }
 

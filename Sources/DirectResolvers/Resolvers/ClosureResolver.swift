@@ -35,7 +35,8 @@ public struct ClosureResolver: Resolver {
     ///
     /// It is called on threads of its own, so a function that hangs does not delay other resolvers: at most 8
     /// for calls that are waited for. A caller stops waiting at its deadline; the call itself cannot be
-    /// interrupted. When 64 calls hang, the next ones fail. In a chain its time begins with the call.
+    /// interrupted. When 64 calls hang, for a second at least, the next ones fail. In a chain its time begins
+    /// with the call.
     ///
     /// - Parameters:
     ///   - name: The name for errors and transactions.
@@ -48,14 +49,13 @@ public struct ClosureResolver: Resolver {
     ) {
         let threads = BlockingWork(threadLimit: 8, most: 64)
         self.init(name, dependsOnPort: false) { host, _, context in
-            let (loop, limit, hasBegun) = (context.loop, context.limit, Locked(false))
-            let start = loop.now
-            limit?.wait()
+            let (loop, hasBegun) = (context.loop, Locked(false))
+            let (start, wait) = (loop.now, context.limit?.wait())
             let result: Result<[String], any Error>
             do throws(BlockingWork.Abandoned) {
                 result = try await threads.run(until: context.deadline, on: loop) {
                     hasBegun.withLock { $0 = true }
-                    limit?.begin(at: loop.now)
+                    wait?.end()
                     return Result { try blocking(host) }
                 }
             } catch {

@@ -59,6 +59,19 @@ final class Publication: Sendable {
     }
 }
 
+/// Ends questions when no caller waits for their answers any more.
+final class Asking: Sendable {
+    private let tasks: [Task<Void, Never>]
+
+    init(_ tasks: [Task<Void, Never>]) {
+        self.tasks = tasks
+    }
+
+    deinit {
+        for task in tasks { task.cancel() }
+    }
+}
+
 extension Array {
     /// Returns the elements, and leaves none.
     mutating func takeAll() -> [Element] {

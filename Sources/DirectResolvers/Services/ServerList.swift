@@ -29,6 +29,9 @@ struct ServerList: Sendable {
     private var earliest = Instant(nanoseconds: 0)
     /// Whether an update is in progress.
     private var isUpdating = false
+    /// When a server last said anything, and when a question last met nothing but silence.
+    private var lastWord = Instant(nanoseconds: 0)
+    private var lastSilence = Instant(nanoseconds: 0)
 
     init(_ given: [Endpoint], badTime: UInt64, updatedEvery interval: UInt64?) {
         self.given = given
@@ -56,14 +59,23 @@ struct ServerList: Sendable {
         return some
     }
 
-    mutating func noteSuccess(of server: Choice) {
+    mutating func noteSuccess(of server: Choice, at now: Instant) {
+        lastWord = now
         guard server.version == version else { return }
         rotation.noteSuccess(of: server.index)
     }
 
+    /// Notes that a server has failed otherwise than by silence.
     mutating func recordFailure(of server: Choice, at now: Instant) {
+        lastWord = now
         guard server.version == version else { return }
         rotation.recordFailure(of: server.index, at: now)
+    }
+
+    /// Notes that a server was asked at `start`, and has been silent.
+    mutating func noteSilence(of server: Choice, since start: Instant, at now: Instant) {
+        guard server.version == version else { return }
+        rotation.noteSilence(of: server.index, since: start, at: now)
     }
 
     /// Returns to the given servers, and forgets which servers failed.
@@ -73,10 +85,15 @@ struct ServerList: Sendable {
         isUpdating = false
     }
 
-    /// Notes that no server could be asked: others may be in charge now.
-    mutating func recordFailureOfAll(at now: Instant) {
+    /// Notes that no server has answered a question: others may be in charge now.
+    mutating func recordFailureOfAll(areSilent: Bool = false, at now: Instant) {
+        if areSilent { lastSilence = now }
         due = min(due, max(now, earliest))
     }
+
+    /// Whether a question has met nothing but silence since `start`, and no server has said anything. The
+    /// questions that wait behind it need not be asked, or each would wait for the silence of those before.
+    func isSilent(since start: Instant) -> Bool { lastSilence > start && lastWord <= start }
 
     /// Whether the service is to be asked for its servers now. Returns the version that the update begins
     /// with; `nil` if it is not.

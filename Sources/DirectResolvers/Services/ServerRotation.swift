@@ -7,9 +7,12 @@ struct ServerRotation: Sendable {
     /// The time until which each server counts as failed.
     private var badUntil: [Instant]
     private let badTime: UInt64
+    /// The time for which each server has been silent since its last answer, and when that was counted.
+    private var silences: [(nanoseconds: UInt64, until: Instant)]
 
     init(count: Int, badTime: UInt64) {
         badUntil = Array(repeating: Instant(nanoseconds: 0), count: count)
+        silences = Array(repeating: (0, Instant(nanoseconds: 0)), count: count)
         self.badTime = badTime
     }
 
@@ -24,7 +27,19 @@ struct ServerRotation: Sendable {
     mutating func noteSuccess(of server: Int) {
         preferred = server
         badUntil[server] = Instant(nanoseconds: 0)
+        silences[server].nanoseconds = 0
     }
+
+    /// Notes that a server has not answered since `start`. It has failed if that adds up to a second: for the
+    /// haste of one caller no server is a bad one, and behind a silent one all callers may be in a hurry.
+    mutating func noteSilence(of server: Int, since start: Instant, at now: Instant) {
+        let begin = max(start, silences[server].until)
+        if begin < now { silences[server].nanoseconds += now.nanoseconds - begin.nanoseconds }
+        silences[server].until = now
+        if silences[server].nanoseconds >= Self.longestSilence { recordFailure(of: server, at: now) }
+    }
+
+    private static let longestSilence: UInt64 = 1_000_000_000
 
     mutating func recordFailure(of server: Int, at now: Instant) {
         badUntil[server] = now.advanced(byNanoseconds: badTime)

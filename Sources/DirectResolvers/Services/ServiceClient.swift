@@ -64,30 +64,17 @@ final class ServiceClient: Sendable {
     /// The questions go on as long as the answer, which has the rest, is held.
     func publish(_ host: DomainName, port: UInt16, context: ResolveContext) async throws -> Resolution {
         let publication = Publication(on: context.loop)
-        let asking = Asking(
+        let asking = Asking([
             Task(executorPreference: context.threads) {
                 await self.ask(about: host, port: port, within: context, for: publication)
             }
-        )
+        ])
         return try await publication.outcome(of: asking)
     }
 
     /// Returns all addresses of a name.
     func resolve(_ host: DomainName, port: UInt16 = 443, context: ResolveContext) async throws -> Resolution {
         try await publish(host, port: port, context: context).whole(within: context)
-    }
-
-    /// Ends the questions when no caller waits for their answers any more.
-    private final class Asking: Sendable {
-        private let task: Task<Void, Never>
-
-        init(_ task: Task<Void, Never>) {
-            self.task = task
-        }
-
-        deinit {
-            task.cancel()
-        }
     }
 
     /// Asks all questions about a name at the same time, and publishes what is known.
@@ -185,52 +172,68 @@ final class ServiceClient: Sendable {
         guard !servers.endpoints.isEmpty else {
             throw ResolverError(name, .refused("there is no server to ask"))
         }
-        updateServers(on: context.loop)
-        // For a caller's haste no server is a bad one.
-        let wasSilent = { (start: Instant) in context.loop.now.since(start) >= Self.leastAttempt }
-        var failures: [ResolverError] = []
-        let count = max(1, settings.maximumAttempts)
-        let order = list.withLock { $0.order(at: context.loop.now, atMost: count) }
-        try await takePermit(within: context)
+        let loop = context.loop
+        updateServers(on: loop)
+        var wait = try await takePermit(within: context)
         defer { permits.give() }
-        for (index, server) in order.enumerated() {
-            if context.loop.now >= context.deadline { break }
-            let sent = Locked(Instant.never)
-            let limit = { @Sendable [settings] in
-                sent.withLock { $0 = context.loop.now }
-                context.limit?.begin(at: context.loop.now)
+        var failures: [ResolverError] = []
+        var shortage: ResolverError?
+        let noteSilence = { [list] (server: ServerList.Choice, start: Instant) in
+            list.withLock { $0.noteSilence(of: server, since: start, at: loop.now) }
+        }
+        let begin = loop.now
+        // Those that were asked meanwhile may have been silent.
+        let order = list.withLock { $0.order(at: loop.now, atMost: max(1, settings.maximumAttempts)) }
+        var index = 0
+        while index < order.count, loop.now < context.deadline {
+            let (server, asked, left) = (order[index], Locked(Instant.never), order.count - index)
+            let limit = { @Sendable [settings, wait] in
+                asked.withLock { $0 = loop.now }
+                wait?.end()
                 return context.share(
                     of: settings.attemptTimeout,
-                    among: order.count - index,
+                    among: left,
                     least: Self.leastAttempt
                 )
             }
             do {
                 let answer = try await ask(server.endpoint, limit)
-                list.withLock { $0.noteSuccess(of: server) }
+                list.withLock { $0.noteSuccess(of: server, at: loop.now) }
                 return (answer, failures)
             } catch let error as CancellationError {
                 // The caller stopped waiting at the deadline, until which the server was silent.
-                if context.loop.now >= context.deadline, wasSilent(sent.withLock { $0 }) {
-                    list.withLock { $0.recordFailure(of: server, at: context.loop.now) }
-                }
+                if loop.now >= context.deadline { noteSilence(server, asked.withLock { $0 }) }
                 throw error
             } catch let reason as ResolverError.Reason {
-                failures.append(ResolverError(name, reason, server: server.endpoint))
+                let failure = ResolverError(name, reason, server: server.endpoint)
+                // Without a descriptor it was not asked: the question waits again.
+                let isOurs = reason.isOurs
+                shortage = isOurs ? failure : nil
+                wait = isOurs ? context.limit?.wait(since: asked.withLock { min($0, loop.now) }) : nil
+                if isOurs { continue }
+                failures.append(failure)
+                index += 1
                 if reason.isFinal {
-                    list.withLock { $0.noteSuccess(of: server) }
+                    list.withLock { $0.noteSuccess(of: server, at: loop.now) }
                     break
                 }
-                if !reason.isOurs, !reason.isTimeout || wasSilent(sent.withLock { $0 }) {
-                    list.withLock { $0.recordFailure(of: server, at: context.loop.now) }
+                if reason.isTimeout {
+                    noteSilence(server, asked.withLock { $0 })
+                } else {
+                    list.withLock { $0.recordFailure(of: server, at: loop.now) }
                 }
             }
         }
-        guard var last = failures.popLast() else {
+        guard var last = shortage ?? failures.popLast() else {
             throw ResolverError(name, .timedOut(after: .zero))
         }
-        if !last.reason.isFinal { list.withLock { $0.recordFailureOfAll(at: context.loop.now) } }
         last.earlier = failures
+        if !last.reason.isFinal {
+            let areSilent =
+                loop.now.since(begin) >= Self.leastAttempt
+                && (failures + [last]).allSatisfy { $0.reason.isTimeout && !$0.reason.isOurs }
+            list.withLock { $0.recordFailureOfAll(areSilent: areSilent, at: loop.now) }
+        }
         throw last
     }
 
@@ -244,16 +247,19 @@ final class ServiceClient: Sendable {
     /// The servers, in the order of the list.
     var endpoints: [Endpoint] { list.withLock { $0.endpoints } }
 
-    /// Waits until a question may be sent.
-    private func takePermit(within context: ResolveContext) async throws {
-        let start = context.loop.now
-        context.limit?.wait()
+    /// Waits until a question may be sent. Its limit stands still until the value that is returned says that
+    /// it was sent.
+    private func takePermit(within context: ResolveContext) async throws -> QuestionLimit.Wait? {
+        let (start, wait) = (context.loop.now, context.limit?.wait())
         do throws(BlockingWork.Abandoned) {
             try await permits.take(on: context.loop) { context.deadline }
         } catch {
             guard error == .expired else { throw CancellationError() }
             throw ResolverError(name, .waited(for: context.loop.now.since(start)))
         }
+        guard list.withLock({ $0.isSilent(since: start) }) else { return wait }
+        permits.give()
+        throw ResolverError(name, .timedOut(after: context.loop.now.since(start)))
     }
 
     /// Sends one request and parses the answer.
@@ -340,9 +346,9 @@ final class ServiceClient: Sendable {
         )
         request.addresses = [server]
         let each = RequestTimeouts.Limit.after(limit)
-        // There are as many connections as permits, so this is the wait for a descriptor. It ends before the
-        // rest, and then says so.
-        let queue = RequestTimeouts.Limit.after(limit * 3 / 4)
+        // There are as many connections as permits, so this is the wait for a descriptor. It ends long before
+        // the rest, and then says so.
+        let queue = RequestTimeouts.Limit.after(limit / 4)
         request.timeouts = RequestTimeouts(queue: queue, connect: each, tls: each, response: each)
         (request.timeouts.write, request.timeouts.read) = (each, each)
         request.timeouts.total = RequestTimeouts.Limit(context.timeLeft)

@@ -54,8 +54,19 @@ struct WhileAskingTests {
 
     @Test("Expired answers are not used, unless the cache may use stale ones")
     func expired() async throws {
-        let upstream = ScriptedResolver("httpdns", ["192.0.2.1"], timeToLive: .seconds(60))
+        let gate = Barrier()
+        defer { gate.open() }
         for staleTime in [Duration.zero, .seconds(600)] {
+            let isFirst = Locked(true)
+            let upstream = ScriptedResolver("httpdns") { _, _ in
+                if !isFirst.withLock({ isFirst in
+                    defer { isFirst = false }
+                    return isFirst
+                }) {
+                    await gate.pass()
+                }
+                return Resolution(["192.0.2.1"], timeToLive: .seconds(60), source: .resolver("httpdns"))
+            }
             let cache = cache(upstream) { $0.staleTime = staleTime }
             await cache.warmUp([host])
             time.advance(by: .seconds(61))
@@ -171,10 +182,13 @@ struct WhileAskingTests {
         }
         let response = try await client.get("http://a.test/")
         #expect(response.text == "good" && response.transaction?.source.author == .resolver("httpdns"))
-        let answer = try await CachingResolver(
-            upstream,
-            { $0.whileAsking = .use(ScriptedResolver("local", .noSuchName)) }
-        ).answer(on: .still)
+        let failing = ScriptedResolver("local", .noSuchName)
+        let later = ScriptedResolver("httpdns") { _, _ in
+            while failing.asked.isEmpty { await Task.yield() }
+            for _ in 0..<50 { await time.settle() }
+            return Resolution(["192.0.2.1"], source: .resolver("httpdns"))
+        }
+        let answer = try await CachingResolver(later, { $0.whileAsking = .use(failing) }).answer(on: .still)
         #expect(answer.failures.map(\.source) == ["local"])
     }
 
@@ -210,5 +224,80 @@ struct WhileAskingTests {
         }
         let error = await #expect(throws: HTTPError.self) { try await client.get("https://a.test/") }
         #expect(error?.phase == .tls)
+    }
+
+    @Test("While the other resolver hangs, the answer of the one behind the cache is enough")
+    func otherHangs() async throws {
+        let gate = Barrier()
+        defer { gate.open() }
+        let server = try FixtureServer.start { _ in .text("good") }
+        let hanging = ScriptedResolver("local") { _, _ in
+            await gate.pass()
+            throw CancellationError()
+        }
+        let upstream = ScriptedResolver("httpdns", [server.endpoint], timeToLive: .seconds(60))
+        let cache = cache(upstream) { $0.whileAsking = .use(hanging) }
+        let client = HTTPClient.trusting {
+            $0.loop = time.loop
+            $0.resolver = cache
+        }
+        let response = try await client.get("http://a.test/")
+        #expect(response.text == "good" && response.transaction?.source.author == .resolver("httpdns"))
+    }
+
+    @Test("What the resolver behind the cache names may be dead, also if it comes before the other's answer")
+    func otherIsLate() async throws {
+        let dead = try FixtureServer.refusing()
+        let good = try FixtureServer.start { _ in .text("good") }
+        let gate = Barrier()
+        let late = ScriptedResolver("local") { _, _ in
+            await gate.pass()
+            return Resolution([good.endpoint], source: .resolver("local"))
+        }
+        let upstream = ScriptedResolver("httpdns", [dead.endpoint], timeToLive: .seconds(60))
+        let cache = cache(upstream) { $0.whileAsking = .use(late) }
+        let client = HTTPClient.trusting {
+            $0.loop = time.loop
+            $0.resolver = cache
+        }
+        async let asked = client.get("http://a.test/")
+        await gate.arrivals(1)
+        while cache.contents.isEmpty { await Task.yield() }
+        for _ in 0..<50 { await time.settle() }
+        gate.open()
+        #expect(try await asked.text == "good")
+    }
+
+    @Test(
+        "What the other resolver names may be silent: the answer of the one behind the cache comes beside it"
+    )
+    func otherIsSilent() async throws {
+        let silent = try FixtureServer.unresponsive()
+        let authority = TestAuthority()
+        let good = try FixtureServer.start(.tls(certificates: [authority.certificate(for: "a.test")])) { _ in
+            .text("good")
+        }
+        let gate = Barrier()
+        let upstream = ScriptedResolver("httpdns") { _, _ in
+            await gate.pass()
+            return Resolution([good.endpoint], timeToLive: .seconds(60), source: .resolver("httpdns"))
+        }
+        let cache = cache(upstream) {
+            $0.whileAsking = .use(ScriptedResolver("local", [Endpoint(stringLiteral: silent.authority)]))
+        }
+        let client = HTTPClient {
+            $0.tls.roots = .only([.der(authority.rootDER)])
+            $0.loop = time.loop
+            $0.resolver = cache
+        }
+        // The next attempt begins a quarter of a second after the one before.
+        async let asked = time.passing(repeatedly: .milliseconds(250)) {
+            try await client.get("https://a.test/")
+        }
+        await gate.arrivals(1)
+        for _ in 0..<50 { await time.settle() }
+        gate.open()
+        let response = try await asked
+        #expect(response.text == "good" && response.transaction?.source.author == .resolver("httpdns"))
     }
 }

@@ -148,6 +148,31 @@ struct ClosureResolverTests {
         #expect(try await client.get("http://a.test/").text == "a.test")
     }
 
+    @Test("A question that waits for a thread behind a cache goes to no other resolver of a chain for that")
+    func queueBehindACache() async throws {
+        let (function, next) = (HangingFunction(), ScriptedResolver("next", ["192.0.2.9"]))
+        defer { function.gate.signal() }
+        let time = HeldTime()
+        let slow = ClosureResolver("SDK", blocking: { _ in function.answer() })
+        let inner = CachingResolver(slow, .init(), loop: time.loop)
+        let others = (0..<8).map { number in Task { try await inner.endpoints("n\(number).test") } }
+        await function.all.pass()
+        for first in [inner, CachingResolver(inner, .init(), loop: time.loop)] {
+            let chain = ChainResolver(first, next)
+            let context = ResolveContext(within: .seconds(30), on: time.loop)
+            let asked = Task {
+                try await chain.resolve(.test("a.test"), port: 443, context: context).endpoints
+            }
+            for _ in 0..<50 { await time.settle() }
+            time.advance(by: .seconds(4))
+            for _ in 0..<50 { await time.settle() }
+            #expect(next.asked.isEmpty)
+            asked.cancel()
+            _ = await asked.result
+        }
+        for other in others { other.cancel() }
+    }
+
     @Test("A dump of the resolver shows nothing of its closure")
     func hidden() {
         let secret = "hunter2"

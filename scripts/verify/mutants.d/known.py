@@ -98,7 +98,7 @@ FAULTS = [
     ("an answer is used for longer than it is good",
      ("AnswerTable.put", "entry.expiry = now.advanced(byNanoseconds: |span|)", "span + 3_600_000_000_000")),
     ("callers that want one name ask each for themselves",
-     ("CachingResolver.join", "if let query = |state.queries[key]| {", "nil")),
+     ("CachingResolver.join", "let known = |state.queries[key]|", "nil as InFlightQuery?")),
     ("a fresh answer is asked for again", ("AnswerTable.find", "|left < UInt64(entry.span) * 100_000|", "true")),
     ("answers that were kept are not read", ("CachingResolver.joinReading", "restore(|text ?? []|, date: loop.date)", "[]")),
     ("answers that were kept last as long as new ones",

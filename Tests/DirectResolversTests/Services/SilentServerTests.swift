@@ -1,0 +1,83 @@
+import DirectCore
+import DirectIO
+import DirectTestCommands
+import DirectTestPeers
+import DirectTestResolvers
+import DirectTestTime
+import Testing
+
+@testable import DirectResolvers
+
+@Suite("Silent servers of a service", .idleLimit)
+struct SilentServerTests {
+    private let time = HeldTime()
+
+    private func dns(_ peers: DNSPeer...) -> PlainDNS {
+        var settings = ServiceSettings()
+        settings.loop = time.loop
+        let servers = peers.map { Endpoint(IPAddress(.v4, high: 0, low: 0x7F00_0001), port: $0.port) }
+        return PlainDNS(servers, settings)
+    }
+
+    private func silent() throws -> DNSPeer { try DNSPeer { _ in [] } }
+
+    private func answering() throws -> DNSPeer {
+        try DNSPeer { [DNSPeer.reply(to: $0, [[192, 0, 2, 1]])] }
+    }
+
+    /// Asks for more names than may be asked for at a time. Returns when the first questions have been sent
+    /// and the others wait.
+    private func askForMany(_ resolver: any Resolver, _ peer: DNSPeer) async -> [Task<[Endpoint], any Error>]
+    {
+        let context = ResolveContext(within: .seconds(9), on: time.loop)
+        let tasks = (0..<100).map { number in
+            Task {
+                try await resolver.resolve(.test("n\(number).test"), port: 443, context: context).endpoints
+            }
+        }
+        while peer.questions.count < 128 { await time.settle() }
+        for _ in 0..<20 { await time.settle() }
+        return tasks
+    }
+
+    @Test("Names that wait for their turn are not asked of a server that has been found silent meanwhile")
+    func order() async throws {
+        let (first, second) = (try silent(), try answering())
+        defer { for peer in [first, second] { peer.stop() } }
+        let tasks = await askForMany(dns(first, second), first)
+        time.advance(by: .seconds(3))
+        for task in tasks { #expect(try await task.value == ["192.0.2.1"]) }
+    }
+
+    @Test(
+        "Names that wait behind questions to a service whose servers are all silent go to the next resolver"
+    )
+    func failover() async throws {
+        let peer = try silent()
+        defer { peer.stop() }
+        let next = ScriptedResolver("next", ["192.0.2.9"])
+        let tasks = await askForMany(ChainResolver(dns(peer), next), peer)
+        try await time.pass(.seconds(3))
+        for task in tasks { #expect(try await task.value == ["192.0.2.9"]) }
+    }
+
+    @Test("Several callers in a hurry, one after the other, find that a server is silent; one alone does not")
+    func haste() async throws {
+        let (first, second) = (try silent(), try answering())
+        defer { for peer in [first, second] { peer.stop() } }
+        let dns = dns(first, second)
+        func ask() async throws -> [Endpoint] {
+            let context = ResolveContext(within: .milliseconds(800), on: time.loop)
+            return try await dns.resolve(.test("a.test"), port: 443, context: context).endpoints
+        }
+        for _ in 0..<2 {
+            let before = first.questions.count
+            async let asked = #expect(throws: ResolverError.self) { try await ask() }
+            while first.questions.count < before + 2 { await time.settle() }
+            for _ in 0..<20 { await time.settle() }
+            time.advance(by: .milliseconds(800))
+            _ = await asked
+        }
+        #expect(try await ask() == ["192.0.2.1"])
+    }
+}

@@ -184,7 +184,9 @@ private struct ResolverQuery: Sendable {
         if let https = answer.https {
             selection.echConfig = { [port] in https.record(for: $0, port: port)?.encryptedClientHello }
         }
-        if let ask = answer.fallback { selection.fallback = { end in await self.fallback(ask, until: end) } }
+        if let ask = answer.fallback {
+            selection.fallback = { await self.fallback(ask, until: $0, isForCallerAlone: $1) }
+        }
         if let rest = answer.rest {
             selection.rest = {
                 guard let more = await rest() else { return nil }
@@ -198,10 +200,13 @@ private struct ResolverQuery: Sendable {
     /// Asks for the answer's fallback, and stops waiting for it at `end`.
     private func fallback(
         _ ask: @escaping @Sendable (ResolveContext) async throws -> Resolution?,
-        until end: Instant
+        until end: Instant,
+        isForCallerAlone: Bool
     ) async -> Result<EndpointSelection?, TransportError.Reason> {
         do {
-            let context = context(until: end)
+            var own = context(until: end)
+            own.isForCallerAlone = isForCallerAlone
+            let context = own
             return .success(try await resolver.fallback(ask, within: context).get().map(selection))
         } catch {
             // After a cancellation the dialler does not look at the reason.

@@ -36,7 +36,7 @@ extension Dialler {
     }
 
     /// Returns the failed attempts of a race, for errors and logs.
-    func failedAttempts(_ outcome: HappyEyeballs.RaceOutcome, source: AddressSource)
+    func failedAttempts(_ outcome: HappyEyeballs.RaceOutcome, source: (Endpoint) -> AddressSource)
         -> [FailedAttempt]
     {
         outcome.attempts.enumerated().flatMap { index, attempt -> [FailedAttempt] in
@@ -48,7 +48,7 @@ extension Dialler {
             return [
                 FailedAttempt(
                     endpoint: attempt.endpoint,
-                    source: source,
+                    source: source(attempt.endpoint),
                     phase: failure.phase,
                     reason: reason,
                     certificates: failure.certificates,

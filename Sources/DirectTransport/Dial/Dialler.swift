@@ -179,9 +179,11 @@ package final class Dialler: Sendable {
                 detour: detour,
                 connect: connect
             ).run()
+            let first = selection
             selection = latest.withLock { $0 }
             learn(outcome, destination: destination, selection: selection)
-            let failed = failedAttempts(outcome, source: selection.source)
+            // Provisional addresses are those of another source.
+            let failed = failedAttempts(outcome) { selection.contains($0) ? selection.source : first.source }
             if let log = limits.log { for attempt in failed { log.note(.attemptFailed(attempt)) } }
             let failedAttempts = earlier + failed
             if let index = outcome.decisive, let established = outcome.attempts[index].established {
@@ -189,21 +191,28 @@ package final class Dialler: Sendable {
                     established: established,
                     connect: plain,
                     attempt: outcome.attempts[index],
-                    selection: selection,
+                    selection: selection.contains(outcome.attempts[index].endpoint) ? selection : first,
                     failedAttempts: failedAttempts
                 )
             }
-            let failure = (outcome.decisiveFailure ?? outcome.shortage)?.with(failedAttempts)
-            let mayGoOn = selection.isProvisional && outcome.endsByWrongServer && selection.fallback != nil
-            if let failure, !mayGoOn { throw failure }
+            if let failure = outcome.decisiveFailure ?? outcome.shortage {
+                throw failure.with(failedAttempts)
+            }
+            let wrongServer = selection.isProvisional ? outcome.wrongServer?.with(failedAttempts) : nil
             // What this client does not allow is no fault of the resolver, and no reason to ask another one.
             if !failed.isEmpty, failed.allSatisfy(\.isRefusal), !selection.isProvisional {
                 selection.fallback = nil
             }
+            let isForCallerAlone = failed.contains(where: \.isRefusal)
             do throws(DialFailure) {
-                selection = try await next(after: selection, failedAttempts, limits: limits)
+                selection = try await next(
+                    after: selection,
+                    failedAttempts,
+                    limits: limits,
+                    isForCallerAlone: isForCallerAlone
+                )
             } catch {
-                throw failure ?? error
+                throw wrongServer ?? error
             }
             limits.log?.note(.resolversFailed(name: "\(destination.host)", selection.failures))
             earlier = failedAttempts
@@ -288,6 +297,7 @@ package final class Dialler: Sendable {
             candidates: order(selection.endpoints),
             stagger: isOrdered(selection) ? nil : settings.dialling.staggerNanoseconds,
             passesOverWrongServers: settings.dialling.onCertificateMismatch == .tryNext,
+            provisional: selection.isProvisional ? Set(selection.endpoints) : [],
             end: limits.end.atMost(loop.now.advanced(byNanoseconds: Self.longestRace)),
             loop: loop,
             connect: connect
@@ -324,7 +334,8 @@ package final class Dialler: Sendable {
     private func next(
         after selection: EndpointSelection,
         _ attempts: [FailedAttempt],
-        limits: DialLimits
+        limits: DialLimits,
+        isForCallerAlone: Bool
     ) async throws(DialFailure) -> EndpointSelection {
         guard let last = attempts.last else {
             // A resolver may answer at the very end of the call. No attempt begins then.
@@ -345,7 +356,8 @@ package final class Dialler: Sendable {
             certificates: last.certificates
         )
         guard let fallback = selection.fallback, now < limits.end else { throw failure }
-        switch await fallback(limits.deadline(.resolve, stall: limits.timeouts.resolve).instant) {
+        let end = limits.deadline(.resolve, stall: limits.timeouts.resolve).instant
+        switch await fallback(end, isForCallerAlone) {
         case .success(.some(var selection)):
             selection.resolveTime = loop.now.since(now)
             return selection

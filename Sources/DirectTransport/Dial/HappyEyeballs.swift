@@ -76,6 +76,8 @@ struct HappyEyeballs: Sendable {
     let stagger: UInt64?
     /// Whether a wrong certificate leads to the next address. Otherwise it decides the race.
     let passesOverWrongServers: Bool
+    /// The endpoints at which it always does.
+    var provisional: Set<Endpoint> = []
     /// The end of the call: no attempt begins after it.
     let end: Instant
     let loop: EventLoop
@@ -203,7 +205,8 @@ struct HappyEyeballs: Sendable {
         guard let failure = attempt.failure else { return true }
         switch failure.consequence {
         case .tryNext: return failure.isCancellation
-        case .onCertificateMismatch: return !passesOverWrongServers
+        case .onCertificateMismatch:
+            return !passesOverWrongServers && !provisional.contains(attempt.endpoint)
         case .stop: return true
         }
     }
@@ -330,11 +333,19 @@ extension HappyEyeballs.RaceOutcome {
         }
     }
 
-    /// Whether a certificate that is not accepted has decided the race.
-    var endsByWrongServer: Bool {
-        guard let failure = decisive.flatMap({ attempts[$0].failure }) else { return false }
-        if case .onCertificateMismatch = failure.consequence { return true }
-        return false
+    /// The first failure because of a certificate that is not accepted, if there is one.
+    var wrongServer: DialFailure? {
+        for attempt in attempts {
+            guard let failure = attempt.failure, case .onCertificateMismatch = failure.consequence else {
+                continue
+            }
+            return DialFailure(
+                cause: failure.cause,
+                endpoint: attempt.endpoint,
+                certificates: failure.certificates
+            )
+        }
+        return nil
     }
 
     /// The reason why this attempt failed; `nil` if the whole call was cancelled, which is not the address's

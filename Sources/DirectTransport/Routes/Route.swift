@@ -62,7 +62,7 @@ package struct EndpointSelection: Sendable {
             var resolveTime: Duration?
             var failures: [any Error] = []
             var rest: (@Sendable () async -> EndpointSelection?)?
-            var fallback: (@Sendable (Instant) async -> Result<EndpointSelection?, TransportError.Reason>)?
+            var fallback: Fallback?
             var report: (@Sendable (Endpoint, DialReport) -> Void)?
             var echConfig: (@Sendable (Endpoint) -> ECHConfigList?)?
         }
@@ -124,9 +124,15 @@ package struct EndpointSelection: Sendable {
         set { values.rest = newValue }
     }
 
-    /// Asks for other endpoints when none of these could be reached; `nil` if there is no fallback. It
-    /// returns by the given deadline, whatever the result.
-    package var fallback: (@Sendable (Instant) async -> Result<EndpointSelection?, TransportError.Reason>)? {
+    /// Asks for other endpoints, and returns by the given deadline, whatever the result.
+    ///
+    /// - Parameter isForCallerAlone: Whether the caller has refused some, which others may use.
+    package typealias Fallback =
+        @Sendable (_ end: Instant, _ isForCallerAlone: Bool) async
+        -> Result<EndpointSelection?, TransportError.Reason>
+
+    /// Asks for other endpoints when none of these could be reached; `nil` if there is no fallback.
+    package var fallback: Fallback? {
         get { extras?.values.fallback }
         set { values.fallback = newValue }
     }

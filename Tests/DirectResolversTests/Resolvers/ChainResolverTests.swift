@@ -3,6 +3,7 @@ import DirectTestResolvers
 import DirectIO
 import DirectTestCommands
 import DirectTestTime
+import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
@@ -238,5 +239,28 @@ struct ChainResolverTests {
         await #expect(throws: CancellationError.self) { try await task.value }
         gate.open()
         #expect(good.asked.isEmpty)
+    }
+
+    @Test(
+        "An answer that a client refuses in part, and cannot reach for the rest, keeps its place in a cache"
+    )
+    func partlyRefused() async throws {
+        let dead = try FixtureServer.refusing()
+        let server = try FixtureServer.start { _ in .text("next") }
+        let first = ScriptedResolver("first", [dead.endpoint, "10.0.0.1"], timeToLive: .seconds(60))
+        let chain = ChainResolver(
+            first,
+            ScriptedResolver("next", [server.endpoint], timeToLive: .seconds(60))
+        )
+        let cache = CachingResolver(chain, .init(), loop: time.loop)
+        let client = HTTPClient.trusting {
+            $0.loop = time.loop
+            $0.resolver = cache
+            $0.vetting = AddressVetting { address, _, _ in
+                "\(address)" == "10.0.0.1" ? AddressRefusal(address, "not here") : nil
+            }
+        }
+        #expect(try await client.get("http://a.test/").text == "next")
+        #expect(cache.contents.map(\.author) == [.resolver("first")])
     }
 }

@@ -193,7 +193,7 @@ for member, where, at in [
     ("queue", "Transport.firstFree", "|limits.call.timeouts.queue|"),
     ("resolve of a resolver", "RoundTrip.resolvedRoute", "|call.timeouts.resolve|"),
     ("resolve of the system", "Dialler.askSystem", "|limits.timeouts.resolve|"),
-    ("resolve of a fallback", "Dialler.next", "fallback(limits.deadline(.resolve, stall: |limits.timeouts.resolve|)"),
+    ("resolve of a fallback", "Dialler.next", "let end = limits.deadline(.resolve, stall: |limits.timeouts.resolve|)"),
     ("connect", "Connector.openSocket(of:)", "|limits.timeouts.connect|"),
     ("connect of a Unix domain socket", "Connector.openSocket(to:)", "|limits.timeouts.connect|"),
     ("connect of a proxy's negotiation", "Dialler.openTunnel", "|limits.timeouts.connect|"),

@@ -43,7 +43,7 @@ enum OwnedFields {
                 unsafe value.equalsIgnoringCase(authority) ? .passedOver : .refused
             }
         }
-        return upgrade && name.count == 7 ? .passes : .refused
+        return upgrade && name.count == 7 && !value.isEmpty ? .passes : .refused
     }
 
     /// Whether a value of TE names the coding that every recipient of HTTP/1.1 accepts, which it must not

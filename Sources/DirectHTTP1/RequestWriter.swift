@@ -83,6 +83,12 @@ package enum RequestWriter {
         // RFC 9110, section 9.3.8.
         if framing.hasContent, head.method == .trace { throw .contentInTrace }
         let upgrade = announced.upgrade
+        // The client's own is the last one.
+        if upgrade, let first = head.headers.index(of: "upgrade"),
+            head.headers.index(of: "upgrade", from: first + 1) != nil
+        {
+            throw .fieldOwnedByLibrary(name: "Upgrade")
+        }
         var output = try unsafe RequestOutput(buffer, needed: head.sizeBound)
         try output.writeMethod(head.method)
         try output.writeTarget(head.target)

@@ -58,6 +58,19 @@ struct InjectionTests {
         try await expectRefusal { $0.upgrade = ["echo" + control] }
     }
 
+    @Test(
+        "An Upgrade field of the caller's beside the request's protocols, and a protocol of no name, are refused"
+    )
+    func secondUpgrade() async throws {
+        for name in ["Upgrade", "upgrade"] {
+            try await expectRefusal {
+                $0.upgrade = ["echo"]
+                $0.headers.add(name, "echo")
+            }
+        }
+        try await expectRefusal { $0.upgrade = [""] }
+    }
+
     @Test("Control characters in the content type of a body are refused", arguments: controls)
     func contentType(control: String) async throws {
         try await expectRefusal { $0.body = .bytes([1], contentType: "text/plain" + control) }

@@ -162,12 +162,12 @@ package final class Upload: @unchecked Sendable {
     package func waitForEnd() async throws(TransportError) {
         connection.loop.add(ending)
         defer { connection.loop.remove(ending) }
-        try await wait(while: { self.isSending }, .endsWithUpload)
-        try await wait(while: { !self.hasEnded }, exchange.timeouts.write)
+        try await awaitSignals(while: { self.isSending }, .endsWithUpload)
+        try await awaitSignals(while: { !self.hasEnded }, exchange.timeouts.write)
         if let failure { throw failure }
     }
 
-    private func wait(while isBusy: () -> Bool, _ stall: IdleLimit) async throws(TransportError) {
+    private func awaitSignals(while isBusy: () -> Bool, _ stall: IdleLimit) async throws(TransportError) {
         let deadline = exchange.deadline(.write, stall: stall, from: connection.loop.now)
         while isBusy() { try deadline.check(await ending.waitForSignal(until: deadline.instant)) }
     }

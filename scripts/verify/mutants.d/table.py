@@ -199,6 +199,7 @@ for member, where, at in [
     ("connect of a proxy's negotiation", "Dialler.openTunnel", "|limits.timeouts.connect|"),
     ("tls", "Connector.secure", "over: socket, limits.deadline(.tls, stall: |limits.timeouts.tls|)"),
     ("write of a body", "Upload.wait", "|exchange.timeouts.write|"),
+    ("write, for the end of a source", "Upload.waitForEnd", "|exchange.timeouts.write|"),
     ("write of a head", "Exchange.sendHead", "|timeouts.write|"),
     ("write of a raw stream", "RawStream.init", "|timeouts.write|"),
     ("response", "Exchange.receiveHead", "stall: |timeouts.response|, from: sent"),
@@ -210,7 +211,7 @@ for member, where, at in [
 ]:
     piece, name = at.split("|")[1], f"Timeouts.{member}" + ("" if " " in member else " where it is read")
     tripled = f"IdleLimit(setByCaller: .nanoseconds(Int64(clamping: {piece}.nanoseconds &* 3)))"
-    suites = "UnixSocketTests" if "Unix" in name else "PhaseLimitTests"
+    suites = "UnixSocketTests" if "Unix" in name else "EarlyAnswerTests" if "source" in name else "PhaseLimitTests"
     table.place(name, where, at, f"{piece} &* 3" if member == "total" else tripled, suites)
 for member, where, at in [
     ("of a head", "Exchange.receiveHead", "|timeouts.speed|"),

@@ -107,6 +107,8 @@ struct CallJudge {
         var pauses = UInt64(call.reading == .slowly ? 5_000_000 : 0) + UInt64(call.uploadPause * 1000)
         // The disk works on threads, and what was begun is waited for.
         if call.download != nil { pauses += UInt64(plan.network.longestThreadStart) * 6000 }
+        // A stop gives the waits for other threads up to a second more.
+        if plan.kernel?.stop != nil { pauses += 1_000_000_000 }
         if let total = call.total {
             world.kernel.count("judge: deadline")
             if elapsed > UInt64(total) * 1000 + world.slack + pauses {

@@ -109,6 +109,8 @@ struct DownloadJudge {
 
     /// Judges what an interrupted download leaves: every byte that the caller was told of.
     func judge(_ error: any Error) {
+        // What arrives when the call's time is over is told, and no longer written.
+        if plan.calls[number].total != nil, case .timedOut? = (error as? HTTPError)?.reason { return }
         guard plan.isFileSimple(number), isAlone, let told = world.calls[number].progress,
             told > 0, [.tag, .date].contains(plan.files?[download.file].validator),
             !plan.calls[number].replies.contains(where: { $0.framing == .untilClose })
